@@ -11,23 +11,42 @@ use std::io::{self, Write};
 /// Version of the schema: raised when a field changes its name or meaning.
 pub const ANNOTATE_VERSION: u64 = 1;
 
-/// Writes one object with one object for each function.
-///
-/// # Errors
-/// The writer's.
-pub fn write_json<'a>(
-    listings: impl Iterator<Item = CodeListing<'a>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write!(
-        out,
-        "{{\"schema\":\"rprof-annotate\",\"version\":{ANNOTATE_VERSION},\"functions\":["
-    )?;
-    for (number, listing) in listings.enumerate() {
-        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        write_function(&listing, out)?;
+/// One object with one object for each function, which are written one after the other.
+#[derive(Debug)]
+pub struct JsonFunctions {
+    n_written: usize,
+}
+
+impl JsonFunctions {
+    /// Begins the object.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn begin(out: &mut dyn Write) -> io::Result<Self> {
+        write!(
+            out,
+            "{{\"schema\":\"rprof-annotate\",\"version\":{ANNOTATE_VERSION},\"functions\":["
+        )?;
+        Ok(Self { n_written: 0 })
     }
-    out.write_all(b"\n]}\n")
+
+    /// Writes a function.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn write(&mut self, listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(if self.n_written > 0 { b",\n" } else { b"\n" })?;
+        self.n_written += 1;
+        write_function(listing, out)
+    }
+
+    /// Ends the object.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn end(self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"\n]}\n")
+    }
 }
 
 fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {

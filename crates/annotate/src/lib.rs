@@ -1,7 +1,7 @@
 //! A function with counts becomes its instructions and source lines, as text, JSON or Markdown.
 //!
 //! In goes what was found out ([`Disassembled`]: code, instructions, frames, names, counts); a
-//! [`CodeListing`] comes out, as plain data; [`write_text`], [`write_json`] and [`write_markdown`] print it.
+//! [`CodeListing`] comes out, as plain data; [`write_text`], [`JsonFunctions`] and [`write_markdown`] print it.
 //! The README beside it says what the columns mean and how loops are found.
 
 #![forbid(unsafe_code)]
@@ -19,11 +19,12 @@ mod source;
 mod text;
 
 pub use flow::{CodeLoop, Jumps, Lane, MAX_LANES};
-pub use json::{ANNOTATE_VERSION, write_json};
+pub use json::{ANNOTATE_VERSION, JsonFunctions};
 pub use listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 pub use listing::{CodeListing, ListingRow, PercentType};
 pub use markdown::{MarkdownOptions, write_markdown};
 pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
+pub use skid::skid_notes;
 pub use source::{FetchSource, SourceFiles, SourceSettings};
 pub use text::{By, Cells, Drawing, Folding, TextOptions, write_text};
 

@@ -1,7 +1,9 @@
 //! How far a sample's address may be from the instruction that the event happened at.
 
+use crate::listed::CountedEvent;
 use rprof_profile::EventKind;
 use rprof_profile::code::CodeEvent;
+use rprof_untrusted::printable;
 
 /// What to say of an event; `None` where the address is that of the instruction.
 ///
@@ -10,14 +12,30 @@ use rprof_profile::code::CodeEvent;
 pub(crate) fn of(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
         (EventKind::CpuTime, _) => {
-            Some("a timer is late: what a slow instruction takes counts for the next one")
+            Some("a timer: samples of a slow instruction are at the next one")
         }
         (EventKind::Occurrence, _) => None,
-        (_, 0) => Some(
-            "addresses may be some instructions late (skid; precise_ip 0): ask for EVENT:p, :pp or :ppp",
-        ),
-        (_, 1) => Some("addresses are late by a constant skid (precise_ip 1)"),
-        (_, 2) => Some("addresses were asked to have no skid; some may (precise_ip 2)"),
+        (_, 0) => Some("samples are some instructions late (skid); EVENT:p or :pp has less"),
+        (_, 1) => Some("samples are late by a constant skid (precise_ip 1)"),
+        (_, 2) => Some("samples were asked to have no skid; some may (precise_ip 2)"),
         (_, _) => None,
     }
+}
+
+/// What is said of events once, above all functions: a sentence for all events that it is true of.
+pub fn skid_notes(events: &[CountedEvent]) -> Vec<String> {
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for event in events {
+        let Some(skid) = event.skid else {
+            continue;
+        };
+        match notes.iter_mut().find(|(known, _)| *known == skid) {
+            Some((_, names)) => names.push(&event.name),
+            None => notes.push((skid, vec![&event.name])),
+        }
+    }
+    let notes = notes.into_iter();
+    notes
+        .map(|(skid, names)| format!("{}: {skid}", printable(&names.join(", "))))
+        .collect()
 }

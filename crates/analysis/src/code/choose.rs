@@ -1,10 +1,15 @@
 //! A function by its name.
 
 use super::found::FoundFunction;
-use super::parts::named;
+use super::inlined::InlinedInto;
+use super::parts::{Part, base_of_cold, named};
 use super::recording::CodeRecording;
-use rprof_machine::{ImageId, ImageKind};
-use rprof_profile::{Level, NameList, SampleCount};
+use super::wanted::WantedFunction;
+use rprof_images::Located;
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_profile::{Level, SampleCount};
+use rprof_symbols::Demangling;
+use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
 /// No function, or several, are meant by a name.
@@ -12,77 +17,89 @@ use std::num::NonZeroU32;
 pub enum ChoiceError {
     /// None has it. What is known, the heaviest first.
     Unknown(Vec<String>),
+    /// These have it, but none of them begins where the one that is asked for should.
+    Elsewhere(Vec<FoundFunction>),
     /// These have it.
     Several(Vec<FoundFunction>),
+    /// It was inlined into these, the heaviest first.
+    Inlined(Vec<InlinedInto>),
 }
+
+/// Functions that may be meant.
+type Step<R> = fn(&R, &WantedFunction) -> Vec<FoundFunction>;
 
 /// Images that are searched for a function without samples.
 const MOST_SEARCHED: usize = 64;
 
 impl CodeRecording<'_> {
-    /// The function that is meant by a name: one with samples, by its name as it is shown or mangled, with `@0xstart`
-    /// behind it if need be; or by a pattern as filters have them. Else one without samples, of an image that has some.
+    /// The function that is meant: one with samples, by its name, as a clone (`name.isra.0`) or by a pattern; else one
+    /// of an image that has samples, by its name in the file or its short form.
     ///
     /// # Errors
     /// [`ChoiceError`].
-    pub fn choose(&self, wanted: &str) -> Result<FoundFunction, ChoiceError> {
-        let (name, start) = match wanted.rsplit_once('@') {
-            Some((name, start)) if hex(start).is_some() => (name, hex(start)),
-            _ => (wanted, None),
-        };
-        let readable = self.options.demangling.of(name.as_bytes());
-        let is_start =
-            |function: &&FoundFunction| start.is_none_or(|start| function.start == start);
-        let all = || self.functions().iter().filter(is_start);
-        let exact: Vec<&FoundFunction> = all()
-            .filter(|one| one.name == name || one.name == readable)
-            .collect();
-        if !exact.is_empty() {
-            return one_of(exact);
+    pub fn choose(&self, wanted: &WantedFunction) -> Result<FoundFunction, ChoiceError> {
+        let mut elsewhere: Vec<FoundFunction> = Vec::new();
+        let steps: [Step<Self>; 4] = [
+            Self::of_name,
+            Self::of_clones,
+            Self::of_pattern,
+            Self::in_files,
+        ];
+        for step in steps {
+            let found = step(self, wanted).into_iter();
+            let (here, others): (Vec<_>, Vec<_>) = found.partition(|one| wanted.is_start(one));
+            if !here.is_empty() {
+                return one_of(here);
+            }
+            for other in others {
+                let place = (other.image_id, other.start);
+                let mut known = elsewhere.iter().map(|one| (one.image_id, one.start));
+                if !known.any(|one| one == place) {
+                    elsewhere.push(other);
+                }
+            }
         }
-        // `name.constprop.0`, `name.isra.0`.
-        let is_clone = |one: &&FoundFunction| {
-            let rest = one.name.strip_prefix(name);
-            rest.is_some_and(|rest| rest.starts_with('.'))
-        };
-        let clones: Vec<&FoundFunction> = all().filter(is_clone).collect();
-        if !clones.is_empty() {
-            return one_of(clones);
+        if !elsewhere.is_empty() {
+            return Err(ChoiceError::Elsewhere(elsewhere));
         }
-        let pattern = NameList::parse(name, |_| Ok(String::new())).unwrap_or_default();
-        let matching: Vec<&FoundFunction> = match pattern.is_empty() {
-            true => Vec::new(),
-            false => all().filter(|one| pattern.accepts(&[&one.name])).collect(),
-        };
-        if !matching.is_empty() {
-            return one_of(matching);
+        let into = self.inlined(wanted);
+        if !into.is_empty() {
+            return Err(ChoiceError::Inlined(into));
         }
-        let without = self.without_samples(name, &readable);
-        let without: Vec<&FoundFunction> = without.iter().filter(is_start).collect();
-        if !without.is_empty() {
-            return one_of(without);
-        }
-        Err(ChoiceError::Unknown(
-            self.functions()
-                .iter()
-                .map(|one| one.name.clone())
-                .collect(),
-        ))
+        let names = self.functions().iter().map(|one| one.name.clone());
+        Err(ChoiceError::Unknown(names.collect()))
     }
 
-    /// Functions of this name in images that have samples.
-    fn without_samples(&self, name: &str, readable: &str) -> Vec<FoundFunction> {
+    fn of_name(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
+        let readable = self.options.demangling.of(wanted.name.as_bytes());
+        self.with_samples(&|name| name == wanted.name || name == readable)
+    }
+
+    /// `name.constprop.0`, `name.isra.0`.
+    fn of_clones(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
+        self.with_samples(&|name| {
+            let rest = name.strip_prefix(&wanted.name);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        })
+    }
+
+    fn of_pattern(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
+        self.with_samples(&|name| wanted.accepts(name))
+    }
+
+    fn with_samples(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<FoundFunction> {
+        let all = self.functions().iter();
+        all.filter(|one| is_wanted(&one.name)).cloned().collect()
+    }
+
+    /// Functions of this name in files of images that have samples; those with samples of their own, too.
+    fn in_files(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
         let mut images: Vec<ImageId> = Vec::new();
         for function in self.functions() {
             if !images.contains(&function.image_id) && images.len() < MOST_SEARCHED {
                 images.push(function.image_id);
             }
         }
-        let demangling = self.options.demangling;
-        let is_wanted = |symbol: &str| {
-            let may_be_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
-            symbol == name || may_be_mangled && demangling.of(symbol.as_bytes()) == readable
-        };
         let mut found = Vec::new();
         for id in images {
             let Some(image) = self.recording.index.history.images().of(id) else {
@@ -91,45 +108,79 @@ impl CodeRecording<'_> {
             if image.kind != ImageKind::User || image.is_jit_code() {
                 continue;
             }
-            let Ok(located) = self.files(id, image) else {
-                continue;
-            };
             let path = String::from_utf8_lossy(image.long_name()).into_owned();
             if !self.options.filter.dsos.accepts(&[&path, file_name(&path)]) {
                 continue;
             }
-            for (start, size) in named(&located, &is_wanted) {
-                let size = NonZeroU32::new(u32::try_from(size).unwrap_or(u32::MAX));
-                found.push(FoundFunction {
-                    name: readable.to_owned(),
-                    image: path.clone(),
-                    start,
-                    level: Level::User,
-                    own: vec![SampleCount::default(); self.events.len()],
-                    image_id: id,
-                    size,
-                    is_named: size.is_some(),
-                    locations: Vec::new(),
-                });
+            if let Ok(located) = self.located(id, image) {
+                found.extend(self.in_file(wanted, (id, image), &located));
             }
         }
         found
     }
+
+    fn in_file(
+        &self,
+        wanted: &WantedFunction,
+        (id, image): (ImageId, &RecordedImage),
+        located: &Located,
+    ) -> Vec<FoundFunction> {
+        let demangling = self.options.demangling;
+        let readable = demangling.of(wanted.name.as_bytes());
+        let is_wanted = |symbol: &str| {
+            let may_be_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
+            let is_readable = || {
+                let short = Demangling::Short.of(symbol.as_bytes());
+                short == wanted.name || demangling.of(symbol.as_bytes()) == readable
+            };
+            symbol == wanted.name || may_be_mangled && is_readable()
+        };
+        let cold = self.cold_parts(id, located);
+        let function = |found: Part| {
+            // A part stands for its function.
+            let whole = cold.function(found.address);
+            let base = base_of_cold(&found.symbol).filter(|_| whole.is_some());
+            let symbol = base.unwrap_or(&found.symbol);
+            let (start, size) = whole.unwrap_or((found.address, found.size));
+            let mut sampled = self.functions().iter();
+            if let Some(one) = sampled.find(|one| (one.image_id, one.start) == (id, start)) {
+                return one.clone();
+            }
+            let size = NonZeroU32::new(u32::try_from(size).unwrap_or(u32::MAX));
+            FoundFunction {
+                name: demangling.of(symbol.as_bytes()),
+                image: String::from_utf8_lossy(image.long_name()).into_owned(),
+                start,
+                level: Level::User,
+                own: vec![SampleCount::default(); self.events.len()],
+                image_id: id,
+                size,
+                is_named: size.is_some(),
+                locations: Vec::new(),
+            }
+        };
+        named(located, &is_wanted)
+            .into_iter()
+            .map(function)
+            .collect()
+    }
+}
+
+pub(super) fn weights(own: &[SampleCount]) -> Vec<u64> {
+    own.iter().map(|count| count.weight).collect()
 }
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn hex(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
-}
-
-fn one_of(found: Vec<&FoundFunction>) -> Result<FoundFunction, ChoiceError> {
-    match found.as_slice() {
-        [only] => Ok((*only).clone()),
-        several => Err(ChoiceError::Several(
-            several.iter().map(|one| (*one).clone()).collect(),
+/// The only one; several, the heaviest first.
+fn one_of(mut found: Vec<FoundFunction>) -> Result<FoundFunction, ChoiceError> {
+    found.sort_by_key(|one| Reverse(weights(&one.own)));
+    match found.pop() {
+        Some(only) if found.is_empty() => Ok(only),
+        last => Err(ChoiceError::Several(
+            found.into_iter().chain(last).collect(),
         )),
     }
 }

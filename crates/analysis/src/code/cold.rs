@@ -11,9 +11,9 @@ use std::rc::Rc;
 
 /// Adds what was counted in cold parts to their functions, where it is certain whose they are. Parts that stay alone
 /// are called parts.
-pub(super) fn join_cold(
-    recording: &Recording<'_>,
-    files: &ImageFiles,
+pub(super) fn join_cold<'r>(
+    recording: &Recording<'r>,
+    files: &ImageFiles<'r>,
     functions: &mut Vec<FoundFunction>,
 ) {
     let mut tables: HashMap<ImageId, Rc<ColdParts>> = HashMap::default();

@@ -10,6 +10,7 @@ use rprof_symbols::{
     Detail, Frame, Request, Symbolized, name_addresses, symbolize_jitdump, symbolize_user,
 };
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What is asked of a function's code.
 #[derive(Clone, Debug)]
@@ -38,13 +39,14 @@ impl CodeRecording<'_> {
         let mut by_image: BTreeMap<ImageId, Vec<usize>> = BTreeMap::new();
         let mut all = vec![Description::default(); asked.len()];
         for (number, one) in asked.iter().enumerate() {
-            if let CodeSource::Jit { .. } = one.code.source {
-                all[number] = self.of_jit_code(one);
-            } else {
-                by_image.entry(one.code.image_id).or_default().push(number);
-            }
+            by_image.entry(one.code.image_id).or_default().push(number);
         }
         for numbers in by_image.into_values() {
+            let first = numbers.first().and_then(|&number| asked.get(number));
+            if let Some(CodeSource::Jit { path, .. }) = first.map(|one| &one.code.source) {
+                self.of_jit_code(path, (asked, &numbers), &mut all);
+                continue;
+            }
             let mut together = AskedOfImage::default();
             for one in numbers.iter().filter_map(|&number| asked.get(number)) {
                 together.addresses.extend(&one.addresses);
@@ -69,20 +71,40 @@ impl CodeRecording<'_> {
         }
     }
 
-    fn of_jit_code(&self, asked: &AskedCode<'_>) -> Description {
-        let CodeSource::Jit { path, load } = &asked.code.source else {
-            return Description::default();
-        };
-        let &(start, code) = load;
-        let offset = |&address: &u64| FileOffset(code.0.wrapping_add(address.wrapping_sub(start)));
-        let offsets: Vec<FileOffset> = asked.addresses.iter().map(offset).collect();
+    /// Says what is known of the functions of one jitdump, which are those of these numbers. Two may have been at one
+    /// address, one after the other.
+    fn of_jit_code(
+        &self,
+        path: &Path,
+        (asked, numbers): (&[AskedCode<'_>], &[usize]),
+        all: &mut [Description],
+    ) {
+        // Where code is in the file, whose it is, and its address.
+        let mut places: Vec<(FileOffset, usize, u64)> = Vec::new();
+        for &number in numbers {
+            if let Some(one) = asked.get(number)
+                && let CodeSource::Jit {
+                    load: (start, code),
+                    ..
+                } = one.code.source
+            {
+                let offset = |address: u64| code.0.wrapping_add(address.wrapping_sub(start));
+                let own = one.addresses.iter();
+                places.extend(own.map(|&at| (FileOffset(offset(at)), number, at)));
+            }
+        }
+        places.sort_unstable();
+        let offsets: Vec<FileOffset> = places.iter().map(|place| place.0).collect();
         let dump = JitDump::open(path, self.recording.reader.budget());
         let symbolized = dump
             .ok()
             .and_then(|mut dump| symbolize_jitdump(&mut dump, &offsets, self.request()).ok());
-        Description {
-            frames: frames(&symbolized.unwrap_or_default(), &asked.addresses),
-            names: BTreeMap::new(),
+        let symbolized = symbolized.unwrap_or_default();
+        for (at, &(_, number, address)) in places.iter().enumerate() {
+            let frames = frames_at(&symbolized, at);
+            if let (Some(own), false) = (all.get_mut(number), frames.0.is_empty()) {
+                own.frames.insert(address, frames);
+            }
         }
     }
 
@@ -189,6 +211,13 @@ impl Description {
 }
 
 fn frames(symbolized: &Symbolized, addresses: &[u64]) -> BTreeMap<u64, CodeFrames> {
+    let all = addresses.iter().enumerate();
+    let all = all.map(|(at, &address)| (address, frames_at(symbolized, at)));
+    all.filter(|(_, frames)| !frames.0.is_empty()).collect()
+}
+
+/// What is known of one place, by its number.
+fn frames_at(symbolized: &Symbolized, at: usize) -> CodeFrames {
     let frame = |frame: &Frame| CodeFrame {
         function: symbolized.name(frame.name).to_owned(),
         line: frame
@@ -196,9 +225,5 @@ fn frames(symbolized: &Symbolized, addresses: &[u64]) -> BTreeMap<u64, CodeFrame
             .filter(|line| line.line > 0)
             .map(|line| (symbolized.name(line.file).to_owned(), line.line)),
     };
-    let all = addresses.iter().enumerate();
-    let all = all.map(|(at, &address)| (address, symbolized.frames(at)));
-    all.filter(|(_, frames)| !frames.is_empty())
-        .map(|(address, frames)| (address, CodeFrames(frames.iter().map(frame).collect())))
-        .collect()
+    CodeFrames(symbolized.frames(at).iter().map(frame).collect())
 }

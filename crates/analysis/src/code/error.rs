@@ -15,6 +15,14 @@ pub enum CodeError {
         /// Why.
         reason: Reason,
     },
+    /// The recorded kernel's file is not here.
+    #[error("{image}: its code is not here: -k FILE takes the recorded kernel's vmlinux{fetch}")]
+    NoVmlinux {
+        /// The image.
+        image: String,
+        /// What fetches it.
+        fetch: String,
+    },
     /// Only the image's debug file is here.
     #[error("{image}: only its debug file is here ({file}), which has no code")]
     DebugOnly {

@@ -33,8 +33,8 @@ pub struct FoundFunction {
 }
 
 /// The functions of all locations, the heaviest first.
-pub(super) fn functions(
-    (recording, files): (&Recording<'_>, &ImageFiles),
+pub(super) fn functions<'r>(
+    (recording, files): (&Recording<'r>, &ImageFiles<'r>),
     symbols: &Symbols,
     counts: &CodeCounts,
     events: &[usize],

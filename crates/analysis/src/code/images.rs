@@ -1,26 +1,35 @@
-//! The files of images with samples: each found once, its cold parts looked for once.
+//! The files of images with samples: each found once, and looked through once.
 
+use super::jit_code::JitCode;
 use super::parts::ColdParts;
 use crate::binaries::locate;
 use crate::recording::Recording;
+use crate::symbolize::Kernel;
 use foldhash::HashMap;
 use rprof_images::{Located, NoFile};
 use rprof_machine::{ImageId, RecordedImage};
-use std::cell::RefCell;
+use rprof_symbols::Reason;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// Files of user images that were asked for.
+/// Files of images that were asked for.
 #[derive(Debug, Default)]
-pub(super) struct ImageFiles {
+pub(super) struct ImageFiles<'r> {
     files: RefCell<HashMap<ImageId, Result<Rc<Located>, NoFile>>>,
     cold: RefCell<HashMap<ImageId, Rc<ColdParts>>>,
+    jit: RefCell<HashMap<ImageId, Result<Rc<JitCode>, NoFile>>>,
+    kernel: OnceCell<Kernel<'r>>,
+    kernel_files: RefCell<HashMap<ImageId, KernelFile>>,
 }
 
-impl ImageFiles {
+/// A file of the kernel or of a module, and how far its addresses are from those in memory.
+type KernelFile = Result<(Rc<Located>, u64), Reason>;
+
+impl<'r> ImageFiles<'r> {
     /// The files of a user image.
     pub(super) fn of(
         &self,
-        recording: &Recording<'_>,
+        recording: &Recording<'r>,
         id: ImageId,
         image: &RecordedImage,
     ) -> Result<Rc<Located>, NoFile> {
@@ -36,5 +45,32 @@ impl ImageFiles {
             .entry(id)
             .or_insert_with(|| Rc::new(ColdParts::of(located)));
         Rc::clone(parts)
+    }
+
+    /// The file with the code of the kernel or of a module.
+    pub(super) fn of_kernel(
+        &self,
+        recording: &Recording<'r>,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> KernelFile {
+        let kernel = self.kernel.get_or_init(|| Kernel::of(recording));
+        let mut files = self.kernel_files.borrow_mut();
+        let found = || {
+            let (located, shift) = kernel.code_files(image)?;
+            Ok((Rc::new(located), shift))
+        };
+        files.entry(id).or_insert_with(found).clone()
+    }
+
+    /// What a jitdump has of the functions that are asked for; `find` looks it through.
+    pub(super) fn jit_code(
+        &self,
+        id: ImageId,
+        find: impl FnOnce() -> Result<JitCode, NoFile>,
+    ) -> Result<Rc<JitCode>, NoFile> {
+        let mut all = self.jit.borrow_mut();
+        let found = || find().map(Rc::new);
+        all.entry(id).or_insert_with(found).clone()
     }
 }

@@ -2,16 +2,15 @@
 
 use super::error::CodeError;
 use super::found::FoundFunction;
-use super::open::{CodeSource, OpenCode, check_len, path_of};
+use super::jit_code::JitCode;
+use super::open::{CodeSource, OpenCode, check_len};
 use super::recording::CodeRecording;
 use rprof_abi::Machine;
-use rprof_base::FileOffset;
-use rprof_images::{JitDump, JitLoad, JitRecord, NoFile};
-use rprof_machine::RecordedImage;
+use rprof_images::{JitDump, NoFile};
+use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_profile::code::{CodePart, FunctionCode};
 use rprof_symbols::Reason;
-use std::path::PathBuf;
 
 /// The code of a function that was compiled at run time.
 pub(super) fn code(
@@ -23,17 +22,16 @@ pub(super) fn code(
         image: function.image.clone(),
         reason: Reason::NoFile(reason),
     };
-    let of_recording = &recording.recording;
-    let found = of_recording.index.jitdumps.get(&function.image_id);
-    let path = found.map_or_else(|| PathBuf::from(path_of(image)), |found| found.path.clone());
-    let inode = image.inode.filter(|_| of_recording.locator.symfs.is_none());
-    let budget = of_recording.reader.budget();
-    let mut dump = JitDump::open_recorded(&path, inode, budget).map_err(no_file)?;
-    let unreadable = |error: std::io::Error| no_file(NoFile::Unreadable(error.kind()));
-    let load = load_at(&mut dump, FileOffset(function.start)).map_err(unreadable)?;
+    let find = || find(recording, function.image_id, image);
+    let found = recording.files.jit_code(function.image_id, find);
+    let found = found.map_err(no_file)?;
+    let load = found.loads.get(&function.start).copied();
     let load = load.ok_or_else(|| no_file(NoFile::NotJitDump))?;
     check_len(function, load.len)?;
-    let bytes = dump.whole_code(&load).map_err(unreadable)?;
+    let dump = found.open(&recording.recording, image).map_err(no_file)?;
+    let bytes = dump.whole_code(&load);
+    let bytes = bytes.map_err(|error| no_file(NoFile::Unreadable(error.kind())))?;
+    let path = found.path.clone();
     let mut code = FunctionCode {
         name: function.name.clone(),
         image: function.image.clone(),
@@ -62,15 +60,19 @@ pub(super) fn code(
     })
 }
 
-fn load_at(dump: &mut JitDump, code: FileOffset) -> std::io::Result<Option<JitLoad>> {
-    while let Some(record) = dump.next_record()? {
-        if let JitRecord::Load(load) = record
-            && load.code == code
-        {
-            return Ok(Some(load));
-        }
-    }
-    Ok(None)
+/// Looks a jitdump through, once for all functions of it.
+fn find(
+    recording: &CodeRecording<'_>,
+    id: ImageId,
+    image: &RecordedImage,
+) -> Result<JitCode, NoFile> {
+    let functions = recording.functions().iter();
+    let own = functions.filter(|function| function.image_id == id);
+    JitCode::find(
+        &recording.recording,
+        (id, image),
+        &own.map(|function| function.start).collect(),
+    )
 }
 
 /// As the jitdump says, else as the recording does.

@@ -4,10 +4,11 @@ use super::error::CodeError;
 use super::found::FoundFunction;
 use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
-use crate::symbolize::Kernel;
+use crate::binaries::kernel_id;
+use rprof_base::BuildId;
+use rprof_images::NoFile;
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_symbols::Reason;
-use std::rc::Rc;
 
 /// The code of a kernel function, of its file.
 pub(super) fn code(
@@ -15,15 +16,16 @@ pub(super) fn code(
     function: &FoundFunction,
     image: &RecordedImage,
 ) -> Result<OpenCode, CodeError> {
-    let kernel = Kernel::of(&recording.recording);
-    let files = kernel.code_files(image);
-    let (located, shift) = files.map_err(|reason| CodeError::NoFile {
-        image: function.image.clone(),
-        reason: match image.kind {
-            ImageKind::Kernel { .. } => Reason::NoKernelSymbols(format!(
-                "{reason}: -k FILE says where the recorded kernel's vmlinux is"
-            )),
-            _ => reason,
+    let files = &recording.files;
+    let found = files.of_kernel(&recording.recording, function.image_id, image);
+    let (located, shift) = found.map_err(|reason| match (reason, &image.kind) {
+        (Reason::NoFile(NoFile::Missing), ImageKind::Kernel { .. }) => CodeError::NoVmlinux {
+            image: function.image.clone(),
+            fetch: fetch(kernel_id(&recording.recording).as_ref()),
+        },
+        (reason, _) => CodeError::NoFile {
+            image: function.image.clone(),
+            reason,
         },
     })?;
     let mut code = recording.of_file(function, &located, shift)?;
@@ -36,7 +38,14 @@ pub(super) fn code(
     Ok(OpenCode {
         function: code,
         image_id: function.image_id,
-        source: CodeSource::Kernel(Rc::new(located), shift),
+        source: CodeSource::Kernel(located, shift),
+    })
+}
+
+/// How to get the file of a kernel.
+fn fetch(id: Option<&BuildId>) -> String {
+    id.map_or_else(String::new, |id| {
+        format!("; debuginfod-find debuginfo {id} fetches it where a server has it")
     })
 }
 

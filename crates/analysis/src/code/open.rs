@@ -2,12 +2,13 @@
 
 use super::error::CodeError;
 use super::found::FoundFunction;
+use super::parts::LeftOut;
 use super::recording::CodeRecording;
 use super::{jit, kernel};
 use crate::locations::Location;
 use rprof_base::{BuildId, FileOffset, Svma};
 use rprof_images::{Elf, Located, MAX_CODE};
-use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_machine::{ImageId, ImageKind};
 use rprof_profile::SampleCount;
 use rprof_profile::code::{CodePart, FunctionCode};
 use rprof_symbols::{Reason, function_range};
@@ -70,7 +71,7 @@ impl CodeRecording<'_> {
             }),
             ImageKind::User if image.is_jitdump() => jit::code(self, function, image),
             ImageKind::User => {
-                let located = self.files(function.image_id, image);
+                let located = self.located(function.image_id, image);
                 let located = located.map_err(|reason| no_file(Reason::NoFile(reason)))?;
                 self.user_code(function, located)
             }
@@ -106,6 +107,8 @@ impl CodeRecording<'_> {
             let part = code_part(function, &located.binary, &name, range)?;
             code.parts.push(part);
         }
+        code.notes
+            .extend(cold.left_out(function.start).map(left_out));
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();
         self.count(function, &mut code, &|location| Some(svma(location)?.0));
@@ -181,6 +184,19 @@ impl CodeRecording<'_> {
     }
 }
 
+/// What is said of cold parts that may be a function's.
+fn left_out(parts: &LeftOut) -> String {
+    let first = &parts.first;
+    match parts.n {
+        1 => format!(
+            "{first} is not shown here: it is not certain that it is a part of this function"
+        ),
+        n => format!(
+            "{n} parts ({first}, ...) are not shown here: it is not certain that they are parts of this function"
+        ),
+    }
+}
+
 /// A function that an image has no code of.
 fn no_code(function: &FoundFunction, what: &'static str) -> CodeError {
     CodeError::NoCode {
@@ -231,9 +247,4 @@ pub(super) fn check_len(function: &FoundFunction, len: u64) -> Result<(), CodeEr
         }),
         false => Ok(()),
     }
-}
-
-/// The path of an image, as it was recorded.
-pub(super) fn path_of(image: &RecordedImage) -> String {
-    String::from_utf8_lossy(&image.path).into_owned()
 }

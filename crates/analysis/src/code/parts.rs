@@ -2,10 +2,11 @@
 
 use foldhash::HashMap;
 use rprof_images::{ElfFunction, Located, MAX_CODE};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
-/// A part of a function.
+/// A function, or a part of one, as symbols have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Its name, mangled.
@@ -38,7 +39,24 @@ pub(super) struct ColdParts {
     functions: HashMap<u64, (u64, u64)>,
     /// All cold parts, joined or not: where each begins and ends, and its suffix.
     suffixes: BTreeMap<u64, (u64, String)>,
+    /// By where a function begins: parts that may be its own, and were not joined.
+    left_out: HashMap<u64, LeftOut>,
 }
+
+/// Cold parts that may be a function's, or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LeftOut {
+    /// The name of the first, mangled.
+    pub(super) first: String,
+    /// How many there are.
+    pub(super) n: usize,
+}
+
+/// Functions of one name; of more than these, not all are told which parts may be theirs.
+const MOST_NAMESAKES: usize = 16;
+
+/// Functions that have cold parts, by their name: where each of them is.
+type Bases = HashMap<String, Vec<Place>>;
 
 /// Where what has a name is, and whether nothing else has it.
 struct Place {
@@ -50,11 +68,11 @@ struct Place {
 impl ColdParts {
     pub(super) fn of(located: &Located) -> Self {
         let mut cold: HashMap<String, Place> = HashMap::default();
-        let mut bases: HashMap<String, Option<Place>> = HashMap::default();
+        let mut bases = Bases::default();
         for_each(located, &mut |function| {
             if let Some(base) = base_of_cold(function.name) {
                 if !bases.contains_key(base) {
-                    bases.insert(base.to_owned(), None);
+                    bases.insert(base.to_owned(), Vec::new());
                 }
                 note(cold.entry(function.name.to_owned()), &function);
             }
@@ -63,11 +81,11 @@ impl ColdParts {
             return Self::default();
         }
         for_each(located, &mut |function| {
-            if let Some(base) = bases.get_mut(function.name) {
+            if let Some(places) = bases.get_mut(function.name) {
                 let new = Place::of(&function);
-                match base {
-                    Some(place) => place.is_alone &= place.address == new.address,
-                    None => *base = Some(new),
+                let is_known = places.iter().any(|place| place.address == new.address);
+                if !is_known && places.len() < MOST_NAMESAKES {
+                    places.push(new);
                 }
             }
         });
@@ -80,37 +98,61 @@ impl ColdParts {
         parts
     }
 
-    fn add(&mut self, symbol: String, place: &Place, bases: &HashMap<String, Option<Place>>) {
+    fn add(&mut self, symbol: String, place: &Place, bases: &Bases) {
         let Some(base) = base_of_cold(&symbol) else {
             return;
         };
         let end = place.address.saturating_add(place.size);
         let suffix = symbol.get(base.len()..).unwrap_or_default().to_owned();
         self.suffixes.entry(place.address).or_insert((end, suffix));
-        let base = bases.get(base).and_then(Option::as_ref);
-        let Some(base) = base.filter(|base| base.is_alone && place.is_alone) else {
-            return;
-        };
         // What has several names is joined by the first.
-        if place.size == 0 || self.functions.contains_key(&place.address) {
+        if self.functions.contains_key(&place.address) {
             return;
         }
-        let base_end = base.address.saturating_add(base.size);
-        let own = self.of_functions.entry(base.address).or_default();
-        let before = own.last().map_or(0, |part| part.address + part.size);
-        let is_apart =
-            place.address >= before && (end <= base.address || place.address >= base_end);
-        let sum = own.iter().fold(base.size, |sum, part| sum + part.size);
-        let is_possible = sum.saturating_add(place.size) <= MAX_CODE && own.len() < MOST_PARTS;
-        if is_apart && is_possible {
-            let (address, size) = (place.address, place.size);
-            self.functions.insert(address, (base.address, base.size));
-            own.push(Part {
+        let bases = bases.get(base).map_or(&[][..], Vec::as_slice);
+        let own = match bases {
+            [only] if place.is_alone && self.is_possible(only, place) => only,
+            several => return self.leave_out(&symbol, several),
+        };
+        let (address, size) = (place.address, place.size);
+        self.functions.insert(address, (own.address, own.size));
+        self.of_functions
+            .entry(own.address)
+            .or_default()
+            .push(Part {
                 symbol,
                 address,
                 size,
             });
+    }
+
+    /// Whether a part does not overlap the function and its other parts, and all together are no more than compilers
+    /// make.
+    fn is_possible(&self, base: &Place, part: &Place) -> bool {
+        let own = self.of_function(base.address);
+        let before = own.last();
+        let before = before.map_or(0, |part| part.address.saturating_add(part.size));
+        let end = part.address.saturating_add(part.size);
+        let base_end = base.address.saturating_add(base.size);
+        let is_apart = part.address >= before && (end <= base.address || part.address >= base_end);
+        let sum = own.iter().fold(base.size, |sum, part| sum + part.size);
+        let is_small = sum.saturating_add(part.size) <= MAX_CODE && own.len() < MOST_PARTS;
+        part.size > 0 && is_apart && is_small
+    }
+
+    fn leave_out(&mut self, symbol: &str, bases: &[Place]) {
+        for base in bases {
+            let new = || LeftOut {
+                first: symbol.to_owned(),
+                n: 0,
+            };
+            self.left_out.entry(base.address).or_insert_with(new).n += 1;
         }
+    }
+
+    /// Parts that may be those of the function that begins at an address, and were not joined with it.
+    pub(super) fn left_out(&self, start: u64) -> Option<&LeftOut> {
+        self.left_out.get(&start)
     }
 
     /// The parts of a function that begins at an address.
@@ -160,16 +202,20 @@ pub(super) fn for_each(located: &Located, visit: &mut dyn FnMut(ElfFunction<'_>)
         .for_each(|file| file.for_each_function(visit));
 }
 
-/// Functions of an image with one of these names (mangled): start and size.
-pub(super) fn named(located: &Located, is_wanted: &dyn Fn(&str) -> bool) -> Vec<(u64, u64)> {
+/// Functions of an image with one of these names (mangled), each with the first of its names.
+pub(super) fn named(located: &Located, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Part> {
     let mut found = Vec::new();
     for_each(located, &mut |function| {
         if is_wanted(function.name) {
-            found.push((function.address.0, function.size));
+            found.push(Part {
+                symbol: function.name.to_owned(),
+                address: function.address.0,
+                size: function.size,
+            });
         }
     });
-    found.sort_unstable();
-    found.dedup_by_key(|&mut (start, _)| start);
+    found.sort_by_key(|one| (one.address, Reverse(one.size)));
+    found.dedup_by_key(|one| one.address);
     found
 }
 

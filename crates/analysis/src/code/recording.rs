@@ -45,7 +45,7 @@ pub struct CodeRecording<'r> {
     pub(super) events: Vec<usize>,
     pub(super) counts: CodeCounts,
     functions: Vec<FoundFunction>,
-    files: ImageFiles,
+    pub(super) files: ImageFiles<'r>,
     /// Images with samples whose functions have no names, and why, one sentence each.
     pub unnamed: Vec<String>,
     /// What could not be used, one sentence each.
@@ -122,7 +122,11 @@ impl<'r> CodeRecording<'r> {
     }
 
     /// The files of a user image; found once.
-    pub(super) fn files(&self, id: ImageId, image: &RecordedImage) -> Result<Rc<Located>, NoFile> {
+    pub(super) fn located(
+        &self,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> Result<Rc<Located>, NoFile> {
         self.files.of(&self.recording, id, image)
     }
 

@@ -2,8 +2,8 @@
 
 use super::Given;
 use crate::{
-    By, CodeListing, Drawing, Folding, MarkdownOptions, PercentType, SourceSettings, TextOptions,
-    write_json, write_markdown, write_text,
+    By, CodeListing, Drawing, Folding, JsonFunctions, MarkdownOptions, PercentType, SourceSettings,
+    TextOptions, write_markdown, write_text,
 };
 use rprof_profile::code::ReferenceName;
 use rprof_profile::text::Fit;
@@ -108,7 +108,10 @@ fn markdown_has_tables_and_the_code_around_samples() {
 #[test]
 fn json_has_what_the_listing_has() {
     let mut out = Vec::new();
-    write_json([listing(), listing()].into_iter(), &mut out).unwrap();
+    let mut json = JsonFunctions::begin(&mut out).unwrap();
+    json.write(&listing(), &mut out).unwrap();
+    json.write(&listing(), &mut out).unwrap();
+    json.end(&mut out).unwrap();
     let all: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(all["functions"][1], all["functions"][0]);
     let function = &all["functions"][0];

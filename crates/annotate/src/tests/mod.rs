@@ -138,7 +138,7 @@ fn what_is_said_of_skid_goes_by_the_event() {
     assert!(
         skid(EventKind::Cycles, 0)
             .unwrap()
-            .contains("ask for EVENT:p")
+            .contains("EVENT:p or :pp")
     );
     assert!(
         skid(EventKind::Cycles, 1)
@@ -149,4 +149,29 @@ fn what_is_said_of_skid_goes_by_the_event() {
     assert_eq!(skid(EventKind::Cycles, 3), None);
     assert!(skid(EventKind::CpuTime, 3).unwrap().starts_with("a timer"));
     assert_eq!(skid(EventKind::Occurrence, 0), None);
+}
+
+#[test]
+fn skid_is_said_once_of_all_events_that_have_it() {
+    let mut given = Given::code(0x10, &[0xc3])
+        .counted("cycles", &[(0x10, 1)])
+        .counted("cpu-clock", &[(0x10, 1)])
+        .counted("\x1b[2J", &[(0x10, 1)]);
+    for (event, kind) in
+        given
+            .code
+            .events
+            .iter_mut()
+            .zip([EventKind::Cycles, EventKind::CpuTime, EventKind::Cycles])
+    {
+        event.kind = kind;
+    }
+    let listing = given.listing();
+    assert_eq!(
+        crate::skid_notes(&listing.events),
+        [
+            "cycles, \\x1b[2J: samples are some instructions late (skid); EVENT:p or :pp has less",
+            "cpu-clock: a timer: samples of a slow instruction are at the next one",
+        ]
+    );
 }

@@ -173,11 +173,6 @@ pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
     for note in &listing.notes {
         lines.push(format!("note: {}", printable(note)));
     }
-    for event in &listing.events {
-        if let Some(skid) = event.skid {
-            lines.push(format!("note: {}: {skid}", printable(&event.name)));
-        }
-    }
     if listing.jumps.n_hidden > 0 {
         let jumps = Counted::new(listing.jumps.n_hidden as u64, "jump is", "jumps are");
         lines.push(format!("note: {jumps} not drawn: there is no room"));

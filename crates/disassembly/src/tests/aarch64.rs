@@ -85,6 +85,20 @@ fn a_page_is_forgotten_where_another_value_may_be() {
 }
 
 #[test]
+fn a_page_is_forgotten_where_a_case_of_a_table_may_begin() {
+    let (page, branch, load) = (0xb000_0bd0, 0x3400_0040, 0xf940_0611);
+    let (ret, jump) = (0xd65f_03c0, 0xd61f_0060);
+    let reference = |last| words(&[page, branch, load, last])[2].reference;
+    assert!(reference(ret).is_some());
+    assert_eq!(reference(jump), None);
+    // Far from the page, too.
+    let nop = 0xd503_201f;
+    let far = |last| words(&[page, nop, nop, nop, nop, load, last])[5].reference;
+    assert!(far(ret).is_some());
+    assert_eq!(far(jump), None);
+}
+
+#[test]
 fn what_is_left_at_the_end_is_shown() {
     let instructions = decode("aarch64", Syntax::Att, &[0xc0, 0x03, 0x5f, 0xd6, 1, 2]);
     assert_eq!(instructions[1].text, ".byte  0x01, 0x02");

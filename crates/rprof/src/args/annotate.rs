@@ -3,25 +3,30 @@
 use super::{FdeArgs, ListingArgs, SampleArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
+use rprof_analysis::{CodeOptions, WantedFunction};
 use rprof_annotate::PercentType;
 use rprof_disassembly::Syntax;
 use rprof_profile::{FilterError, NameList};
+use rprof_untrusted::quoted;
 use std::path::{Path, PathBuf};
+
+/// The recording, unless another one is named.
+const DEFAULT_INPUT: &str = "perf.data";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_annotate())]
 pub(crate) struct AnnotateArgs {
     /// Function to show: its name, mangled or not, a pattern such as 'std::*', or NAME@0xSTART of several with one name
     /// [default: the hottest functions, one after the other]
-    #[arg(value_name = "SYMBOL")]
-    plain: Option<String>,
+    #[arg(value_name = "SYMBOL", value_parser = parse_function)]
+    plain: Option<WantedFunction>,
 
     /// The same (perf's flag)
-    #[arg(short = 's', long, value_name = "SYMBOL", conflicts_with = "plain")]
-    symbol: Option<String>,
+    #[arg(short = 's', long, value_name = "SYMBOL", conflicts_with = "plain", value_parser = parse_function)]
+    symbol: Option<WantedFunction>,
 
     /// Recording to read: a file, a directory, or - for standard input
-    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
+    #[arg(short = 'i', long, value_name = "FILE", default_value = DEFAULT_INPUT)]
     input: PathBuf,
 
     #[command(flatten)]
@@ -64,10 +69,6 @@ pub(crate) struct AnnotateArgs {
     )]
     pub(crate) disassembler_style: Style,
 
-    /// Only the code: no warnings
-    #[arg(help_heading = "Output", short = 'q', long)]
-    pub(crate) quiet: bool,
-
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long, alias = "stdio2")]
     pub(crate) stdio: bool,
@@ -82,17 +83,30 @@ pub(crate) struct AnnotateArgs {
 
 impl AnnotateArgs {
     /// The function that is asked for.
-    pub(crate) fn function(&self) -> Option<&str> {
-        self.plain.as_deref().or(self.symbol.as_deref())
+    pub(crate) fn function(&self) -> Option<&WantedFunction> {
+        self.plain.as_ref().or(self.symbol.as_ref())
+    }
+
+    /// Which samples count, and how functions are called.
+    pub(crate) fn options(&self) -> CodeOptions {
+        CodeOptions {
+            filter: self.samples.filter(),
+            callers: NameList::of_all(&self.caller),
+            fde: !self.fde.no_fde,
+            demangling: self.samples.demangling(),
+        }
+    }
+
+    /// The recording, as it is typed in the next command.
+    pub(crate) fn input_words(&self) -> String {
+        match self.input.to_str() {
+            Some(DEFAULT_INPUT) => String::new(),
+            _ => format!(" -i {}", quoted(self.input.as_os_str())),
+        }
     }
 
     pub(crate) fn recording(&self) -> &Path {
         &self.input
-    }
-
-    /// Whose callees count; all if there are none.
-    pub(crate) fn callers(&self) -> NameList {
-        NameList::of_all(&self.caller)
     }
 }
 
@@ -136,4 +150,8 @@ impl From<Style> for Syntax {
 
 fn parse_callers(text: &str) -> Result<NameList, FilterError> {
     super::filters::parse_names(text)
+}
+
+fn parse_function(text: &str) -> Result<WantedFunction, FilterError> {
+    WantedFunction::parse(text, super::filters::read_names)
 }

@@ -1,14 +1,13 @@
 //! The arguments of `rprof diff`.
 
-use super::examples;
 use super::fde::FdeArgs;
 use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
-use super::layout::parse_separator;
 use super::limits::LimitArgs;
 use super::report::PercentageOf;
 use super::sources::SourceArgs;
-use crate::screen::{Colors, PagerArgs};
+use super::{TableArgs, examples};
+use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_diff::{Compute, Condition, Per};
 use rprof_profile::view::SortKey;
@@ -149,31 +148,8 @@ pub(crate) struct DiffArgs {
     #[arg(help_heading = OUTPUT, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
 
-    /// What stands between columns, instead of blanks; a dot stands for it in cells
-    #[arg(help_heading = OUTPUT, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
-    pub(crate) field_separator: Option<String>,
-
-    /// Only rows: no lines about them
-    #[arg(help_heading = OUTPUT, short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Do not cut names that are too long for the terminal
-    #[arg(help_heading = OUTPUT, long)]
-    pub(crate) full_names: bool,
-
-    /// Colours of rows that are marked: always, never, or auto: on a terminal
-    #[arg(
-        help_heading = OUTPUT,
-        long,
-        value_enum,
-        value_name = "WHEN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "auto",
-        default_missing_value = "always",
-        hide_possible_values = true
-    )]
-    pub(crate) stdio_color: Colors,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,

@@ -99,16 +99,19 @@ pub(super) struct CpuList(pub(super) Vec<u32>);
 const MAX_NAMES: u64 = 16 << 20;
 
 pub(super) fn parse_names(text: &str) -> Result<NameList, FilterError> {
-    NameList::parse(text, |path| {
-        let why = |why| FilterError(format!("reading {path}: {why}"));
-        let mut names = String::new();
-        let file = File::open(path).map_err(|error| why(error.to_string()))?;
-        let read = file.take(MAX_NAMES + 1).read_to_string(&mut names);
-        match read.map_err(|error| why(error.to_string()))? as u64 {
-            0..=MAX_NAMES => Ok(names),
-            _ => Err(why("it is larger than 16 MiB".to_owned())),
-        }
-    })
+    NameList::parse(text, read_names)
+}
+
+/// The text of a file of names.
+pub(super) fn read_names(path: &str) -> Result<String, FilterError> {
+    let why = |why| FilterError(format!("reading {path}: {why}"));
+    let mut names = String::new();
+    let file = File::open(path).map_err(|error| why(error.to_string()))?;
+    let read = file.take(MAX_NAMES + 1).read_to_string(&mut names);
+    match read.map_err(|error| why(error.to_string()))? as u64 {
+        0..=MAX_NAMES => Ok(names),
+        _ => Err(why("it is larger than 16 MiB".to_owned())),
+    }
 }
 
 /// Numbers of threads that run: a thread that is sampled is one of them.

@@ -1,6 +1,6 @@
 //! How much of a table is shown, and how it looks.
 
-use crate::screen::Colors;
+use super::TableArgs;
 use clap::ValueEnum;
 
 /// The forms of a table.
@@ -48,43 +48,13 @@ pub(crate) struct LayoutArgs {
     #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',', value_parser = parse_width)]
     pub(crate) column_widths: Vec<usize>,
 
-    /// What stands between columns, instead of blanks; a dot stands for it in cells
-    #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
-    pub(crate) field_separator: Option<String>,
-
-    /// Only rows and trees: no lines about them
-    #[arg(help_heading = HEADING, short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Do not cut names that are too long for the terminal
-    #[arg(help_heading = HEADING, long)]
-    pub(crate) full_names: bool,
-
-    /// Colours of percentages: always, never, or auto: on a terminal
-    #[arg(
-        help_heading = HEADING,
-        long,
-        value_enum,
-        value_name = "WHEN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "auto",
-        default_missing_value = "always",
-        hide_possible_values = true
-    )]
-    pub(crate) stdio_color: Colors,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
 }
 
 fn parse_width(text: &str) -> Result<usize, String> {
     let width = text.parse().ok().filter(|width| *width <= 4096);
     width.ok_or_else(|| "a number of columns, at most 4096".to_owned())
-}
-
-pub(super) fn parse_separator(text: &str) -> Result<String, String> {
-    match text {
-        "" | "." => Err("a text that is not empty, and no dot".to_owned()),
-        text => Ok(text.to_owned()),
-    }
 }
 
 impl LayoutArgs {

@@ -1,6 +1,7 @@
 //! How code is listed.
 
-use crate::screen::{Colors, fit, has_boxes};
+use super::LookArgs;
+use crate::screen::{Colors, has_boxes};
 use crate::usage::usage;
 use clap::ValueEnum;
 use rprof_annotate::{By, Cells, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
@@ -57,23 +58,8 @@ pub(crate) struct ListingArgs {
     #[arg(help_heading = OUTPUT, long)]
     no_summary: bool,
 
-    /// Do not cut lines that are too long for the terminal
-    #[arg(help_heading = OUTPUT, long)]
-    full_names: bool,
-
-    /// Colours of percentages: always, never, or auto: on a terminal
-    #[arg(
-        help_heading = OUTPUT,
-        long,
-        value_enum,
-        value_name = "WHEN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "auto",
-        default_missing_value = "always",
-        hide_possible_values = true
-    )]
-    stdio_color: Colors,
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
 
     /// Look for source files at B instead of A, which their paths begin with; =B is for relative paths
     #[arg(help_heading = SOURCES, long, value_name = "A=B", value_parser = parse_prefix)]
@@ -103,6 +89,10 @@ impl ListingArgs {
             (self.show_total_period, "--show-total-period"),
             (self.no_summary, "--no-summary"),
         ];
+        let of_screen = [
+            (self.look.full_names, "--full-names"),
+            (self.look.stdio_color != Colors::Auto, "--stdio-color"),
+        ];
         let of_rows = [
             (self.by == Rows::Line, "--by line"),
             (self.no_source, "--no-source"),
@@ -114,10 +104,14 @@ impl ListingArgs {
             found.map(|&(_, flag)| flag)
         };
         let refused = match self.format {
-            ListingFormat::Json => given(&of_rows).or_else(|| given(&of_text)).map(|flag| {
-                format!("{flag} is for text: --format json has all instructions, lines and numbers")
-            }),
-            ListingFormat::Markdown => given(&of_text).map(|flag| {
+            ListingFormat::Json => {
+                given(&[&of_rows, &of_text[..], &of_screen].concat()).map(|flag| {
+                    format!(
+                        "{flag} is for text: --format json has all instructions, lines and numbers"
+                    )
+                })
+            }
+            ListingFormat::Markdown => given(&[&of_text[..], &of_screen].concat()).map(|flag| {
                 format!(
                     "{flag} is for text: --format markdown has tables and code with percentages"
                 )
@@ -162,8 +156,8 @@ impl ListingArgs {
             folding: self.folding(),
             has_bytes: self.asm_raw,
             has_summary: !self.no_summary,
-            colors: self.stdio_color.is_on(),
-            fit: (!self.full_names).then(fit).flatten(),
+            colors: self.look.stdio_color.is_on(),
+            fit: self.look.fit(),
         }
     }
 
@@ -232,6 +226,9 @@ mod tests {
         for words in [
             &["--format", "json", "--context", "3"][..],
             &["--format", "json", "-n"],
+            &["--format", "json", "--stdio-color"],
+            &["--format", "markdown", "--stdio-color=never"],
+            &["--format", "markdown", "--full-names"],
             &["--format", "markdown", "--asm-raw"],
             &["--by", "line", "--no-source"],
             &["--by", "line", "--full", "--format", "markdown"],

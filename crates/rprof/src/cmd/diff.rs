@@ -4,7 +4,7 @@ use super::diff_trees::DiffTrees;
 use super::reading::{open_file, progress};
 use crate::args::{DiffArgs, DiffFormat, PercentageOf};
 use crate::say;
-use crate::screen::{self, PagerArgs};
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
@@ -168,12 +168,10 @@ fn layout(args: &DiffArgs) -> DiffLayout {
         compute: args.compute,
         periods: args.period,
         formula: args.formula,
-        separator: args.field_separator.clone(),
-        quiet: args.quiet,
-        colors: args.stdio_color.is_on(),
-        fit: (!args.full_names && args.field_separator.is_none())
-            .then(screen::fit)
-            .flatten(),
+        separator: args.table.field_separator.clone(),
+        quiet: args.table.look.quiet,
+        colors: args.table.look.stdio_color.is_on(),
+        fit: args.table.fit(),
         limit: args.limit,
     }
 }

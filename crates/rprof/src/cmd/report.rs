@@ -10,7 +10,7 @@ use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
-use crate::screen::{self, PagerArgs};
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -229,15 +229,13 @@ fn table_options(
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: args.layout.stdio_color.is_on(),
+        colors: args.layout.table.look.stdio_color.is_on(),
         layout: Layout {
             limit: args.layout.limit(),
-            fit: (!args.layout.full_names && args.layout.field_separator.is_none())
-                .then(screen::fit)
-                .flatten(),
+            fit: args.layout.table.fit(),
             widths: args.layout.column_widths.clone(),
-            separator: args.layout.field_separator.clone(),
-            quiet: args.layout.quiet,
+            separator: args.layout.table.field_separator.clone(),
+            quiet: args.layout.table.look.quiet,
         },
     })
 }

@@ -9,6 +9,9 @@ use crate::{Flow, Instruction, Reference};
 /// How many instructions after `adrp` its page is still looked for.
 const REACH: usize = 16;
 
+/// The same where code jumps through a table: where its cases begin is not known.
+const REACH_AMONG_CASES: usize = 4;
+
 /// What a register holds.
 #[derive(Clone, Copy)]
 enum Held {
@@ -24,6 +27,8 @@ pub(super) struct Pages {
     registers: [Option<(Held, usize)>; 31],
     /// Where others jump to: what registers hold there is not known.
     targets: HashSet<u64>,
+    /// Whether there are jumps that nothing is known of.
+    has_tables: bool,
 }
 
 impl Pages {
@@ -38,6 +43,9 @@ impl Pages {
         Self {
             registers: [None; 31],
             targets: targets.collect(),
+            has_tables: instructions
+                .iter()
+                .any(|instruction| instruction.flow == Flow::Jump(None)),
         }
     }
 
@@ -53,7 +61,9 @@ impl Pages {
             };
             let held = self.step(position, instruction, decoded);
             match instruction.flow {
-                Flow::Next | Flow::Branch(_) => {}
+                Flow::Next => {}
+                // What is next may be a case, too.
+                Flow::Branch(_) if !self.has_tables => {}
                 _ => self.registers = [None; 31],
             }
             self.forget_written(decoded);
@@ -117,7 +127,11 @@ impl Pages {
 
     fn held(&self, position: usize, register: u16) -> Option<(Held, usize)> {
         let held = self.registers.get(usize::from(register)).copied().flatten();
-        held.filter(|(_, since)| position - since <= REACH)
+        let reach = match self.has_tables {
+            true => REACH_AMONG_CASES,
+            false => REACH,
+        };
+        held.filter(|(_, since)| position - since <= reach)
     }
 
     fn address(&self, position: usize, register: u16) -> Option<u64> {

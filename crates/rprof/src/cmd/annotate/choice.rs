@@ -1,0 +1,152 @@
+//! What is said where a name means no function, or several.
+
+use crate::args::AnnotateArgs;
+use anyhow::anyhow;
+use rprof_analysis::{
+    ChoiceError, CodeOptions, CodeRecording, FoundFunction, InlinedInto, WantedFunction,
+};
+use rprof_base::{Counted, Share};
+use rprof_events::suggest;
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::{Filter, NameList, SampleCount};
+use rprof_untrusted::quoted;
+use std::ffi::OsStr;
+
+/// Functions that are listed where several are meant, or offered where none is.
+const N_OFFERED: usize = 12;
+
+/// Functions that are named where more would not help.
+const N_NAMED: usize = 3;
+
+/// What was asked for, and where.
+pub(super) struct NotChosen<'a> {
+    pub(super) args: &'a AnnotateArgs,
+    pub(super) wanted: &'a WantedFunction,
+    pub(super) recording: &'a CodeRecording<'a>,
+    pub(super) opened: (&'a Reader, &'a Locator),
+}
+
+impl NotChosen<'_> {
+    pub(super) fn error(&self, error: &ChoiceError) -> anyhow::Error {
+        anyhow!(match error {
+            ChoiceError::Unknown(known) => self.filtered().unwrap_or_else(|| self.unknown(known)),
+            ChoiceError::Elsewhere(found) => self.elsewhere(found),
+            ChoiceError::Several(several) => self.several(several),
+            ChoiceError::Inlined(into) => self.inlined(into),
+        })
+    }
+
+    /// That it has samples, but none that is asked for.
+    fn filtered(&self) -> Option<String> {
+        let args = self.args;
+        let (reader, locator) = self.opened;
+        let filter = args.samples.filter();
+        let (is_filtered, has_callers) = (!filter.accepts_all(), !args.caller.is_empty());
+        if !is_filtered && !has_callers {
+            return None;
+        }
+        let options = CodeOptions {
+            filter: Filter::default(),
+            callers: NameList::default(),
+            ..args.options()
+        };
+        let all = CodeRecording::open(reader, locator, options, &mut |_| {}).ok()?;
+        let found = all.choose(self.wanted).ok()?;
+        let samples = found.own.iter().map(|own| own.samples).sum();
+        if samples == 0 {
+            return None;
+        }
+        let samples = Counted::new(samples, "sample", "samples");
+        let such = match (is_filtered, has_callers) {
+            (_, false) => "none that fits the filters",
+            (true, true) => "none that fits the filters and is below such a caller",
+            (false, true) => {
+                "none is below such a caller (frame pointers miss callers of functions without a frame: \
+                 record --call-graph dwarf)"
+            }
+        };
+        Some(format!("{} has {samples}, {such}", found.name))
+    }
+
+    fn unknown(&self, known: &[String]) -> String {
+        let name = self.wanted.name();
+        let mut text = format!("no function '{name}' in the {}", self.recording.searched());
+        let close = suggest(name, known.iter().cloned()).to_string();
+        let wanted = name.to_lowercase();
+        let has_it = |one: &&String| one.to_lowercase().contains(&wanted);
+        let with_part: Vec<&String> = known.iter().filter(has_it).take(N_OFFERED).collect();
+        let joined = |names: &[&String]| {
+            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+            names.join(", ")
+        };
+        if !with_part.is_empty() {
+            text += &format!("; these have it in their names: {}", joined(&with_part));
+        } else if !close.is_empty() {
+            text += &close;
+        } else if !known.is_empty() {
+            let hottest: Vec<&String> = known.iter().take(N_NAMED).collect();
+            text += &format!("; the hottest are: {}", joined(&hottest));
+        }
+        for reason in self.recording.unnamed.iter().take(N_NAMED) {
+            text += &format!("; {reason}");
+        }
+        text
+    }
+
+    fn several(&self, several: &[FoundFunction]) -> String {
+        format!(
+            "several functions are meant by '{}': {}; choose one by NAME@0xSTART, or by its image with -d",
+            self.wanted.name(),
+            self.listed(several)
+        )
+    }
+
+    fn elsewhere(&self, found: &[FoundFunction]) -> String {
+        let name = self.wanted.name();
+        let listed = self.listed(found);
+        format!("no function '{name}' begins there: {listed}")
+    }
+
+    /// Functions with where they begin, their shares and their images.
+    fn listed(&self, functions: &[FoundFunction]) -> String {
+        let one = |one: &FoundFunction| {
+            let share = self.share(&one.own);
+            format!("{}@{:#x} ({share}%, {})", one.name, one.start, one.image)
+        };
+        let listed: Vec<String> = functions.iter().take(N_OFFERED).map(one).collect();
+        let more = match functions.len().saturating_sub(N_OFFERED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        listed.join(", ") + &more
+    }
+
+    /// That it has no code of its own, and where its code is.
+    fn inlined(&self, into: &[InlinedInto]) -> String {
+        let one = |one: &InlinedInto| {
+            let (name, share) = (&one.function.name, self.share(&one.own));
+            format!("{name} ({share}% of all samples)")
+        };
+        let named: Vec<String> = into.iter().take(N_NAMED).map(one).collect();
+        let more = match into.len().saturating_sub(N_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let hottest = into.first().map_or("", |one| &one.function.name);
+        format!(
+            "'{}' has no code of its own: it was inlined into {}{more}: rprof annotate{} {}",
+            self.wanted.name(),
+            named.join(", "),
+            self.args.input_words(),
+            quoted(OsStr::new(hottest)),
+        )
+    }
+
+    /// The share of the first event.
+    fn share(&self, own: &[SampleCount]) -> Share {
+        let events = self.recording.events();
+        let all = events.first().map_or(0, |event| event.all.weight);
+        Share::of(own.first().map_or(0, |own| own.weight), all)
+    }
+}

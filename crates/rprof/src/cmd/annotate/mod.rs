@@ -1,0 +1,108 @@
+//! `rprof annotate`.
+
+mod choice;
+mod refused;
+mod view;
+
+use super::no_match;
+use super::reading::{open, progress};
+use crate::args::AnnotateArgs;
+use crate::say;
+use crate::screen::PagerArgs;
+use crate::usage::usage;
+use anyhow::Result;
+use choice::NotChosen;
+use rprof_analysis::{CodeRecording, FoundFunction};
+use rprof_base::Share;
+use rprof_perfdata::Reader;
+use std::process::ExitCode;
+use view::View;
+
+pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
+    args.listing.check()?;
+    let reader = open(args.recording(), args.samples.limits)?;
+    if !args.caller.is_empty() && !reader.has_call_chains() {
+        return Err(usage(
+            "--caller is of callers, and the recording has no call chains: rprof record -g has them",
+        ));
+    }
+    let locator = args.samples.locator(&reader);
+    let mut progress = progress(&reader);
+    let recording = CodeRecording::open(&reader, &locator, args.options(), &mut |share| {
+        progress.show(share);
+    })?;
+    drop(progress);
+    if !args.listing.look.quiet {
+        recording.warnings.iter().for_each(say::warning);
+    }
+    let wanted = match args.function() {
+        Some(wanted) => {
+            let chosen = recording.choose(wanted);
+            let said = NotChosen {
+                args,
+                wanted,
+                recording: &recording,
+                opened: (&reader, &locator),
+            };
+            let function = chosen.map_err(|error| said.error(&error))?;
+            Wanted {
+                functions: vec![(function, 0.0)],
+                heat: f64::INFINITY,
+            }
+        }
+        None => hottest(args, &recording),
+    };
+    if wanted.functions.is_empty() {
+        say::warning(nothing(args, &reader, &recording.unnamed));
+    }
+    let view = View {
+        args,
+        reader: &reader,
+        recording: &recording,
+        servers: locator.debuginfod.as_deref(),
+    };
+    view.show(&wanted, paging)
+}
+
+/// Why there is no function.
+fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
+    match args.samples.filter().accepts_all() && args.caller.is_empty() {
+        true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
+        true => format!("no samples in functions: {}", args.recording().display()),
+        false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
+        false => "no sample has such a caller, and fits the filters".to_owned(),
+    }
+}
+
+/// Functions to show, in this order, each with its heat: its shares of all events together.
+struct Wanted {
+    functions: Vec<(FoundFunction, f64)>,
+    /// No more are shown once those shown have this much.
+    heat: f64,
+}
+
+/// The functions that are shown without being asked for. What has no code to show takes nothing of the share.
+fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Wanted {
+    let percent = |function: &FoundFunction| -> Vec<f64> {
+        let events = function.own.iter().zip(recording.events());
+        let events = events.map(|(own, event)| Share::of(own.weight, event.all.weight).percent());
+        events.collect()
+    };
+    let shares = recording.functions().iter().map(percent);
+    let heat: f64 = shares.flatten().sum();
+    let mut functions: Vec<(FoundFunction, f64)> = Vec::new();
+    for function in recording.functions() {
+        let shares = percent(function);
+        let is_small = shares.iter().all(|&share| share < args.percent_limit);
+        let own: f64 = shares.iter().sum();
+        // One is shown whatever its share is.
+        if own > 0.0 && (functions.is_empty() || !is_small) {
+            functions.push((function.clone(), own));
+        }
+    }
+    functions.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    Wanted {
+        functions,
+        heat: heat * args.share / 100.0,
+    }
+}

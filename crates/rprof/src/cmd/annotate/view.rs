@@ -1,0 +1,246 @@
+//! Functions with their code, written one after the other.
+
+use super::Wanted;
+use super::refused::Refused;
+use crate::args::{AnnotateArgs, ListingFormat};
+use crate::screen::PagerArgs;
+use anyhow::{Context, Result};
+use rprof_analysis::{AskedCode, CodeRecording, Description, OpenCode};
+use rprof_annotate::{
+    CodeListing, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes, write_markdown,
+    write_text,
+};
+use rprof_disassembly::{Decoder, Instruction};
+use rprof_locate::Debuginfod;
+use rprof_perfdata::Reader;
+use rprof_untrusted::{Held, OverBudget};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Bytes of memory that a byte of code takes, decoded and listed.
+const MEMORY_OF_BYTE: u64 = 300;
+
+/// Bytes of code that are decoded together: an image's files are looked up once for all of it.
+const TOGETHER: u64 = 512 << 10;
+
+/// What functions are shown with.
+pub(super) struct View<'a> {
+    pub(super) args: &'a AnnotateArgs,
+    pub(super) reader: &'a Reader,
+    pub(super) recording: &'a CodeRecording<'a>,
+    /// Asked for source files that are not here.
+    pub(super) servers: Option<&'a Debuginfod>,
+}
+
+/// A function with its code, as it was decoded.
+struct Decoded {
+    code: OpenCode,
+    instructions: Vec<Vec<Instruction>>,
+    /// The memory that it takes until it is written.
+    _held: Held,
+}
+
+impl View<'_> {
+    /// Shows functions, in their order.
+    pub(super) fn show(&self, wanted: &Wanted, paging: PagerArgs) -> Result<ExitCode> {
+        let args = self.args;
+        let mut held = self.reader.budget().hold_nothing();
+        let opened = self.open(wanted, &mut held)?;
+        let is_refused = opened.is_empty() && !wanted.functions.is_empty();
+        let pager = args.paging.or(paging).pager();
+        pager.write(|out| self.write(opened, out))?;
+        Ok(match is_refused {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        })
+    }
+
+    /// Reads the code of functions until those that can be shown have their share; says which cannot.
+    fn open(&self, wanted: &Wanted, held: &mut Held) -> Result<Vec<OpenCode>> {
+        let args = self.args;
+        let mut opened = Vec::new();
+        let mut refused = Refused::default();
+        let mut shown = 0.0;
+        for (function, heat) in &wanted.functions {
+            if shown >= wanted.heat {
+                break;
+            }
+            let code = self.recording.code(function).map_err(anyhow::Error::new);
+            let code = code.and_then(|code| {
+                self.check(&code, held)?;
+                Ok(code)
+            });
+            match code {
+                Ok(code) => {
+                    opened.push(code);
+                    shown += heat;
+                }
+                Err(error) if args.function().is_some() => return Err(error),
+                Err(error) if args.listing.look.quiet => drop(error),
+                Err(error) => refused.add(function, &error),
+            }
+        }
+        let events = self.recording.events();
+        refused.say(events.first().map_or(0, |event| event.all.weight));
+        Ok(opened)
+    }
+
+    /// Whether code can be decoded, and may be; its bytes are held until all is written.
+    fn check(&self, code: &OpenCode, held: &mut Held) -> Result<()> {
+        let name = &code.function.name;
+        let over = || format!("{name}: its code");
+        drop(self.hold(code).with_context(over)?);
+        held.grow(n_bytes(code)).with_context(over)?;
+        self.decoder(code)?;
+        Ok(())
+    }
+
+    fn hold(&self, code: &OpenCode) -> Result<Held, OverBudget> {
+        let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
+        self.reader.budget().hold(bytes)
+    }
+
+    fn decoder(&self, code: &OpenCode) -> Result<Decoder> {
+        let syntax = self.args.disassembler_style.into();
+        Ok(Decoder::of(&code.function.machine, syntax)?)
+    }
+
+    /// Decodes, describes and writes some functions at a time: all at once would take too much memory.
+    fn write(&self, opened: Vec<OpenCode>, out: &mut dyn Write) -> Result<()> {
+        let mut output = Output::begin(self, out)?;
+        let mut together: Vec<Decoded> = Vec::new();
+        let mut bytes = 0;
+        for code in opened {
+            let mut held = self.hold(&code);
+            let own = n_bytes(&code);
+            if !together.is_empty() && (held.is_err() || bytes + own > TOGETHER) {
+                output.write(&std::mem::take(&mut together))?;
+                bytes = 0;
+                held = held.or_else(|_| self.hold(&code));
+            }
+            bytes += own;
+            let held = held.with_context(|| format!("{}: its code", code.function.name))?;
+            together.push(self.decode(code, held)?);
+        }
+        output.write(&together)?;
+        output.end().context("writing the code")
+    }
+
+    fn decode(&self, code: OpenCode, held: Held) -> Result<Decoded> {
+        let decoder = self.decoder(&code)?;
+        let parts = code.function.parts.iter();
+        let instructions = parts.map(|part| decoder.decode(part.address, &part.bytes));
+        let instructions = instructions.collect();
+        Ok(Decoded {
+            code,
+            instructions,
+            _held: held,
+        })
+    }
+
+    fn describe(&self, all: &[Decoded]) -> Vec<Description> {
+        let asked = all.iter().map(|decoded| {
+            let instructions = || decoded.instructions.iter().flatten();
+            let references = instructions().filter_map(|one| one.reference);
+            AskedCode {
+                code: &decoded.code,
+                addresses: instructions().map(|one| one.address).collect(),
+                references: references
+                    .map(|reference| (reference.address, reference.is_pointer))
+                    .collect(),
+            }
+        });
+        self.recording.describe(&asked.collect::<Vec<_>>())
+    }
+}
+
+/// Bytes of a function's code.
+fn n_bytes(code: &OpenCode) -> u64 {
+    let parts = code.function.parts.iter();
+    let bytes = parts.map(|part| part.bytes.len() as u64);
+    bytes.fold(0, u64::saturating_add)
+}
+
+/// What functions are written to.
+struct Output<'a, 'v> {
+    view: &'a View<'v>,
+    sources: SourceFiles<'a>,
+    json: Option<JsonFunctions>,
+    n_written: usize,
+    out: &'a mut dyn Write,
+}
+
+impl<'a, 'v> Output<'a, 'v> {
+    fn begin(view: &'a View<'v>, out: &'a mut dyn Write) -> Result<Self> {
+        let args = view.args;
+        let settings = args.listing.sources(args.samples.symfs());
+        let json = match args.listing.format {
+            ListingFormat::Json => Some(JsonFunctions::begin(out)?),
+            ListingFormat::Text | ListingFormat::Markdown => None,
+        };
+        Ok(Self {
+            view,
+            sources: SourceFiles::new(settings, view.reader.budget()),
+            json,
+            n_written: 0,
+            out,
+        })
+    }
+
+    fn write(&mut self, all: &[Decoded]) -> Result<()> {
+        let descriptions = self.view.describe(all);
+        for (decoded, description) in all.iter().zip(&descriptions) {
+            let function = Disassembled {
+                code: &decoded.code.function,
+                instructions: &decoded.instructions,
+                frames: &description.frames,
+                names: &description.names,
+            };
+            let servers = self.view.servers.zip(decoded.code.build_id());
+            let servers = servers.map(|(servers, id)| (servers, id.clone()));
+            self.sources
+                .fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
+                    Box::new(move |path| servers.find_source(&id, path))
+                }));
+            let percent_type = self.view.args.percent_type.into();
+            let listing = CodeListing::of(&function, percent_type, &mut self.sources);
+            self.write_one(&listing).context("writing the code")?;
+        }
+        Ok(())
+    }
+
+    fn write_one(&mut self, listing: &CodeListing<'_>) -> io::Result<()> {
+        let args = &self.view.args.listing;
+        let is_first = self.n_written == 0;
+        self.n_written += 1;
+        if let Some(json) = &mut self.json {
+            return json.write(listing, self.out);
+        }
+        // Said once: it is the same of all functions.
+        let notes = match is_first {
+            true => skid_notes(&listing.events),
+            false => Vec::new(),
+        };
+        let mark = match args.format {
+            ListingFormat::Markdown => "- ",
+            ListingFormat::Text | ListingFormat::Json => "",
+        };
+        for note in &notes {
+            writeln!(self.out, "{mark}note: {note}")?;
+        }
+        if !notes.is_empty() || !is_first && args.format == ListingFormat::Text {
+            writeln!(self.out)?;
+        }
+        match args.format {
+            ListingFormat::Markdown => write_markdown(listing, &args.markdown(), self.out),
+            _ => write_text(listing, &args.text(), self.out),
+        }
+    }
+
+    fn end(self) -> io::Result<()> {
+        match self.json {
+            Some(json) => json.end(self.out),
+            None => Ok(()),
+        }
+    }
+}
