@@ -9,6 +9,7 @@ pub(crate) mod features;
 pub(crate) mod file_end;
 pub(crate) mod files;
 pub(crate) mod missing_build_ids;
+pub(crate) mod saved;
 pub(crate) mod segments;
 pub(crate) mod switch;
 pub(crate) mod timestamp;
@@ -18,7 +19,7 @@ pub(crate) mod writing;
 use crate::background::in_background;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
-use crate::output::segments::SegmentEnd;
+use crate::output::segments::{SegmentBegin, SegmentEnd};
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
@@ -40,8 +41,8 @@ pub(crate) struct Created {
     /// A file's place.
     placed: Option<Placed>,
     has_timestamp: bool,
-    /// Bytes of records that the file before has, too.
-    repeated_bytes: u64,
+    /// Of a segment, what it begins with.
+    begin: SegmentBegin,
     fate: Fate,
     /// Bytes that it has taken.
     pub(crate) taken: Arc<AtomicU64>,
@@ -100,7 +101,7 @@ impl Created {
             file,
             placed,
             has_timestamp: false,
-            repeated_bytes: 0,
+            begin: SegmentBegin::default(),
             fate: Fate::TakenBack,
             taken: Arc::default(),
         })
@@ -119,7 +120,12 @@ impl Created {
             features,
             records,
         } = begin;
-        self.repeated_bytes = records.len() as u64;
+        if let Output::Segments(_) = self.output {
+            self.begin = SegmentBegin {
+                events: events.clone(),
+                repeated_bytes: records.len() as u64,
+            };
+        }
         let (output, taken) = (self.output.clone(), Arc::clone(&self.taken));
         let starting = in_background("rprof-start", move || {
             let path = output.path();
@@ -151,7 +157,7 @@ impl Created {
 
     /// Of a segment, how it is sent once it is complete.
     pub(crate) fn segment_end(&self) -> Result<Option<SegmentEnd>, Error> {
-        SegmentEnd::of(&self.output, &self.file, self.repeated_bytes)
+        SegmentEnd::of(&self.output, &self.file, &self.begin)
     }
 
     /// Grows while something is taken.

@@ -4,7 +4,7 @@
 
 use crate::{Error, Output};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
-use rprof_perfdata::Reader;
+use rprof_perfdata::{Reader, WrittenEvent};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -119,7 +119,9 @@ impl Drop for Segments {
 /// A part of a recording, whole by itself, in memory.
 #[derive(Debug)]
 pub struct RecordedSegment {
-    file: File,
+    pub(crate) file: File,
+    /// Those that it has samples of.
+    pub(crate) events: Vec<WrittenEvent>,
     /// Samples in it.
     pub samples: u64,
     /// Its size, bytes.
@@ -149,7 +151,15 @@ impl RecordedSegment {
 pub(crate) struct SegmentEnd {
     to: SegmentOutput,
     file: File,
-    repeated_bytes: u64,
+    begin: SegmentBegin,
+}
+
+/// What a segment begins with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SegmentBegin {
+    pub(crate) events: Vec<WrittenEvent>,
+    /// Bytes of records that the one before has, too.
+    pub(crate) repeated_bytes: u64,
 }
 
 impl SegmentEnd {
@@ -157,7 +167,7 @@ impl SegmentEnd {
     pub(crate) fn of(
         output: &Output,
         file: &File,
-        repeated_bytes: u64,
+        begin: &SegmentBegin,
     ) -> Result<Option<Self>, Error> {
         let Output::Segments(to) = output else {
             return Ok(None);
@@ -166,7 +176,7 @@ impl SegmentEnd {
         Ok(Some(Self {
             to: to.clone(),
             file: file.map_err(Error::system("duplicating a descriptor"))?,
-            repeated_bytes,
+            begin: begin.clone(),
         }))
     }
 
@@ -176,7 +186,8 @@ impl SegmentEnd {
             file: self.file,
             samples,
             size_bytes,
-            repeated_bytes: self.repeated_bytes,
+            events: self.begin.events,
+            repeated_bytes: self.begin.repeated_bytes,
         }));
     }
 }

@@ -7,6 +7,7 @@ use super::record::{
 use clap::{Args, Error, FromArgMatches};
 use rprof_profile::view::SortKey;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -85,6 +86,10 @@ pub(crate) struct TopViewArgs {
     /// Print one table, after the first refresh, and end: for scripts
     #[arg(long)]
     pub(crate) once: bool,
+
+    /// At the end, write the samples that count as a recording (an older one is kept as NAME.old)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
 
     /// Rows of a table, at most [default: what the terminal has room for, else 40]
     #[arg(short = 'E', long, value_name = "ROWS")]

@@ -10,7 +10,7 @@ use rprof_profile::Profile;
 use rprof_profile::view::{Asked, Field, SortKey, Sum, WantedColumns, Weighing};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
-use rprof_untrusted::printable;
+use rprof_untrusted::{printable, quoted};
 use std::collections::HashSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Duration;
@@ -46,13 +46,27 @@ impl Tables {
 
     /// Shows each segment as it comes, until the recording ends.
     pub(super) fn show(&mut self, segments: &Segments) -> Result<()> {
+        self.show_all(segments)?;
+        let Some(path) = &self.view.save else {
+            return Ok(());
+        };
+        let samples = self.window.save(path)?;
+        let samples = Counted::new(samples, "sample", "samples");
+        let word = quoted(path.as_os_str());
+        say::line(format_args!(
+            "{samples} saved; next: rprof report -i {word}"
+        ));
+        Ok(())
+    }
+
+    fn show_all(&mut self, segments: &Segments) -> Result<()> {
         loop {
             match segments.next(WAIT) {
                 NextSegment::End => return Ok(()),
                 NextSegment::NotYet => {}
                 NextSegment::Segment(segment) => {
                     self.n_dropped += segments.take_dropped();
-                    self.refresh(&segment)?;
+                    self.refresh(segment)?;
                     if self.view.once {
                         segments.stop();
                         return Ok(());
@@ -62,7 +76,7 @@ impl Tables {
         }
     }
 
-    fn refresh(&mut self, segment: &RecordedSegment) -> Result<()> {
+    fn refresh(&mut self, segment: RecordedSegment) -> Result<()> {
         self.window.take(segment)?;
         let profile = self.window.profile();
         for warning in &profile.warnings {

@@ -6,7 +6,9 @@ use rprof_analysis::{Options, load_samples};
 use rprof_locate::Locator;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
-use rprof_record::RecordedSegment;
+use rprof_record::{RecordedSegment, save_segments};
+use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +16,9 @@ use std::time::Instant;
 pub(super) struct LiveWindow {
     window: SampleWindow,
     options: Options,
+    /// Those that are in it, to be saved.
+    segments: VecDeque<RecordedSegment>,
+    most_parts: usize,
     /// When the segment before came.
     last: Instant,
     /// Of the last segment, samples a second.
@@ -21,6 +26,9 @@ pub(super) struct LiveWindow {
     /// Samples of the last segment.
     pub(super) n_new: u64,
 }
+
+/// Bytes of segments that are kept to be saved.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Samples that are kept, 20 MB of them: more are left out, the oldest first.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -34,6 +42,8 @@ impl LiveWindow {
                 known_names: Some(Arc::default()),
                 ..Options::default()
             },
+            segments: VecDeque::new(),
+            most_parts: view.n_parts(),
             last: Instant::now(),
             rate: 0.0,
             n_new: 0,
@@ -41,7 +51,7 @@ impl LiveWindow {
     }
 
     /// Reads a segment.
-    pub(super) fn take(&mut self, segment: &RecordedSegment) -> Result<()> {
+    pub(super) fn take(&mut self, segment: RecordedSegment) -> Result<()> {
         let reading = "reading what was recorded";
         let reader = segment.open().context(reading)?;
         self.options.locator = Locator {
@@ -57,7 +67,28 @@ impl LiveWindow {
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let n_new = self.n_new as f64;
         self.rate = n_new / seconds.max(1e-3);
+        self.keep(segment);
         Ok(())
+    }
+
+    /// Keeps a segment while it is in the window, and not too large with the others.
+    fn keep(&mut self, segment: RecordedSegment) {
+        self.segments.push_back(segment);
+        let size_bytes = |all: &VecDeque<RecordedSegment>| -> u64 {
+            all.iter().map(|segment| segment.size_bytes).sum()
+        };
+        while self.segments.len() > self.most_parts
+            || self.segments.len() > 1 && size_bytes(&self.segments) > MOST_BYTES
+        {
+            self.segments.pop_front();
+        }
+    }
+
+    /// Writes what is in it as a recording; returns how many samples it has.
+    pub(super) fn save(&mut self, path: &Path) -> Result<u64> {
+        let segments = self.segments.make_contiguous();
+        save_segments(path, segments).context("saving what was seen")?;
+        Ok(segments.iter().map(|segment| segment.samples).sum())
     }
 
     /// How many segments are in it.
