@@ -7,6 +7,10 @@
 )]
 
 mod common;
+#[path = "annotate/forms.rs"]
+mod forms;
+#[path = "annotate/names.rs"]
+mod names;
 
 use common::{Program, has, is_x86_64, live, perf, rprof, run, scratch, tool};
 use serde_json::Value;
@@ -103,7 +107,7 @@ fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
             .args(["--", "g++", "-O2", "-S", "-o", "/dev/null"]);
         run(record.arg(&source)).ok();
     }
-    let found = functions(&file, &["--share", "100", "--percent-limit", "0.1"]);
+    let found = functions(&file, &["--share", "100", "--percent-limit", "0.05"]);
     let is_comparable = |function: &&Value| {
         let name = function["name"].as_str().unwrap();
         // perf has no names for what only unwind tables know, and knows nothing of cold parts.
@@ -130,7 +134,9 @@ fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
         assert_eq!(ours(function), perfs(&text), "{name}\n{text}");
         n_compared += 1;
     }
-    assert!(n_compared > 0, "{found:?}");
+    println!("{test}: {n_compared} of {} functions", found.len());
+    // Those of the C library have names everywhere.
+    assert!(n_compared >= 5, "{found:?}");
 }
 
 #[test]

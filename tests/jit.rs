@@ -250,6 +250,20 @@ fn an_address_is_called_what_was_there_at_the_time() {
     let code = run(annotate.arg(&file)).ok().stdout;
     let rows = ["sub    $0x1,%rdi", "jne    ", "ret", "made.c:11"];
     assert!(rows.iter().all(|row| code.contains(row)), "{code}");
+    // Both were at one address: each has its own samples and lines.
+    let mut annotate = rprof(["annotate", "-q", "--format", "json", "--share", "100", "-i"]);
+    let code = run(annotate.arg(&file)).ok().stdout;
+    let code: serde_json::Value = serde_json::from_str(&code).unwrap();
+    for (name, line) in [("wanderer", 11), ("successor", 22)] {
+        let all = code["functions"].as_array().unwrap();
+        let found = all.iter().find(|one| one["name"] == name).unwrap();
+        let rows = found["instructions"].as_array().unwrap();
+        let counts = rows.iter().map(|row| row["counts"][0]["samples"].as_u64());
+        let sum: u64 = counts.flatten().sum();
+        assert_eq!(Some(sum), found["events"][0]["samples"].as_u64());
+        let lines = found["lines"].as_array().unwrap();
+        assert_eq!((lines.len(), &lines[0]["line"]), (1, &line.into()));
+    }
     // Without the log there are no names, and never those of another file under its name.
     let log = std::fs::read_dir(dir.path()).unwrap().flatten();
     let log = log

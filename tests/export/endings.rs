@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-const FORMATS: [&str; 5] = ["firefox", "speedscope", "pprof", "folded", "json"];
+const FORMATS: [&str; 6] = ["html", "firefox", "speedscope", "pprof", "folded", "json"];
 
 #[test]
 fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
@@ -126,7 +126,10 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn a_format_that_is_not_said_is_asked_for() {
     let error = run(&mut Recording::fixture("spin").command("export", &[])).fails(2);
-    assert!(error.contains("--format firefox, speedscope"), "{error}");
+    assert!(
+        error.contains("--format html, firefox, speedscope"),
+        "{error}"
+    );
     let error =
         run(&mut Recording::fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(2);
     assert!(

@@ -107,7 +107,13 @@ fn filters_are_the_reports() {
 #[test]
 fn the_same_recording_gives_the_same_bytes() {
     let dir = scratch();
-    for name in ["a.json.gz", "a.speedscope.json", "a.pb.gz", "a.json"] {
+    for name in [
+        "a.html",
+        "a.json.gz",
+        "a.speedscope.json",
+        "a.pb.gz",
+        "a.json",
+    ] {
         let first = Recording::fixture("spin").export(dir.path(), name, &[]);
         let first = std::fs::read(first).unwrap();
         let again = Recording::fixture("spin").export(dir.path(), name, &[]);

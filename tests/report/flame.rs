@@ -124,6 +124,25 @@ fn frames_are_told_apart_by_line_where_that_is_asked() {
 }
 
 #[test]
+fn a_chart_has_all_samples_in_order_of_time() {
+    let dir = scratch();
+    let (_, merged) = drawn(dir.path(), &["--min-width", "0"]);
+    let (_, chart) = drawn(dir.path(), &["--flamechart", "--min-width", "0"]);
+    let all = |picture: &str| {
+        let whole = picture.split("<title>all (").nth(1);
+        whole.and_then(|text| Some(text.split_once(')')?.0.to_owned()))
+    };
+    assert!(all(&merged).is_some(), "{merged}");
+    assert_eq!(all(&chart), all(&merged));
+    // What is not next to each other is not one frame.
+    let hot = |picture: &str| picture.matches("<title>hot (").count();
+    assert_eq!(hot(&merged), 1);
+    assert!(hot(&chart) > 1, "{chart}");
+    let refused = read("flame", &["--flamechart", "--folded"]).fails(2);
+    assert!(refused.contains("cannot be used with"), "{refused}");
+}
+
+#[test]
 fn the_picture_is_opened_or_it_is_said_where_it_is() {
     let dir = scratch();
     let said = run(&mut flame(dir.path(), &["--open"])).ok();

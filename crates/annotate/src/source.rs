@@ -1,5 +1,7 @@
 //! Source files: where they are looked for, and their lines.
 
+mod notes;
+
 use rprof_untrusted::{Budget, Held, open, printable, read_all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,9 +10,6 @@ use std::{fmt, io};
 
 /// The largest source file that is read.
 const MAX_BYTES: u64 = 16 << 20;
-
-/// Files that are named where several have not been found.
-const MAX_NAMED: usize = 3;
 
 /// Asked for a source file that is nowhere here, by its path in DWARF; answers with a copy of it.
 pub type FetchSource<'f> = dyn FnMut(&str) -> Option<PathBuf> + 'f;
@@ -61,6 +60,8 @@ struct Text {
     starts: Vec<usize>,
     changed: Option<SystemTime>,
     is_fetched: bool,
+    /// Whether the code at hand has lines of it.
+    is_used: bool,
     _held: Held,
 }
 
@@ -86,58 +87,44 @@ impl<'f> SourceFiles<'f> {
     pub(crate) fn begin(&mut self, code: &str) {
         self.files
             .retain(|_, source| matches!(source, Source::Found(text) if !text.is_fetched));
+        for source in self.files.values_mut() {
+            if let Source::Found(text) = source {
+                text.is_used = false;
+            }
+        }
         let meta = std::fs::metadata(code).ok();
         self.built = meta.and_then(|meta| meta.modified().ok());
     }
 
     /// A line as it is printed, from 1 on.
     pub(crate) fn line(&mut self, path: &str, line: u32) -> Option<String> {
-        if let Some(known) = self.files.get(path) {
-            return known.line(line);
+        if !self.files.contains_key(path) {
+            let source = self.look(path);
+            self.files.insert(path.to_owned(), source);
         }
-        let source = self.look(path);
-        let text = source.line(line);
-        self.files.insert(path.to_owned(), source);
-        text
+        let source = self.files.get_mut(path)?;
+        if let Source::Found(text) = source {
+            text.is_used = true;
+        }
+        source.line(line)
     }
 
     /// What is to be said of the files that were looked at since the beginning.
     pub(crate) fn end(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        let mut missing = Vec::new();
+        let mut notes = notes::Notes::default();
         for (path, source) in &self.files {
             match source {
-                Source::Missing(places, error) => missing.push((path, places, error)),
-                Source::Found(text)
-                    if self.built.is_some_and(|built| text.changed > Some(built)) =>
-                {
-                    let path = printable(path);
-                    notes.push(format!(
-                        "{path} is newer than the code's file: its lines may be others"
-                    ));
+                Source::Missing(_, None) => notes.absent.push(path),
+                Source::Missing(places, Some(error)) => notes.broken.push((path, places, error)),
+                Source::Found(text) => {
+                    let is_newer = self.built.is_some_and(|built| text.changed > Some(built));
+                    if text.is_used && is_newer {
+                        notes.newer.push(path);
+                    }
                 }
-                Source::Found(_) => {}
             }
         }
-        for (path, places, error) in missing.iter().take(MAX_NAMED) {
-            let path = printable(path);
-            let places = places.iter().map(|place| place.display().to_string());
-            let places: Vec<String> = places.map(|place| printable(&place).into_owned()).collect();
-            let looked = match &places[..] {
-                [] => "its path is relative".to_owned(),
-                places => format!("looked for at {}", places.join(", ")),
-            };
-            let why = error
-                .as_ref()
-                .map_or_else(String::new, |why| format!(": {why}"));
-            notes.push(format!(
-                "no source of {path} ({looked}{why}): say where it is with --source-prefix FROM=TO or --symfs DIR"
-            ));
-        }
-        if let Some(more @ 1..) = missing.len().checked_sub(MAX_NAMED) {
-            notes.push(format!("no source of {more} more files"));
-        }
-        notes
+        notes.sentences()
     }
 
     fn look(&mut self, path: &str) -> Source {
@@ -179,6 +166,7 @@ impl<'f> SourceFiles<'f> {
             starts,
             changed: meta.modified().ok(),
             is_fetched: false,
+            is_used: false,
             _held: held,
         })
     }
@@ -260,99 +248,4 @@ fn without_tabs(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places(settings: &SourceSettings, path: &str) -> Vec<String> {
-        let places = settings.places(path).into_iter();
-        places.map(|place| place.display().to_string()).collect()
-    }
-
-    #[test]
-    fn a_prefix_is_replaced_where_a_folder_ends() {
-        let settings = SourceSettings {
-            replaced: vec![
-                ("/rustc/abc".to_owned(), "/usr/src/rust".to_owned()),
-                (String::new(), "/home/work".to_owned()),
-            ],
-            ..SourceSettings::default()
-        };
-        let rust = "/rustc/abc/library/core/src/lib.rs";
-        let found = "/usr/src/rust/library/core/src/lib.rs";
-        assert_eq!(places(&settings, rust), [found, rust]);
-        assert_eq!(places(&settings, "/rustc/abcd/x.rs"), ["/rustc/abcd/x.rs"]);
-        assert_eq!(places(&settings, "src/x.rs"), ["/home/work/src/x.rs"]);
-    }
-
-    #[test]
-    fn a_relative_path_is_not_looked_for_in_the_working_folder() {
-        assert!(places(&SourceSettings::default(), "src/x.rs").is_empty());
-    }
-
-    #[test]
-    fn prefixes_of_perf_are_put_before_what_is_left_of_a_path() {
-        let mut settings = SourceSettings {
-            prefix: Some("/new".to_owned()),
-            ..SourceSettings::default()
-        };
-        assert_eq!(places(&settings, "/a/b/c.c"), ["/new/a/b/c.c", "/a/b/c.c"]);
-        settings.strip = 1;
-        assert_eq!(places(&settings, "/a/b/c.c")[0], "/new/b/c.c");
-        settings.strip = 9;
-        assert_eq!(places(&settings, "/a/b/c.c")[0], "/new/c.c");
-    }
-
-    #[test]
-    fn lines_are_printed_and_counted_from_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.c");
-        std::fs::write(&path, "\tone\r\n\x1b[2Jtwo\n\nfour").unwrap();
-        let path = path.display().to_string();
-        let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
-        let lines: Vec<Option<String>> = (0..6).map(|line| files.line(&path, line)).collect();
-        let lines: Vec<Option<&str>> = lines.iter().map(Option::as_deref).collect();
-        let two = "\\x1b[2Jtwo";
-        assert_eq!(
-            lines,
-            [
-                None,
-                Some("        one"),
-                Some(two),
-                Some(""),
-                Some("four"),
-                None
-            ]
-        );
-        assert!(files.end().is_empty());
-    }
-
-    #[test]
-    fn what_is_not_found_is_said_with_what_to_do() {
-        let dir = tempfile::tempdir().unwrap();
-        let gone = dir.path().join("gone.c").display().to_string();
-        let folder = dir.path().display().to_string();
-        let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
-        for path in [&gone, &folder, "rel.c", "x1.c", "x2.c"] {
-            assert_eq!(files.line(path, 1), None);
-        }
-        let notes = files.end().join("\n");
-        assert!(notes.contains("not a regular file"), "{notes}");
-        assert!(notes.contains(&format!("no source of {gone} (looked for at {gone})")));
-        assert!(notes.contains("--source-prefix FROM=TO"));
-        assert!(notes.ends_with("no source of 2 more files"), "{notes}");
-    }
-
-    #[test]
-    fn what_a_server_sent_is_not_taken_for_other_code() {
-        let dir = tempfile::tempdir().unwrap();
-        let sent = dir.path().join("sent");
-        std::fs::write(&sent, "line\n").unwrap();
-        let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
-        let copy = sent.clone();
-        files.fetch_with(Some(Box::new(move |_| Some(copy.clone()))));
-        assert_eq!(files.line("/none/a.c", 1).unwrap(), "line");
-        files.fetch_with(None);
-        files.begin("/none/other");
-        assert_eq!(files.line("/none/a.c", 1), None);
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ use crate::naming::Naming;
 use crate::per::Per;
 use crate::rows::{CountedEvent, CountedRow, Counts};
 use crate::statistics::adjusted;
+use crate::threads;
 use rprof_profile::difference::Side;
 use rprof_profile::{EventKind, SampleCount};
 
@@ -31,7 +32,7 @@ pub(crate) fn event(
             })
         }
     };
-    let rows = counted.rows.iter().map(|row| {
+    let rows = threads::map(&counted.rows, |row| {
         let (before, after) = sides(&row.own, judge);
         let weights = Weights {
             before,
@@ -55,7 +56,7 @@ pub(crate) fn event(
         all,
         total: None,
         has_children: counted.has_children,
-        rows: rows.collect(),
+        rows,
     }
 }
 

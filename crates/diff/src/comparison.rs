@@ -3,13 +3,13 @@
 use crate::assemble;
 use crate::compute::{Compute, Weights};
 use crate::error::DiffError;
-use crate::gate::{Condition, GateResult, Gates, level};
+use crate::gate::{Asked, Condition, GateResult, ask_all};
 use crate::judge::Judge;
 use crate::naming::{NameMatching, Naming};
 use crate::notes;
 use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
-use crate::rows::{CountedEvent, CountedRow, count};
+use crate::rows::count;
 use crate::statistics::Estimate;
 use rprof_profile::difference::Side;
 use rprof_profile::run::RunEvent;
@@ -47,6 +47,8 @@ pub struct CompareOptions {
     pub share: DiffShare,
     /// When to fail.
     pub conditions: Vec<Condition>,
+    /// Functions of conditions that are known to be there, though they may have no samples.
+    pub known_functions: Vec<String>,
 }
 
 /// perf's `-o`.
@@ -188,8 +190,13 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
         let mut judge = Judge::new(recordings, divisors, counted.total.clone(), options.alpha);
         judge.learn(counted.rows.iter().map(|row| &row.own));
         if events.is_empty() {
-            let asked = (&judge, &per, &numbers[..], &counted.rows[..]);
-            gates = ask_gates(recordings, options, asked, &mut naming)?;
+            let asked = Asked {
+                judge: &judge,
+                per: &per,
+                numbers: &numbers,
+                rows: &counted.rows,
+            };
+            gates = ask_all(recordings, options, &asked, &mut naming)?;
         }
         let total = assemble::total(&judge, &per);
         events.push(assemble::event(options, name, counted, &judge, &naming));
@@ -261,7 +268,8 @@ fn is_divisor(recordings: &Recordings, numbers: &[usize], per: &Per) -> Result<b
     Ok(false)
 }
 
-fn divisors(
+/// What the amounts of an event are divided by in each recording.
+pub(crate) fn divisors(
     recordings: &Recordings,
     numbers: &[usize],
     per: &Per,
@@ -272,59 +280,4 @@ fn divisors(
         Some(per.divisor(one, event))
     });
     divisors.collect()
-}
-
-/// Conditions are not asked of a recording without samples: what failed to run is not fast.
-fn has_samples(recordings: &Recordings, numbers: &[usize]) -> Result<(), DiffError> {
-    for ((_, one), &number) in recordings.all().zip(numbers) {
-        match one.run.events.get(number) {
-            Some(event) if event.all.samples == 0 => {
-                return Err(DiffError::NoSamples {
-                    run: one.name.clone(),
-                    event: event.name.clone(),
-                });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// What becomes of conditions: of the first event.
-fn ask_gates(
-    recordings: &Recordings,
-    options: &CompareOptions,
-    (judge, per, numbers, rows): (&Judge<'_>, &Per, &[usize], &[CountedRow]),
-    naming: &mut Naming,
-) -> Result<Vec<GateResult>, DiffError> {
-    if options.conditions.is_empty() {
-        return Ok(Vec::new());
-    }
-    has_samples(recordings, numbers)?;
-    let shares = divisors(recordings, numbers, &Per::Event)?;
-    let mut shares = Judge::new(recordings, shares, judge.all().clone(), options.alpha);
-    shares.learn(rows.iter().map(|row| &row.own));
-    let gates = Gates {
-        judge,
-        shares: &shares,
-        per,
-        alpha: level(options.alpha, options.conditions.len()),
-    };
-    let conditions = options.conditions.iter();
-    let conditions: Vec<Condition> = conditions
-        .map(|one| one.renamed(|name| naming.resolved(name).into_owned()))
-        .collect();
-    let mut rows = |keys: &[SortKey]| -> (CountedEvent, Vec<String>) {
-        let event = count(recordings, numbers, keys, naming);
-        let cell = |cells: &[u32]| {
-            cells
-                .first()
-                .map_or("", |&cell| naming.text(cell))
-                .to_owned()
-        };
-        let names = event.rows.iter().map(|row| cell(&row.cells)).collect();
-        (event, names)
-    };
-    let conditions = conditions.iter();
-    conditions.map(|one| gates.ask(one, &mut rows)).collect()
 }

@@ -43,6 +43,18 @@ pub enum DiffError {
         /// The event.
         event: String,
     },
+    /// A condition of what is not known to be there.
+    #[error("--fail-if '{condition}': '{name}' is in no recording{alike}")]
+    UnknownName {
+        /// As it was typed.
+        condition: String,
+        /// What it is of.
+        name: String,
+        /// Whether that is a function.
+        is_function: bool,
+        /// Names like it, as the end of a sentence.
+        alike: String,
+    },
     /// A condition that means nothing here.
     #[error("--fail-if '{condition}': {why}")]
     BadCondition {

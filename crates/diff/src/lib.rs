@@ -19,6 +19,7 @@ mod rows;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod tree;
 
 pub use comparison::{

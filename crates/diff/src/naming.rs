@@ -2,9 +2,7 @@
 
 use crate::recordings::Recordings;
 use foldhash::{HashMap, HashSet};
-use rprof_profile::difference::{
-    FunctionMatch, MatchedBy, SideFunctions, program_names, stable_name,
-};
+use rprof_profile::difference::{FunctionMatch, MatchedBy, Programs, SideFunctions, stable_name};
 use rprof_profile::run::{Run, RunEvent};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, FrameInfo, Group};
@@ -80,7 +78,7 @@ impl Naming {
     }
 
     fn name_matched(&mut self, recordings: &Recordings) {
-        let programs: Vec<Vec<String>> = recordings
+        let programs: Vec<Programs> = recordings
             .all()
             .map(|(_, one)| programs(&one.run))
             .collect();
@@ -143,24 +141,30 @@ impl Naming {
 
     /// What a function is called here; it may be typed as it was recorded.
     pub(crate) fn resolved<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
-        if self.is_symbol(name) {
+        if self.has_function(name) {
             return Cow::Borrowed(name);
         }
         if let Some(label) = self.labels.get(name) {
             return Cow::Borrowed(label);
         }
         let bare = stable_name(name);
-        match self.is_symbol(&bare) {
+        match self.has_function(&bare) {
             true => bare,
             false => Cow::Borrowed(name),
         }
     }
 
-    fn is_symbol(&self, name: &str) -> bool {
+    /// Whether some recording has an image or a thread of this name, in any event.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.numbers.contains_key(name)
+    }
+
+    /// The same of a function.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
         // Signs of levels: perf's.
         let signs = ['.', 'k', 'H', 'g', 'u'].iter();
         let mut symbols = signs.map(|sign| format!("[{sign}] {name}"));
-        self.numbers.contains_key(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
+        self.has(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
     }
 
     fn line_of(&mut self, run: &Run, id: FrameId) -> u32 {
@@ -248,9 +252,10 @@ impl Naming {
     }
 }
 
-/// What the programs of a run may be called.
-fn programs(run: &Run) -> Vec<String> {
+fn programs(run: &Run) -> Programs {
     let groups = run.events.iter().flat_map(|event| &event.groups);
     let threads = groups.map(|group| run.strings.of(group.comm).into_raw());
-    program_names(&run.about, threads)
+    let rows = run.events.iter().flat_map(|event| &event.rows);
+    let samples = rows.map(|row| (row.frame, row.own.iter().map(|block| block.samples).sum()));
+    Programs::of(&run.about, threads, samples)
 }

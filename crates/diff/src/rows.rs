@@ -5,7 +5,7 @@ use crate::recordings::Recordings;
 use crate::statistics::weight;
 use foldhash::HashMap;
 use rprof_profile::difference::Side;
-use rprof_profile::run::{RunEvent, RunRow};
+use rprof_profile::run::{Namesake, RunEvent, RunRow};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, SampleCount};
 
@@ -180,27 +180,56 @@ fn take_off_namesakes(
     is_inlined: impl Fn(FrameId) -> bool,
 ) {
     let all = &event.namesakes;
-    let places: Vec<Option<usize>> = all
-        .iter()
-        .map(|one| place((one.group, one.frame)))
-        .collect();
-    for (number, namesake) in all.iter().enumerate() {
-        let Some(row) = places[number].and_then(|place| rows.get_mut(place)) else {
-            continue;
+    let places = all.iter().map(|one| place((one.group, one.frame)));
+    let places: Vec<Option<usize>> = places.collect();
+    // By row: its functions on the way here, and how many of these are not inlined.
+    let mut open: HashMap<usize, (u32, u32)> = HashMap::default();
+    for_each_step(all, |step| {
+        let (NamesakeStep::In(at) | NamesakeStep::Out(at)) = step;
+        let (namesake, Some(number)) = (&all[at], places[at]) else {
+            return;
         };
-        let caller = |&at: &usize| all[at].caller.map(|caller| caller as usize);
-        // Callers stand before those that they call.
-        let callers =
-            std::iter::successors(caller(&number), |at| caller(at).filter(|next| next < at));
-        let mut callers = callers.filter(|&at| places[at] == places[number]);
-        let Some(nearest) = callers.next() else {
-            continue;
-        };
-        row.children.take_off(run, &namesake.again);
-        let mut standing = std::iter::once(nearest).chain(callers);
-        let stands = |at: usize| !is_inlined(all[at].frame);
-        if stands(number) && standing.any(stands) {
-            row.standing.take_off(run, &namesake.again);
+        let stands = u32::from(!is_inlined(namesake.frame));
+        let (n_open, n_standing) = open.entry(number).or_default();
+        if let NamesakeStep::Out(_) = step {
+            *n_open -= 1;
+            *n_standing -= stands;
+            return;
+        }
+        if let Some(row) = rows.get_mut(number).filter(|_| *n_open > 0) {
+            row.children.take_off(run, &namesake.again);
+            if stands > 0 && *n_standing > 0 {
+                row.standing.take_off(run, &namesake.again);
+            }
+        }
+        *n_open += 1;
+        *n_standing += stands;
+    });
+}
+
+/// On the way through namesakes, by number: to one, after its callers, and out of it.
+#[derive(Clone, Copy)]
+enum NamesakeStep {
+    In(usize),
+    Out(usize),
+}
+
+/// Goes to each namesake and out of it again. Callers stand before those that they call.
+fn for_each_step(all: &[Namesake], mut visit: impl FnMut(NamesakeStep)) {
+    let mut called: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
+    let mut todo = Vec::new();
+    for (at, namesake) in all.iter().enumerate() {
+        match namesake.caller.map(|caller| caller as usize) {
+            Some(caller) if caller < at => called[caller].push(at),
+            _ => todo.push(NamesakeStep::In(at)),
+        }
+    }
+    todo.reverse();
+    while let Some(step) = todo.pop() {
+        visit(step);
+        if let NamesakeStep::In(at) = step {
+            todo.push(NamesakeStep::Out(at));
+            todo.extend(called[at].iter().rev().map(|&one| NamesakeStep::In(one)));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     write_diff, write_diff_json,
 };
 use rprof_profile::run::{Block, Run, RunEvent, RunRow};
+use rprof_profile::text::Fit;
 use rprof_profile::view::SortKey;
 use rprof_profile::{EventKind, FrameInfo, Group, Level, Loss, SampleCount, Sampling, ValuesId};
 
@@ -99,6 +100,7 @@ fn options() -> CompareOptions {
         one_sided: OneSided::default(),
         share: DiffShare::default(),
         conditions: Vec::new(),
+        known_functions: Vec::new(),
     }
 }
 
@@ -255,6 +257,43 @@ fn functions_of_two_builds_are_one_row() {
 }
 
 #[test]
+fn lines_keep_the_width_of_a_terminal_with_remarks_too() {
+    let long = format!("parse{}", "_line".repeat(40));
+    let isra = format!("{long}.isra.0");
+    let before = run("cpu-clock", &[(isra.as_str(), vec![100; 64])]);
+    let after = run("cpu-clock", &[(long.as_str(), vec![100; 64])]);
+    let comparison = compared(vec![before], vec![after], &options());
+    let text = |layout: &DiffLayout| {
+        let mut text = Vec::new();
+        write_diff(&comparison, layout, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let fit = Fit {
+        columns: 110,
+        ellipsis: "...",
+    };
+    let fitted = text(&DiffLayout {
+        fit: Some(fit),
+        ..DiffLayout::default()
+    });
+    let rows = fitted.lines().filter(|line| !line.starts_with('#'));
+    let rows: Vec<&str> = rows.filter(|line| !line.is_empty()).collect();
+    assert_eq!(rows.len(), 1, "{fitted}");
+    assert!(
+        rows[0].len() == 110 && rows[0].contains("renamed"),
+        "{}",
+        rows[0]
+    );
+    // Nothing is cut, and perf's share is a number, where a program reads it.
+    let separated = text(&DiffLayout {
+        separator: Some("|".to_owned()),
+        ..DiffLayout::default()
+    });
+    let row = separated.lines().find(|line| line.contains(&long)).unwrap();
+    assert!(row.starts_with("100.00|+0.00%|"), "{row}");
+}
+
+#[test]
 fn conditions_are_true_only_beyond_noise() {
     let runs = |slow: u64| {
         let all = (0..6).map(|at| {
@@ -297,7 +336,7 @@ fn conditions_are_true_only_beyond_noise() {
         };
         matches!(
             compare(&recordings, &options),
-            Err(DiffError::BadCondition { .. })
+            Err(DiffError::BadCondition { .. } | DiffError::UnknownName { .. })
         )
     };
     assert!(bad("sym:c>1%", None) && bad("total>1%", Some(Per::Event)));

@@ -1,4 +1,4 @@
-//! Profiles as other viewers read them: one file for each format.
+//! Profiles as other viewers read them, and as a page that needs none: one file for each format.
 //!
 //! What a format is made of is a [`Profile`](rprof_profile::Profile) or, where it shows times or
 //! addresses, a [`Timeline`](rprof_profile::timeline::Timeline); both are plain data, which
@@ -51,6 +51,7 @@ mod callgrind;
 mod firefox;
 mod folded;
 mod json;
+mod page;
 mod pprof;
 mod profile_json;
 mod speedscope;
@@ -60,6 +61,7 @@ mod tests;
 pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
+pub use page::Page;
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;

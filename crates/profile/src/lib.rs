@@ -41,7 +41,7 @@ pub use gaps::{Gap, Gaps};
 pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};
-pub use sampled::{SampleRow, SampleTable, SampledProfile};
+pub use sampled::{LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile};
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};

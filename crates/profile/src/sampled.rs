@@ -4,7 +4,7 @@
 //! sample is a row of numbers in columns, some 22 bytes, so that millions of them fit.
 
 use crate::timeline::{Thread, TimedLoss};
-use crate::{Group, Profile, Tree};
+use crate::{Group, Profile, StrId, Tree};
 use std::ops::{Range, RangeInclusive};
 
 /// A recording whose samples are told apart.
@@ -19,12 +19,23 @@ pub struct SampledProfile {
     pub groups: Vec<Group>,
     /// Threads, in the order of their first samples.
     pub threads: Vec<Thread>,
+    /// What each of them, and its process, was called at last.
+    pub last_names: Vec<LastNames>,
     /// In order of time.
     pub samples: SampleTable,
     /// Moments at which samples were lost, as far as they are known.
     pub losses: Vec<TimedLoss>,
     /// Whether times are the recording's. Otherwise all are 0, and samples are in the file's order.
     pub has_times: bool,
+}
+
+/// What a task was called at last: rows by process or by thread have these names, whatever it was called before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastNames {
+    /// The process.
+    pub process: StrId,
+    /// The thread.
+    pub thread: StrId,
 }
 
 /// A sample, in numbers.
@@ -54,6 +65,26 @@ pub struct SampleTable {
     stacks: Vec<u32>,
     cpus: Vec<u16>,
     weights: Weights,
+}
+
+/// Columns of consecutive samples, for loops over millions of them.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleColumns<'t> {
+    /// Numbers of events.
+    pub events: &'t [u16],
+    /// Numbers of threads.
+    pub threads: &'t [u32],
+    /// Nodes; what has none has a number that no node has.
+    pub stacks: &'t [u32],
+    /// CPUs; [`SampleColumns::NO_CPU`] where there is none.
+    pub cpus: &'t [u16],
+    /// What they count for; `None` where [`SampleTable::weight_of_each`] says it.
+    pub weights: Option<&'t [u64]>,
+}
+
+impl SampleColumns<'_> {
+    /// Instead of a CPU.
+    pub const NO_CPU: u16 = NO_CPU;
 }
 
 /// What samples count for. Most events count each one alike.
@@ -168,6 +199,31 @@ impl SampleTable {
                 Weights::Alike(by_event) => by_event[usize::from(event)].unwrap_or(0),
                 Weights::Each(each) => each[idx],
             },
+        }
+    }
+
+    /// The columns of samples within a range of indices.
+    ///
+    /// # Panics
+    /// If there are not as many samples.
+    pub fn columns(&self, range: Range<usize>) -> SampleColumns<'_> {
+        SampleColumns {
+            events: &self.events[range.clone()],
+            threads: &self.threads[range.clone()],
+            stacks: &self.stacks[range.clone()],
+            cpus: &self.cpus[range.clone()],
+            weights: match &self.weights {
+                Weights::Alike(_) => None,
+                Weights::Each(each) => Some(&each[range]),
+            },
+        }
+    }
+
+    /// What each sample of an event counts for, where all samples of an event count alike.
+    pub fn weight_of_each(&self, event: u16) -> Option<u64> {
+        match &self.weights {
+            Weights::Alike(by_event) => *by_event.get(usize::from(event))?,
+            Weights::Each(_) => None,
         }
     }
 

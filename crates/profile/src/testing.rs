@@ -5,8 +5,8 @@
 
 use crate::timeline::Thread;
 use crate::{
-    EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, SampleCount,
-    SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,
+    EventKind, EventProfile, FrameId, FrameInfo, Group, LastNames, Level, Loss, Profile,
+    SampleCount, SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,
 };
 use rprof_untrusted::Untrusted;
 
@@ -69,6 +69,11 @@ pub fn sampled(samples: &[(u64, &str, &str, u64)]) -> SampledProfile {
         });
     }
     sampled.stacks.freeze();
+    let names = sampled.threads.iter().map(|thread| LastNames {
+        process: thread.comm,
+        thread: thread.comm,
+    });
+    sampled.last_names = names.collect();
     sampled.profile.events.push(event);
     sampled
 }

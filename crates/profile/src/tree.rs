@@ -1,8 +1,9 @@
 //! A tree of stacks, outermost frame first, with what was counted at each node.
 
+mod parts;
+
 use crate::{FrameId, Frames, SampleCount};
 use foldhash::HashMap;
-use std::cmp::Reverse;
 
 /// One node; its path from the root is a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,70 +84,8 @@ impl Tree {
         totals
     }
 
-    /// The tree of those stacks that count anything; counts are of nodes' own samples, by number.
-    #[must_use]
-    pub fn counted(&self, counts: &[SampleCount]) -> Self {
-        let mut is_used: Vec<bool> = counts.iter().map(|count| count.samples > 0).collect();
-        is_used.resize(self.nodes.len(), false);
-        for idx in (0..self.nodes.len()).rev() {
-            if let (true, Some(parent)) = (is_used[idx], self.nodes[idx].parent) {
-                is_used[parent as usize] = true;
-            }
-        }
-        let n_used = is_used.iter().filter(|is_used| **is_used).count();
-        let mut nodes: Vec<Node> = Vec::with_capacity(n_used);
-        let mut moved: Vec<u32> = Vec::with_capacity(self.nodes.len());
-        for (idx, node) in self.nodes.iter().enumerate() {
-            moved.push(u32::try_from(nodes.len()).unwrap_or(OUTERMOST));
-            if is_used[idx] {
-                let count = counts.get(idx).copied().unwrap_or_default();
-                nodes.push(Node {
-                    parent: node.parent.map(|parent| moved[parent as usize]),
-                    self_weight: count.weight,
-                    self_samples: count.samples,
-                    ..*node
-                });
-            }
-        }
-        Self {
-            nodes,
-            children: HashMap::default(),
-        }
-    }
-
-    /// The same tree, frozen, with its nodes in an order that does not depend on what came first: each with all that it
-    /// called, by group and frame. Says where each node is there.
-    #[must_use]
-    pub fn sorted(&self) -> (Self, Vec<u32>) {
-        let children = self.child_lists();
-        let mut moved = vec![OUTERMOST; self.nodes.len()];
-        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
-        let mut todo: Vec<u32> = Vec::new();
-        let push_sorted = |todo: &mut Vec<u32>, of: &[u32]| {
-            let start = todo.len();
-            todo.extend(of);
-            todo[start..].sort_unstable_by_key(|&child| {
-                let node = &self.nodes[child as usize];
-                Reverse((node.group, node.frame.number()))
-            });
-        };
-        push_sorted(&mut todo, children.of(None));
-        while let Some(number) = todo.pop() {
-            let node = &self.nodes[number as usize];
-            moved[number as usize] = u32::try_from(nodes.len()).unwrap_or(OUTERMOST);
-            nodes.push(Node {
-                parent: node.parent.map(|parent| moved[parent as usize]),
-                ..*node
-            });
-            push_sorted(&mut todo, children.of(Some(number)));
-        }
-        let children = HashMap::default();
-        (Self { nodes, children }, moved)
-    }
-
     /// Makes counts of nodes' own samples, by number, those with all that they called.
-    pub(crate) fn add_callees(&self, counts: &mut Vec<SampleCount>) {
-        counts.resize(self.nodes.len(), SampleCount::default());
+    pub(crate) fn add_callees(&self, counts: &mut [SampleCount]) {
         for idx in (0..self.nodes.len()).rev() {
             if let Some(parent) = self.nodes[idx].parent {
                 let count = counts[idx];

@@ -35,7 +35,7 @@ impl Explorer {
         selection: &SampleSelection,
         folding: &StackFolding,
     ) -> Option<EventProfile> {
-        let mut event = count(&self.sampled, selection)?;
+        let mut event = count(&mut self.sampled, selection)?;
         let hidden = &folding.hidden;
         self.sampled.profile.hide_frames(&mut event, hidden);
         self.sampled.profile.fold_event(&mut event, &folding.folds);

@@ -1,7 +1,7 @@
 //! Flame graphs as boxes: where each frame begins, and how wide it is.
 
 use crate::SampleSelection;
-use crate::counted::Chosen;
+use crate::chosen::Chosen;
 use foldhash::HashMap;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{EventProfile, FrameId, Profile, SampledProfile, StrId};

@@ -1,7 +1,7 @@
 //! A heat map: seconds from left to right, parts of a second from bottom to top, as FlameScope draws it.
 
 use crate::SampleSelection;
-use crate::counted::Chosen;
+use crate::chosen::Chosen;
 use crate::lanes::times_of;
 use rprof_profile::SampledProfile;
 

@@ -1,7 +1,7 @@
 //! Who ran when: threads over time.
 
 use crate::SampleSelection;
-use crate::counted::Chosen;
+use crate::chosen::Chosen;
 use rprof_profile::SampledProfile;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;

@@ -23,9 +23,12 @@
 //! assert_eq!(totals, [2, 2]);
 //! ```
 
+mod by;
+mod chosen;
 mod counted;
 mod explorer;
 mod flame;
+mod focus;
 mod heat;
 mod lanes;
 mod selection;
@@ -35,3 +38,6 @@ pub use flame::{FlameBox, FlameLabel, FlameLayout, FlameOrder};
 pub use heat::{HeatMap, heat_map};
 pub use lanes::{ThreadLane, ThreadLanes, lanes};
 pub use selection::{Focus, SampleSelection, StackFolding};
+
+#[cfg(test)]
+mod tests;

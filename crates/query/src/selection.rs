@@ -1,6 +1,6 @@
 //! What is asked for.
 
-use rprof_profile::{Fold, FrameId, NameList};
+use rprof_profile::{Dimension, Fold, FrameId, NameList};
 use std::ops::RangeInclusive;
 
 /// Which samples. The default is all of the first event.
@@ -28,6 +28,9 @@ pub struct SampleSelection {
     pub frames: NameList,
     /// The part of each stack that counts.
     pub focus: Option<Focus>,
+    /// What samples are told apart by beside the names of threads, so that rows may be: [`Dimension::Pid`],
+    /// [`Dimension::Tid`], [`Dimension::Cpu`], [`Dimension::CommNoDigit`]. Others have no values here.
+    pub by: Vec<Dimension>,
 }
 
 /// A part of stacks that have a function. Stacks without it are left out.

@@ -8,8 +8,11 @@ use crate::Error;
 use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
-use rprof_profile::{EventProfile, Profile, Quality};
+use rprof_profile::view::{
+    Audience, Count, FirstFrame, FoldOptions, FoldedInTime, FoldedStacks, ThreadNames, fold,
+    fold_in_time,
+};
+use rprof_profile::{EventProfile, Profile, Quality, SampledProfile};
 use rprof_untrusted::printable;
 use std::io::Write;
 
@@ -102,10 +105,36 @@ pub fn write_flame(
         threads: options.threads,
     };
     let mut folded = fold(profile, event, fold_options);
+    let left_out = folded.leave_out_narrow(options.min_width);
+    draw((profile, event), (folded, left_out), options, out)
+}
+
+/// Draws the samples of one event in order of time, each thread by itself.
+///
+/// # Errors
+/// Those of [`write_flame`].
+pub fn write_flame_chart(
+    sampled: &SampledProfile,
+    event: usize,
+    options: &FlameOptions,
+    out: &mut impl Write,
+) -> Result<Drawn, Error> {
+    let profile = &sampled.profile;
+    let of = profile.events.get(event).ok_or(Error::NothingToDraw)?;
+    let FoldedInTime { stacks, left_out } = fold_in_time(sampled, event, options.min_width);
+    draw((profile, of), (stacks, left_out), options, out)
+}
+
+/// Draws stacks in the order that they have.
+fn draw(
+    (profile, event): (&Profile, &EventProfile),
+    (folded, left_out): (FoldedStacks, u64),
+    options: &FlameOptions,
+    out: &mut impl Write,
+) -> Result<Drawn, Error> {
     if folded.is_empty() {
         return Err(Error::NothingToDraw);
     }
-    let left_out = folded.leave_out_narrow(options.min_width);
     let lines: Vec<String> = folded.lines().rev().collect();
     let FlamePalette(palette) = options.palette;
     let mut colors = match palette {

@@ -16,7 +16,7 @@ mod unnamed;
 
 pub use differential::{DifferentialOptions, WidthBy, write_differential};
 pub use error::Error;
-pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
+pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame, write_flame_chart};
 pub use quality::{quality_advice, quality_faults, quality_line};
 pub use rprof_profile::text::Fit;
 pub use stats::write_stats;

@@ -7,7 +7,7 @@ use super::recording::CodeRecording;
 use super::wanted::WantedFunction;
 use rprof_images::Located;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Level, SampleCount};
+use rprof_profile::{Level, NameList, SampleCount};
 use rprof_symbols::Demangling;
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
@@ -68,6 +68,16 @@ impl CodeRecording<'_> {
         }
         let names = self.functions().iter().map(|one| one.name.clone());
         Err(ChoiceError::Unknown(names.collect()))
+    }
+
+    /// Whether a function of this name is in an image that has samples: it may have none itself.
+    pub fn has_function(&self, name: &str) -> bool {
+        let wanted = WantedFunction {
+            name: name.to_owned(),
+            start: None,
+            pattern: NameList::default(),
+        };
+        !self.of_name(&wanted).is_empty() || !self.in_files(&wanted).is_empty()
     }
 
     fn of_name(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
@@ -131,7 +141,9 @@ impl CodeRecording<'_> {
             let may_be_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
             let is_readable = || {
                 let short = Demangling::Short.of(symbol.as_bytes());
-                short == wanted.name || demangling.of(symbol.as_bytes()) == readable
+                short == wanted.name
+                    || demangling.of(symbol.as_bytes()) == readable
+                    || is_part(symbol, &wanted.name)
             };
             symbol == wanted.name || may_be_mangled && is_readable()
         };
@@ -159,15 +171,27 @@ impl CodeRecording<'_> {
                 locations: Vec::new(),
             }
         };
-        named(located, &is_wanted)
-            .into_iter()
-            .map(function)
-            .collect()
+        let mut found: Vec<FoundFunction> = Vec::new();
+        for one in named(located, &is_wanted).into_iter().map(function) {
+            if !found.iter().any(|known| known.start == one.start) {
+                found.push(one);
+            }
+        }
+        found
     }
 }
 
 pub(super) fn weights(own: &[SampleCount]) -> Vec<u64> {
     own.iter().map(|count| count.weight).collect()
+}
+
+/// Whether a symbol is of a cold part of this name, as it is shown: a readable name with the suffix behind it.
+fn is_part(symbol: &str, name: &str) -> bool {
+    let Some(base) = base_of_cold(symbol) else {
+        return false;
+    };
+    let suffix = symbol.get(base.len()..).unwrap_or_default();
+    name.strip_suffix(suffix) == Some(&Demangling::Short.of(base.as_bytes()))
 }
 
 fn file_name(path: &str) -> &str {

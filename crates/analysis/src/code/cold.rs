@@ -31,8 +31,8 @@ pub(super) fn join_cold<'r>(
         let Some(recorded) = recorded.filter(is_user) else {
             continue;
         };
-        if let Ok(located) = files.of(recording, id, recorded) {
-            tables.insert(id, files.cold_parts(id, &located));
+        if let Some(table) = files.cold_parts_of(recording, id, recorded) {
+            tables.insert(id, table);
         }
     }
     let all = std::mem::take(functions);

@@ -47,6 +47,17 @@ impl<'r> ImageFiles<'r> {
         Rc::clone(parts)
     }
 
+    /// The same without keeping the files: what was read of them is large.
+    pub(super) fn cold_parts_of(
+        &self,
+        recording: &Recording<'r>,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> Option<Rc<ColdParts>> {
+        let located = locate(recording, id, image).ok()?;
+        Some(self.cold_parts(id, &located))
+    }
+
     /// The file with the code of the kernel or of a module.
     pub(super) fn of_kernel(
         &self,

@@ -2,7 +2,7 @@
 
 use super::error::CodeError;
 use super::found::FoundFunction;
-use super::parts::LeftOut;
+use super::parts::{LeftOut, base_of_cold};
 use super::recording::CodeRecording;
 use super::{jit, kernel};
 use crate::locations::Location;
@@ -107,8 +107,9 @@ impl CodeRecording<'_> {
             let part = code_part(function, &located.binary, &name, range)?;
             code.parts.push(part);
         }
+        let left_out = cold.left_out(function.start);
         code.notes
-            .extend(cold.left_out(function.start).map(left_out));
+            .extend(left_out.map(|parts| self.left_out(parts)));
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();
         self.count(function, &mut code, &|location| Some(svma(location)?.0));
@@ -117,6 +118,21 @@ impl CodeRecording<'_> {
             image_id: function.image_id,
             source: CodeSource::User(located),
         })
+    }
+
+    /// What is said of cold parts that may be a function's.
+    fn left_out(&self, parts: &LeftOut) -> String {
+        let base = base_of_cold(&parts.first).unwrap_or(&parts.first);
+        let suffix = parts.first.get(base.len()..).unwrap_or_default();
+        let first = self.options.demangling.of(base.as_bytes()) + suffix;
+        match parts.n {
+            1 => format!(
+                "{first} is not shown here: it is not certain that it is a part of this function"
+            ),
+            n => format!(
+                "{n} parts ({first}, ...) are not shown here: it is not certain that they are parts of this function"
+            ),
+        }
     }
 
     /// The code that a file has, its addresses `shift`ed; without counts and cold parts.
@@ -181,19 +197,6 @@ impl CodeRecording<'_> {
             });
             event.counts = own.collect();
         }
-    }
-}
-
-/// What is said of cold parts that may be a function's.
-fn left_out(parts: &LeftOut) -> String {
-    let first = &parts.first;
-    match parts.n {
-        1 => format!(
-            "{first} is not shown here: it is not certain that it is a part of this function"
-        ),
-        n => format!(
-            "{n} parts ({first}, ...) are not shown here: it is not certain that they are parts of this function"
-        ),
     }
 }
 

@@ -4,12 +4,12 @@ mod distribution;
 mod dpkg;
 
 use crate::index::recorded_elsewhere;
-use crate::locations::{comm_text, task_name};
+use crate::locations::last_comm;
 use crate::recording::Recording;
 use distribution::{Distribution, Packages};
 use foldhash::HashMap;
 use rprof_images::NoFile;
-use rprof_machine::{Key, RecordedImage};
+use rprof_machine::RecordedImage;
 use rprof_symbols::Reason;
 use rprof_untrusted::quoted;
 use std::ffi::OsStr;
@@ -51,7 +51,9 @@ pub(crate) fn hints(
         },
         Reason::NoFile(reason) => of_file(reason),
         Reason::NoMap => {
-            let comm = image.process_of_map().map(|pid| last_comm(recording, pid));
+            let comm = image
+                .process_of_map()
+                .map(|pid| process_name(recording, pid));
             Some(map_maker(&comm.unwrap_or_default()).to_owned())
         }
         // What is to be done about these is in the reason itself.
@@ -75,16 +77,9 @@ fn of_file(reason: &NoFile) -> Option<String> {
 }
 
 /// What a process was called last.
-fn last_comm(recording: &Recording<'_>, pid: i32) -> String {
+fn process_name(recording: &Recording<'_>, pid: i32) -> String {
     let history = &recording.index.history;
-    let end = Key {
-        time_ns: u64::MAX,
-        offset: u64::MAX,
-    };
-    let comm = history.moment(pid, pid, end).comm;
-    comm_text(history, task_name((pid, pid), comm))
-        .into_raw()
-        .into_owned()
+    last_comm(history, pid, pid).into_raw().into_owned()
 }
 
 /// How those that make code at run time are told to write a map.

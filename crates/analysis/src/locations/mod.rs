@@ -12,5 +12,5 @@ pub use location::Location;
 pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER, distinct};
 pub use mappings::Mappings;
 pub(crate) use mappings::TaskCache;
-pub(crate) use tasks::{NamedThread, ShownTasks, task_name};
+pub(crate) use tasks::{NamedThread, ShownTasks, last_comm, task_name};
 pub use tasks::{TaskName, comm_text};

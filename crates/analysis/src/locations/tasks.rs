@@ -1,6 +1,6 @@
 //! Tasks as samples are grouped by them.
 
-use rprof_machine::{CommId, History};
+use rprof_machine::{CommId, History, Key};
 use rprof_profile::Filter;
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
@@ -42,6 +42,11 @@ pub fn comm_text(history: &History, name: TaskName) -> Untrusted<Cow<'_, str>> {
         TaskName::Idle => Cow::Borrowed("swapper"),
         TaskName::Unnamed(tid) => Cow::Owned(format!(":{tid}")),
     })
+}
+
+/// What a process or thread was called at last: as one row, it has one name.
+pub(crate) fn last_comm(history: &History, pid: i32, id: i32) -> Untrusted<Cow<'_, str>> {
+    comm_text(history, task_name((pid, id), history.comm(id, Key::LAST)))
 }
 
 /// Whether a filter shows tasks: the answer for the last one, since samples of one task come together.

@@ -15,8 +15,18 @@ pub(super) struct BlockLog {
     current: Vec<SampleCount>,
     /// The numbers that have something there.
     touched: Vec<u32>,
-    /// Of other blocks: each with the number of its entries, and then these.
+    /// What other blocks counted.
     finished: Vec<u8>,
+    /// Where that of each is; what was counted in one block may come in parts.
+    parts: Vec<LogPart>,
+}
+
+/// What was written down of a block at once.
+#[derive(Clone, Copy, Debug)]
+struct LogPart {
+    block: u32,
+    n_entries: u32,
+    start: usize,
 }
 
 impl BlockLog {
@@ -40,7 +50,8 @@ impl BlockLog {
 
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.current) + size_of_val(&*self.touched) + self.finished.len()
+        let counted = size_of_val(&*self.current) + size_of_val(&*self.touched);
+        counted + self.finished.len() + size_of_val(&*self.parts)
     }
 
     #[cold]
@@ -48,8 +59,11 @@ impl BlockLog {
         if self.touched.is_empty() {
             return;
         }
-        put(&mut self.finished, self.block.into());
-        put(&mut self.finished, self.touched.len() as u64);
+        self.parts.push(LogPart {
+            block: self.block,
+            n_entries: u32::try_from(self.touched.len()).unwrap_or(u32::MAX),
+            start: self.finished.len(),
+        });
         for number in self.touched.drain(..) {
             let count = std::mem::take(&mut self.current[number as usize]);
             put(&mut self.finished, number.into());
@@ -58,35 +72,55 @@ impl BlockLog {
         }
     }
 
+    /// Puts what was written down in the order of blocks, once all is counted.
+    pub(super) fn sort(&mut self) {
+        self.parts.sort_by_key(|part| part.block);
+    }
+
     /// All of a thing together, by number.
     pub(super) fn totals(&self) -> Cow<'_, [SampleCount]> {
-        if self.finished.is_empty() {
+        if self.parts.is_empty() {
             return Cow::Borrowed(&self.current);
         }
         let mut totals = self.current.clone();
-        self.for_each_finished(|number, _, count| totals[number as usize].add(count));
+        for &part in &self.parts {
+            self.for_each_in(part, &mut |number, count| {
+                totals[number as usize].add(count)
+            });
+        }
         Cow::Owned(totals)
     }
 
-    /// Calls `visit` with each number, block and what was counted there: what was counted in one block may come in parts.
+    /// Calls `visit` with each number and what was counted of it in a block, which may come in parts. The log is sorted.
+    pub(super) fn for_each_of(&self, block: u32, mut visit: impl FnMut(u32, SampleCount)) {
+        let first = self.parts.partition_point(|part| part.block < block);
+        let parts = self.parts.iter().skip(first);
+        for &part in parts.take_while(|part| part.block == block) {
+            self.for_each_in(part, &mut visit);
+        }
+        let current = self.touched.iter().filter(|_| self.block == block);
+        for &number in current {
+            visit(number, self.current[number as usize]);
+        }
+    }
+
+    /// Calls `visit` with each number, block and what was counted there.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, u32, SampleCount)) {
-        self.for_each_finished(&mut visit);
+        for &part in &self.parts {
+            self.for_each_in(part, &mut |number, count| visit(number, part.block, count));
+        }
         for &number in &self.touched {
             visit(number, self.block, self.current[number as usize]);
         }
     }
 
-    fn for_each_finished(&self, mut visit: impl FnMut(u32, u32, SampleCount)) {
-        let mut left = &*self.finished;
-        let number = |left: &mut &[u8]| u32::try_from(take(left)).unwrap_or(u32::MAX);
-        while !left.is_empty() {
-            let block = number(&mut left);
-            for _ in 0..take(&mut left) {
-                let number = number(&mut left);
-                let samples = take(&mut left);
-                let weight = take(&mut left);
-                visit(number, block, SampleCount { samples, weight });
-            }
+    fn for_each_in(&self, part: LogPart, visit: &mut impl FnMut(u32, SampleCount)) {
+        let mut left = self.finished.get(part.start..).unwrap_or_default();
+        for _ in 0..part.n_entries {
+            let number = u32::try_from(take(&mut left)).unwrap_or(u32::MAX);
+            let samples = take(&mut left);
+            let weight = take(&mut left);
+            visit(number, SampleCount { samples, weight });
         }
     }
 }
@@ -136,7 +170,10 @@ mod tests {
                 totals.entry(number).or_default().add(SampleCount::one(weight));
             }
             let mut found: BTreeMap<(u32, u32), SampleCount> = BTreeMap::new();
-            log.for_each(|number, block, count| found.entry((number, block)).or_default().add(count));
+            log.sort();
+            for block in 0..4 {
+                log.for_each_of(block, |number, count| found.entry((number, block)).or_default().add(count));
+            }
             prop_assert_eq!(found, expected);
             for (number, total) in (0..).zip(&*log.totals()) {
                 prop_assert_eq!(*total, totals.get(&number).copied().unwrap_or_default());

@@ -1,10 +1,12 @@
 //! Blocks: the time of a recording, in equal spans. Runs are counted by them.
 
+use super::block_log::BlockLog;
 use rprof_abi::SampleType;
 use rprof_perfdata::Reader;
 use rprof_profile::SampleCount;
 use rprof_profile::run::Block;
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 /// Equal spans of time, one after the other.
 #[derive(Clone, Debug)]
@@ -105,12 +107,69 @@ impl BlockCursor {
     }
 }
 
+/// Stacks that a thread kept, counted by block: each at a node of some event's tree.
+#[derive(Clone, Debug)]
+pub(super) struct LoggedStacks {
+    /// By number of the stack; sorted.
+    pub(super) log: Arc<BlockLog>,
+    /// The same.
+    pub(super) places: Vec<StackPlace>,
+}
+
+/// Where a stack was counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackPlace {
+    event: u32,
+    node: u32,
+}
+
+impl StackPlace {
+    /// Of what is not shown.
+    pub(super) const NONE: Self = Self {
+        event: u32::MAX,
+        node: u32::MAX,
+    };
+
+    pub(super) fn of(event: usize, node: u32) -> Self {
+        let event = u32::try_from(event).unwrap_or(u32::MAX);
+        Self { event, node }
+    }
+}
+
+impl LoggedStacks {
+    /// Says where nodes are now, by event and number.
+    pub(super) fn move_to(&mut self, moved: &[Vec<u32>]) {
+        for place in &mut self.places {
+            let nodes = moved.get(place.event as usize);
+            let node = nodes.and_then(|nodes| nodes.get(place.node as usize));
+            match node {
+                Some(&node) => place.node = node,
+                None => *place = StackPlace::NONE,
+            }
+        }
+    }
+
+    /// Adds what a block counted of an event, by node.
+    pub(super) fn add_to(&self, (event, block): (usize, u32), nodes: &mut [SampleCount]) {
+        self.log.for_each_of(block, |stack, count| {
+            let place = self.places.get(stack as usize);
+            let Some(place) = place.filter(|place| place.event as usize == event) else {
+                return;
+            };
+            if let Some(sum) = nodes.get_mut(place.node as usize) {
+                sum.add(count);
+            }
+        });
+    }
+}
+
 /// What an event counted, by block. Empty where there is one block: that is the event itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockCounts {
     /// By block: all samples that percentages are of.
     pub(super) totals: Vec<SampleCount>,
-    /// By block and by node of the event's tree. What counted nothing may be missing at the end.
+    /// By block and by node of the event's tree: stacks that were not kept. What counted nothing may be missing at the
+    /// end.
     pub(super) nodes: Vec<Vec<SampleCount>>,
 }
 

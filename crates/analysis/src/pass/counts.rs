@@ -1,6 +1,6 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
-use super::blocks::{BlockCounts, BlockCursor};
+use super::blocks::{BlockCounts, BlockCursor, LoggedStacks};
 use super::dimensions::Grouping;
 use super::entry::Entry;
 use super::group_key::GroupKey;
@@ -21,6 +21,8 @@ pub(super) struct Counts {
     pub(super) tallies: Vec<Tally<GroupKey>>,
     /// By event, if there are several blocks.
     pub(super) blocks: Vec<BlockCounts>,
+    /// What blocks counted of stacks that were kept, by thread.
+    pub(super) logs: Vec<LoggedStacks>,
     pub(super) unnamed: UnnamedWeights,
     pub(super) ignored: IgnoredSamples,
     pub(super) ends: StackEndCounts,
@@ -37,12 +39,15 @@ impl Counts {
 
     /// Adds what was counted elsewhere.
     pub(super) fn merge(&mut self, other: Self) {
-        let mut blocks = self.blocks.iter_mut().zip(&other.blocks);
-        for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
-            let moved = all.merge(one);
-            if let Some((all, one)) = blocks.next() {
-                all.merge(one, &moved);
-            }
+        let tallies = self.tallies.iter_mut().zip(&other.tallies);
+        let moved: Vec<Vec<u32>> = tallies.map(|(all, one)| all.merge(one)).collect();
+        let blocks = self.blocks.iter_mut().zip(&other.blocks);
+        for ((all, one), moved) in blocks.zip(&moved) {
+            all.merge(one, moved);
+        }
+        for mut logged in other.logs {
+            logged.move_to(&moved);
+            self.logs.push(logged);
         }
         self.unnamed.merge(other.unnamed);
         self.ignored.add(other.ignored);

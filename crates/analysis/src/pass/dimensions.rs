@@ -7,14 +7,13 @@ use super::recorded::check;
 use super::trace_texts::TraceTexts;
 use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
-use crate::locations::{Location, TaskName, comm_text};
+use crate::locations::{Location, TaskName, comm_text, last_comm};
 use crate::recording::Recording;
 use crate::samples::{Parallelism, sockets};
 use crate::stacks::own_address;
 use rprof_abi::Sample;
 use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
-use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
 
@@ -325,10 +324,7 @@ impl<'a> Grouping<'a> {
         match dimension {
             Dimension::Pid | Dimension::Tid => {
                 let (pid, id) = ids_of(value);
-                // As it was called at last: one task is one row.
-                let comm = history.comm(id, Key::LAST);
-                let name = crate::locations::task_name((pid, id), comm);
-                let name = strings.intern(comm_text(history, name).raw());
+                let name = strings.intern(last_comm(history, pid, id).raw());
                 DimensionValue::Task(id, name)
             }
             Dimension::CommNoDigit => {

@@ -1,6 +1,6 @@
 //! A recording to a run: what each function counted, by block of time.
 
-use super::blocks::{BlockCounts, Blocks, have_times};
+use super::blocks::{BlockCounts, Blocks, LoggedStacks, have_times};
 use super::counts::Counts;
 use super::dimensions::Grouping;
 use super::finish::{is_left_out, lost_sideband};
@@ -74,7 +74,8 @@ fn run_of(
     run.warnings.extend(counts.ignored.warnings());
     run.warnings.extend(grouping.warnings());
     let events = counts.tallies.into_iter().zip(counts.blocks);
-    for (idx, counted) in events.enumerate() {
+    for (idx, (tally, blocks)) in events.enumerate() {
+        let counted = (tally, blocks, &*counts.logs);
         add_event((query, idx), (grouping, symbols), counted, &mut run);
     }
     run.images = used_images(recording, &run.frames, &run.strings);
@@ -85,7 +86,7 @@ fn run_of(
 fn add_event(
     (query, idx): (&Query<'_>, usize),
     (grouping, symbols): (&Grouping<'_>, &Symbols),
-    (tally, blocks): (Tally<GroupKey>, BlockCounts),
+    (tally, mut blocks, logs): (Tally<GroupKey>, BlockCounts, &[LoggedStacks]),
     run: &mut Run,
 ) {
     let recording = query.recording;
@@ -115,15 +116,27 @@ fn add_event(
         samples: counted.samples,
         weight: counted.weight,
     };
-    let (totals, counts) = by_block(query, (all, &counted.tree), blocks);
+    let n_blocks = query.blocks.len();
+    blocks.totals.resize(n_blocks, SampleCount::default());
     let has_stacks = query.stacks.chains.stacks && recording.reader.has_call_chains();
     let rows = CountedBlocks {
         tree: &counted.tree,
-        counts,
+        n_blocks,
         groups: &group_of_key,
         has_stacks,
     };
-    let RunRows { rows, namesakes } = RunRows::of(rows, &run.frames, &run.strings);
+    let names = (&run.frames, &run.strings);
+    let RunRows { rows, namesakes } = match query.blocks.are_several() {
+        true => RunRows::of(
+            rows,
+            |block, nodes| add_block((idx, block), (&blocks, logs), nodes),
+            names,
+        ),
+        false => {
+            blocks.totals = vec![all];
+            RunRows::of(rows, |_, nodes| add_own(&counted.tree, nodes), names)
+        }
+    };
     run.events.push(RunEvent {
         name: event.name.clone().into_raw(),
         kind: about::kind_of(&event.attr),
@@ -131,30 +144,36 @@ fn add_event(
         all,
         loss,
         has_stacks,
-        blocks: query.blocks.counted(&totals),
+        blocks: query.blocks.counted(&blocks.totals),
         rows,
         namesakes,
         groups: groups.into_values(),
     });
 }
 
-/// What each block counted in all, and at each node of a tree.
-fn by_block(
-    query: &Query<'_>,
-    (all, tree): (SampleCount, &Tree),
-    mut blocks: BlockCounts,
-) -> (Vec<SampleCount>, Vec<Vec<SampleCount>>) {
-    if !query.blocks.are_several() {
-        let own = tree.nodes().iter().map(|node| SampleCount {
+/// Adds what a block of an event counted at each node.
+pub(super) fn add_block(
+    (event, block): (usize, usize),
+    (blocks, logs): (&BlockCounts, &[LoggedStacks]),
+    nodes: &mut [SampleCount],
+) {
+    let counted = blocks.nodes.get(block).into_iter().flatten();
+    for (sum, &count) in nodes.iter_mut().zip(counted) {
+        sum.add(count);
+    }
+    let block = u32::try_from(block).unwrap_or(u32::MAX);
+    logs.iter()
+        .for_each(|logged| logged.add_to((event, block), nodes));
+}
+
+/// Adds what was counted at each node in all.
+fn add_own(tree: &Tree, nodes: &mut [SampleCount]) {
+    for (sum, node) in nodes.iter_mut().zip(tree.nodes()) {
+        sum.add(SampleCount {
             samples: node.self_samples,
             weight: node.self_weight,
         });
-        return (vec![all], vec![own.collect()]);
     }
-    let n = query.blocks.len();
-    blocks.totals.resize(n, SampleCount::default());
-    blocks.nodes.resize_with(n, Vec::new);
-    (blocks.totals, blocks.nodes)
 }
 
 #[cfg(test)]

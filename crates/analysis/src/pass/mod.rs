@@ -23,6 +23,7 @@ mod profile;
 mod query;
 mod recorded;
 mod sampled;
+mod stack_path;
 mod stacks;
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,7 @@ use crate::threads::{self, Threads};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{SampleCount, Tally, TallyParts};
+use std::sync::Arc;
 
 /// Bytes of stacks that are kept, by all threads together: some 700,000 of 40 frames. Those of the chunks at hand may
 /// come on top.
@@ -37,6 +38,8 @@ struct ThreadStacks {
     /// By number.
     locations: Vec<Location>,
     kept: KeptStacks,
+    /// What the kept stacks counted, by number.
+    log: Arc<BlockLog>,
     /// Totals and groups by event; their trees are empty.
     events: Vec<TallyParts<GroupKey>>,
     /// Totals by event and block; empty if there is one block.
@@ -64,8 +67,10 @@ pub(super) fn find_stacks(
     let result = run(query, &pass, done)?;
     let mut left = Vec::new();
     let mut threads = Vec::with_capacity(result.locals.len());
-    for local in result.locals {
+    for mut local in result.locals {
         left.extend(local.left);
+        let mut log = std::mem::take(&mut local.kept.counts);
+        log.sort();
         let (tallies, mut blocks) = local.tallies.into_parts();
         if !query.blocks.are_several() {
             blocks.clear();
@@ -73,6 +78,7 @@ pub(super) fn find_stacks(
         threads.push(ThreadStacks {
             locations: local.numbers.into_values(),
             kept: local.kept,
+            log: Arc::new(log),
             events: tallies.into_iter().map(Tally::into_parts).collect(),
             blocks,
             ends: local.ends,
@@ -102,10 +108,9 @@ impl FoundStacks {
             Ok(())
         };
         let work = (self.threads.len(), Threads::All);
-        let mut all = new_counts();
-        for counts in threads::for_each(work, new_counts, add, &mut |_| {})? {
-            all.merge(counts);
-        }
+        let mut counted = threads::for_each(work, new_counts, add, &mut |_| {})?.into_iter();
+        let mut all = counted.next().unwrap_or_else(new_counts);
+        counted.for_each(|counts| all.merge(counts));
         for thread in self.threads {
             all.ends.merge(thread.ends);
         }

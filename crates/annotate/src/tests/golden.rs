@@ -174,3 +174,19 @@ fn what_has_no_samples_is_left_out_if_asked_and_counted() {
     };
     assert_golden("folded.txt", &text(&listing(), &options));
 }
+
+#[test]
+fn notes_are_wrapped_to_the_screen() {
+    let mut listing = listing();
+    listing.notes = vec!["one two three four five sixty/seven/eight/nine/ten".to_owned()];
+    let options = TextOptions {
+        fit: Some(Fit {
+            columns: 20,
+            ellipsis: "...",
+        }),
+        ..TextOptions::default()
+    };
+    let text = text(&listing, &options);
+    let wrapped = "note: one two three\n  four five sixty/seven/eight/nine/ten\n";
+    assert!(text.contains(wrapped), "{text}");
+}

@@ -1,5 +1,6 @@
 //! A listing as text.
 
+mod chain;
 mod folding;
 mod gutter;
 mod rows;
@@ -8,7 +9,7 @@ mod summary;
 use crate::listing::CodeListing;
 use rprof_base::{Counted, Share};
 use rprof_profile::SampleCount;
-use rprof_profile::text::{Fit, at_right, colored};
+use rprof_profile::text::{Fit, at_right, colored, width};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -135,7 +136,12 @@ pub fn write_text(
 ) -> io::Result<()> {
     let page = Page::of(listing, options);
     for line in heading(listing) {
-        writeln!(out, "{line}")?;
+        match options.fit {
+            Some(fit) => {
+                wrapped(&line, fit.columns).try_for_each(|line| writeln!(out, "{line}"))?
+            }
+            None => writeln!(out, "{line}")?,
+        }
     }
     writeln!(out)?;
     if options.has_summary {
@@ -179,6 +185,23 @@ pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
     }
     lines.push(format!("percent: {}", listing.percent_type.word()));
     lines
+}
+
+/// A sentence in lines of at most so many columns, unless a word is longer; all but the first are indented.
+fn wrapped(text: &str, columns: usize) -> impl Iterator<Item = String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            // What is longer than a line stays with what is before it.
+            Some(line) if width(line) + 1 + width(word) <= columns || width(word) + 2 > columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("  {word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.into_iter()
 }
 
 /// What all lines of a listing share.
@@ -253,6 +276,11 @@ impl<'l> Page<'l> {
             Some(fit) => fit.cut(text, fit.room(column)).into_owned(),
             None => text.to_owned(),
         }
+    }
+
+    /// Columns from this one on.
+    fn room(&self, column: usize) -> usize {
+        self.options.fit.map_or(usize::MAX, |fit| fit.room(column))
     }
 
     /// What is not code.

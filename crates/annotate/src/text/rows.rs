@@ -1,5 +1,6 @@
 //! The code, row by row.
 
+use super::chain;
 use super::folding::folded;
 use super::gutter::Gutter;
 use super::{By, Page};
@@ -42,11 +43,11 @@ impl Page<'_> {
             }
             let range = left_out(&folded, self.place(row, next));
             let ListingRow::Instruction(at) = row else {
-                if let Some(said) = self
-                    .said(row)
-                    .filter(|_| range.is_none() || self.is_kept(row))
-                {
-                    self.write_between(&said, &columns.gutter.between(next..next), out)?;
+                let gutter = columns.gutter.between(next..next);
+                let room = self.room(self.shares_width() + width(&gutter));
+                let said = self.said(row, room);
+                if let Some(said) = said.filter(|_| range.is_none() || self.is_kept(row)) {
+                    self.write_between(&said, &gutter, out)?;
                 }
                 continue;
             };
@@ -133,8 +134,8 @@ impl Page<'_> {
         writeln!(out, "{}", line.trim_end())
     }
 
-    /// What a row says that is not an instruction.
-    fn said(&self, row: ListingRow) -> Option<String> {
+    /// What a row says that is not an instruction, in the room that there is if need be.
+    fn said(&self, row: ListingRow, room: usize) -> Option<String> {
         let listing = self.listing;
         match row {
             ListingRow::Line { .. } | ListingRow::Chain(_)
@@ -142,22 +143,10 @@ impl Page<'_> {
             {
                 None
             }
-            ListingRow::Line { line, end } => self.line_in_code(line, end),
+            ListingRow::Line { line, end } => self.line_in_code((line, end), room),
             ListingRow::Chain(chain) => {
                 let frames = &listing.places.chains.get(chain)?.0;
-                let mut said = String::new();
-                for (number, frame) in frames.iter().enumerate() {
-                    let function = printable(&frame.function);
-                    let place = frame.line.as_ref();
-                    let place =
-                        place.map(|(file, line)| format!(" at {}", self.names.line(file, *line)));
-                    let place = place.unwrap_or_default();
-                    match number {
-                        0 => said += &format!("in {function}"),
-                        _ => said += &format!(", inlined into {function}{place}"),
-                    }
-                }
-                Some(said)
+                Some(chain::said(frames, &self.names, room))
             }
             ListingRow::LoopStart(number) => {
                 let found = listing.loops.get(number)?;
@@ -182,7 +171,7 @@ impl Page<'_> {
     }
 
     /// A line above its instructions: the share is of these only.
-    fn line_in_code(&self, line: usize, end: usize) -> Option<String> {
+    fn line_in_code(&self, (line, end): (usize, usize), room: usize) -> Option<String> {
         let place = self.listing.places.lines.get(line)?;
         let before = |at: &usize| {
             let before = self.listing.instructions.get(*at);
@@ -199,7 +188,12 @@ impl Page<'_> {
         };
         let name = self.names.line(&place.file, place.line);
         let text = place.text.as_deref().unwrap_or_default();
-        Some(format!("{name}{shares}  {text}"))
+        let said = format!("{name}{shares}  {text}");
+        // How deep it stands matters less than what it says.
+        Some(match width(&said) <= room {
+            true => said,
+            false => format!("{name}{shares}  {}", text.trim_start()),
+        })
     }
 }
 

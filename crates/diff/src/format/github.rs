@@ -13,7 +13,7 @@ pub fn workflow_commands(comparison: &Comparison) -> Vec<String> {
     let lines = gates.filter_map(|gate| {
         let command = match gate.outcome {
             GateOutcome::Fired => "error",
-            GateOutcome::Undecided => "warning",
+            GateOutcome::Undecided | GateOutcome::NoSamples => "warning",
             GateOutcome::Held => return None,
         };
         let title = property(&format!("rprof diff {}", gate.condition));

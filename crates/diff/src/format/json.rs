@@ -108,13 +108,16 @@ fn gate(gate: &GateResult) -> Value {
         GateOutcome::Fired => "fired",
         GateOutcome::Undecided => "undecided",
         GateOutcome::Held => "held",
+        GateOutcome::NoSamples => "no-samples",
     };
+    let is_known = gate.outcome != GateOutcome::NoSamples;
+    let known = |number: f64| is_known.then_some(number);
     json!({
         "condition": gate.condition,
         "outcome": outcome,
-        "change": gate.change,
-        "low": gate.bounds.0,
-        "high": gate.bounds.1,
+        "change": known(gate.change),
+        "low": known(gate.bounds.0),
+        "high": known(gate.bounds.1),
         "unit": gate.unit.trim(),
     })
 }

@@ -24,6 +24,7 @@ pub fn write_diff_markdown(
             GateOutcome::Fired => "**Failed**",
             GateOutcome::Undecided => "Undecided",
             GateOutcome::Held => "Passed",
+            GateOutcome::NoSamples => "Not asked",
         };
         writeln!(out, "- {word}: {}", cell(&gate.sentence()))?;
     }

@@ -51,8 +51,8 @@ enum DiffColumn {
     Change,
     Interval,
     Children,
-    Key(usize),
     Remark,
+    Key(usize),
 }
 
 impl DiffLayout {
@@ -62,6 +62,7 @@ impl DiffLayout {
             BasePeriod, Baseline, Change, Children, Computed, Formula, Interval, Key, Period,
             Remark,
         };
+        let has_remarks = event.rows.iter().any(|row| !remarks(row).is_empty());
         let columns = [
             (true, Baseline),
             (self.periods, BasePeriod),
@@ -71,13 +72,13 @@ impl DiffLayout {
             (true, Change),
             (true, Interval),
             (event.has_children, Children),
+            // Before names: these are as long as they are, and are cut where a line ends.
+            (has_remarks, Remark),
         ];
         let columns = columns.into_iter().filter(|(is_shown, _)| *is_shown);
         let columns = columns.map(|(_, column)| column);
         let keys = (0..comparison.keys.len()).map(Key);
-        let has_remarks = event.rows.iter().any(|row| !remarks(row).is_empty());
-        let remarks = has_remarks.then_some(Remark);
-        columns.chain(keys).chain(remarks).collect()
+        columns.chain(keys).collect()
     }
 
     fn rows<'e>(&self, event: &'e ComparedEvent) -> &'e [ComparedRow] {
@@ -114,7 +115,12 @@ impl DiffColumn {
         let weights = &row.weights;
         match self {
             Self::Baseline => weights.baseline().map_or_else(String::new, |share| {
-                format!("{}%", Share::from_percent(share))
+                let share = Share::from_percent(share);
+                // perf's: what is computed has its sign there, too.
+                match layout.separator.is_some() {
+                    true => share.to_string(),
+                    false => format!("{share}%"),
+                }
             }),
             Self::BasePeriod => weights.before.weight.to_string(),
             Self::Computed => weights.cell(layout.compute),

@@ -4,15 +4,18 @@
 //! beyond it and the interval is not, it is undecided, and more runs decide. The level is shared among conditions
 //! (Bonferroni).
 
+mod ask;
+mod named;
 mod parse;
 
+pub(crate) use ask::{Asked, ask_all};
 pub use parse::ConditionError;
 
 use crate::error::DiffError;
 use crate::judge::Judge;
 use crate::per::Per;
 use crate::rows::{CountedEvent, Counts};
-use crate::statistics::float;
+use named::NamedRows;
 use rprof_profile::view::SortKey;
 
 /// What a condition is of.
@@ -64,6 +67,13 @@ pub struct Condition {
 }
 
 impl Condition {
+    fn is_of_function(&self) -> bool {
+        matches!(
+            self.subject,
+            Subject::Row(SortKey::Symbol, _) | Subject::Children(_)
+        )
+    }
+
     /// The same of what `name` calls its function.
     pub(crate) fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
         let mut renamed = self.clone();
@@ -98,9 +108,26 @@ pub enum GateOutcome {
     Undecided,
     /// It is not.
     Held,
+    /// Nothing to compare: no recording has a sample of it.
+    NoSamples,
 }
 
 impl GateResult {
+    /// Of what has no sample in any recording.
+    pub(crate) fn without_samples(condition: &Condition) -> Self {
+        Self {
+            condition: condition.text.clone(),
+            outcome: GateOutcome::NoSamples,
+            change: 0.0,
+            bounds: (f64::NEG_INFINITY, f64::INFINITY),
+            unit: match condition.limit {
+                Limit::Percent(_) => "%",
+                Limit::Points(_) => " pp",
+                Limit::Amount(_) => "",
+            },
+        }
+    }
+
     /// In words: the change, its interval, the condition.
     pub fn sentence(&self) -> String {
         let Self {
@@ -118,6 +145,9 @@ impl GateResult {
             GateOutcome::Fired => "beyond the limit",
             GateOutcome::Undecided => "may be beyond the limit, or noise: more runs tell",
             GateOutcome::Held => "not beyond the limit",
+            GateOutcome::NoSamples => {
+                return format!("{condition}: not asked: no recording has a sample taken in it");
+            }
         };
         format!(
             "{condition}: {change:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}], {what}"
@@ -149,6 +179,12 @@ impl Gates<'_> {
             condition: condition.text.clone(),
             why,
         };
+        let unknown = |condition: &Condition, name: &str, alike| DiffError::UnknownName {
+            condition: condition.text.clone(),
+            name: name.to_owned(),
+            is_function: condition.is_of_function(),
+            alike,
+        };
         let counts = match &condition.subject {
             Subject::Total if *self.per == Per::Event => {
                 return Err(bad(
@@ -156,9 +192,21 @@ impl Gates<'_> {
                 ));
             }
             Subject::Total => self.judge.all().clone(),
-            Subject::Row(key, name) => sum_of(rows(&[*key]), name, false).map_err(bad)?,
-            Subject::Children(name) => sum_of(rows(&[SortKey::Symbol]), name, true).map_err(bad)?,
+            Subject::Row(key, name) => {
+                let rows = NamedRows::of(rows(&[*key]), name);
+                rows.own()
+                    .map_err(|alike| unknown(condition, name, alike))?
+            }
+            Subject::Children(name) => {
+                let rows = NamedRows::of(rows(&[SortKey::Symbol]), name);
+                rows.has_children(name).map_err(bad)?;
+                let children = rows.children();
+                children.map_err(|alike| unknown(condition, name, alike))?
+            }
         };
+        if counts.samples() == 0 {
+            return Ok(GateResult::without_samples(condition));
+        }
         let (change, bounds, limit, unit) = self.change(&counts, condition.limit);
         let outcome = condition.comparator.outcome(change, bounds, limit);
         Ok(GateResult {
@@ -222,77 +270,6 @@ impl Comparator {
     }
 }
 
-/// The level of each of some conditions.
-pub(crate) fn level(alpha: f64, n_conditions: usize) -> f64 {
-    alpha / float(n_conditions.max(1))
-}
-
-/// What the rows with a name count together.
-fn sum_of(
-    (event, names): (CountedEvent, Vec<String>),
-    name: &str,
-    with_children: bool,
-) -> Result<Counts, String> {
-    if with_children && !event.has_children {
-        return Err("the recordings have no stacks: sym:NAME is of own samples".to_owned());
-    }
-    let rows = event.rows.iter().zip(&names);
-    let found: Vec<_> = rows.filter(|(_, cell)| is_called(cell, name)).collect();
-    if with_children && found.len() > 1 {
-        // Both may be in one stack, whose samples a sum would have twice.
-        let cells: Vec<&str> = found.iter().map(|(_, cell)| cell.as_str()).collect();
-        return Err(format!(
-            "'{name}' is several functions; name one of them: {}",
-            cells.join(", ")
-        ));
-    }
-    let found = found.into_iter();
-    let found: Vec<&Counts> = found
-        .map(|(row, _)| match with_children {
-            true => &row.children,
-            false => &row.own,
-        })
-        .collect();
-    let n_runs = event.total.runs.len();
-    let mut sum = Counts::of(n_runs);
-    for one in &found {
-        sum.merge(one);
-    }
-    match found.is_empty() {
-        false => Ok(sum),
-        true => Err(not_there(name, &names)),
-    }
-}
-
-/// Whether a cell is what was typed: symbols are typed without the sign of their level.
-fn is_called(cell: &str, name: &str) -> bool {
-    cell == name || without_sign(cell) == name
-}
-
-fn without_sign(cell: &str) -> &str {
-    match cell.split_at_checked(4) {
-        Some((sign, rest)) if sign.starts_with('[') && sign.ends_with("] ") => rest,
-        _ => cell,
-    }
-}
-
-fn not_there(name: &str, names: &[String]) -> String {
-    let names = names.iter().map(|cell| without_sign(cell));
-    let mut alike: Vec<&str> = names
-        .filter(|cell| !cell.is_empty() && cell.contains(name))
-        .collect();
-    alike.sort_by_key(|cell| (cell.len(), *cell));
-    alike.dedup();
-    alike.truncate(3);
-    match alike.is_empty() {
-        true => format!("'{name}' is in no recording"),
-        false => format!(
-            "'{name}' is in no recording; there are {}",
-            alike.join(", ")
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,16 +293,5 @@ mod tests {
             );
         }
         assert_eq!(Below.outcome(-8.0, (-9.0, -6.0), -5.0), GateOutcome::Fired);
-    }
-
-    #[test]
-    fn names_that_are_like_one_are_said() {
-        let names = ["[.] parse_line".to_owned(), "[k] clear_page".to_owned()];
-        assert!(is_called(&names[0], "parse_line"));
-        assert_eq!(
-            not_there("parse", &names),
-            "'parse' is in no recording; there are parse_line"
-        );
-        assert_eq!(not_there("x", &names), "'x' is in no recording");
     }
 }

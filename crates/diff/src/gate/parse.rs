@@ -1,16 +1,18 @@
 //! What is typed of a condition.
 
 use super::{Comparator, Condition, Limit, Subject};
+use rprof_profile::text::width;
 use rprof_profile::view::SortKey;
+use rprof_untrusted::printable;
 use std::str::FromStr;
 
 /// A condition that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}\n  {text}\n  {blanks}^", blanks = " ".repeat(*.at))]
 pub struct ConditionError {
-    /// What was typed.
+    /// What was typed, as it is shown: one line.
     pub text: String,
-    /// Characters before what was not understood.
+    /// Columns before what was not understood.
     pub at: usize,
     /// What should be there.
     pub why: &'static str,
@@ -26,8 +28,8 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let error = |at: usize, why| ConditionError {
-            text: text.to_owned(),
-            at: text.get(..at).map_or(0, |before| before.chars().count()),
+            text: printable(text).into_owned(),
+            at: text.get(..at).map_or(0, |before| width(&printable(before))),
             why,
         };
         // Names have < and >, too: the last one is it.
@@ -156,19 +158,29 @@ mod tests {
             ("total> 3percent", 7, LIMITS),
             ("total>inf%", 6, LIMITS),
             ("sym:é>x", 6, LIMITS),
+            ("sym:漢>x", 7, LIMITS),
+            // As it is shown: \x0a.
+            ("sym:a\nb>x", 11, LIMITS),
+            ("sym:a\tb>x", 11, LIMITS),
         ] {
             let error = Condition::from_str(text).unwrap_err();
             assert_eq!((error.at, error.why), (at, why), "{text}");
         }
         let said = Condition::from_str("total>x").unwrap_err().to_string();
         assert!(said.ends_with("\n  total>x\n        ^"), "{said}");
+        let said = Condition::from_str("sym:a\nb>x").unwrap_err().to_string();
+        assert!(
+            said.ends_with("\n  sym:a\\x0ab>x\n             ^"),
+            "{said}"
+        );
     }
 
     proptest! {
         #[test]
-        fn whatever_is_typed_is_understood_or_refused(text in "\\PC{0,24}") {
+        fn whatever_is_typed_is_understood_or_refused(text in "(\\PC|\n|\t){0,24}") {
             if let Err(error) = Condition::from_str(&text) {
-                prop_assert!(error.at <= text.chars().count());
+                prop_assert!(error.at <= width(&error.text));
+                prop_assert!(!error.text.contains('\n'));
             }
         }
     }

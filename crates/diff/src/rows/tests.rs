@@ -75,11 +75,15 @@ fn run(stacks: &[Stack<'_>]) -> NamedRun {
     let numbers: Vec<u32> = (0..).take(groups.len()).collect();
     let counted = CountedBlocks {
         tree: &parts.tree,
-        counts,
+        n_blocks: counts.len(),
         groups: &numbers,
         has_stacks: true,
     };
-    let RunRows { rows, namesakes } = RunRows::of(counted, &profile.frames, &profile.strings);
+    let count_block = |block: usize, nodes: &mut [SampleCount]| {
+        nodes[..counts[block].len()].copy_from_slice(&counts[block])
+    };
+    let names = (&profile.frames, &profile.strings);
+    let RunRows { rows, namesakes } = RunRows::of(counted, count_block, names);
     let event = RunEvent {
         name: "cpu-clock".to_owned(),
         kind: EventKind::CpuTime,
@@ -144,6 +148,7 @@ fn asked(
         one_sided: OneSided::default(),
         share: DiffShare::default(),
         conditions: conditions.iter().map(|one| one.parse().unwrap()).collect(),
+        known_functions: Vec::new(),
     };
     compare(&recordings, &options)
 }

@@ -54,10 +54,9 @@ impl Resamples {
             &Amount::of_runs(after, floors.1),
         );
         let mut drawn = self.drawn((before, after), floors, &found);
-        drawn.sort_unstable_by(f64::total_cmp);
         let t = found.t();
-        let below = drawn.partition_point(|&one| one <= t);
-        let above = drawn.len() - drawn.partition_point(|&one| one < t);
+        let below = drawn.iter().filter(|&&one| one <= t).count();
+        let above = drawn.iter().filter(|&&one| one >= t).count();
         let beyond = below.min(above);
         let p_of = |n: usize| {
             let p = 2.0 * super::float(n + 1) / super::float(Self::N + 1);
@@ -68,22 +67,26 @@ impl Resamples {
             true => by_t,
             false => p_of(beyond).max(by_t),
         };
-        let bounds = self.bounds(&drawn, &found, alpha);
+        let bounds = Self::bounds(&mut drawn, &found, alpha);
         (p_value, bounds)
     }
 
     /// The wider of the draws' bounds and t's, on each side.
-    fn bounds(&self, drawn: &[f64], found: &Contrast, alpha: f64) -> (f64, f64) {
-        let quantile = |share: f64| {
-            let wanted = share * super::float(Self::N + 1);
-            (1..=drawn.len())
-                .rfind(|&rank| super::float(rank) <= wanted)
-                .and_then(|rank| drawn.get(rank - 1))
-        };
+    fn bounds(drawn: &mut [f64], found: &Contrast, alpha: f64) -> (f64, f64) {
         let tail = alpha / 2.0 * super::float(Self::N + 1);
         let by_t = found.bounds(alpha);
+        if tail < super::float(Self::TAIL) {
+            return by_t;
+        }
+        let mut quantile = |share: f64| {
+            let wanted = share * super::float(Self::N + 1);
+            let rank = (1..=drawn.len()).rfind(|&rank| super::float(rank) <= wanted)?;
+            // Not all of them have to be in order for one of them.
+            let (_, value, _) = drawn.select_nth_unstable_by(rank - 1, f64::total_cmp);
+            Some(*value)
+        };
         match (quantile(alpha / 2.0), quantile(1.0 - alpha / 2.0)) {
-            (Some(low), Some(high)) if tail >= super::float(Self::TAIL) => (
+            (Some(low), Some(high)) => (
                 by_t.0.min(found.value - high * found.error),
                 by_t.1.max(found.value - low * found.error),
             ),
@@ -100,25 +103,48 @@ impl Resamples {
     ) -> Vec<f64> {
         let of_before = self.before.chunks_exact(before.len().max(1));
         let of_after = self.after.chunks_exact(after.len().max(1));
-        let mut runs = Vec::with_capacity(before.len().max(after.len()));
-        let mut amount = |values: &[f64], draw: &[u32], floor: f64| {
-            runs.clear();
-            let picked = draw.iter().filter_map(|&at| values.get(at as usize));
-            runs.extend(picked.copied());
-            let (mean, variance) = moments(&runs);
-            Amount {
-                mean,
-                variance: variance.max(floor) / super::float(runs.len().max(1)),
-                degrees: 1.0,
-                is_borrowed: false,
-            }
-        };
-        let drawn = of_before.zip(of_after).map(|(first, second)| {
-            let before = amount(before, first, floors.0);
-            let after = amount(after, second, floors.1);
-            found.away(&before, &after)
-        });
+        let before = Drawable::of(before, floors.0);
+        let after = Drawable::of(after, floors.1);
+        let drawn = of_before
+            .zip(of_after)
+            .map(|(first, second)| found.away(&before.amount(first), &after.amount(second)));
         drawn.collect()
+    }
+}
+
+/// The runs of a side, from which some are drawn.
+struct Drawable<'r> {
+    runs: &'r [f64],
+    mean: f64,
+    /// The least variance of a run.
+    floor: f64,
+}
+
+impl<'r> Drawable<'r> {
+    fn of(runs: &'r [f64], floor: f64) -> Self {
+        let (mean, _) = moments(runs);
+        Self { runs, mean, floor }
+    }
+
+    /// The runs with some numbers.
+    #[inline]
+    fn amount(&self, draw: &[u32]) -> Amount {
+        // Squares around the mean of all: their sum loses nothing that matters.
+        let (mut sum, mut around, mut squares) = (0.0, 0.0, 0.0);
+        for run in draw.iter().filter_map(|&at| self.runs.get(at as usize)) {
+            let away = run - self.mean;
+            sum += run;
+            around += away;
+            squares += away * away;
+        }
+        let n = super::float(draw.len().max(1));
+        let variance = (squares - around * around / n).max(0.0) / (n - 1.0).max(1.0);
+        Amount {
+            mean: sum / n,
+            variance: variance.max(self.floor) / n,
+            degrees: 1.0,
+            is_borrowed: false,
+        }
     }
 }
 

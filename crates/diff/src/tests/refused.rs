@@ -122,3 +122,41 @@ fn tables_without_rows_say_why() {
         .any(|note| note.contains("no sample is of what was asked"));
     assert!(said, "{:?}", comparison.notes);
 }
+
+#[test]
+fn a_condition_is_not_asked_of_a_function_that_is_seldom_seen() {
+    let one = |name: &str| {
+        vec![run(
+            "cpu-clock",
+            &[("alpha", vec![100; 64]), (name, vec![0; 64])],
+        )]
+    };
+    let refused = asked([one("beta"), one("beta")], None, &["sym:alhpa>5%"]).unwrap_err();
+    assert!(
+        refused.to_string().ends_with("did you mean 'alpha'?"),
+        "{refused}"
+    );
+    // Another event has it, or the program without samples.
+    let known = CompareOptions {
+        known_functions: vec!["malloc".to_owned()],
+        conditions: ["sym:beta>5%", "children:beta>-5%", "sym:malloc>1"]
+            .map(|text| text.parse().unwrap())
+            .to_vec(),
+        ..options()
+    };
+    let comparison = compared(one("beta"), one("beta"), &known);
+    for gate in &comparison.gates {
+        assert_eq!(gate.outcome, crate::GateOutcome::NoSamples, "{gate:?}");
+        assert!(gate.sentence().contains("not asked"), "{}", gate.sentence());
+    }
+    // Of an image of that name nothing is known.
+    let image = CompareOptions {
+        conditions: vec!["dso:malloc>1".parse().unwrap()],
+        ..known
+    };
+    let recordings = Recordings {
+        before: one("beta"),
+        after: one("beta"),
+    };
+    assert!(compare(&recordings, &image).is_err());
+}

@@ -2,6 +2,7 @@
 
 use super::classes::{Sides, shared};
 use super::{Side, SideFunctions};
+use crate::StrId;
 use foldhash::HashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +63,8 @@ struct SideImage<'a> {
     side: Side,
     name: &'a str,
     build_ids: BTreeSet<&'a str>,
+    /// Own samples of its functions.
+    samples: u64,
     class: Option<u32>,
 }
 
@@ -132,24 +135,29 @@ struct Classing<'a> {
 
 /// The images that have functions, each once for its side, in the order of their names.
 fn side_images<'a>(recordings: &[SideFunctions<'a>]) -> Vec<SideImage<'a>> {
-    let mut images: BTreeMap<(&str, Side), BTreeSet<&str>> = BTreeMap::new();
+    let mut images: BTreeMap<(&str, Side), (BTreeSet<&str>, u64)> = BTreeMap::new();
     for recording in recordings {
         let name = |id| name_by_kind(recording.strings.of(id).into_raw());
-        let ids = recording.frames.ids();
-        let used: BTreeSet<_> = ids.map(|id| recording.frames.of(id).image).collect();
-        for image in used {
-            images.entry((name(image), recording.side)).or_default();
+        let mut used: BTreeMap<StrId, u64> = BTreeMap::new();
+        for function in recording.frames.ids() {
+            let samples = used.entry(recording.frames.of(function).image).or_default();
+            *samples = samples.saturating_add(recording.programs.samples_of(function));
+        }
+        for (image, samples) in used {
+            let (_, sum) = images.entry((name(image), recording.side)).or_default();
+            *sum = sum.saturating_add(samples);
         }
         for (image, build_id) in recording.images {
-            if let Some(ids) = images.get_mut(&(name(*image), recording.side)) {
+            if let Some((ids, _)) = images.get_mut(&(name(*image), recording.side)) {
                 ids.extend(build_id.as_deref());
             }
         }
     }
-    let image = |((name, side), build_ids)| SideImage {
+    let image = |((name, side), (build_ids, samples))| SideImage {
         side,
         name,
         build_ids,
+        samples,
         class: None,
     };
     images.into_iter().map(image).collect()
@@ -225,18 +233,19 @@ impl Classing<'_> {
         }
     }
 
-    /// If one program of each side is left, it is the one that was recorded, under another name.
+    /// If one program of each side is left, and no other has as many samples there, it is the one that was recorded,
+    /// under another name.
     fn by_program(&mut self, recordings: &[SideFunctions<'_>]) -> Option<(String, String)> {
         let left = |side: Side| {
             let programs = self.images.iter().filter(|image| {
                 let mut recorded = recordings.iter().filter(|one| one.side == side);
-                image.side == side
-                    && image.class.is_none()
-                    && recorded.any(|one| one.is_program(image.name))
+                image.side == side && recorded.any(|one| one.is_program(image.name))
             });
-            let names: Vec<&str> = programs.map(|image| image.name).collect();
-            match names[..] {
-                [one] => Some(one.to_owned()),
+            let (left, known): (Vec<&SideImage<'_>>, Vec<_>) =
+                programs.partition(|image| image.class.is_none());
+            let most = known.iter().map(|image| image.samples).max().unwrap_or(0);
+            match left[..] {
+                [one] if one.samples > most => Some(one.name.to_owned()),
                 _ => None,
             }
         };

@@ -16,7 +16,7 @@ pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
 pub use images::unversioned;
 pub(crate) use names::family_name;
 pub use names::{jit_name, source_name, stable_name, whole_name};
-pub use programs::program_names;
+pub use programs::Programs;
 pub use scaled::{ScaledPair, Scaling};
 pub use tree::{BothCounts, DifferentialNode, DifferentialTree, SideStacks};
 
@@ -40,6 +40,6 @@ pub struct SideFunctions<'a> {
     pub strings: &'a Strings,
     /// Its images: the short name that frames have, and the build id where it is known.
     pub images: &'a [(StrId, Option<String>)],
-    /// What its programs may be called ([`program_names`]).
-    pub programs: &'a [String],
+    /// Its programs.
+    pub programs: &'a Programs,
 }

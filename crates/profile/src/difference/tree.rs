@@ -1,6 +1,6 @@
 //! The trees of two profiles as one.
 
-use super::{FunctionMatch, MatchedFunction, Side, SideFunctions, program_names};
+use super::{FunctionMatch, MatchedFunction, Programs, Side, SideFunctions};
 use crate::view::{FirstFrame, ThreadNames, nameless_label, safe, thread_labels, thread_names};
 use crate::{EventProfile, FrameId, Profile, SampleCount, Tree};
 use std::collections::BTreeSet;
@@ -206,13 +206,15 @@ impl Labels {
     }
 }
 
-fn programs((_, stacks): &(Side, SideStacks<'_>)) -> Vec<String> {
+fn programs((_, stacks): &(Side, SideStacks<'_>)) -> Programs {
     let threads = thread_names(stacks.profile, stacks.event);
-    program_names(&stacks.profile.about, threads.into_iter())
+    let nodes = stacks.event.tree.nodes().iter();
+    let samples = nodes.map(|node| (node.frame, node.self_samples));
+    Programs::of(&stacks.profile.about, threads.into_iter(), samples)
 }
 
 fn side_functions<'a>(
-    ((side, stacks), programs): (&(Side, SideStacks<'a>), &'a Vec<String>),
+    ((side, stacks), programs): (&(Side, SideStacks<'a>), &'a Programs),
 ) -> SideFunctions<'a> {
     SideFunctions {
         side: *side,

@@ -14,8 +14,20 @@ struct Families {
     /// `None` of those that are alone.
     of: Vec<Option<u32>>,
     n: usize,
-    /// Of functions without names: the first two of their kind, which stand for all.
-    nameless: Vec<Option<(FrameId, FrameId)>>,
+    /// Of functions without names: the number of their kind.
+    kind_of: Vec<Option<u32>>,
+    kinds: Vec<Nameless>,
+}
+
+/// The first two functions of a kind without names: they stand for all.
+#[derive(Clone, Copy, Debug)]
+struct Nameless {
+    first: FrameId,
+    second: FrameId,
+    /// How many of the kind are on the way to the node at hand.
+    n_open: u32,
+    /// The namesake that the second of them is.
+    place: u32,
 }
 
 /// The nameless functions of an image, those that FDEs know and others: rows have all of a kind, or one function.
@@ -24,26 +36,25 @@ type Kind = (StrId, Level, bool);
 impl Families {
     fn of(frames: &Frames, strings: &Strings) -> Self {
         let mut names: HashMap<Option<String>, (u32, u32)> = HashMap::default();
-        let mut kinds: HashMap<Kind, (FrameId, FrameId)> = HashMap::default();
-        let kind = |id: FrameId| {
-            let frame = frames.of(id);
-            let kind = (frame.image, frame.level, frame.is_fde);
-            frame.name.is_none().then_some(kind)
-        };
-        let mut of = Vec::new();
+        let mut kinds: Interner<u32, Nameless, RandomState, Kind> = Interner::default();
+        let (mut of, mut kind_of) = (Vec::new(), Vec::new());
         for id in frames.ids() {
-            let name = frames.of(id).name;
+            let frame = frames.of(id);
+            let name = frame.name;
             let name = name.map(|name| family_name(strings.of(name).into_raw()));
             let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
             let family = names.entry(name).or_insert((next, 0));
             family.1 += 1;
             of.push(family.0);
-            if let Some(kind) = kind(id) {
-                let two = kinds.entry(kind).or_insert((id, id));
-                if two.0 == two.1 {
-                    two.1 = id;
+            let kind = frame.name.is_none().then(|| {
+                let kind = (frame.image, frame.level, frame.is_fde);
+                let number = kinds.intern_with(kind, |_| Nameless::alone(id));
+                if let Some(kind) = kinds.get_mut(number) {
+                    kind.add(id);
                 }
-            }
+                number
+            });
+            kind_of.push(kind);
         }
         let mut sizes = vec![0; names.len()];
         for (family, size) in names.into_values() {
@@ -56,10 +67,25 @@ impl Families {
                 .into_iter()
                 .map(|one| Some(one).filter(several))
                 .collect(),
-            nameless: frames
-                .ids()
-                .map(|id| kinds.get(&kind(id)?).copied())
-                .collect(),
+            kind_of,
+            kinds: kinds.into_values(),
+        }
+    }
+}
+
+impl Nameless {
+    fn alone(function: FrameId) -> Self {
+        Self {
+            first: function,
+            second: function,
+            n_open: 0,
+            place: 0,
+        }
+    }
+
+    fn add(&mut self, function: FrameId) {
+        if self.first == self.second {
+            self.second = function;
         }
     }
 }
@@ -80,7 +106,7 @@ impl FoundNamesakes {
         (frames, strings): (&Frames, &Strings),
         mut visit: impl FnMut(usize, usize),
     ) -> Self {
-        let families = Families::of(frames, strings);
+        let mut families = Families::of(frames, strings);
         let mut found = Self::default();
         // By family: the namesakes on the way here, each called by the one before.
         let mut open: Vec<Vec<u32>> = vec![Vec::new(); families.n];
@@ -95,10 +121,15 @@ impl FoundNamesakes {
                 return;
             };
             let open = &mut open[family as usize];
+            let kind = families.kind_of[number].map(|kind| &mut families.kinds[kind as usize]);
             match step {
-                FirstStep::Out { .. } => drop(open.pop()),
+                FirstStep::Out { .. } => {
+                    open.pop();
+                    kind.into_iter().for_each(|kind| kind.n_open -= 1);
+                }
                 FirstStep::In { node, .. } => {
-                    let place = found.place((group, frame), families.nameless[number], open);
+                    let caller = open.last().copied();
+                    let place = found.place((group, frame), kind, caller);
                     open.push(place);
                     if found.all.values()[place as usize].caller.is_some() {
                         found.nodes.push((place, node));
@@ -112,31 +143,33 @@ impl FoundNamesakes {
     /// The number of a function below others.
     fn place(
         &mut self,
-        (group, frame): (u32, FrameId),
-        kind: Option<(FrameId, FrameId)>,
-        open: &[u32],
+        (group, mut frame): (u32, FrameId),
+        kind: Option<&mut Nameless>,
+        caller: Option<u32>,
     ) -> u32 {
-        let namesakes = self.all.values();
-        let known = |frame: FrameId| {
-            let mut open = open.iter().copied();
-            open.find(|&one| namesakes[one as usize].frame == frame)
-        };
-        let frame = match kind {
-            None => frame,
-            Some((first, second)) => match (known(first), known(second)) {
-                (None, _) => first,
-                (Some(_), None) => second,
+        let mut is_second = None;
+        if let Some(kind) = kind {
+            kind.n_open += 1;
+            match kind.n_open {
+                1 => frame = kind.first,
+                2 => {
+                    frame = kind.second;
+                    is_second = Some(kind);
+                }
                 // It counts where the second does: both were called by the first.
-                (_, Some(second)) => return second,
-            },
-        };
-        let caller = open.last().copied();
-        self.all.intern_with((group, caller, frame), |_| Namesake {
+                _ => return kind.place,
+            }
+        }
+        let place = self.all.intern_with((group, caller, frame), |_| Namesake {
             group,
             frame,
             caller,
             again: Vec::new(),
-        })
+        });
+        if let Some(kind) = is_second {
+            kind.place = place;
+        }
+        place
     }
 
     /// Adds what a block counted, with callees, by node.

@@ -11,8 +11,8 @@ use rprof_base::Interner;
 pub struct CountedBlocks<'a> {
     /// All stacks.
     pub tree: &'a Tree,
-    /// By block, what was counted at each node. Those at the end that counted nothing may be left out.
-    pub counts: Vec<Vec<SampleCount>>,
+    /// How many blocks there are.
+    pub n_blocks: usize,
     /// The group of a run by the number that nodes have.
     pub groups: &'a [u32],
     /// Whether sums with what functions called are wanted.
@@ -29,10 +29,13 @@ pub struct RunRows {
 }
 
 impl RunRows {
-    /// Of what was counted.
-    pub fn of(counted: CountedBlocks<'_>, frames: &Frames, strings: &Strings) -> Self {
-        let tree = counted.tree;
-        let n_blocks = counted.counts.len();
+    /// Of what was counted; `count` adds what a block counted at each node.
+    pub fn of(
+        counted: CountedBlocks<'_>,
+        mut count: impl FnMut(usize, &mut [SampleCount]),
+        (frames, strings): (&Frames, &Strings),
+    ) -> Self {
+        let (tree, n_blocks) = (counted.tree, counted.n_blocks);
         let mut rows: Interner<u32, RunRow, RandomState, (u32, FrameId)> = Interner::default();
         let row_of_node = tree.nodes().iter().map(|node| {
             let group = counted.groups.get(node.group as usize).copied();
@@ -59,8 +62,13 @@ impl RunRows {
                 firsts.push((row, node))
             });
         }
-        for (block, mut counts) in counted.counts.into_iter().enumerate() {
-            for (&count, &host) in counts.iter().zip(&hosts) {
+        let mut counts = Vec::new();
+        for block in 0..n_blocks {
+            counts.clear();
+            counts.resize(tree.nodes().len(), SampleCount::default());
+            count(block, &mut counts);
+            let hosts = counts.iter().zip(&hosts);
+            for (&count, &host) in hosts.filter(|(count, _)| count.samples > 0) {
                 let row = row_of_node[host as usize];
                 rows[row as usize].own[block].add(count);
             }
@@ -106,11 +114,15 @@ mod tests {
         let tree = tally.into_parts().tree;
         let counted = CountedBlocks {
             tree: &tree,
-            counts,
+            n_blocks: counts.len(),
             groups: &[0],
             has_stacks: true,
         };
-        let RunRows { rows, .. } = RunRows::of(counted, &profile.frames, &profile.strings);
+        let names = (&profile.frames, &profile.strings);
+        let count = |block: usize, nodes: &mut [SampleCount]| {
+            nodes[..counts[block].len()].copy_from_slice(&counts[block])
+        };
+        let RunRows { rows, .. } = RunRows::of(counted, count, names);
         let weights = |counts: &[SampleCount]| [counts[0].weight, counts[1].weight];
         let rows = rows.iter().map(|row| {
             let name = profile.frames.of(row.frame).name.unwrap();

@@ -1,6 +1,6 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use crate::{EventProfile, FrameId, Level, Profile, without_digits};
+use crate::{EventProfile, FrameId, Level, Node, Profile, without_digits};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
 use rprof_untrusted::{Untrusted, printable};
@@ -62,11 +62,16 @@ pub struct FoldOptions {
 pub struct FoldedStacks {
     /// Names, sorted, so that their numbers are in the names' order.
     labels: Vec<String>,
-    /// Sorted, each once.
+    /// Sorted, each once; in order of time, as they follow each other.
     stacks: Vec<(Box<[u32]>, u64)>,
 }
 
 impl FoldedStacks {
+    /// Stacks as they follow each other.
+    pub(super) fn in_order(labels: Vec<String>, stacks: Vec<(Box<[u32]>, u64)>) -> Self {
+        Self { labels, stacks }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
@@ -151,45 +156,13 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         threads,
     } = options;
     let nodes = event.tree.nodes();
-    let mut frames: HashMap<FrameId, String> = HashMap::default();
-    for node in nodes {
-        frames
-            .entry(node.frame)
-            .or_insert_with(|| label(profile, node.frame, audience));
-    }
     let comms = thread_labels(&thread_names(profile, event), threads);
-    let mut labels: Vec<String> = frames.values().cloned().collect();
-    labels.extend(comms.iter().cloned());
-    labels.sort_unstable();
-    labels.dedup();
-    // Every label looked up is in the list.
-    let rank = |label: &String| labels.binary_search(label).map_or(u32::MAX, number);
-    let frames: HashMap<FrameId, u32> = frames
-        .iter()
-        .map(|(&id, label)| (id, rank(label)))
-        .collect();
-    let comms: Vec<u32> = comms.iter().map(rank).collect();
-
-    let nameless: HashSet<u32> = frames
-        .iter()
-        .filter(|&(&id, _)| !profile.frames.of(id).is_function())
-        .map(|(_, &label)| label)
-        .collect();
-    let is_nameless = |label: u32| nameless.contains(&label);
-
+    let numbers = LabelNumbers::of(profile, nodes, (comms, audience));
     let mut stacks: Vec<(Box<[u32]>, u64)> = Vec::new();
     let mut stack = Vec::new();
     for node in nodes.iter().filter(|node| node.self_samples > 0) {
-        stack.clear();
-        let mut at = Some(node);
-        while let Some(here) = at {
-            stack.extend(frames.get(&here.frame));
-            at = here.parent.map(|parent| &nodes[parent as usize]);
-        }
-        if audience == Audience::Picture {
-            stack.dedup_by(|outer, inner| outer == inner && is_nameless(*outer));
-        }
-        stack.extend(comms.get(node.group as usize));
+        numbers.stack(nodes, node, &mut stack);
+        stack.extend(numbers.comms.get(node.group as usize));
         if first == FirstFrame::Outermost {
             stack.reverse();
         }
@@ -200,9 +173,72 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         stacks.push((stack.as_slice().into(), count));
     }
     stacks.sort_unstable();
+    let labels = numbers.labels;
     let mut folded = FoldedStacks { labels, stacks };
     folded.merge();
     folded
+}
+
+/// Labels of frames and threads by number, in the labels' order.
+#[derive(Debug)]
+pub(super) struct LabelNumbers {
+    pub(super) labels: Vec<String>,
+    pub(super) comms: Vec<u32>,
+    frames: HashMap<FrameId, u32>,
+    nameless: HashSet<u32>,
+    audience: Audience,
+}
+
+impl LabelNumbers {
+    /// Of the frames of a tree, and of threads.
+    pub(super) fn of(
+        profile: &Profile,
+        nodes: &[Node],
+        (comms, audience): (Vec<String>, Audience),
+    ) -> Self {
+        let mut frames: HashMap<FrameId, String> = HashMap::default();
+        for node in nodes {
+            frames
+                .entry(node.frame)
+                .or_insert_with(|| label(profile, node.frame, audience));
+        }
+        let mut labels: Vec<String> = frames.values().cloned().collect();
+        labels.extend(comms.iter().cloned());
+        labels.sort_unstable();
+        labels.dedup();
+        // Every label looked up is in the list.
+        let rank = |label: &String| labels.binary_search(label).map_or(u32::MAX, number);
+        let frames: HashMap<FrameId, u32> = frames
+            .iter()
+            .map(|(&id, label)| (id, rank(label)))
+            .collect();
+        let comms: Vec<u32> = comms.iter().map(rank).collect();
+        let nameless = frames
+            .iter()
+            .filter(|&(&id, _)| !profile.frames.of(id).is_function())
+            .map(|(_, &label)| label)
+            .collect();
+        Self {
+            labels,
+            comms,
+            frames,
+            nameless,
+            audience,
+        }
+    }
+
+    /// The frames of a node's stack, innermost first, without its thread.
+    pub(super) fn stack(&self, nodes: &[Node], node: &Node, stack: &mut Vec<u32>) {
+        stack.clear();
+        let mut at = Some(node);
+        while let Some(here) = at {
+            stack.extend(self.frames.get(&here.frame));
+            at = here.parent.map(|parent| &nodes[parent as usize]);
+        }
+        if self.audience == Audience::Picture {
+            stack.dedup_by(|outer, inner| outer == inner && self.nameless.contains(outer));
+        }
+    }
 }
 
 /// The names of the threads of each group.

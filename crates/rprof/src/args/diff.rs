@@ -13,8 +13,9 @@ use rprof_diff::{Compute, Condition, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
+use rprof_untrusted::printable;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where `--help` has filters, as other readers do.
 const FILTERS: &str = "Filters";
@@ -71,6 +72,10 @@ pub(crate) struct DiffArgs {
     /// recording a side
     #[arg(short = 'g', long = "call-graph", conflicts_with_all = ["exact_names", "field_separator"])]
     pub(crate) call_graph: bool,
+
+    /// Only samples taken in a function itself: stacks are not read, which is faster
+    #[arg(long, conflicts_with = "call_graph")]
+    pub(crate) no_children: bool,
 
     /// Only rows that both sides have
     #[arg(short = 'b', long)]
@@ -183,6 +188,12 @@ impl DiffArgs {
     pub(crate) fn sides(&self, words: impl IntoIterator<Item = OsString>) -> BeforeAndAfter {
         let (old, new) = (PathBuf::from("perf.data.old"), PathBuf::from("perf.data"));
         let has_dashes = words.into_iter().any(|word| word == "--");
+        if let Some(flag) = self.after.iter().find(|path| is_flag(path)) {
+            let flag = printable(&flag.to_string_lossy()).into_owned();
+            return Err(format!(
+                "{flag} stands after --, where only recordings are: put flags before it (a file of this name is ./{flag})"
+            ));
+        }
         match (&self.before[..], &self.after[..]) {
             (_, []) if has_dashes => Err("no recordings after --".to_owned()),
             ([], []) => Ok((vec![old], vec![new])),
@@ -216,6 +227,11 @@ impl DiffArgs {
             ..Filter::default()
         }
     }
+}
+
+/// Whether a word is no file, but what flags look like.
+fn is_flag(word: &Path) -> bool {
+    word.as_os_str().as_encoded_bytes().starts_with(b"-") && !word.exists()
 }
 
 fn parse_per(text: &str) -> Result<Per, String> {

@@ -99,6 +99,10 @@ const SCRIPT: &[Example] = &[
 
 const EXPORT: &[Example] = &[
     (
+        "rprof export -o profile.html",
+        "open it in a browser, offline",
+    ),
+    (
         "rprof export -o profile.json.gz",
         "load it in profiler.firefox.com",
     ),

@@ -19,7 +19,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
 
-    /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
+    /// What to write [default: by the ending of -o: .html, .json.gz, .speedscope.json, .pb.gz,
     /// .callgrind, .folded, .json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ExportFormat>,
@@ -37,6 +37,8 @@ pub(crate) struct ExportArgs {
 /// The formats of other viewers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
+    /// A page for any browser, offline: flame graphs, tables, threads, heat map; in one file
+    Html,
     /// Firefox Profiler: tracks of threads, flame graphs, markers; compressed
     Firefox,
     /// speedscope: flame charts of threads

@@ -79,6 +79,10 @@ pub(crate) struct FlameArgs {
     #[arg(long)]
     pub(crate) inverted: bool,
 
+    /// Draw samples in order of time, each thread by itself: what follows each other is one frame (flame chart)
+    #[arg(long, conflicts_with_all = ["folded", "reverse", "threads", "fold", "ignore_callees", "against"])]
+    pub(crate) flamechart: bool,
+
     /// Event to draw, of a recording with several [default: the first]; of a command: to record
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,

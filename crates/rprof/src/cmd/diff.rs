@@ -1,48 +1,38 @@
 //! `rprof diff`.
 
+use super::diff_load;
 use super::diff_trees::DiffTrees;
-use super::reading::{open_file, progress};
+use super::reading::open_file;
 use crate::args::{DiffArgs, DiffFormat, PercentageOf};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
+use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions};
 use rprof_base::Counted;
 use rprof_diff::{
-    CompareOptions, Comparison, Condition, DiffLayout, DiffShare, GateOutcome, GateResult,
-    NameMatching, NamedRun, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands,
+    CompareOptions, Comparison, Condition, DiffError, DiffLayout, DiffShare, GateOutcome,
+    GateResult, NameMatching, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands,
     write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
 use rprof_profile::view::SortKey;
+use rprof_untrusted::printable;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Blocks of time, where there is one recording a side.
-const BLOCKS: u32 = 64;
 
 /// Time steps of the sort key `time`, nanoseconds: as long as those of `rprof report`.
 const TIME_QUANTUM_NS: u64 = 100_000_000;
 
 pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (before, after) = args.sides(std::env::args_os()).map_err(usage)?;
-    let n_blocks = match (before.len(), after.len()) {
-        (1, 1) => BLOCKS,
-        _ => 1,
-    };
+    check_conditions(args)?;
     let trees = DiffTrees::load(args, (&before, &after))?;
-    let load_all = |paths: &[PathBuf]| -> Result<Vec<NamedRun>> {
-        let runs = paths.iter().map(|path| load(args, path, n_blocks));
-        runs.collect()
-    };
-    let recordings = Recordings {
-        before: load_all(&before)?,
-        after: load_all(&after)?,
-    };
-    let comparison = compare(&recordings, &options(args))?;
+    let recordings = diff_load::load(args, (&before, &after))?;
+    let paths = before.iter().chain(&after);
+    let comparison = compared(args, &recordings, paths)?;
     let layout = layout(args);
     let trees = trees.map(|trees| trees.texts(&comparison, &layout));
     let trees = trees.transpose()?.unwrap_or_default();
@@ -64,6 +54,55 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
         say::block(&workflow_commands(&comparison));
     }
     Ok(code_of(&comparison, args.format))
+}
+
+/// Conditions of what functions called need stacks.
+fn check_conditions(args: &DiffArgs) -> Result<()> {
+    let is_of_children = |condition: &&Condition| matches!(condition.subject, Subject::Children(_));
+    match args.fail_if.iter().find(is_of_children) {
+        Some(condition) if args.no_children => Err(usage(format_args!(
+            "--fail-if '{}' is of what is called, which --no-children leaves out: sym:NAME is of own samples",
+            printable(&condition.text)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Compares them. A condition may be of a function without samples: programs know whether there is one.
+fn compared<'p>(
+    args: &DiffArgs,
+    recordings: &Recordings,
+    paths: impl Iterator<Item = &'p PathBuf> + Clone,
+) -> Result<Comparison> {
+    let mut options = options(args);
+    loop {
+        match compare(recordings, &options) {
+            Err(DiffError::UnknownName {
+                name,
+                is_function: true,
+                ..
+            }) if !options.known_functions.contains(&name)
+                && paths.clone().any(|path| has_function(args, path, &name)) =>
+            {
+                options.known_functions.push(name);
+            }
+            comparison => return Ok(comparison?),
+        }
+    }
+}
+
+/// Whether a program of a recording has a function.
+fn has_function(args: &DiffArgs, path: &Path, name: &str) -> bool {
+    let Ok(reader) = open_file(path, args.limits) else {
+        return false;
+    };
+    let locator = args.sources.locator(reader.budget());
+    let options = CodeOptions {
+        demangling: args.demangle,
+        ..CodeOptions::default()
+    };
+    let recording = CodeRecording::open(&reader, &locator, options, &mut |_| {});
+    recording.is_ok_and(|recording| recording.has_function(name))
 }
 
 /// Says which conditions are true: 1 if there is one. On a terminal their sentences are already there.
@@ -92,28 +131,13 @@ fn code_of(comparison: &Comparison, format: DiffFormat) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Counts a recording.
-fn load(args: &DiffArgs, path: &Path, n_blocks: u32) -> Result<NamedRun> {
-    let reader = open_file(path, args.limits)?;
-    let mut progress = progress(&reader);
-    let name = path.display().to_string();
-    let run = load_run(&reader, &reading(args, &reader), n_blocks, &mut |share| {
-        progress.show(share);
-    });
-    let run = run.with_context(|| format!("reading {name}"))?;
-    for warning in &run.warnings {
-        say::warning(format_args!("{name}: {warning}"));
-    }
-    Ok(NamedRun { name, run })
-}
-
 /// How recordings are read.
 pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
     let keys = args.keys();
     Options {
         nodes: NodeKey::Function,
         filter: args.filter(),
-        stacks: reader.has_call_chains(),
+        stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
         fde: !args.fde.no_fde,
         locator: args.sources.locator(reader.budget()),
@@ -160,6 +184,7 @@ fn options(args: &DiffArgs) -> CompareOptions {
             PercentageOf::Relative => DiffShare::Relative,
         },
         conditions: args.fail_if.clone(),
+        known_functions: Vec::new(),
     }
 }
 

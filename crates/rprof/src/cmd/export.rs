@@ -6,11 +6,12 @@ use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{Options, TimelineDetail, load_timeline};
-use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
+use rprof_analysis::{Options, TimelineDetail, load_samples, load_timeline};
+use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Page, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::timeline::Timeline;
+use rprof_report::quality_line;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ const ENDINGS: &[(&str, ExportFormat)] = &[
     (".folded", ExportFormat::Folded),
     (".folded.gz", ExportFormat::Folded),
     (".callgrind", ExportFormat::Callgrind),
+    (".html", ExportFormat::Html),
 ];
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
@@ -91,11 +93,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             args.fold.apply(&mut profile);
             writer.profile(&Json, &profile)
         }
+        ExportFormat::Html => writer.page(&options),
     }
 }
 
 fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
-    let known = "firefox, speedscope, pprof, callgrind, folded or json";
+    let known = "html, firefox, speedscope, pprof, callgrind, folded or json";
     let format = match (args.format, output) {
         (Some(format), _) => format,
         (None, None) => {
@@ -176,6 +179,32 @@ impl Writer<'_> {
         warn(profile, self.reader, &self.args.input);
         self.write(format, profile)?;
         Ok(self.end(profile, is_shown(profile)))
+    }
+
+    fn page(&self, options: &Options) -> Result<ExitCode> {
+        let mut progress = progress(self.reader);
+        let sampled = load_samples(self.reader, options, &mut |share| progress.show(share))?;
+        drop(progress);
+        let profile = &sampled.profile;
+        let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
+        warn_of(profile, self.reader, &self.args.input, shown);
+        let command = profile.about.command.join(" ");
+        let input = self.args.input.recording.path();
+        let title = match command.is_empty() {
+            true => input.display().to_string(),
+            false => command,
+        };
+        let stacks = profile.unwound.summary();
+        let page = Page {
+            title,
+            notes: [quality_line(profile)]
+                .into_iter()
+                .chain(stacks.map(|stacks| format!("stacks: {stacks}")))
+                .collect(),
+            max_bytes: Page::MAX_BYTES,
+        };
+        self.write(&page, &sampled)?;
+        Ok(self.end(profile, shown))
     }
 
     /// Says how good the profile is.

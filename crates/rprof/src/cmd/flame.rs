@@ -3,20 +3,22 @@
 use super::against::Before;
 use super::event::{choose, say_which};
 use super::next::{self, Seen};
-use super::reading::{ending, is_shown, open, read, warn};
+use super::reading::{ending, is_shown, open, progress, read, warn};
 use super::recorded::record_first;
 use crate::args::FlameArgs;
 use crate::usage::usage;
 use crate::{browser, say, target};
-use anyhow::{Context, Result};
-use rprof_analysis::Options;
+use anyhow::{Context, Result, bail};
+use rprof_analysis::{Options, load_samples};
 use rprof_base::Counted;
 use rprof_export::{Folded, Format};
+use rprof_perfdata::Reader;
 use rprof_profile::view::ThreadNames;
-use rprof_profile::{EventProfile, Profile};
-use rprof_report::{Error, FlameOptions, quality_faults, write_flame};
+use rprof_profile::{EventProfile, Profile, SampledProfile};
+use rprof_query::{Explorer, SampleSelection, StackFolding};
+use rprof_report::{Drawn, Error, FlameOptions, quality_faults, write_flame, write_flame_chart};
 use rprof_ringbuf::sys::Rights;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,7 +47,13 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         nodes: args.frames.nodes(),
         ..Options::default()
     };
-    let mut profile = read(&reader, &options)?;
+    let (mut profile, in_time) = match args.flamechart {
+        true => {
+            let mut explorer = Explorer::new(read_samples(&reader, &options)?);
+            (counted(&mut explorer), Some(explorer))
+        }
+        false => (read(&reader, &options)?, None),
+    };
     args.fold.apply(&mut profile);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
     if args.command.is_given() && !has_samples && args.input.filter().accepts_all() {
@@ -78,7 +86,14 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         };
         target::write(output, |out| folded.write(&profile, out))?;
     } else {
-        draw(&profile, event, args, output)?;
+        let options = flame_options(args);
+        let drawn = draw(event, output, |mut out| match &in_time {
+            Some(explorer) => {
+                write_flame_chart(explorer.sampled(), number.unwrap_or(0), &options, &mut out)
+            }
+            None => write_flame(&profile, event, &options, &mut out),
+        })?;
+        say_left_out(drawn.left_out, args);
     }
     say::loss(event);
     say::stacks(&profile.unwound);
@@ -142,30 +157,51 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
     }
 }
 
+/// Samples one by one; there is no order without times.
+fn read_samples(reader: &Reader, options: &Options) -> Result<SampledProfile> {
+    let mut progress = progress(reader);
+    let sampled = load_samples(reader, options, &mut |share| progress.show(share))?;
+    match sampled.has_times || sampled.samples.is_empty() {
+        true => Ok(sampled),
+        false => bail!("the recording has no times, which --flamechart needs: record with -T"),
+    }
+}
+
+/// The same as one that was counted while it was read.
+fn counted(explorer: &mut Explorer) -> Profile {
+    let mut profile = explorer.profile().clone();
+    for (number, event) in profile.events.iter_mut().enumerate() {
+        let all = SampleSelection {
+            event: number,
+            ..SampleSelection::default()
+        };
+        if let Some(counted) = explorer.select(&all, &StackFolding::default()) {
+            *event = counted;
+        }
+    }
+    profile
+}
+
+/// Draws an event, if there is anything of it.
 fn draw(
-    profile: &Profile,
     event: &EventProfile,
-    args: &FlameArgs,
     output: Option<&Path>,
-) -> Result<()> {
-    let options = flame_options(args);
+    write: impl FnOnce(&mut dyn Write) -> Result<Drawn, Error>,
+) -> Result<Drawn> {
     // Before a file is made.
     if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
         return Err(Error::NothingToDraw.into());
     }
-    let mut left_out = 0;
-    target::write(output, |mut out| {
-        match write_flame(profile, event, &options, &mut out) {
-            Ok(drawn) => {
-                left_out = drawn.left_out;
-                Ok(())
-            }
-            Err(Error::Draw(source)) => Err(source),
-            Err(error) => Err(io::Error::other(error)),
+    let mut drawn = None;
+    target::write(output, |out| match write(out) {
+        Ok(done) => {
+            drawn = Some(done);
+            Ok(())
         }
+        Err(Error::Draw(source)) => Err(source),
+        Err(error) => Err(io::Error::other(error)),
     })?;
-    say_left_out(left_out, args);
-    Ok(())
+    drawn.ok_or_else(|| Error::NothingToDraw.into())
 }
 
 fn say_left_out(left_out: u64, args: &FlameArgs) {

@@ -4,6 +4,7 @@ mod against;
 pub(crate) mod annotate;
 mod answerable;
 pub(crate) mod diff;
+mod diff_load;
 mod diff_trees;
 pub(crate) mod doctor;
 pub(crate) mod dump;

@@ -1,11 +1,11 @@
 //! A recording to samples that are told apart.
 
 use super::pass::{SampledPass, ThreadSamples};
-use super::row::{ChunkRows, NO_NODE, SampledRow};
+use super::row::{ChunkRows, NO_CPU, NO_NODE, for_each_in_order};
 use super::stacks::NamedStacks;
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::{NamedThread, distinct};
+use crate::locations::{NamedThread, distinct, last_comm};
 use crate::pass::blocks::have_times;
 use crate::pass::counts::Counts;
 use crate::pass::dimensions::{GroupBy, Grouping};
@@ -19,7 +19,7 @@ use crate::samples::check_filter;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
-use rprof_profile::{Group, NodeKey, SampleRow, SampleTable, SampledProfile, ValuesId};
+use rprof_profile::{Group, LastNames, NodeKey, SampleRow, SampleTable, SampledProfile, ValuesId};
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
 /// [`SampleRow`] has, whatever the options group by. `progress` is told how far it is.
@@ -49,7 +49,8 @@ pub fn load_samples(
     let n_chunks = recording.index.chunks.len();
     let mut done = |done| progress(progress_of(0.1, 0.6, done, n_chunks));
     let result = run(&query, &pass, &mut done)?;
-    let parts = result.locals;
+    let mut parts = result.locals;
+    parts.iter_mut().for_each(ThreadSamples::finish_chunk);
     let locations = parts.iter().flat_map(|part| part.locations.values());
     let mut symbols = query.symbolize(distinct(locations), request)?;
     let history = &recording.index.history;
@@ -57,95 +58,132 @@ pub fn load_samples(
     let mut counts = Counts::new(reader.events().len());
     counts.ignored = result.ignored;
     counts.unnamed = std::mem::take(&mut stacks.unnamed);
-    let (rows, threads) = sorted((parts, &stacks), &query, &mut counts);
+    let mut rows = LoadedRows::of(parts, &mut counts);
+    if options.filter.hide_unresolved {
+        rows.count_named(&stacks, &mut counts);
+    }
     let events = event_numbers(reader, &counts);
     let grouping = Grouping::of(&recording, &GroupBy::default())?;
     let mut sampled = SampledProfile {
         profile: profile_of(&query, &grouping, &mut symbols, counts),
-        stacks: stacks.tree,
         has_times,
         ..SampledProfile::default()
     };
-    let groups = stacks.comms.into_iter().map(|comm| Group {
+    let groups = stacks.comms.iter().map(|&comm| Group {
         comm,
         values: ValuesId::NONE,
     });
     sampled.groups = groups.collect();
-    fill(&mut sampled, (&query, threads), &events, rows);
+    rows.fill(&mut sampled, (&query, &stacks), &events);
+    sampled.stacks = stacks.tree;
     Ok(sampled)
 }
 
-/// Rows of all threads that read, in order, with nodes and threads of all; and the threads. What the threads counted is
-/// added to counts.
-fn sorted(
-    (parts, stacks): (Vec<ThreadSamples>, &NamedStacks),
-    query: &Query<'_>,
-    counts: &mut Counts,
-) -> (Vec<SampledRow>, Vec<NamedThread>) {
-    let mut threads: Interner<u32, NamedThread, RandomState> = Interner::default();
-    let mut chunks: Vec<ChunkRows> = Vec::new();
-    let by_name = query.samples.filter.hide_unresolved;
-    for (part, places) in parts.into_iter().zip(&stacks.places) {
-        let numbers = part.threads.values().iter();
-        let numbers: Vec<u32> = numbers.map(|&thread| threads.intern(thread)).collect();
-        counts.merge(Counts {
-            tallies: part.tallies,
-            ends: part.ends,
-            ..Counts::default()
-        });
-        for mut chunk in part.chunks {
-            chunk.rows.retain_mut(|row| {
-                let place = places.get(row.node as usize);
-                row.node = place.map_or(NO_NODE, |place| place.node);
-                row.thread = numbers.get(row.thread as usize).copied().unwrap_or(NO_NODE);
-                if !by_name {
-                    return true;
-                }
-                let in_totals = place.is_some_and(|place| place.in_totals);
+/// What all threads have read.
+struct LoadedRows {
+    /// In the file's order.
+    chunks: Vec<ChunkRows>,
+    threads: Vec<NamedThread>,
+    /// By thread that read, the numbers of its threads there.
+    numbers: Vec<Vec<u32>>,
+}
+
+impl LoadedRows {
+    /// Puts what threads read together; what they counted is added to counts.
+    fn of(parts: Vec<ThreadSamples>, counts: &mut Counts) -> Self {
+        let mut threads: Interner<u32, NamedThread, RandomState> = Interner::default();
+        let mut rows = Self {
+            chunks: Vec::new(),
+            threads: Vec::new(),
+            numbers: Vec::with_capacity(parts.len()),
+        };
+        for (nth, part) in parts.into_iter().enumerate() {
+            let named = part.threads.values().iter();
+            let numbers = named.map(|&thread| threads.intern(thread)).collect();
+            rows.numbers.push(numbers);
+            counts.merge(Counts {
+                tallies: part.tallies,
+                ends: part.ends,
+                ..Counts::default()
+            });
+            for mut chunk in part.chunks {
+                chunk.part = nth;
+                rows.chunks.push(chunk);
+            }
+        }
+        rows.threads = threads.into_values();
+        rows.chunks.sort_by_key(|chunk| chunk.chunk);
+        rows
+    }
+
+    /// Counts for the totals what has a name, where only that does; the rest is forgotten.
+    fn count_named(&mut self, stacks: &NamedStacks, counts: &mut Counts) {
+        for chunk in &mut self.chunks {
+            let mut rows = std::mem::take(&mut chunk.rows);
+            rows.retain(|row| {
+                let in_totals = stacks
+                    .place(chunk.part, row.node)
+                    .is_some_and(|place| place.in_totals);
                 if let Some(tally) = counts.tallies.get_mut(usize::from(row.event))
                     && in_totals
                 {
-                    tally.add_samples(1, row.weight);
+                    tally.add_samples(1, chunk.weight(row));
                 }
                 in_totals
             });
-            chunks.push(chunk);
+            chunk.rows = rows;
         }
     }
-    chunks.sort_by_key(|chunk| chunk.chunk);
-    let mut rows: Vec<SampledRow> = chunks.into_iter().flat_map(|chunk| chunk.rows).collect();
-    rows.sort_by_key(|row| row.time_ns);
-    (rows, threads.into_values())
-}
 
-/// Puts rows into a profile, with the threads that they are of.
-fn fill(
-    sampled: &mut SampledProfile,
-    (query, threads): (&Query<'_>, Vec<NamedThread>),
-    events: &[Option<u32>],
-    rows: Vec<SampledRow>,
-) {
-    let mut seen = SeenThreads::new(query, threads);
-    let mut table = SampleTable::with_capacity(rows.len());
-    let strings = &mut sampled.profile.strings;
-    for row in rows {
-        let event = events.get(usize::from(row.event)).copied().flatten();
-        let event = event.and_then(|event| u16::try_from(event).ok());
-        let Some((event, thread)) = event.zip(seen.see((row.thread, row.time_ns), strings)) else {
-            continue;
-        };
-        table.push(SampleRow {
-            time_ns: row.time_ns,
-            event,
-            thread,
-            stack: Some(row.node).filter(|&node| node != NO_NODE),
-            cpu: row.cpu,
-            weight: row.weight,
+    /// Puts rows into a profile, in order, with the threads that they are of.
+    fn fill(
+        self,
+        sampled: &mut SampledProfile,
+        (query, stacks): (&Query<'_>, &NamedStacks),
+        events: &[Option<u32>],
+    ) {
+        let Self {
+            chunks,
+            threads,
+            numbers,
+        } = self;
+        let n_rows = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+        let mut table = SampleTable::with_capacity(n_rows);
+        let mut seen = SeenThreads::new(query, threads);
+        let strings = &mut sampled.profile.strings;
+        for_each_in_order(chunks, |chunk, rows| {
+            let numbers = numbers.get(chunk.part).map_or(&[][..], Vec::as_slice);
+            for row in rows {
+                let event = events.get(usize::from(row.event)).copied().flatten();
+                let event = event.and_then(|event| u16::try_from(event).ok());
+                let thread = numbers.get(row.thread as usize);
+                let thread = thread.and_then(|&thread| seen.see((thread, row.time_ns), strings));
+                let Some((event, thread)) = event.zip(thread) else {
+                    continue;
+                };
+                let place = stacks.place(chunk.part, row.node);
+                table.push(SampleRow {
+                    time_ns: row.time_ns,
+                    event,
+                    thread,
+                    stack: place
+                        .map(|place| place.node)
+                        .filter(|&node| node != NO_NODE),
+                    cpu: Some(row.cpu).filter(|&cpu| cpu != NO_CPU),
+                    weight: chunk.weight(row),
+                });
+            }
         });
-    }
-    sampled.samples = table;
-    sampled.threads = seen.into_threads(sampled.has_times);
-    if sampled.has_times {
-        sampled.losses = timed_losses(query);
+        sampled.samples = table;
+        sampled.threads = seen.into_threads(sampled.has_times);
+        let history = &query.recording.index.history;
+        let last_names = sampled.threads.iter().map(|thread| LastNames {
+            process: strings.intern(last_comm(history, thread.pid, thread.pid).raw()),
+            thread: strings.intern(last_comm(history, thread.pid, thread.tid).raw()),
+        });
+        sampled.last_names = last_names.collect();
+        if sampled.has_times {
+            sampled.losses = timed_losses(query);
+        }
     }
 }

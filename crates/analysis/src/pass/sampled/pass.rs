@@ -1,11 +1,12 @@
 //! The pass over samples that are told apart.
 
-use super::row::{AWAITED, ChunkRows, NO_NODE, SampledRow};
+use super::row::{AWAITED, ChunkRows, NO_CPU, NO_NODE, SampledRow};
 use crate::locations::{Location, LocationCache, NamedThread, ShownTasks, TaskName};
 use crate::pass::counts::new_tallies;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample};
 use crate::pass::group_key::GroupKey;
 use crate::pass::query::Query;
+use crate::pass::stack_path::StackPath;
 use crate::stacks::StackEndCounts;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
@@ -38,7 +39,36 @@ pub(super) struct ThreadSamples {
     pub(super) chunks: Vec<ChunkRows>,
     shown: ShownTasks,
     cache: LocationCache,
-    path: Vec<u32>,
+    /// The thread of the last sample, whether it is shown, and the numbers of both.
+    last: Option<(NamedThread, bool, [u32; 2])>,
+    locations_at_hand: Vec<u32>,
+    path: StackPath,
+}
+
+impl ThreadSamples {
+    /// Puts the chunk at hand in order.
+    pub(super) fn finish_chunk(&mut self) {
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.finish();
+        }
+    }
+
+    /// The numbers of a thread and of the group of its stacks.
+    #[inline]
+    fn numbers(&mut self, thread: NamedThread, is_shown: bool) -> [u32; 2] {
+        match self.last {
+            Some((last, was_shown, numbers)) if (last, was_shown) == (thread, is_shown) => numbers,
+            _ => {
+                let group = StackGroup {
+                    name: thread.name,
+                    is_shown,
+                };
+                let numbers = [self.threads.intern(thread), self.groups.intern(group)];
+                self.last = Some((thread, is_shown, numbers));
+                numbers
+            }
+        }
+    }
 }
 
 impl Pass for SampledPass<'_> {
@@ -57,12 +87,16 @@ impl Pass for SampledPass<'_> {
             chunks: Vec::new(),
             shown: ShownTasks::default(),
             cache: LocationCache::new(),
-            path: Vec::new(),
+            last: None,
+            locations_at_hand: Vec::new(),
+            path: StackPath::default(),
         }
     }
 
     fn start_chunk(&self, local: &mut ThreadSamples, chunk: usize) {
-        local.chunks.push(ChunkRows::of(chunk));
+        local.finish_chunk();
+        let room = local.chunks.last().map_or(0, |last| last.rows.len());
+        local.chunks.push(ChunkRows::of(chunk, room));
     }
 
     #[inline]
@@ -80,27 +114,28 @@ impl Pass for SampledPass<'_> {
             local.shown.has(filter, history, id, sample.task) && self.query.samples.shows(decoded);
         let has_stack = is_shown || filter.hide_unresolved;
         let time_ns = decoded.head.time_ns.filter(|_| self.has_times);
-        let row = SampledRow {
+        let thread = NamedThread {
+            name: sample.task,
+            pid: decoded.pid,
+            tid: decoded.tid,
+        };
+        let event = u16::try_from(decoded.event).ok()?;
+        let [thread, group] = local.numbers(thread, is_shown);
+        let chunk = local.chunks.last_mut()?;
+        let weight = chunk.add_weight(weight);
+        let cpu = decoded.head.cpu.and_then(|cpu| u16::try_from(cpu).ok());
+        chunk.rows.push(SampledRow {
             time_ns: time_ns.unwrap_or(0),
-            weight,
             node: match has_stack {
                 true => AWAITED,
                 false => NO_NODE,
             },
-            thread: local.threads.intern(NamedThread {
-                name: sample.task,
-                pid: decoded.pid,
-                tid: decoded.tid,
-            }),
-            event: u16::try_from(decoded.event).ok()?,
-            cpu: decoded.head.cpu.and_then(|cpu| u16::try_from(cpu).ok()),
-        };
-        local.chunks.last_mut()?.rows.push(row);
-        let group = StackGroup {
-            name: sample.task,
-            is_shown,
-        };
-        has_stack.then(|| local.groups.intern(group).into())
+            thread,
+            weight,
+            event,
+            cpu: cpu.unwrap_or(NO_CPU),
+        });
+        has_stack.then(|| group.into())
     }
 
     #[inline]
@@ -123,16 +158,17 @@ impl SampledPass<'_> {
     fn stack(&self, local: &mut ThreadSamples, sample: &ResolvedSample<'_, '_>) -> u32 {
         let ThreadSamples {
             locations,
+            locations_at_hand,
             cache,
             path,
             tree,
             ..
         } = local;
-        path.clear();
+        locations_at_hand.clear();
         let history = &self.query.recording.index.history;
         let in_stacks = self.query.stacks.chains.stacks;
         sample.for_each_address(|address| {
-            path.push(cache.value(history, sample.mappings, address, |location| {
+            locations_at_hand.push(cache.value(history, sample.mappings, address, |location| {
                 locations.intern(match in_stacks {
                     true => location.in_stacks(),
                     false => location,
@@ -140,9 +176,10 @@ impl SampledPass<'_> {
             }));
         });
         let group = u32::try_from(sample.group).unwrap_or(NO_NODE);
-        let node = path.iter().rev().fold(None, |outer, &location| {
+        let outermost_first = locations_at_hand.iter().rev().copied();
+        path.turn_to(sample.group, outermost_first, |outer, location| {
             Some(tree.child(outer, group, FrameId::from_number(location)))
         });
-        node.unwrap_or(NO_NODE)
+        path.innermost().unwrap_or(NO_NODE)
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct NamedStacks {
     /// The names of threads that the tree's groups are.
     pub(super) comms: Vec<StrId>,
     /// By thread that read, by its node.
-    pub(super) places: Vec<Vec<StackPlace>>,
+    places: Vec<Vec<StackPlace>>,
     pub(super) unnamed: UnnamedWeights,
 }
 
@@ -59,6 +59,12 @@ impl NamedStacks {
             place.node = moved.get(place.node as usize).copied().unwrap_or(NO_NODE);
         }
         named
+    }
+
+    /// Where a stack is that a thread has read.
+    #[inline]
+    pub(super) fn place(&self, part: usize, node: u32) -> Option<StackPlace> {
+        self.places.get(part)?.get(node as usize).copied()
     }
 
     /// Adds the stacks of a thread; `groups` says which of the tree's groups its groups are.

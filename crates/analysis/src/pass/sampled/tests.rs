@@ -2,11 +2,14 @@
 
 use super::load_samples;
 use crate::Error;
+use crate::pass::dimensions::GroupBy;
 use crate::pass::load::{Options, load};
 use crate::pass::tests::{questions, recordings};
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Rows, SortKey, Weighing};
-use rprof_profile::{EventProfile, Filter, NameList, Profile, SampledProfile, TimeSlices};
+use rprof_profile::{
+    Dimension, EventProfile, Filter, NameList, Profile, SampledProfile, TimeSlices,
+};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +26,7 @@ struct EventSums {
     stacks: BTreeMap<Vec<String>, (u64, u64)>,
 }
 
-fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
-    let keys = SortKey::DEFAULT;
+fn rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> BTreeMap<Vec<String>, Sums> {
     let mut rows: BTreeMap<Vec<String>, Sums> = BTreeMap::new();
     for row in Rows::new(profile, event, keys, Weighing::WithChildren).iter() {
         let cells = keys.iter().map(|key| key.cell(&row.key, profile));
@@ -33,6 +35,10 @@ fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
         sum.1 += row.self_weight;
         sum.2 += row.total_weight;
     }
+    rows
+}
+
+fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
     let strings = &profile.strings;
     let mut stacks: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
     let mut paths: Vec<Vec<String>> = Vec::new();
@@ -58,7 +64,7 @@ fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
     EventSums {
         name: event.name.raw().to_owned(),
         all: (event.samples, event.weight),
-        rows,
+        rows: rows(profile, event, SortKey::DEFAULT),
         stacks,
     }
 }
@@ -273,6 +279,56 @@ fn a_selection_is_what_a_profile_with_that_filter_has() {
         }
     }
     assert!(n_compared > 10, "{n_compared}");
+}
+
+#[test]
+fn rows_by_process_thread_and_cpu_are_those_of_a_profile() {
+    let dimensions = [
+        Dimension::Pid,
+        Dimension::Tid,
+        Dimension::Cpu,
+        Dimension::CommNoDigit,
+    ];
+    let mut n_compared = 0;
+    for path in recordings() {
+        let Ok(reader) = Reader::open(&path) else {
+            continue;
+        };
+        let recorded = dimensions.iter().copied();
+        let recorded = recorded.filter(|&one| GroupBy::is_recorded(&reader, one));
+        let recorded: Vec<Dimension> = recorded.collect();
+        let Ok(sampled) = samples(&reader, &Options::default()) else {
+            continue;
+        };
+        let mut explorer = Explorer::new(sampled);
+        let each = recorded.iter().map(|&one| vec![one]);
+        for by in each.chain([recorded.clone()]) {
+            let options = Options {
+                group_by: GroupBy {
+                    names: false,
+                    ..GroupBy::of(&by)
+                },
+                ..Options::default()
+            };
+            let profile = load(&reader, &options, &mut |_| {}).unwrap();
+            let keys = by.iter().map(|&one| SortKey::Dimension(one));
+            let keys: Vec<SortKey> = keys.chain([SortKey::Symbol]).collect();
+            for (number, event) in profile.events.iter().enumerate() {
+                let selection = SampleSelection {
+                    event: number,
+                    by: by.clone(),
+                    ..SampleSelection::default()
+                };
+                let folding = StackFolding::default();
+                let selected = explorer.select(&selection, &folding).unwrap();
+                let selected = rows(explorer.profile(), &selected, &keys);
+                let at = format!("{} {by:?}", path.display());
+                assert_eq!(selected, rows(&profile, event, &keys), "{at}");
+                n_compared += 1;
+            }
+        }
+    }
+    assert!(n_compared > 20, "{n_compared}");
 }
 
 #[test]

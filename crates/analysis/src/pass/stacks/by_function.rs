@@ -1,7 +1,9 @@
 //! What a thread kept, counted by function, now that locations have names.
 
 use super::ThreadStacks;
+use crate::pass::blocks::{LoggedStacks, StackPlace};
 use crate::pass::counts::{Counts, group_number, is_counted};
+use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
 use rprof_profile::SampleCount;
 
@@ -22,9 +24,9 @@ impl ThreadStacks {
         }
         let locations = self.locations.iter();
         let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
-        let mut path = Path::default();
+        let mut path = StackPath::default();
         let mut start = 0;
-        let totals = self.kept.counts.totals();
+        let totals = self.log.totals();
         let mut counted = Vec::new();
         for (stack, &count) in self.kept.stacks.iter().zip(&*totals) {
             let frames = self.kept.locations.get(start..stack.end);
@@ -49,7 +51,7 @@ impl ThreadStacks {
             SampleCount,
         ),
         (counts, symbols): (&mut Counts, &Symbols),
-        path: &mut Path,
+        path: &mut StackPath,
     ) -> Option<CountedStack> {
         let innermost = frames.clone().next()?;
         let event = usize::try_from(group >> 32).unwrap_or(usize::MAX);
@@ -88,57 +90,29 @@ impl ThreadStacks {
         if counted.is_empty() {
             return;
         }
-        self.kept.counts.for_each(|stack, block, count| {
-            let Some(&Some(stack)) = counted.get(stack as usize) else {
+        let place = |stack: &Option<CountedStack>| match stack {
+            Some(CountedStack {
+                event,
+                node: Some(node),
+                ..
+            }) => StackPlace::of(*event, *node),
+            _ => StackPlace::NONE,
+        };
+        counts.logs.push(LoggedStacks {
+            log: self.log.clone(),
+            places: counted.iter().map(place).collect(),
+        });
+        if !counted.iter().flatten().any(|stack| stack.in_total) {
+            return;
+        }
+        self.log.for_each(|stack, block, count| {
+            let stack = counted.get(stack as usize).copied().flatten();
+            let Some(stack) = stack.filter(|stack| stack.in_total) else {
                 return;
             };
-            let Some(blocks) = counts.blocks.get_mut(stack.event) else {
-                return;
-            };
-            if stack.in_total {
+            if let Some(blocks) = counts.blocks.get_mut(stack.event) {
                 blocks.add_samples(block, count);
             }
-            if let Some(node) = stack.node {
-                blocks.count(block, node, count);
-            }
         });
-    }
-}
-
-/// The stack added last, outermost first: the next one mostly begins with the same frames.
-#[derive(Default)]
-struct Path {
-    group: u64,
-    /// Locations, each with the node of its innermost frame.
-    steps: Vec<(u32, Option<u32>)>,
-}
-
-impl Path {
-    /// Makes it the path of another stack; `step` says the node of a location below another.
-    fn turn_to(
-        &mut self,
-        group: u64,
-        locations: impl Iterator<Item = u32>,
-        mut step: impl FnMut(Option<u32>, u32) -> Option<u32>,
-    ) {
-        if self.group != group {
-            self.steps.clear();
-            self.group = group;
-        }
-        let mut n_same = 0;
-        for location in locations {
-            let known = self.steps.get(n_same).map(|&(known, _)| known);
-            if known != Some(location) {
-                self.steps.truncate(n_same);
-                let node = step(self.innermost(), location);
-                self.steps.push((location, node));
-            }
-            n_same += 1;
-        }
-        self.steps.truncate(n_same);
-    }
-
-    fn innermost(&self) -> Option<u32> {
-        self.steps.last().and_then(|&(_, node)| node)
     }
 }

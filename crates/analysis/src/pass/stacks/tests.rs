@@ -4,6 +4,7 @@ use super::*;
 use crate::index::SampleOrder;
 use crate::pass::blocks::Blocks;
 use crate::pass::load::count_stacks;
+use crate::pass::load_run::add_block;
 use crate::pass::query::WantedFrames;
 use crate::pass::{GroupBy, Grouping};
 use crate::recording::Recording;
@@ -102,7 +103,7 @@ fn record(path: &FilePath) {
 type CountedByBlock = (String, u64, u64, [SampleCount; N_BLOCKS]);
 
 /// Every stack of a tree with its samples, sorted.
-fn stacks(tree: &Tree, symbols: &Symbols, blocks: &BlockCounts) -> Vec<CountedByBlock> {
+fn stacks(tree: &Tree, symbols: &Symbols, blocks: &[Vec<SampleCount>]) -> Vec<CountedByBlock> {
     let nodes = tree.nodes();
     let counted = nodes.iter().enumerate();
     let counted = counted.filter(|(_, node)| node.self_samples > 0);
@@ -110,8 +111,7 @@ fn stacks(tree: &Tree, symbols: &Symbols, blocks: &BlockCounts) -> Vec<CountedBy
         let path = std::iter::successors(Some(node), |node| nodes.get(node.parent? as usize));
         let image = |frame| symbols.strings.of(symbols.functions.of(frame).image);
         let names = path.map(|node| image(node.frame).into_raw().to_owned());
-        let count = |nodes: &Vec<SampleCount>| nodes.get(number).copied().unwrap_or_default();
-        let counts: Vec<SampleCount> = blocks.nodes.iter().map(count).collect();
+        let counts: Vec<SampleCount> = blocks.iter().map(|nodes| nodes[number]).collect();
         let counts = counts.try_into().unwrap();
         (names.collect(), node.self_samples, node.self_weight, counts)
     });
@@ -143,8 +143,14 @@ fn the_same_is_counted_however_many_stacks_have_room() {
         let (symbols, mut counts) = counted.unwrap();
         let event = counts.tallies.pop().unwrap().into_parts();
         let blocks = counts.blocks.pop().unwrap();
+        let of_block = |block| {
+            let mut nodes = vec![SampleCount::default(); event.tree.nodes().len()];
+            add_block((0, block), (&blocks, &counts.logs), &mut nodes);
+            nodes
+        };
+        let nodes: Vec<_> = (0..N_BLOCKS).map(of_block).collect();
         let sums = (event.samples, event.weight, blocks.totals.clone());
-        (sums, stacks(&event.tree, &symbols, &blocks))
+        (sums, stacks(&event.tree, &symbols, &nodes))
     };
     assert_eq!((left(0), left(ROOM)), (n_chunks, 0));
     let (sums, all) = counted(ROOM);

@@ -1,7 +1,7 @@
 //! Functions of two builds; what must be true of any.
 
 use super::*;
-use crate::difference::Side;
+use crate::difference::{Programs, Side};
 use crate::{FrameInfo, Profile, testing};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,12 +27,13 @@ fn recording(functions: &[String]) -> Profile {
 }
 
 fn matched(recordings: &[(Side, &Profile)]) -> FunctionMatch {
+    let programs = Programs::default();
     let recordings = recordings.iter().map(|&(side, profile)| SideFunctions {
         side,
         frames: &profile.frames,
         strings: &profile.strings,
         images: &[],
-        programs: &[],
+        programs: &programs,
     });
     FunctionMatch::of(&recordings.collect::<Vec<_>>())
 }
@@ -155,12 +156,13 @@ fn functions_without_names_are_matched_by_address_in_one_build_only() {
     let labels = |before: &str, after: &str| {
         let build = |id_text: &str| vec![(id, Some(id_text.to_owned()))];
         let (before, after) = (build(before), build(after));
+        let programs = Programs::default();
         let recorded = |side, images| SideFunctions {
             side,
             frames: &profile.frames,
             strings: &profile.strings,
             images,
-            programs: &[],
+            programs: &programs,
         };
         let recordings = [
             recorded(Side::Before, &before),

@@ -1,6 +1,7 @@
 //! Images by kind, build id and name.
 
 use super::*;
+use crate::difference::Programs;
 use crate::{Frames, StrId, Strings, testing};
 
 /// Names and build ids.
@@ -11,26 +12,26 @@ struct Images {
     frames: Frames,
     strings: Strings,
     images: Vec<(StrId, Option<String>)>,
-    programs: Vec<String>,
+    programs: Programs,
 }
 
 fn side(images: Named<'_>) -> Images {
     let mut profile = testing::profile(&[]);
+    let mut samples = Vec::new();
     let images = images.iter().map(|&(image, id)| {
         let frame = testing::function(&mut profile, "f", image);
-        profile.frames.intern(frame);
+        let number = profile.frames.intern(frame);
+        samples.push((number, if image == "sh" { 90 } else { 100 }));
         (frame.image, (!id.is_empty()).then(|| id.to_owned()))
     });
     let images = images.collect();
+    let threads = ["prog-old", "prog-new", "a-name-of-fifte", "sh", "make"];
+    let about = crate::About::default();
     Images {
         frames: profile.frames,
         strings: profile.strings,
         images,
-        programs: vec![
-            "prog-old".into(),
-            "prog-new".into(),
-            "a-name-of-fifte".into(),
-        ],
+        programs: Programs::of(&about, threads.into_iter(), samples.into_iter()),
     }
 }
 
@@ -142,15 +143,34 @@ fn the_program_that_is_left_on_each_side_is_the_same() {
 }
 
 #[test]
+fn a_program_that_another_outweighs_is_not_the_renamed_one() {
+    let (old, new) = (("prog-old", "1"), ("prog-new", "2"));
+    // A shell is a program, too, and has fewer samples.
+    let with_shell = pairs(&[old, ("sh", "3")], &[new, ("sh", "3")]);
+    assert_eq!(with_shell, ["prog-old=prog-new", "sh==sh"]);
+    // `make` has as many: it may be what was recorded.
+    let with_make = pairs(&[old, ("make", "3")], &[new, ("make", "3")]);
+    assert_eq!(with_make, ["make==make"]);
+}
+
+#[test]
 fn programs_are_files_of_the_command_line_and_threads() {
     let command = ["/usr/bin/perf", "record", "sh", "-c", "./prog-old 3"];
     let about = crate::About {
         command: command.map(str::to_owned).to_vec(),
         ..crate::About::default()
     };
-    let names = crate::difference::program_names(&about, ["worker", ""].into_iter());
+    let programs = Programs::of(&about, ["worker", ""].into_iter(), std::iter::empty());
+    let profile = testing::profile(&[]);
+    let recording = SideFunctions {
+        side: Side::Before,
+        frames: &profile.frames,
+        strings: &profile.strings,
+        images: &[],
+        programs: &programs,
+    };
     for name in ["prog-old", "worker", "sh"] {
-        assert!(names.iter().any(|one| one == name), "{name}");
+        assert!(recording.is_program(name), "{name}");
     }
-    assert!(!names.iter().any(|one| one == "perf" || one.is_empty()));
+    assert!(!recording.is_program("perf") && !recording.is_program(""));
 }

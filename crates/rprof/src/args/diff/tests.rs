@@ -27,8 +27,8 @@ fn recordings_are_named_as_perf_has_it_or_around_dashes() {
     assert_eq!(sides(&["b"]), both(&["perf.data.old"], &["b"]));
     assert_eq!(sides(&["a", "b"]), both(&["a"], &["b"]));
     assert_eq!(
-        sides(&["a", "b", "--", "c", "-d"]),
-        both(&["a", "b"], &["c", "-d"])
+        sides(&["a", "b", "--", "c", "./-d"]),
+        both(&["a", "b"], &["c", "./-d"])
     );
     assert!(
         sides(&["a", "b", "c"])
@@ -39,6 +39,18 @@ fn recordings_are_named_as_perf_has_it_or_around_dashes() {
     // As of a shell whose list is empty: not perf's form, which compares two of one side.
     for words in [&["a", "b", "--"][..], &["a", "--"], &["--"]] {
         assert_eq!(sides(words), Err("no recordings after --".to_owned()));
+    }
+}
+
+#[test]
+fn flags_after_the_dashes_are_no_recordings() {
+    for words in [
+        &["a", "--", "b", "--fail-if", "total>3%"][..],
+        &["a", "--", "--fail-if=total>3%", "b"],
+        &["a", "--", "b", "-q"],
+    ] {
+        let said = sides(words).unwrap_err();
+        assert!(said.starts_with('-') && said.contains("after --"), "{said}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::Wanted;
 use super::refused::Refused;
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::screen::PagerArgs;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{AskedCode, CodeRecording, Description, OpenCode};
 use rprof_annotate::{
     CodeListing, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes, write_markdown,
@@ -87,10 +87,8 @@ impl View<'_> {
 
     /// Whether code can be decoded, and may be; its bytes are held until all is written.
     fn check(&self, code: &OpenCode, held: &mut Held) -> Result<()> {
-        let name = &code.function.name;
-        let over = || format!("{name}: its code");
-        drop(self.hold(code).with_context(over)?);
-        held.grow(n_bytes(code)).with_context(over)?;
+        drop(self.hold(code).map_err(|_| over(code))?);
+        held.grow(n_bytes(code)).map_err(|_| over(code))?;
         self.decoder(code)?;
         Ok(())
     }
@@ -119,7 +117,7 @@ impl View<'_> {
                 held = held.or_else(|_| self.hold(&code));
             }
             bytes += own;
-            let held = held.with_context(|| format!("{}: its code", code.function.name))?;
+            let held = held.map_err(|_| over(&code))?;
             together.push(self.decode(code, held)?);
         }
         output.write(&together)?;
@@ -159,6 +157,16 @@ fn n_bytes(code: &OpenCode) -> u64 {
     let parts = code.function.parts.iter();
     let bytes = parts.map(|part| part.bytes.len() as u64);
     bytes.fold(0, u64::saturating_add)
+}
+
+/// That a function's code takes too much memory.
+fn over(code: &OpenCode) -> anyhow::Error {
+    let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
+    let name = &code.function.name;
+    anyhow!(
+        "{name}: its code takes {} MiB of memory to show, and --mem leaves less",
+        bytes.div_ceil(1 << 20)
+    )
 }
 
 /// What functions are written to.

@@ -6,7 +6,9 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod runs;
 
 use common::{Recording, compile_c, has, live, perf, rprof, run, scratch};
 use serde_json::Value;
@@ -81,10 +83,7 @@ fn rows(table: &str, columns: &[&str]) -> BTreeSet<Vec<String>> {
     let heading = table.lines().rfind(|line| line.starts_with("# Baseline"));
     let heading = heading.unwrap().trim_start_matches("# ");
     let cells = |line: &str| -> Vec<String> {
-        let cells = line
-            .split('|')
-            .map(|cell| cell.trim().trim_end_matches('%'));
-        cells.map(str::to_owned).collect()
+        line.split('|').map(|cell| cell.trim().to_owned()).collect()
     };
     let names = cells(heading);
     let places: Vec<usize> = columns

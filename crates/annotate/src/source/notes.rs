@@ -1,0 +1,65 @@
+//! What is said of source files.
+
+use rprof_untrusted::printable;
+use std::io;
+use std::path::PathBuf;
+
+/// Files that are named where several cannot be read.
+const MAX_NAMED: usize = 3;
+
+/// Files of which something is to be said, by their paths in DWARF.
+#[derive(Default)]
+pub(super) struct Notes<'s> {
+    /// Changed after the code was built.
+    pub(super) newer: Vec<&'s str>,
+    /// Nowhere.
+    pub(super) absent: Vec<&'s str>,
+    /// Not to be read: where they were looked for, and why not.
+    pub(super) broken: Vec<(&'s str, &'s [PathBuf], &'s io::Error)>,
+}
+
+impl Notes<'_> {
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let newer = named(&self.newer);
+        match self.newer.len() {
+            0 => {}
+            1 => all.push(format!(
+                "{newer} is newer than the code's file: its lines may be others"
+            )),
+            _ => all.push(format!(
+                "{newer} are newer than the code's file: their lines may be others"
+            )),
+        }
+        for (path, places, error) in self.broken.iter().take(MAX_NAMED) {
+            let places = places.iter().map(|place| place.display().to_string());
+            let places = places.collect::<Vec<_>>().join(", ");
+            let (path, places) = (printable(path), printable(&places));
+            all.push(format!(
+                "no source of {path} (looked for at {places}): {error}"
+            ));
+        }
+        if let Some(more @ 1..) = self.broken.len().checked_sub(MAX_NAMED) {
+            all.push(format!(
+                "no source of {more} more files, which cannot be read"
+            ));
+        }
+        if !self.absent.is_empty() {
+            all.push(format!(
+                "no source of {}: --source-prefix FROM=TO or --symfs DIR says where it is",
+                named(&self.absent)
+            ));
+        }
+        all
+    }
+}
+
+/// The first of some files, and how many more there are.
+fn named(files: &[&str]) -> String {
+    let first = printable(files.first().copied().unwrap_or_default());
+    match files.len().saturating_sub(1) {
+        0 => first.into_owned(),
+        1 => format!("{first} and 1 more file"),
+        more => format!("{first} and {more} more files"),
+    }
+}

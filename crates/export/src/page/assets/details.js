@@ -1,0 +1,92 @@
+// The line below all views: what is pointed at; of what is selected also its stack, and what can be done with it.
+
+/**
+ * @typedef {{labels: number[], sum: string}} Chosen
+ */
+
+class Details {
+  /**
+   * @param {Profile} profile
+   * @param {{open: (label: number) => void, keep: (label: number) => void}} events
+   */
+  constructor(profile, events) {
+    this.profile = profile;
+    this.text = element("pointed", HTMLElement);
+    this.stack = element("stack", HTMLElement);
+    this.panel = element("details", HTMLElement);
+    this.name = element("chosen", HTMLElement);
+    this.sum = element("chosen-sum", HTMLElement);
+    this.lines = element("lines", HTMLElement);
+    /** @type {Chosen | null} */
+    this.chosen = null;
+    const label = () => this.chosen?.labels[0] ?? null;
+    /**
+     * @param {string} id
+     * @param {(label: number) => void} action
+     */
+    const button = (id, action) => {
+      element(id, HTMLButtonElement).addEventListener("click", () => {
+        const found = label();
+        if (found !== null) action(found);
+      });
+    };
+    button("open", events.open);
+    button("keep-this", events.keep);
+    button("copy", () => this.copy());
+    button("close", () => this.choose(null));
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.text.textContent = text;
+  }
+
+  /**
+   * A stack, the innermost frame first.
+   * @param {Chosen | null} chosen
+   */
+  choose(chosen) {
+    this.chosen = chosen;
+    this.panel.hidden = chosen === null;
+    if (chosen === null) return;
+    const label = chosen.labels[0];
+    const image = label >= 0 ? this.profile.imageOfFrame(label) : "";
+    this.name.textContent = this.profile.nameOf(label);
+    this.sum.textContent = image === "" ? chosen.sum : `${chosen.sum} · ${image}`;
+    this.stack.replaceChildren(...chosen.labels.slice(1, 200).map((one) => made("li", this.profile.nameOf(one))));
+    this.stack.hidden = chosen.labels.length < 2;
+  }
+
+  /**
+   * Lines of a function with what they count.
+   * @param {[string, string][]} lines
+   */
+  showLines(lines) {
+    this.lines.hidden = lines.length === 0;
+    this.lines.replaceChildren(...lines.map(([share, text]) => made("li", `${share}  ${text}`)));
+  }
+
+  async copy() {
+    if (this.chosen === null) return;
+    await copyText(this.chosen.labels.map((label) => this.profile.nameOf(label)).join("\n"));
+    this.say("The stack is copied.");
+  }
+}
+
+/**
+ * Lines of a function, the heaviest first.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {number} wanted
+ * @returns {[string, string][]}
+ */
+function linesOf(profile, counts, wanted) {
+  if (!profile.hasPlaces) return [];
+  const rows = tableRows(profile, counts, "line").filter((row) => profile.functionOf[row.key] === wanted);
+  rows.sort((a, b) => b.total - a.total);
+  return rows.slice(0, 20).map((row) => {
+    const place = profile.places[row.key];
+    const text = place === 0 ? "no line" : profile.text(place - 1);
+    return [`${percent(row.self, counts.total.weight)} self, ${percent(row.total, counts.total.weight)}`, text];
+  });
+}

@@ -1,0 +1,260 @@
+// A flame graph on a canvas: only boxes that are visible and a pixel wide are drawn, thinner ones together.
+
+const ROW = 20;
+const FONT = "12px ui-monospace, 'SF Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+/** A name in fewer pixels says nothing. */
+const MIN_TEXT = 22;
+/** Zooms in to so many parts of the whole, at most. */
+const MAX_ZOOM = 1e7;
+
+/**
+ * @typedef {{hover: (box: number) => void, select: (box: number) => void, zoom: () => void,
+ *   open: (label: number) => void}} FlameEvents
+ */
+
+class Flame {
+  /**
+   * @param {HTMLElement} place
+   * @param {Theme} theme
+   * @param {FlameEvents} events
+   */
+  constructor(place, theme, events) {
+    this.theme = theme;
+    this.profile = theme.profile;
+    this.events = events;
+    this.place = place;
+    this.canvas = made("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.space = made("div", undefined, "space");
+    place.append(this.canvas, this.space);
+    this.boxes = new Boxes(0).close();
+    this.start = 0;
+    this.width = 0;
+    this.selected = -1;
+    this.hovered = -1;
+    /**
+     * Frames and names of threads that are searched for.
+     * @type {{frames: Uint8Array, comms: Uint8Array} | null}
+     */
+    this.matches = null;
+    this.isAsked = false;
+    /** @type {Map<number, {text: string, width: number}>} */
+    this.texts = new Map();
+    this.charWidth = 0;
+    listenTo(this);
+  }
+
+  /** @param {Boxes} boxes */
+  show(boxes) {
+    this.boxes = boxes;
+    this.selected = this.hovered = -1;
+    this.space.style.height = `${boxes.levels.length * ROW + 4}px`;
+    this.place.scrollTop = 0;
+    this.zoomOut();
+  }
+
+  zoomOut() {
+    this.start = 0;
+    this.width = this.boxes.whole;
+    this.ask();
+  }
+
+  /** @param {number} box */
+  zoomTo(box) {
+    if (box < 0) return this.zoomOut();
+    this.start = this.boxes.starts[box];
+    this.width = this.boxes.widths[box];
+    this.ask();
+  }
+
+  /** The deepest box that is as wide as the view. */
+  zoomed() {
+    const { boxes, start, width } = this;
+    if (width >= boxes.whole) return -1;
+    let found = -1;
+    for (let level = 0; level < boxes.levels.length; level++) {
+      const box = boxes.at(level, start + width / 2);
+      if (box < 0 || boxes.starts[box] > start || boxes.endOf(box) < start + width) break;
+      found = box;
+      if (boxes.widths[box] === width) break;
+    }
+    return found;
+  }
+
+  ask() {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    requestAnimationFrame(() => {
+      this.isAsked = false;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.place;
+    if (width === 0) return;
+    const context = sized(this.canvas, width, height);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.direction = "ltr";
+    if (this.charWidth === 0) this.charWidth = context.measureText("0".repeat(50)).width / 50;
+    const top = this.place.scrollTop;
+    const first = Math.floor(top / ROW);
+    const last = Math.min(this.boxes.levels.length - 1, Math.floor((top + height) / ROW));
+    for (let level = first; level <= last; level++) this.drawLevel(context, level, level * ROW - top, width);
+    this.outline(context, this.hovered, top, width, 1);
+    this.outline(context, this.selected, top, width, 2);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} level
+   * @param {number} y
+   * @param {number} width
+   */
+  drawLevel(context, level, y, width) {
+    const { boxes, start } = this;
+    const { starts, widths } = boxes;
+    const list = boxes.levels[level];
+    const scale = width / this.width;
+    let at = boxes.firstAt(level, start);
+    while (at < list.length) {
+      const box = list[at];
+      const x = (starts[box] - start) * scale;
+      if (x >= width) break;
+      const w = widths[box] * scale;
+      if (w >= 1) {
+        this.drawBox(context, box, Math.max(0, x), y, Math.min(width, x + w) - Math.max(0, x));
+        at++;
+        continue;
+      }
+      // All that ends within this pixel is one.
+      const pixel = Math.floor(x);
+      const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale));
+      const end = (boxes.endOf(list[next - 1]) - start) * scale;
+      context.fillStyle = this.thinFill(list, at, next);
+      context.fillRect(x, y, Math.max(end - x, 0.4), ROW - 1);
+      at = next;
+    }
+  }
+
+  /**
+   * @param {Uint32Array} list
+   * @param {number} from
+   * @param {number} to
+   */
+  thinFill(list, from, to) {
+    const colours = this.theme.colours;
+    if (this.matches === null) return colours.thin;
+    for (let at = from; at < to; at++) if (this.isMatch(list[at])) return colours.match;
+    return colours.thin;
+  }
+
+  /** @param {number} box */
+  isMatch(box) {
+    const label = this.boxes.labels[box];
+    if (this.matches === null) return false;
+    return (label >= 0 ? this.matches.frames[label] : this.matches.comms[-1 - label]) === 1;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} box
+   * @param {number} x
+   * @param {number} y
+   * @param {number} w
+   */
+  drawBox(context, box, x, y, w) {
+    const isMatch = this.isMatch(box);
+    const isDim = this.matches !== null && !isMatch;
+    context.globalAlpha = isDim ? 0.45 : 1;
+    context.fillStyle = isMatch ? this.theme.colours.match : this.fill(box);
+    context.fillRect(x, y, w > 3 ? w - 1 : w, ROW - 1);
+    if (w >= MIN_TEXT) {
+      context.globalAlpha = isDim ? 0.7 : 1;
+      context.fillStyle = isMatch ? this.theme.colours.matchInk : this.theme.colours.ink;
+      context.fillText(this.cut(context, this.boxes.labels[box], w - 9), x + 4, y + ROW / 2);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** @param {number} box */
+  fill(box) {
+    return this.theme.fill(this.boxes.labels[box]);
+  }
+
+  /**
+   * As much of a name as there is room for.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} label
+   * @param {number} room
+   */
+  cut(context, label, room) {
+    let known = this.texts.get(label);
+    if (known === undefined) {
+      const text = this.profile.nameOf(label).slice(0, 400);
+      const isPlain = /^[\x20-\x7e]*$/.test(text);
+      known = { text, width: isPlain ? text.length * this.charWidth : context.measureText(text).width };
+      this.texts.set(label, known);
+    }
+    if (known.width <= room) return known.text;
+    const length = Math.floor((known.text.length * room) / known.width) - 1;
+    return length > 0 ? `${known.text.slice(0, length)}…` : "";
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} box
+   * @param {number} top
+   * @param {number} width
+   * @param {number} line
+   */
+  outline(context, box, top, width, line) {
+    if (box < 0 || box >= this.boxes.n) return;
+    const scale = width / this.width;
+    const x = Math.max(0, (this.boxes.starts[box] - this.start) * scale);
+    const end = Math.min(width, (this.boxes.endOf(box) - this.start) * scale);
+    if (end <= 0 || x >= width) return;
+    context.strokeStyle = this.theme.colours.ink;
+    context.lineWidth = line;
+    const y = this.boxes.depths[box] * ROW - top;
+    context.strokeRect(x + line / 2, y + line / 2, Math.max(1, end - x - 1 - line), ROW - 1 - line);
+  }
+
+  /**
+   * The box at a place of the screen.
+   * @param {MouseEvent} event
+   */
+  boxAt(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const level = Math.floor((event.clientY - rect.top + this.place.scrollTop) / ROW);
+    return this.boxes.at(level, this.start + ((event.clientX - rect.left) / rect.width) * this.width);
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} width
+   */
+  view(start, width) {
+    const whole = this.boxes.whole;
+    this.width = Math.min(whole, Math.max(whole / MAX_ZOOM, width));
+    this.start = Math.min(whole - this.width, Math.max(0, start));
+    this.ask();
+  }
+
+  /** @param {number} box */
+  choose(box) {
+    this.selected = box;
+    this.events.select(box);
+    if (box >= 0) {
+      const y = this.boxes.depths[box] * ROW;
+      const { scrollTop, clientHeight } = this.place;
+      if (y < scrollTop) this.place.scrollTop = y;
+      if (y + ROW > scrollTop + clientHeight) this.place.scrollTop = y + ROW - clientHeight;
+      const [start, width] = [this.boxes.starts[box], this.boxes.widths[box]];
+      if (start + width <= this.start || start >= this.start + this.width) this.view(start - this.width / 2, this.width);
+    }
+    this.ask();
+  }
+}

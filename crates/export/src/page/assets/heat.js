@@ -1,0 +1,188 @@
+// The heat map: seconds from left to right, parts of a second from bottom to top. A drag chooses the time between.
+
+const HEAT_ROWS = 50;
+const SECOND = 1e9;
+/** Space for labels, left and below. */
+const HEAT_LEFT = 48;
+
+class HeatMap {
+  /**
+   * @param {HTMLElement} place
+   * @param {Theme} theme
+   * @param {(range: [number, number]) => void} choose
+   * @param {(text: string) => void} say
+   */
+  constructor(place, theme, choose, say) {
+    this.place = place;
+    this.theme = theme;
+    this.profile = theme.profile;
+    this.choose = choose;
+    this.say = say;
+    this.canvas = made("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Heat map: seconds by parts of a second; drag to choose a range of time");
+    place.append(this.canvas);
+    this.columns = Math.max(1, Math.floor(this.profile.head.span_ns / SECOND) + 1);
+    this.cells = new Float64Array(0);
+    /**
+     * Both ends of what is chosen, by number of the cell.
+     * @type {[number, number] | null}
+     */
+    this.ends = null;
+    this.listen();
+  }
+
+  /** @param {SampleSelection} selection */
+  show(selection) {
+    const profile = this.profile;
+    this.cells = new Float64Array(this.columns * HEAT_ROWS);
+    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
+    const { starts, stacks, times } = profile;
+    for (let thread = 0; thread + 1 < starts.length; thread++) {
+      if (selection.thread !== null && selection.thread !== thread) continue;
+      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+        const node = stacks[row] - 1;
+        if (node < 0 || profile.eventOf(row) !== selection.event || (kept !== null && kept[node] === 0)) continue;
+        this.cells[Math.floor((times[row] * HEAT_ROWS) / SECOND)] += profile.samplesOf(row);
+      }
+    }
+    this.ends = selection.range === null ? null : this.cellsOf(selection.range);
+    this.draw();
+  }
+
+  /**
+   * @param {[number, number]} range
+   * @returns {[number, number]}
+   */
+  cellsOf(range) {
+    const [first, last] = range.map((time) => Math.floor((time * HEAT_ROWS) / SECOND));
+    return [first, last];
+  }
+
+  get cellWidth() {
+    return Math.min(40, (this.place.clientWidth - HEAT_LEFT) / this.columns);
+  }
+
+  get cellHeight() {
+    return Math.max(4, Math.min(14, (this.place.clientHeight - 24) / HEAT_ROWS));
+  }
+
+  draw() {
+    const width = this.place.clientWidth;
+    if (width === 0) return;
+    const [w, h] = [this.cellWidth, this.cellHeight];
+    const height = h * HEAT_ROWS + 22;
+    const context = sized(this.canvas, width, height);
+    const most = this.cells.reduce((a, b) => Math.max(a, b), 0) || 1;
+    for (let cell = 0; cell < this.cells.length; cell++) {
+      const [x, y] = this.placeOf(cell);
+      context.fillStyle = this.theme.heat(Math.sqrt(this.cells[cell] / most));
+      context.fillRect(x, y, w > 3 ? w - 1 : w + 0.5, h > 3 ? h - 1 : h);
+    }
+    this.drawEnds(context);
+    this.drawLosses(context, w, h);
+    this.drawLabels(context, w, h);
+  }
+
+  /** @param {number} cell */
+  placeOf(cell) {
+    const row = cell % HEAT_ROWS;
+    return [HEAT_LEFT + Math.floor(cell / HEAT_ROWS) * this.cellWidth, (HEAT_ROWS - 1 - row) * this.cellHeight];
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  drawEnds(context) {
+    if (this.ends === null) return;
+    const [first, last] = [Math.min(...this.ends), Math.max(...this.ends)];
+    context.fillStyle = this.theme.colours.brush;
+    for (let cell = first; cell <= Math.min(last, this.cells.length - 1); cell++) {
+      const [x, y] = this.placeOf(cell);
+      context.fillRect(x, y, this.cellWidth, this.cellHeight);
+    }
+    context.strokeStyle = this.theme.colours.accent;
+    context.lineWidth = 2;
+    for (const cell of [first, last]) {
+      const [x, y] = this.placeOf(cell);
+      context.strokeRect(x, y, this.cellWidth - 1, this.cellHeight - 1);
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} w
+   * @param {number} h
+   */
+  drawLosses(context, w, h) {
+    context.fillStyle = this.theme.colours.loss;
+    for (const { time } of this.profile.losses) {
+      const cell = Math.floor((time * HEAT_ROWS) / SECOND);
+      if (cell < 0 || cell >= this.cells.length) continue;
+      const [x, y] = this.placeOf(cell);
+      context.fillRect(x + w / 2 - 1.5, y + h / 2 - 1.5, 3, 3);
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} w
+   * @param {number} h
+   */
+  drawLabels(context, w, h) {
+    context.fillStyle = this.theme.colours.faint;
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    for (let part = 0; part <= 4; part++) {
+      context.fillText(`${part * 250} ms`, 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
+    }
+    const step = niceStep(60 / w);
+    for (let column = 0; column < this.columns; column += Math.max(1, step)) {
+      context.fillText(`${column} s`, HEAT_LEFT + column * w + 2, HEAT_ROWS * h + 12);
+    }
+  }
+
+  /** @param {MouseEvent} event */
+  cellAt(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const column = Math.floor((event.clientX - rect.left - HEAT_LEFT) / this.cellWidth);
+    const row = HEAT_ROWS - 1 - Math.floor((event.clientY - rect.top) / this.cellHeight);
+    const inside = Math.min(this.columns - 1, Math.max(0, column));
+    return inside * HEAT_ROWS + Math.min(HEAT_ROWS - 1, Math.max(0, row));
+  }
+
+  listen() {
+    const canvas = this.canvas;
+    canvas.addEventListener("mousemove", (event) => {
+      const cell = this.cellAt(event);
+      const begin = (cell * SECOND) / HEAT_ROWS;
+      this.say(`${duration(begin)} to ${duration(begin + SECOND / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+    });
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      const from = this.cellAt(event);
+      /** @param {PointerEvent} moved */
+      const move = (moved) => {
+        this.ends = [from, this.cellAt(moved)];
+        this.draw();
+      };
+      move(event);
+      canvas.setPointerCapture(event.pointerId);
+      canvas.addEventListener("pointermove", move);
+      canvas.addEventListener("pointerup", (last) => {
+        canvas.removeEventListener("pointermove", move);
+        move(last);
+        this.choose(this.timesOf(Math.min(from, this.cellAt(last)), Math.max(from, this.cellAt(last))));
+      }, { once: true });
+    });
+  }
+
+  /**
+   * The times of cells, both ends included.
+   * @param {number} first
+   * @param {number} last
+   * @returns {[number, number]}
+   */
+  timesOf(first, last) {
+    return [(first * SECOND) / HEAT_ROWS, ((last + 1) * SECOND) / HEAT_ROWS - 1];
+  }
+}

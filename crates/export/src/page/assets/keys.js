@@ -1,0 +1,36 @@
+// Keys of the page; those of a picture with the focus are in pointer.js.
+
+/** @type {{[key: string]: ViewName}} */
+const VIEW_KEYS = { 1: "flame", 2: "table", 3: "sandwich", 4: "threads", 5: "heat" };
+
+/** @param {App} app */
+function listenToKeys(app) {
+  const help = element("help", HTMLDialogElement);
+  element("help-button", HTMLButtonElement).addEventListener("click", () => help.showModal());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || help.open) return;
+    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (event.key === "Escape") {
+      app.back(isTyping);
+    } else if (isTyping) {
+      return;
+    } else if (event.key === "?") {
+      help.showModal();
+    } else if (event.key === "/") {
+      app.search.focus();
+      app.search.select();
+    } else if (VIEW_KEYS[event.key] !== undefined) {
+      app.set({ view: VIEW_KEYS[event.key] });
+    } else if (event.key === "i") {
+      app.set({ inverted: !app.state.inverted, zoom: [], span: null });
+    } else if (event.key === "t") {
+      app.toggleTheme();
+    } else if (event.key === "c") {
+      void app.details.copy();
+    } else if (event.key === "s") {
+      const label = app.details.chosen?.labels[0];
+      if (label !== undefined) app.open(label);
+    } else return;
+    event.preventDefault();
+  });
+}

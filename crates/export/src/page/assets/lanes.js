@@ -1,0 +1,176 @@
+// Threads over time, the heaviest first; a click chooses one, a drag a range of time.
+
+const LANE = 24;
+const LANE_NAME = 200;
+
+class Lanes {
+  /**
+   * @param {HTMLElement} place
+   * @param {Theme} theme
+   * @param {{thread: (thread: number | null) => void, range: (range: [number, number]) => void,
+   *   say: (text: string) => void}} events
+   */
+  constructor(place, theme, events) {
+    this.place = place;
+    this.theme = theme;
+    this.profile = theme.profile;
+    this.events = events;
+    this.canvas = made("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Threads over time, the heaviest first; click to choose one");
+    this.space = made("div", undefined, "space");
+    place.append(this.canvas, this.space);
+    /** @type {{thread: number, weight: number}[]} */
+    this.lanes = [];
+    /** @type {SampleSelection} */
+    this.selection = { event: 0, range: null, thread: null, keep: "" };
+    /** @type {[number, number] | null} */
+    this.drag = null;
+    this.listen();
+  }
+
+  /** @param {SampleSelection} selection */
+  show(selection) {
+    const profile = this.profile;
+    this.selection = selection;
+    this.kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
+    this.lanes = [];
+    for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
+      let weight = 0;
+      for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+        if (this.counts(row)) weight += profile.weightOf(row);
+      }
+      if (weight > 0) this.lanes.push({ thread, weight });
+    }
+    this.lanes.sort((a, b) => b.weight - a.weight || a.thread - b.thread);
+    this.space.style.height = `${this.lanes.length * LANE + 4}px`;
+    this.draw();
+  }
+
+  /** @param {number} row */
+  counts(row) {
+    const { profile, selection, kept } = this;
+    const node = profile.stacks[row] - 1;
+    const time = profile.times[row];
+    if (node < 0 || profile.eventOf(row) !== selection.event) return false;
+    if (selection.range !== null && (time < selection.range[0] || time > selection.range[1])) return false;
+    return !kept || kept[node] === 1;
+  }
+
+  get times() {
+    return this.selection.range ?? [0, Math.max(1, this.profile.head.span_ns)];
+  }
+
+  draw() {
+    const { clientWidth: width, clientHeight: height, scrollTop: top } = this.place;
+    if (width === 0) return;
+    const context = sized(this.canvas, width, height);
+    context.textBaseline = "middle";
+    const first = Math.floor(top / LANE);
+    const last = Math.min(this.lanes.length - 1, Math.floor((top + height) / LANE));
+    for (let at = first; at <= last; at++) this.drawLane(context, at, at * LANE - top, width);
+    if (this.drag !== null) {
+      context.fillStyle = this.theme.colours.brush;
+      context.fillRect(this.drag[0], 0, this.drag[1] - this.drag[0], height);
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} at
+   * @param {number} y
+   * @param {number} width
+   */
+  drawLane(context, at, y, width) {
+    const colours = this.theme.colours;
+    const { thread, weight } = this.lanes[at];
+    if (this.selection.thread === thread) {
+      context.fillStyle = colours.brush;
+      context.fillRect(0, y, width, LANE - 1);
+    }
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = colours.ink;
+    const event = this.profile.head.events[this.selection.event];
+    const said = amount(event, weight);
+    const room = LANE_NAME - context.measureText(said).width - 24;
+    context.fillText(shortened(context, this.profile.nameOfThread(thread), room), 8, y + LANE / 2);
+    context.fillStyle = colours.faint;
+    context.textAlign = "right";
+    context.fillText(said, LANE_NAME - 8, y + LANE / 2);
+    context.textAlign = "left";
+    context.fillStyle = colours.line;
+    context.fillRect(0, y + LANE - 1, width, 1);
+    const slots = this.slots(thread, Math.max(1, Math.floor(width - LANE_NAME)));
+    const most = slots.reduce((a, b) => Math.max(a, b), 0) || 1;
+    context.fillStyle = colours.area;
+    slots.forEach((slot, x) => {
+      if (slot === 0) return;
+      const h = Math.max(2, (slot / most) * (LANE - 5));
+      context.fillRect(LANE_NAME + x, y + LANE - 2 - h, 1, h);
+    });
+  }
+
+  /**
+   * Sums of a thread by pixel.
+   * @param {number} thread
+   * @param {number} n
+   */
+  slots(thread, n) {
+    const profile = this.profile;
+    const [start, end] = this.times;
+    const slots = new Float64Array(n);
+    const scale = n / (end - start || 1);
+    for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+      if (!this.counts(row)) continue;
+      slots[Math.min(n - 1, Math.floor((profile.times[row] - start) * scale))] += profile.weightOf(row);
+    }
+    return slots;
+  }
+
+  /** @param {number} clientY */
+  laneAt(clientY) {
+    const y = clientY - this.canvas.getBoundingClientRect().top + this.place.scrollTop;
+    return this.lanes[Math.floor(y / LANE)];
+  }
+
+  listen() {
+    this.place.addEventListener("scroll", () => this.draw());
+    this.canvas.addEventListener("mousemove", (event) => {
+      const lane = this.laneAt(event.clientY);
+      const head = this.profile.head.events[this.selection.event];
+      if (lane) this.events.say(`${this.profile.nameOfThread(lane.thread)}: ${amount(head, lane.weight)}`);
+    });
+    dragOver(this.canvas, (from, to) => {
+      this.drag = to - from < DRAG || to < LANE_NAME ? null : [Math.max(LANE_NAME, from), to];
+      this.draw();
+    }, (_x, y) => {
+      const lane = this.laneAt(y);
+      const drag = this.drag;
+      this.drag = null;
+      if (drag !== null) this.events.range(this.timesOf(drag));
+      else if (lane) this.events.thread(lane.thread === this.selection.thread ? null : lane.thread);
+    });
+  }
+
+  /**
+   * @param {[number, number]} drag
+   * @returns {[number, number]}
+   */
+  timesOf(drag) {
+    const [start, end] = this.times;
+    const scale = (end - start) / (this.place.clientWidth - LANE_NAME);
+    const [from, to] = drag.map((x) => start + (x - LANE_NAME) * scale);
+    return [Math.floor(from), Math.min(end, Math.ceil(to))];
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} room
+ */
+function shortened(context, text, room) {
+  const width = context.measureText(text).width;
+  return width <= room ? text : `${text.slice(0, Math.max(0, Math.floor((text.length * room) / width) - 1))}…`;
+}

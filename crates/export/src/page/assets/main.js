@@ -1,0 +1,351 @@
+// Puts the page together: reads the profile, restores what the address says, and shows it.
+
+class App {
+  /** @param {Profile} profile */
+  constructor(profile) {
+    this.profile = profile;
+    this.state = stateOf(location.hash, profile);
+    this.theme = new Theme(profile);
+    this.details = new Details(profile, {
+      open: (label) => this.open(label),
+      keep: (label) => this.set({ keep: exactly(profile.nameOf(label)), zoom: [], span: null }),
+    });
+    this.search = element("search", HTMLInputElement);
+    this.event = element("event", HTMLSelectElement);
+    this.overview = new Overview(element("overview", HTMLElement), this.theme, (range) => this.set({ range }));
+    this.views = new Views(this);
+    this.counts = Counts.of(profile, this.state);
+    this.timer = 0;
+    describePage(profile);
+    this.listen();
+    listenToKeys(this);
+    this.overview.show(this.state);
+    this.show();
+  }
+
+  /**
+   * Changes what is seen.
+   * @param {Partial<State>} changes
+   */
+  set(changes) {
+    const before = this.state;
+    const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
+    this.state = { ...before, ...changes, ...rounded };
+    const { event, range, thread, keep } = this.state;
+    const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
+    if (isOther || String(range) !== String(before.range)) {
+      this.counts = Counts.of(this.profile, this.state);
+      this.overview.show(this.state);
+      this.details.choose(null);
+    }
+    this.show();
+    this.remember();
+  }
+
+  show() {
+    const { state } = this;
+    for (const tab of document.querySelectorAll("[data-view]")) {
+      const isShown = /** @type {HTMLElement} */ (tab).dataset.view === state.view;
+      tab.setAttribute("aria-selected", String(isShown));
+    }
+    for (const view of document.querySelectorAll("main > section")) {
+      /** @type {HTMLElement} */ (view).hidden = view.id !== state.view;
+    }
+    element("order", HTMLSelectElement).value = state.order;
+    element("grouping", HTMLSelectElement).value = state.grouping;
+    element("inverted", HTMLInputElement).checked = state.inverted;
+    element("inverted", HTMLInputElement).disabled = state.order === "time";
+    this.event.value = String(state.event);
+    if (this.search.value !== state.search) this.search.value = state.search;
+    this.details.showLines([]);
+    this.views.show(state, this.counts);
+    this.sayFound();
+    this.showChips();
+  }
+
+  /**
+   * What is searched for: marked, not left out.
+   * @param {string} search
+   */
+  find(search) {
+    this.state = { ...this.state, search };
+    if (this.state.view === "table") this.show();
+    else this.views.mark(this.state);
+    this.sayFound();
+    this.remember();
+  }
+
+  sayFound() {
+    const found = element("found", HTMLElement);
+    const { search } = this.state;
+    element("keep", HTMLButtonElement).hidden = search === "";
+    if (search === "") return void (found.textContent = "");
+    const sum = matching(this.profile, this.counts, search);
+    const isText = patternOf(search).isText ? " (as text: it is no regular expression)" : "";
+    found.textContent = `${percent(sum.weight, this.counts.total.weight)} of the samples${isText}`;
+  }
+
+  showChips() {
+    const { state, profile, counts } = this;
+    const chips = [made("span", this.said(), "said")];
+    /**
+     * @param {string} text
+     * @param {Partial<State>} without
+     */
+    const chip = (text, without) => {
+      const one = made("button", `${text} ✕`, "chip");
+      one.type = "button";
+      one.setAttribute("aria-label", `${text}: show all again`);
+      one.addEventListener("click", () => this.set(without));
+      chips.push(one);
+    };
+    if (state.range !== null) chip(`${duration(state.range[0])} – ${duration(state.range[1])}`, { range: null });
+    if (state.thread !== null) chip(profile.nameOfThread(state.thread), { thread: null });
+    if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
+    if (counts.shown.samples === 0) chips.push(made("span", "No samples here.", "said"));
+    element("chips", HTMLElement).replaceChildren(...chips);
+  }
+
+  said() {
+    const { counts, profile, state } = this;
+    const { shown, total } = counts;
+    const event = profile.head.events[state.event];
+    return `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)} (${percent(shown.weight, total.weight)})`;
+  }
+
+  /**
+   * @param {Boxes} boxes
+   * @param {number} box
+   */
+  describe(boxes, box) {
+    const label = boxes.labels[box];
+    const image = label >= 0 ? ` [${this.profile.imageOfFrame(label)}]` : "";
+    return `${this.profile.nameOf(label).slice(0, 500)}${image} — ${this.sumOf(boxes, box)}`;
+  }
+
+  /**
+   * @param {Boxes} boxes
+   * @param {number} box
+   */
+  sumOf(boxes, box) {
+    const event = this.profile.head.events[this.state.event];
+    const whole = this.counts.total.weight;
+    const own = boxes.own[box] > 0 ? `, ${percent(boxes.own[box], whole)} itself` : "";
+    const samples = counted(boxes.samples[box], "sample", "samples");
+    return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
+  }
+
+  /**
+   * @param {Boxes} boxes
+   * @param {number} box
+   */
+  select(boxes, box) {
+    if (box < 0) return this.details.choose(null);
+    this.details.choose({ labels: boxes.pathOf(box), sum: this.sumOf(boxes, box) });
+    this.details.say(this.describe(boxes, box));
+  }
+
+  /** @param {Row} row */
+  chooseRow(row) {
+    const { grouping } = this.state;
+    if (grouping === "thread" || grouping === "image") return this.set({ keep: "", search: exactly(row.name) });
+    const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
+    const whole = this.counts.total.weight;
+    this.details.choose({ labels: [frame], sum: `${percent(row.total, whole)}, ${percent(row.self, whole)} itself` });
+    this.details.showLines(linesOf(this.profile, this.counts, this.profile.functionOf[frame]));
+  }
+
+  /** @param {Row} row */
+  openRow(row) {
+    const { grouping } = this.state;
+    if (grouping === "function") this.open(this.profile.frameOfFunction[row.key]);
+    else if (grouping === "line") this.open(row.key);
+  }
+
+  /**
+   * Callers and callees of a function.
+   * @param {number} label
+   */
+  open(label) {
+    if (label >= 0) this.set({ view: "sandwich", focus: this.profile.functionOf[label] });
+  }
+
+  zoomed() {
+    const { flame } = this.views;
+    const box = flame.zoomed();
+    const isWhole = flame.width >= flame.boxes.whole;
+    const isBox = box >= 0 && flame.boxes.widths[box] === flame.width;
+    this.state.zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
+    this.state.span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
+    this.remember();
+  }
+
+  /**
+   * One step out: of the search, of the zoom, of what is left out.
+   * @param {boolean} isTyping
+   */
+  back(isTyping) {
+    const { state, views } = this;
+    if (isTyping && this.search.value !== "") this.find((this.search.value = ""));
+    else if (isTyping) this.search.blur();
+    else if (state.view === "flame" && views.flame.width < views.flame.boxes.whole) {
+      const box = views.flame.zoomed();
+      views.flame.zoomTo(box < 0 ? -1 : widerThan(views.flame.boxes, box));
+      this.zoomed();
+    } else if (this.details.chosen !== null) this.details.choose(null);
+    else if (state.view === "sandwich") this.set({ view: "flame" });
+    else this.set({ range: null, thread: null, keep: "" });
+  }
+
+  toggleTheme() {
+    this.theme.toggle();
+    this.redraw();
+  }
+
+  redraw() {
+    this.theme.apply();
+    this.overview.draw();
+    this.views.redraw();
+  }
+
+  /** Browsers allow few changes of the address a second. */
+  remember() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.rememberNow(), 200);
+  }
+
+  rememberNow() {
+    const fragment = fragmentOf(this.state);
+    history.replaceState(null, "", fragment === "" ? location.pathname + location.search : `#${fragment}`);
+  }
+
+  listen() {
+    /**
+     * @param {string} id
+     * @param {(value: string) => Partial<State>} changes
+     */
+    const select = (id, changes) => {
+      const one = element(id, HTMLSelectElement);
+      one.addEventListener("change", () => this.set(changes(one.value)));
+    };
+    select("event", (value) => ({ event: Number(value), zoom: [], span: null }));
+    select("order", (value) => ({ order: /** @type {State["order"]} */ (value), zoom: [], span: null }));
+    select("grouping", (value) => ({ grouping: /** @type {Grouping} */ (value) }));
+    const inverted = element("inverted", HTMLInputElement);
+    inverted.addEventListener("change", () => this.set({ inverted: inverted.checked, zoom: [], span: null }));
+    this.search.addEventListener("input", () => this.find(this.search.value));
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && this.search.value !== "") this.keepFound();
+    });
+    element("keep", HTMLButtonElement).addEventListener("click", () => this.keepFound());
+    element("zoom-out", HTMLButtonElement).addEventListener("click", () => {
+      this.views.flame.zoomOut();
+      this.zoomed();
+    });
+    element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
+    for (const tab of document.querySelectorAll("[data-view]")) {
+      const view = /** @type {ViewName} */ (/** @type {HTMLElement} */ (tab).dataset.view);
+      tab.addEventListener("click", () => this.set({ view }));
+    }
+    this.theme.isSystemDark.addEventListener("change", () => this.redraw());
+    new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
+    addEventListener("hashchange", () => this.set(stateOf(location.hash, this.profile)));
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
+  }
+
+  /** Leaves out all that does not have what is searched for. */
+  keepFound() {
+    this.set({ keep: this.state.search, search: "", zoom: [], span: null });
+  }
+
+  /**
+   * Paper is light.
+   * @param {boolean} isPrinted
+   */
+  print(isPrinted) {
+    this.theme.isPrinted = isPrinted;
+    this.redraw();
+  }
+}
+
+/**
+ * The next wider box further out.
+ * @param {Boxes} boxes
+ * @param {number} box
+ */
+function widerThan(boxes, box) {
+  let at = box;
+  while (at >= 0 && boxes.widths[at] <= boxes.widths[box]) at = boxes.parents[at];
+  return at;
+}
+
+/**
+ * A pattern of just this name.
+ * @param {string} name
+ */
+function exactly(name) {
+  return `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+}
+
+/**
+ * What is said of the whole recording.
+ * @param {Profile} profile
+ */
+function describePage(profile) {
+  const head = profile.head;
+  element("title", HTMLElement).textContent = head.title;
+  const { host, cpu, os_release: release } = head.about;
+  const when = head.wall_ms ? new Date(head.wall_ms).toISOString().replace("T", " ").slice(0, 19) + " UTC" : "";
+  const parts = [host, cpu, release && `Linux ${release}`, when, head.has_times ? duration(head.span_ns) : ""];
+  element("subtitle", HTMLElement).textContent = parts.filter((part) => part).join(" · ");
+  const event = element("event", HTMLSelectElement);
+  head.events.forEach((one, number) => {
+    const option = made("option", one.name);
+    option.value = String(number);
+    event.append(option);
+  });
+  event.disabled = head.events.length < 2;
+  const notes = [...head.notes, ...joinedNotes(head), ...head.warnings];
+  element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
+  for (const id of ["overview", "threads-tab", "heat-tab"]) element(id, HTMLElement).hidden = !head.has_times;
+}
+
+/**
+ * What the page has no room for.
+ * @param {Head} head
+ */
+function joinedNotes(head) {
+  const notes = [];
+  if (!head.has_times) notes.push("The recording has no times: there are no views over time.");
+  if (head.slot_ns === 0) return notes;
+  const of = head.by_name ? "threads of one name" : "one thread";
+  notes.push(
+    `${grouped(head.n_samples)} samples are ${grouped(head.n_rows)} rows here: samples of ${of} with one stack ` +
+      `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
+  );
+  if (head.min_samples > 0) {
+    notes.push(`Stacks end where fewer than ${grouped(head.min_samples)} samples go on: these count for the caller.`);
+  }
+  return notes;
+}
+
+/** Reads and shows; a failure is said where the page would be. */
+async function start() {
+  const status = element("status", HTMLElement);
+  try {
+    const data = element("profile", HTMLElement);
+    const profile = await decode(data.textContent ?? "");
+    // Its text is not needed any more.
+    data.remove();
+    const app = new App(profile);
+    status.hidden = true;
+    document.documentElement.dataset.ready = "true";
+    /** @type {any} */ (globalThis).rprofPage = app;
+  } catch (error) {
+    status.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : error}`;
+    throw error;
+  }
+}
+
+void start();

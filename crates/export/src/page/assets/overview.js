@@ -1,0 +1,192 @@
+// The strip of time above all views: how busy it was, where samples are missing, and which range is shown.
+
+/** Space for labels. */
+const AXIS = 16;
+
+class Overview {
+  /**
+   * @param {HTMLElement} place
+   * @param {Theme} theme
+   * @param {(range: [number, number] | null) => void} choose
+   */
+  constructor(place, theme, choose) {
+    this.place = place;
+    this.theme = theme;
+    this.profile = theme.profile;
+    this.choose = choose;
+    this.canvas = made("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    place.append(this.canvas);
+    /** @type {[number, number] | null} */
+    this.range = null;
+    this.slots = new Float64Array(0);
+    this.span = Math.max(1, this.profile.head.span_ns);
+    this.brush();
+  }
+
+  /**
+   * Sums by slot of time.
+   * @param {SampleSelection} selection
+   */
+  show(selection) {
+    const profile = this.profile;
+    const n = 600;
+    this.slots = new Float64Array(n);
+    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
+    const { starts, stacks, times } = profile;
+    for (let thread = 0; thread + 1 < starts.length; thread++) {
+      if (selection.thread !== null && selection.thread !== thread) continue;
+      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+        const node = stacks[row] - 1;
+        if (profile.eventOf(row) !== selection.event || (kept !== null && (node < 0 || kept[node] === 0))) continue;
+        this.slots[Math.min(n - 1, Math.floor((times[row] / this.span) * n))] += profile.weightOf(row);
+      }
+    }
+    this.range = selection.range;
+    this.event = profile.head.events[selection.event];
+    this.draw();
+  }
+
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.place;
+    if (width === 0) return;
+    const context = sized(this.canvas, width, height);
+    const colours = this.theme.colours;
+    const base = height - AXIS;
+    const most = this.slots.reduce((a, b) => Math.max(a, b), 0) || 1;
+    context.fillStyle = colours.area;
+    context.beginPath();
+    context.moveTo(0, base);
+    this.slots.forEach((slot, at) => {
+      const y = base - (slot / most) * (base - 10);
+      context.lineTo((at / this.slots.length) * width, y);
+      context.lineTo(((at + 1) / this.slots.length) * width, y);
+    });
+    context.lineTo(width, base);
+    context.fill();
+    this.drawAxis(context, width, base);
+    this.drawGaps(context, width, base);
+    this.drawRange(context, width, base);
+    this.canvas.setAttribute("aria-label", this.label());
+  }
+
+  label() {
+    const range = this.range === null ? "all of it" : `${duration(this.range[0])} to ${duration(this.range[1])}`;
+    return `Samples over ${duration(this.span)}; shown: ${range}. Arrow keys move the range, with Shift its end.`;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} base
+   */
+  drawAxis(context, width, base) {
+    const colours = this.theme.colours;
+    context.strokeStyle = colours.line;
+    context.beginPath();
+    context.moveTo(0, base + 0.5);
+    context.lineTo(width, base + 0.5);
+    context.stroke();
+    context.fillStyle = colours.faint;
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    const step = niceStep(this.span / Math.max(2, width / 110));
+    for (let time = 0; time <= this.span; time += step) {
+      const x = (time / this.span) * width;
+      context.fillRect(x, base, 1, 3);
+      if (x < width - 50) context.fillText(duration(time), x + 4, base + AXIS / 2 + 1);
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} base
+   */
+  drawGaps(context, width, base) {
+    const head = this.profile.head;
+    context.fillStyle = this.theme.colours.throttle;
+    for (const [since] of head.throttles) {
+      context.fillRect((since / this.span) * width, base - 3, Math.max(2, (1e9 / this.span) * width), 3);
+    }
+    context.fillStyle = this.theme.colours.loss;
+    for (const { time } of this.profile.losses) context.fillRect((time / this.span) * width - 1, 0, 2, base);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} base
+   */
+  drawRange(context, width, base) {
+    if (this.range === null) return;
+    const [from, to] = this.range.map((time) => (time / this.span) * width);
+    context.fillStyle = this.theme.colours.brush;
+    context.fillRect(from, 0, Math.max(1, to - from), base);
+    context.fillStyle = this.theme.colours.accent;
+    context.fillRect(from - 1, 0, 2, base);
+    context.fillRect(to - 1, 0, 2, base);
+  }
+
+  brush() {
+    dragOver(this.canvas, (from, to) => {
+      this.range = to - from < 3 ? null : this.times(from, to);
+      this.draw();
+    }, () => this.choose(this.range));
+    this.canvas.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      event.preventDefault();
+      const step = ((event.key === "ArrowLeft" ? -1 : 1) * this.span) / 50;
+      const [from, to] = this.range ?? [0, this.span / 10];
+      const end = Math.min(this.span, Math.max(from + this.span / 100, to + step));
+      this.choose(event.shiftKey ? [from, end] : [Math.max(0, from + step), end]);
+    });
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} to
+   * @returns {[number, number]}
+   */
+  times(from, to) {
+    const scale = this.span / this.place.clientWidth;
+    return [Math.max(0, Math.floor(from * scale)), Math.min(this.span, Math.ceil(to * scale))];
+  }
+}
+
+/**
+ * A step of an axis: 1, 2 or 5, and zeros.
+ * @param {number} least
+ */
+function niceStep(least) {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= least) ?? 10 * unit;
+}
+
+/**
+ * Calls back with both ends of a drag, from left to right.
+ * @param {HTMLCanvasElement} canvas
+ * @param {(from: number, to: number) => void} move
+ * @param {(x: number, y: number) => void} end
+ */
+function dragOver(canvas, move, end) {
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const left = canvas.getBoundingClientRect().left;
+    const from = event.clientX - left;
+    /** @param {PointerEvent} moved */
+    const moved = (moved) => {
+      const to = moved.clientX - left;
+      move(Math.min(from, to), Math.max(from, to));
+    };
+    moved(event);
+    canvas.setPointerCapture(event.pointerId);
+    canvas.addEventListener("pointermove", moved);
+    canvas.addEventListener("pointerup", (last) => {
+      canvas.removeEventListener("pointermove", moved);
+      moved(last);
+      end(last.clientX, last.clientY);
+    }, { once: true });
+  });
+}

@@ -1,0 +1,207 @@
+// The profile in memory: columns of frames, of stacks, of samples.
+
+/**
+ * @typedef {{name: string, kind: string, hz?: number, samples: number, weight: number, lost: number,
+ *   lost_at_least: boolean, each: number | null}} EventHead
+ * @typedef {{title: string, notes: string[], about: {[name: string]: string | string[]}, wall_ms?: number | null,
+ *   warnings: string[], throttles: [number, number, number][], strings: string[], comms: number[],
+ *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
+ *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
+ *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
+ *   min_samples: number, sides?: [string, string]}} Head
+ */
+
+/** Bits of a frame's flags. */
+const FLAGS = { level: 7, inlined: 8, jit: 16, nameless: 32 };
+
+class Profile {
+  /**
+   * @param {Head} head
+   * @param {Reading} reading
+   */
+  constructor(head, reading) {
+    this.head = head;
+    const n = head.n_frames;
+    this.names = reading.fill(new Uint32Array(n));
+    this.images = reading.fill(new Uint32Array(n));
+    this.flags = reading.fill(new Uint8Array(n));
+    /** One more than the number of the text; 0 if there is none. */
+    this.places = reading.fill(new Uint32Array(n));
+    this.hasPlaces = this.places.some((place) => place !== 0);
+    const functions = functionsOf(this.names, this.images, this.flags);
+    this.functionOf = functions.functionOf;
+    this.frameOfFunction = functions.frameOfFunction;
+
+    const stacks = readStacks(head, reading);
+    /** Of outermost nodes the number of the thread's name, of others that of the frame. */
+    this.labels = stacks.labels;
+    /** -1 for outermost nodes. A node comes after its parent, and all below a node follow it. */
+    this.parents = stacks.parents;
+    this.depths = stacks.depths;
+
+    const rows = head.n_rows;
+    /** Where rows of each thread begin; one more than there are threads. */
+    this.starts = new Uint32Array(head.threads.length + 1);
+    for (let thread = 0; thread < head.threads.length; thread++) {
+      this.starts[thread + 1] = this.starts[thread] + reading.unsigned();
+    }
+    /** Nanoseconds since the first sample. */
+    this.times = reading.fillDifferences(new Float64Array(rows), this.starts);
+    if (head.slot_ns > 0) this.times.forEach((slot, at) => (this.times[at] = slot * head.slot_ns));
+    /** 0 where nothing was recorded of it, otherwise one more than the node's number. */
+    this.stacks = reading.fillDifferences(new Int32Array(rows), this.starts);
+    this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
+    this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
+    this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
+    this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
+    this.losses = readLosses(head, reading);
+  }
+
+  /**
+   * What each side of a differential profile weighs: the thread before, the thread after.
+   * @param {number} event
+   */
+  sideTotals(event) {
+    const sums = [0, 0];
+    for (const side of [0, 1]) {
+      for (let row = this.starts[side]; row < this.starts[side + 1]; row++) {
+        if (this.eventOf(row) === event) sums[side] += this.weightOf(row);
+      }
+    }
+    return sums;
+  }
+
+  /** @param {number} row */
+  eventOf(row) {
+    return this.head.has_events ? this.events[row] : 0;
+  }
+
+  /**
+   * How many samples a row is.
+   * @param {number} row
+   */
+  samplesOf(row) {
+    return this.head.has_samples ? this.counts[row] : 1;
+  }
+
+  /** @param {number} row */
+  weightOf(row) {
+    if (this.head.has_weights) return this.weights[row];
+    return this.samplesOf(row) * (this.head.events[this.eventOf(row)].each ?? 0);
+  }
+
+  /** @param {number} number */
+  text(number) {
+    return this.head.strings[number] ?? "";
+  }
+
+  /**
+   * What a frame is called, with its place if it has one.
+   * @param {number} frame
+   */
+  nameOfFrame(frame) {
+    const name = this.text(this.names[frame]);
+    const place = this.places[frame];
+    return place === 0 ? name : `${name} ${this.text(place - 1)}`;
+  }
+
+  /** @param {number} frame */
+  imageOfFrame(frame) {
+    return this.text(this.images[frame]);
+  }
+
+  /**
+   * What a box is called: a frame, or for -1, -2.. the name of a thread.
+   * @param {number} label
+   */
+  nameOf(label) {
+    return label >= 0 ? this.nameOfFrame(label) : this.text(this.head.comms[-1 - label]);
+  }
+
+  /**
+   * The label of a node's box.
+   * @param {number} node
+   */
+  labelOf(node) {
+    return this.parents[node] < 0 ? -1 - this.labels[node] : this.labels[node];
+  }
+
+  /** @param {number} thread */
+  nameOfThread(thread) {
+    const [pid, tid, comm] = this.head.threads[thread];
+    const name = this.text(comm);
+    if (this.head.by_name) return name;
+    return pid === tid ? `${name} ${pid}` : `${name} ${pid}/${tid}`;
+  }
+
+  /**
+   * Labels from a node outwards.
+   * @param {number} node
+   */
+  stackOf(node) {
+    const labels = [];
+    for (let at = node; at >= 0; at = this.parents[at]) labels.push(this.labelOf(at));
+    return labels;
+  }
+}
+
+/**
+ * Frames that differ by their places alone are one function.
+ * @param {Uint32Array} names
+ * @param {Uint32Array} images
+ * @param {Uint8Array} flags
+ */
+function functionsOf(names, images, flags) {
+  const functionOf = new Uint32Array(names.length);
+  /** @type {number[]} */
+  const frameOfFunction = [];
+  /** @type {Map<string, number>} */
+  const functions = new Map();
+  for (let frame = 0; frame < names.length; frame++) {
+    const key = `${names[frame]} ${images[frame]} ${flags[frame]}`;
+    let found = functions.get(key);
+    if (found === undefined) {
+      found = functions.size;
+      functions.set(key, found);
+      frameOfFunction.push(frame);
+    }
+    functionOf[frame] = found;
+  }
+  return { functionOf, frameOfFunction };
+}
+
+/**
+ * @param {Head} head
+ * @param {Reading} reading
+ */
+function readStacks(head, reading) {
+  const n = head.n_nodes;
+  const ups = reading.fill(new Uint32Array(n));
+  const labels = reading.fill(new Uint32Array(n));
+  const parents = new Int32Array(n);
+  const depths = new Uint32Array(n);
+  /** @type {number[]} */
+  const path = [];
+  for (let node = 0; node < n; node++) {
+    path.length -= ups[node];
+    parents[node] = path.length > 0 ? path[path.length - 1] : -1;
+    depths[node] = path.length;
+    path.push(node);
+  }
+  return { labels, parents, depths };
+}
+
+/**
+ * @param {Head} head
+ * @param {Reading} reading
+ */
+function readLosses(head, reading) {
+  /** @type {{time: number, samples: number}[]} */
+  const losses = [];
+  let time = 0;
+  for (let loss = 0; loss < head.n_losses; loss++) {
+    time += reading.difference();
+    losses.push({ time, samples: reading.unsigned() });
+  }
+  return losses;
+}

@@ -1,0 +1,107 @@
+// Rows of the table: what each function, image, thread or line counts itself, and with what it called.
+
+/**
+ * @typedef {"function" | "image" | "thread" | "line"} Grouping
+ * @typedef {{key: number, name: string, image: string, self: number, total: number, samples: number}} Row
+ */
+
+/**
+ * The row that each node is of; -1 if it is of none.
+ * @param {Profile} profile
+ * @param {Grouping} grouping
+ */
+function rowsOfNodes(profile, grouping) {
+  const { parents, labels } = profile;
+  const rows = new Int32Array(parents.length);
+  const roots = grouping === "thread" ? rootsOf(profile) : null;
+  for (let node = 0; node < parents.length; node++) {
+    if (roots !== null) rows[node] = labels[roots[node]];
+    else if (parents[node] < 0) rows[node] = -1;
+    else if (grouping === "function") rows[node] = profile.functionOf[labels[node]];
+    else if (grouping === "image") rows[node] = profile.images[labels[node]];
+    else rows[node] = labels[node];
+  }
+  return rows;
+}
+
+/**
+ * Where a node's own samples count: at the innermost function that was not inlined.
+ * @param {Profile} profile
+ */
+function hostsOf(profile) {
+  const { parents, labels, flags } = profile;
+  const hosts = new Uint32Array(parents.length);
+  for (let node = 0; node < parents.length; node++) {
+    const parent = parents[node];
+    const isInlined = parent >= 0 && parents[parent] >= 0 && (flags[labels[node]] & FLAGS.inlined) !== 0;
+    hosts[node] = isInlined ? hosts[parent] : node;
+  }
+  return hosts;
+}
+
+/**
+ * Rows of what is selected. A row counts a sample once, however often it is in its stack.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {Grouping} grouping
+ * @returns {Row[]}
+ */
+function tableRows(profile, counts, grouping) {
+  const rowOf = rowsOfNodes(profile, grouping);
+  const hosts = grouping === "line" ? null : hostsOf(profile);
+  const totals = counts.totals(profile);
+  const { parents, depths } = profile;
+  const n = rowOf.reduce((most, row) => Math.max(most, row + 1), 0);
+  const self = new Float64Array(n);
+  const total = new Float64Array(n);
+  const samples = new Float64Array(n);
+  // How often each row is on the way to a node.
+  const onPath = new Uint32Array(n);
+  /** @type {number[]} */
+  const path = [];
+  for (let node = 0; node < parents.length; node++) {
+    while (path.length > depths[node]) {
+      const left = rowOf[/** @type {number} */ (path.pop())];
+      if (left >= 0) onPath[left]--;
+    }
+    path.push(node);
+    const row = rowOf[node];
+    const own = rowOf[hosts === null ? node : hosts[node]];
+    if (own >= 0) self[own] += counts.weights[node];
+    if (row < 0) continue;
+    if (onPath[row]++ === 0) {
+      total[row] += totals.weights[node];
+      samples[row] += totals.samples[node];
+    }
+  }
+  /** @type {Row[]} */
+  const rows = [];
+  for (let key = 0; key < n; key++) {
+    if (samples[key] > 0) {
+      const [name, image] = namesOfRow(profile, grouping, key);
+      rows.push({ key, name, image, self: self[key], total: total[key], samples: samples[key] });
+    }
+  }
+  return rows;
+}
+
+/**
+ * @param {Profile} profile
+ * @param {Grouping} grouping
+ * @param {number} key
+ * @returns {[string, string]}
+ */
+function namesOfRow(profile, grouping, key) {
+  switch (grouping) {
+    case "thread":
+      return [profile.text(profile.head.comms[key]), ""];
+    case "image":
+      return [profile.text(key), ""];
+    case "line":
+      return [profile.nameOfFrame(key), profile.imageOfFrame(key)];
+    default: {
+      const frame = profile.frameOfFunction[key];
+      return [profile.text(profile.names[frame]), profile.imageOfFrame(frame)];
+    }
+  }
+}

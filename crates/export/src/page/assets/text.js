@@ -1,0 +1,104 @@
+// Numbers and names as people read them. Names of others reach the page through textContent and fillText only.
+
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
+function percent(part, whole) {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(2)} %` : "0.00 %";
+}
+
+/**
+ * Thousands apart.
+ * @param {number} value
+ */
+function grouped(value) {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u2009");
+}
+
+/**
+ * A span of time with three digits or so.
+ * @param {number} ns
+ */
+function duration(ns) {
+  const size = Math.abs(ns);
+  if (size >= 1e9) return `${(ns / 1e9).toFixed(size >= 1e11 ? 0 : size >= 1e10 ? 1 : 2)} s`;
+  if (size >= 1e6) return `${(ns / 1e6).toFixed(size >= 1e8 ? 0 : 1)} ms`;
+  if (size >= 1e3) return `${(ns / 1e3).toFixed(size >= 1e5 ? 0 : 1)} µs`;
+  return `${Math.round(ns)} ns`;
+}
+
+/**
+ * What an event counts.
+ * @param {EventHead} event
+ * @param {number} weight
+ */
+function amount(event, weight) {
+  return event.kind === "cpu-time" ? duration(weight) : grouped(weight);
+}
+
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} many
+ */
+function counted(n, one, many) {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+/**
+ * What is searched for: a regular expression without regard to case, or, if it is none, the text itself.
+ * @param {string} text
+ */
+function patternOf(text) {
+  try {
+    return { pattern: new RegExp(text, "i"), isText: false };
+  } catch {
+    return { pattern: new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"), isText: true };
+  }
+}
+
+/**
+ * An element of the page.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ */
+function element(id, type) {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/**
+ * A new element with a text.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {string} [text]
+ * @param {string} [className]
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+function made(tag, text, className) {
+  const one = document.createElement(tag);
+  if (text !== undefined) one.textContent = text;
+  if (className !== undefined) one.className = className;
+  return one;
+}
+
+/**
+ * @param {string} text
+ * @returns {Promise<void>}
+ */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without the right to the clipboard, what is selected can still be copied.
+    const area = made("textarea", text, "offscreen");
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}

@@ -1,0 +1,18 @@
+//! What a page is made with.
+
+/// A page with all samples of a recording; where they are too many, those of one stack within a slot of time are one
+/// row with a count.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What it is called; others' text is made safe here.
+    pub title: String,
+    /// What is to be said of the recording, a line each: how good it is, what would mend it.
+    pub notes: Vec<String>,
+    /// Bytes that the file is to have at most.
+    pub max_bytes: usize,
+}
+
+impl Page {
+    /// Bytes of a file that browsers open at once, and people send each other.
+    pub const MAX_BYTES: usize = 15_000_000;
+}

@@ -1,0 +1,109 @@
+//! The profile in few bytes, at a detail that has room.
+
+use super::columns::unsigned;
+use super::head::{Head, Parts};
+use super::joined::{Detail, Rows};
+use super::losses;
+use super::options::Page;
+use super::stacks::Stacks;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use rprof_profile::SampledProfile;
+use std::io::{self, Write};
+
+/// A compressed profile.
+#[derive(Debug)]
+pub(super) struct Payload {
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The first bytes: what it is, and the version.
+const MAGIC: &[u8; 8] = b"RPROFPG1";
+
+/// A row takes no less than this many bytes, compressed: what cannot fit is not tried.
+const MIN_ROW_BYTES: usize = 1;
+
+/// Of 9. Higher ones save few bytes and take many times as long.
+const LEVEL: u32 = 6;
+
+impl Payload {
+    /// The profile in the finest detail that has room; if none has, the coarsest.
+    pub(super) fn of(page: &Page, sampled: &SampledProfile, room: usize) -> io::Result<Self> {
+        let span_ns = sampled.samples.span_ns();
+        let span_ns = span_ns.map_or(0, |span| span.end() - span.start());
+        let mut detail = Detail::FULL;
+        let mut stacks = stacks_of(sampled, detail);
+        let mut rows = Rows::of(sampled, &stacks);
+        loop {
+            if rows.len().saturating_mul(MIN_ROW_BYTES) <= room {
+                let bytes = compressed(
+                    page,
+                    sampled,
+                    &Parts {
+                        stacks: &stacks,
+                        rows: &rows,
+                        detail,
+                    },
+                )?;
+                if bytes.len() <= room {
+                    return Ok(Self { bytes });
+                }
+            }
+            let before = detail;
+            let Some(next) = detail.coarser(span_ns) else {
+                let parts = Parts {
+                    stacks: &stacks,
+                    rows: &rows,
+                    detail,
+                };
+                return Ok(Self {
+                    bytes: compressed(page, sampled, &parts)?,
+                });
+            };
+            detail = next;
+            let mut joined = before;
+            if (before.threads, before.min_samples) != (detail.threads, detail.min_samples) {
+                stacks = stacks_of(sampled, detail);
+                rows = Rows::of(sampled, &stacks);
+                joined = Detail::FULL;
+            }
+            rows.join(joined, detail);
+        }
+    }
+}
+
+fn stacks_of(sampled: &SampledProfile, detail: Detail) -> Stacks {
+    if detail.min_samples == 0 {
+        return Stacks::of(sampled, |_| true);
+    }
+    let nodes = sampled.stacks.nodes();
+    let mut counts = vec![0u64; nodes.len()];
+    for sample in sampled.samples.iter() {
+        if let Some(stack) = sample.stack {
+            counts[stack as usize] += 1;
+        }
+    }
+    for idx in (0..nodes.len()).rev() {
+        if let Some(parent) = nodes[idx].parent {
+            counts[parent as usize] += counts[idx];
+        }
+    }
+    Stacks::of(sampled, |node| counts[node] >= detail.min_samples)
+}
+
+fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::Result<Vec<u8>> {
+    let head = Head::of(sampled, parts.stacks);
+    let mut columns = Vec::new();
+    head.write_frames(&mut columns);
+    parts.stacks.write(&mut columns);
+    parts.rows.write(&mut columns);
+    losses::write(sampled, &mut columns);
+    let json = head.json(page, sampled, parts)?;
+    let mut before = MAGIC.to_vec();
+    unsigned(&mut before, json.len() as u64);
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    zlib.write_all(&before)?;
+    zlib.write_all(&json)?;
+    zlib.write_all(&columns)?;
+    zlib.finish()
+}

@@ -1,0 +1,89 @@
+//! The file around the profile: HTML, style, script. Nothing in it is from a recording but the title, escaped.
+
+use super::base64;
+use rprof_untrusted::printable;
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+
+const HTML: &str = include_str!("assets/page.html");
+const STYLE: &str = include_str!("assets/style.css");
+
+/// One idea each; together they are one script.
+const SCRIPTS: &[&str] = &[
+    include_str!("assets/text.js"),
+    include_str!("assets/decode.js"),
+    include_str!("assets/profile.js"),
+    include_str!("assets/selection.js"),
+    include_str!("assets/layout.js"),
+    include_str!("assets/inverted.js"),
+    include_str!("assets/theme.js"),
+    include_str!("assets/flame.js"),
+    include_str!("assets/pointer.js"),
+    include_str!("assets/overview.js"),
+    include_str!("assets/heat.js"),
+    include_str!("assets/lanes.js"),
+    include_str!("assets/rows.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/state.js"),
+    include_str!("assets/details.js"),
+    include_str!("assets/views.js"),
+    include_str!("assets/keys.js"),
+    include_str!("assets/main.js"),
+];
+
+/// Of a title.
+const MAX_TITLE: usize = 200;
+
+/// How many bytes the file has beside the profile, at most.
+pub(super) fn len() -> usize {
+    let hashes = 2 * 64;
+    // A character of a title may be six bytes when it is escaped.
+    HTML.len() + STYLE.len() + script().len() + hashes + 6 * MAX_TITLE
+}
+
+/// Writes the page.
+pub(super) fn write(title: &str, profile: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let script = script();
+    let mut rest = HTML;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        match name {
+            "title" => out.write_all(escaped(title).as_bytes())?,
+            "style" => out.write_all(STYLE.as_bytes())?,
+            "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
+            "script" => out.write_all(script.as_bytes())?,
+            "script-hash" => out.write_all(hash(&script).as_bytes())?,
+            "profile" => base64::write(profile, out)?,
+            _ => {}
+        }
+        rest = after;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// Names of functions and the like stay within it.
+fn script() -> String {
+    format!("(() => {{\n\"use strict\";\n{}}})();\n", SCRIPTS.concat())
+}
+
+/// By which the page's policy knows what may run.
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", base64::text(&Sha256::digest(text)))
+}
+
+fn escaped(title: &str) -> String {
+    let shown = printable(title);
+    let mut escaped = String::new();
+    for c in shown.chars().take(MAX_TITLE) {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,181 @@
+//! What functions, their parts and what they refer to are called.
+
+use super::{functions, only, refused, samples};
+use crate::common::{self, Program, has, is_x86_64, run};
+use serde_json::Value;
+use std::path::Path;
+
+/// `work` has a cold part, `inner` has no code of its own, and what `chosen` points to is not what the file says.
+const PROGRAM: &str = r#"
+    static volatile long sink;
+    __attribute__((cold, noinline)) void rare(long n) { sink += n; }
+    __attribute__((noinline)) void work(long n) {
+        for (long i = 0; i < 2000; i++) sink += i * n;
+        if (n & 1) { rare(n); for (long i = 0; i < 2000; i++) sink ^= i * n; rare(n); }
+    }
+    static void first() { sink = 1; }
+    static void second() { for (long i = 0; i < 2000; i++) sink += i; }
+    void (*chosen)() = first;
+    static inline __attribute__((always_inline)) void inner(long n) {
+        for (long i = 0; i < 2000; i++) sink += i ^ n;
+    }
+    __attribute__((noinline)) void outer(long n) { inner(n); sink++; }
+    int main() {
+        chosen = second;
+        for (long end = CPU_US() + 400000; CPU_US() < end;) { work(sink | 1); outer(sink); chosen(); }
+        return 0;
+    }"#;
+
+/// Compiled as C++, with the functions' own frames.
+fn program(test: &str) -> Option<Program> {
+    if !is_x86_64(test) || !has(test, "g++", "g++") {
+        return None;
+    }
+    Program::made(test, |path| {
+        let options = ["-x", "c++", "-O2", "-g", "-no-pie", "-Wl,--build-id"];
+        let input = path.with_extension("cc");
+        std::fs::write(&input, format!("{}{PROGRAM}", common::work::C)).unwrap();
+        let mut compiler = common::tool("g++");
+        run(compiler.args(options).arg("-o").arg(path).arg(&input)).ok();
+    })
+}
+
+fn symbols(function: &Value) -> Vec<&str> {
+    let parts = function["parts"].as_array().unwrap().iter();
+    parts.map(|part| part["symbol"].as_str().unwrap()).collect()
+}
+
+fn texts(function: &Value) -> Vec<&str> {
+    let rows = function["instructions"].as_array().unwrap().iter();
+    rows.map(|row| row["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn functions_of_cpp_have_their_cold_parts_and_answer_to_each_form_of_their_name() {
+    let test = "functions_of_cpp_have_their_cold_parts_and_answer_to_each_form_of_their_name";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let work = only(&file, &["work"]);
+    assert_eq!(symbols(&work), ["work", "work.cold"]);
+    let jumps = texts(&work);
+    assert!(
+        jumps.iter().any(|text| text.ends_with("<work.cold>")),
+        "{jumps:?}"
+    );
+    let in_cold = &work["parts"][1]["counts"][0]["samples"];
+    assert!(in_cold.as_u64().unwrap() > 0, "{work}");
+    for args in [
+        &["work(long)", "--demangle", "full"][..],
+        &["work", "--demangle", "full"],
+        &["work", "--demangle", "no"],
+        &["_Z4workl"],
+        &["work.cold"],
+        &["/^wor/"],
+    ] {
+        assert_eq!(samples(&only(&file, args)), samples(&work), "{args:?}");
+    }
+    let full = only(&file, &["work", "--demangle", "full"]);
+    assert_eq!(full["name"], "work(long)");
+}
+
+#[test]
+fn a_pointer_that_is_written_is_called_by_its_own_name() {
+    let test = "a_pointer_that_is_written_is_called_by_its_own_name";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let main = only(&file, &["main"]);
+    let texts = texts(&main);
+    let calls: Vec<&&str> = texts
+        .iter()
+        .filter(|text| text.starts_with("call   *"))
+        .collect();
+    assert!(!calls.is_empty(), "{texts:?}");
+    for call in calls {
+        assert!(call.ends_with("<chosen>"), "{call}");
+    }
+    assert!(samples(&only(&file, &["second"])) > 0);
+}
+
+#[test]
+fn of_what_was_inlined_it_is_said_where_its_code_is() {
+    let test = "of_what_was_inlined_it_is_said_where_its_code_is";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    for name in ["inner", "inn*"] {
+        let said = refused(&file, &[name]);
+        let begin = format!("'{name}' has no code of its own: it was inlined into outer (");
+        assert!(said.contains(&begin), "{said}");
+        let command = format!("rprof annotate -i {} outer", file.display());
+        assert!(said.trim_end().ends_with(&command), "{said}");
+    }
+    let outer = only(&file, &["outer"]);
+    let functions = outer["functions"].as_array().unwrap().iter();
+    let inner = functions
+        .filter(|one| one["function"] == "inner" && one["inlined"] == true)
+        .map(|one| one["counts"][0]["samples"].as_u64().unwrap());
+    assert!(inner.sum::<u64>() > 0, "{outer}");
+    let all = functions_with_samples(&file);
+    assert!(all.iter().all(|name| name != "inner"), "{all:?}");
+}
+
+#[test]
+fn a_cold_part_that_two_functions_may_have_is_left_out_and_said() {
+    let test = "a_cold_part_that_two_functions_may_have_is_left_out_and_said";
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
+        return;
+    }
+    let twin = |name: &str| {
+        format!(
+            "extern volatile long sink; void rare(void) __attribute__((cold));
+            __attribute__((noinline)) static void twin(long n) {{
+                for (long i = 0; i < 2000; i++) sink += i * n;
+                if (n & 1) {{ rare(); sink ^= n; rare(); }}
+            }}
+            void {name}(long n) {{ twin(n); sink++; }}"
+        )
+    };
+    let make = |path: &Path| {
+        let mut options = vec!["-O2".to_owned(), "-Wl,--build-id".to_owned()];
+        for name in ["one", "two"] {
+            let source = path.with_file_name(name).with_extension("other.c");
+            std::fs::write(&source, twin(name)).unwrap();
+            options.push(source.display().to_string());
+        }
+        let main = "volatile long sink; void one(long); void two(long);
+            __attribute__((noinline, cold)) void rare(void) { sink++; }
+            int main(void) {
+                for (long end = CPU_US() + 300000; CPU_US() < end;) { one(sink); two(sink); }
+                return 0;
+            }";
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        common::compile(path, main, &options);
+    };
+    let Some(program) = Program::made(test, make) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let all = functions(&file, &["--share", "100", "--percent-limit", "0"]);
+    let twins: Vec<&Value> = all.iter().filter(|one| one["name"] == "twin").collect();
+    assert!(!twins.is_empty(), "{all:?}");
+    for twin in twins {
+        assert_eq!(symbols(twin), ["twin"]);
+        let notes = twin["notes"].to_string();
+        assert!(notes.contains("twin.cold is not shown here"), "{notes}");
+    }
+}
+
+fn functions_with_samples(file: &Path) -> Vec<String> {
+    let all = functions(file, &["--share", "100", "--percent-limit", "0"]);
+    let names = all.iter().map(|one| one["name"].as_str().unwrap());
+    names.map(str::to_owned).collect()
+}

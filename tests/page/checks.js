@@ -1,0 +1,218 @@
+// Walks through pages as a user does, and compares their sums with those of the reports.
+//
+// node checks.js FACTS: a JSON file with pages and what is to come out of them. Each check prints a line; the first
+// that fails ends the process.
+"use strict";
+
+const assert = require("node:assert/strict");
+const { readFileSync } = require("node:fs");
+const { Browser } = require("./browser.js");
+
+/**
+ * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
+ *   total: number}[]}} Facts
+ * @typedef {Awaited<ReturnType<Browser["tab"]>>} Tab
+ */
+
+/** @param {Tab} tab @param {Facts} facts */
+async function sumsAreTheReports(tab, facts) {
+  const flame = await tab.run(`(() => {
+    const { boxes } = rprofPage.views.flame;
+    const sum = (list, column) => list.reduce((a, box) => a + column[box], 0);
+    return {
+      whole: boxes.whole,
+      samples: boxes.levels.map((list) => sum(list, boxes.samples)),
+      widths: boxes.levels.map((list) => sum(list, boxes.widths)),
+      own: boxes.levels.map((list) => sum(list, boxes.own)),
+    };
+  })()`);
+  assert.equal(flame.whole, facts.total);
+  assert.deepEqual(flame.samples, facts.levels);
+  for (const [level, width] of flame.widths.entries()) {
+    const ended = flame.own.slice(0, level).reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
+    assert.equal(width + ended, facts.total, `level ${level}`);
+  }
+  await tab.run(`rprofPage.set({ inverted: true })`);
+  const inverted = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
+    list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
+  assert.deepEqual(inverted, facts.levels);
+  await tab.run(`rprofPage.set({ inverted: false, order: "time" })`);
+  const inTime = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
+    list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
+  assert.deepEqual(inTime, facts.levels);
+  await tab.run(`rprofPage.set({ order: "heavy" })`);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function rowsAreTheReports(tab, facts) {
+  await tab.press("2", "2");
+  /** @type {Facts["rows"]} */
+  const rows = await tab.run(`rprofPage.views.table.rows`);
+  const key = (/** @type {Facts["rows"][0]} */ row) => `${row.name} ${row.image} ${row.self} ${row.total}`;
+  assert.deepEqual(rows.map(key).sort(), facts.rows.map(key).sort());
+  const cells = await tab.run(`document.querySelectorAll("#table-place tbody tr th[scope=row]").length`);
+  assert.equal(cells, rows.length);
+  await tab.run(`document.querySelectorAll("#table-place thead button")[1].click()`);
+  assert.equal(await tab.run(`rprofPage.state.sort`), "total");
+  assert.equal(await tab.run(`document.querySelectorAll("#table-place th")[1].getAttribute("aria-sort")`), "descending");
+  await tab.run(`rprofPage.set({ sort: "self" })`);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function aFunctionHasItsCallersAndCallees(tab, facts) {
+  for (const row of facts.rows) {
+    const sums = await tab.run(`(() => {
+      const page = rprofPage;
+      const row = page.views.table.rows.find((row) =>
+        row.name === ${JSON.stringify(row.name)} && row.total === ${row.total});
+      page.set({ view: "sandwich", focus: row.key });
+      return [page.views.callers.boxes.whole, page.views.callees.boxes.whole];
+    })()`);
+    assert.deepEqual(sums, [row.total, row.total], row.name);
+  }
+  await tab.run(`rprofPage.set({ view: "flame" })`);
+}
+
+/** @param {Tab} tab */
+async function aClickZoomsAndEscapeGoesBack(tab) {
+  const [x, y, width] = await tab.run(`(() => {
+    const flame = rprofPage.views.flame;
+    const level = flame.boxes.levels.findIndex((list) => flame.boxes.widths[list[0]] < flame.boxes.whole);
+    const box = flame.boxes.levels[level][0];
+    const rect = flame.canvas.getBoundingClientRect();
+    return [rect.left + 3, rect.top + level * 20 + 8, flame.boxes.widths[box]];
+  })()`);
+  await tab.drag([x, y]);
+  assert.equal(await tab.run(`rprofPage.views.flame.width`), width);
+  assert.equal(await tab.run(`document.getElementById("details").hidden`), false);
+  await tab.run(`rprofPage.rememberNow()`);
+  const fragment = await tab.run(`location.hash`);
+  assert.match(fragment, /zoom=/);
+  await tab.press("Escape");
+  assert.notEqual(await tab.run(`rprofPage.views.flame.width`), width);
+  return { fragment, width };
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function searchMarksAndKeeps(tab, facts) {
+  const [row] = [...facts.rows].sort((a, b) => b.self - a.self);
+  const pattern = `^${row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+  await tab.press("/", "/");
+  await tab.type(pattern);
+  const share = `${((100 * row.total) / facts.total).toFixed(2)} %`;
+  assert.ok((await tab.run(`document.getElementById("found").textContent`)).startsWith(share));
+  await tab.press("Enter");
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), row.total);
+  assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 1);
+  await tab.run(`rprofPage.search.blur(); document.querySelector(".chip").click()`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), facts.total);
+}
+
+/** @param {Tab} tab */
+async function aBrushChoosesARangeOfTime(tab) {
+  const [left, top, width] = await tab.run(`(() => {
+    const rect = rprofPage.overview.canvas.getBoundingClientRect();
+    return [rect.left, rect.top, rect.width];
+  })()`);
+  await tab.drag([left + width * 0.25, top + 20], [left + width * 0.5, top + 20], [left + width * 0.6, top + 20]);
+  const [range, shown, counted] = await tab.run(`(() => {
+    const { profile, state, counts } = rprofPage;
+    const [from, to] = state.range;
+    const inRange = [...profile.times].filter((time) => time >= from && time <= to).length;
+    return [state.range, counts.total.samples, inRange];
+  })()`);
+  assert.ok(range[0] > 0 && range[1] > range[0]);
+  assert.equal(shown, counted);
+  await tab.press("Escape");
+  await tab.press("Escape");
+  assert.equal(await tab.run(`rprofPage.state.range`), null);
+
+  await tab.press("5", "5");
+  const [x, y] = await tab.run(`(() => {
+    const rect = rprofPage.views.heat.canvas.getBoundingClientRect();
+    const heat = rprofPage.views.heat;
+    return [rect.left + 48 + heat.cellWidth / 2, rect.top + heat.cellHeight * 49.5];
+  })()`);
+  await tab.drag([x, y], [x, y - 30]);
+  const ends = await tab.run(`rprofPage.state.range`);
+  assert.ok(ends[0] === 0 && ends[1] > 2e7, String(ends));
+  assert.equal(await tab.run(`rprofPage.state.view`), "flame");
+  await tab.run(`rprofPage.set({ range: null })`);
+
+  await tab.press("4", "4");
+  const [laneX, laneY, weight] = await tab.run(`(() => {
+    const rect = rprofPage.views.lanes.canvas.getBoundingClientRect();
+    return [rect.left + 20, rect.top + 10, rprofPage.views.lanes.lanes[0].weight];
+  })()`);
+  await tab.drag([laneX, laneY]);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), weight);
+  await tab.run(`rprofPage.set({ thread: null, view: "flame" })`);
+}
+
+/** @param {Tab} tab */
+async function keysGoFromBoxToBox(tab) {
+  await tab.run(`rprofPage.views.flame.canvas.focus()`);
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"]) await tab.press(key);
+  const depth = await tab.run(`rprofPage.views.flame.boxes.depths[rprofPage.views.flame.selected]`);
+  assert.equal(depth, 1);
+  await tab.press("Enter");
+  await tab.press("?", "?");
+  assert.equal(await tab.run(`document.getElementById("help").open`), true);
+  await tab.run(`document.getElementById("help").close()`);
+  const theme = await tab.run(`document.documentElement.dataset.theme`);
+  await tab.press("t", "t");
+  assert.notEqual(await tab.run(`document.documentElement.dataset.theme`), theme);
+}
+
+/** @param {Tab} tab @param {Facts} facts @param {{fragment: string, width: number}} zoomed */
+async function theAddressRestoresWhatWasSeen(tab, facts, { fragment, width }) {
+  await tab.open(`file://${facts.page}${fragment}`);
+  assert.equal(await tab.run(`rprofPage.views.flame.width`), width);
+  const words = "view=table&sort=name&up=true&range=0.50000000&search=a&grouping=image&inverted=true";
+  await tab.open(`file://${facts.page}#${words}`);
+  const { view, sort, up, range, search, grouping, inverted } = await tab.run(`rprofPage.state`);
+  assert.deepEqual({ view, sort, up, range, search, grouping, inverted }, {
+    view: "table", sort: "name", up: true, range: [0, 5e7], search: "a", grouping: "image", inverted: true,
+  });
+  // What no profile has is as if it was not said.
+  await tab.open(`file://${facts.page}#view=nothing&event=99&thread=-1&focus=1e9&range=9.1&zoom=5.x.77777&search=(`);
+  assert.equal(await tab.run(`rprofPage.views.flame.boxes.whole`), facts.total);
+}
+
+/** @param {Tab} tab */
+async function nothingOfOthersRuns(tab) {
+  assert.equal(await tab.run(`typeof globalThis.broken`), "undefined");
+  assert.equal(await tab.run(`document.querySelectorAll("img, iframe, b, object, embed, link").length`), 0);
+  assert.equal(await tab.run(`document.scripts.length`), 1);
+  assert.deepEqual(tab.complaints(), []);
+}
+
+async function main() {
+  /** @type {Facts[]} */
+  const pages = JSON.parse(readFileSync(process.argv[2], "utf8"));
+  const browser = new Browser();
+  try {
+    const tab = await browser.tab();
+    await tab.size(1280, 800);
+    for (const facts of pages) {
+      await tab.open(`file://${facts.page}`);
+      await sumsAreTheReports(tab, facts);
+      await rowsAreTheReports(tab, facts);
+      await aFunctionHasItsCallersAndCallees(tab, facts);
+      const zoomed = await aClickZoomsAndEscapeGoesBack(tab);
+      await searchMarksAndKeeps(tab, facts);
+      await aBrushChoosesARangeOfTime(tab);
+      await keysGoFromBoxToBox(tab);
+      await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
+      await nothingOfOthersRuns(tab);
+      console.log(`as expected: ${facts.page}`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});

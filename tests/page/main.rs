@@ -1,0 +1,164 @@
+//! `rprof export -o profile.html`: a browser opens the page, and a script clicks, zooms, brushes, searches and reads
+//! back its sums. They are those of `rprof report`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::{Program, Recording, has, run, scratch, tool, write};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A function, and what else in it can go wrong: each name is a symbol of the program.
+const HOSTILE: &str = r#"
+#include <pthread.h>
+#include <sys/prctl.h>
+static volatile double sum;
+#define NAMED(c, name) \
+    __attribute__((noinline)) void c(int ms) __asm__("\"" name "\""); \
+    void c(int ms) { WORK(ms, sum += i); sum += ms; }
+NAMED(script, "</script><script>globalThis.broken=1</script>")
+NAMED(image, "<img src=x onerror=globalThis.broken=1>")
+NAMED(quotes, "'`${globalThis.broken=1}`&quot;<!--")
+NAMED(right, "\342\200\256gpj.exe\342\201\246")
+NAMED(longest, LONG)
+static void *other(void *_) {
+    prctl(PR_SET_NAME, "<b>\"x</b>&amp;", 0, 0, 0);
+    script(150);
+    image(100);
+    return _;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    quotes(100);
+    right(100);
+    longest(100);
+    return pthread_join(thread, 0);
+}
+"#;
+
+/// What a page must say, by what other commands say of the recording.
+fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
+    let page = dir.join(name);
+    let mut export = recording.command("export", &[]);
+    run(export.arg("-o").arg(&page)).ok();
+    let report = recording.read(
+        "report",
+        &["--format", "json", "-g", "none", "-s", "dso,sym"],
+    );
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let event = &report["events"][0];
+    let total = event["weight"].as_f64().unwrap();
+    let weight = |row: &Value, key: &str| (row[key].as_f64().unwrap() * total / 100.0).round();
+    let rows = event["rows"].as_array().unwrap().iter().map(|row| {
+        let symbol = row["sym"].as_str().unwrap();
+        json!({
+            "name": symbol.split_once("] ").unwrap().1,
+            "image": row["dso"],
+            "self": weight(row, "overhead"),
+            "total": weight(row, "overhead_children"),
+        })
+    });
+    let rows: Vec<Value> = rows.collect();
+    json!({ "page": page, "total": total, "levels": levels(recording), "rows": rows })
+}
+
+/// How many samples stacks have that are so deep, the thread's name counted.
+fn levels(recording: &Recording) -> Vec<u64> {
+    let folded = recording.read("export", &["--format", "folded"]);
+    let mut levels = Vec::new();
+    for line in folded.lines() {
+        let (stack, samples) = line.rsplit_once(' ').unwrap();
+        let depth = stack.split(';').count();
+        levels.resize(levels.len().max(depth), 0);
+        let samples: u64 = samples.parse().unwrap();
+        levels[..depth]
+            .iter_mut()
+            .for_each(|level| *level += samples);
+    }
+    levels
+}
+
+#[test]
+fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
+    let test = "a_browser_shows_what_report_says";
+    if !has(test, "chromium", "chromium") || !has(test, "node", "nodejs") {
+        return;
+    }
+    let dir = scratch();
+    let mut pages = vec![
+        facts(&Recording::fixture("spin"), dir.path(), "spin.html"),
+        facts(&Recording::fixture("dwarf"), dir.path(), "dwarf.html"),
+    ];
+    let hostile = hostile(test);
+    if let Some((_program, recording)) = &hostile {
+        let facts = facts(recording, dir.path(), "hostile.html");
+        let names = facts["rows"].to_string();
+        for name in ["</script><script>globalThis", "<img src=x", "u{202e}gpj"] {
+            assert!(names.contains(name), "{name}: {names}");
+        }
+        pages.push(facts);
+    }
+    let list = dir.path().join("pages.json");
+    write(&list, Value::from(pages).to_string().as_bytes());
+    let mut node = tool("node");
+    let ran = run(node
+        .arg(script("checks.js"))
+        .arg(&list)
+        .env("TMPDIR", dir.path()));
+    print!("{}", ran.ok().stdout);
+}
+
+/// A recording of a program whose functions and threads are called what could run in a page.
+fn hostile(test: &str) -> Option<(Program, Recording)> {
+    let long = format!("-DLONG=\"{}\"", "x".repeat(10_000));
+    let program = Program::new(test, HOSTILE, &["-O1", "-pthread", &long])?;
+    let recording = program.record(&["-e", "cpu-clock:u", "-F", "999"], &[]);
+    Some((program, recording))
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/page")
+        .join(name)
+}
+
+/// The page's script and that of this test, in the strictest way that the compiler has.
+#[test]
+fn scripts_have_the_types_that_they_say() {
+    if !has(
+        "scripts_have_the_types_that_they_say",
+        "tsc",
+        "node-typescript",
+    ) {
+        return;
+    }
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../export/src/page/assets");
+    let files = std::fs::read_dir(assets)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|end| end == "js"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 10);
+    let mut tsc = tool("tsc");
+    let options = [
+        "--allowJs",
+        "--checkJs",
+        "--noEmit",
+        "--strict",
+        "--target",
+        "es2022",
+        "--lib",
+        "es2022,dom,dom.iterable",
+    ];
+    let ran = run(tsc.args(options).args(files));
+    assert!(ran.status.success(), "{}", ran.stdout);
+}
