@@ -172,7 +172,8 @@ fn what_was_seen_can_be_saved() {
     let table = report(&file, &["-g", "none"]);
     assert_eq!(number_after(&table, "# Samples: "), Some(saved), "{table}");
     // The same rows, in the same order, where they are not tied.
-    let (shown, again) = (rows(last), rows(&format!("\n{table}")));
+    let below = format!("\n{table}");
+    let (shown, again) = (rows(last), rows(&below));
     assert_eq!(shown[0], again[0], "{table}");
     assert!(table.contains("100.0 % complete"), "{table}");
     if common::in_path("perf").is_some() {
