@@ -62,7 +62,13 @@ fn assert_readable(test: &str, dir: &Path, failed: &Failed) {
         if n > 0 && has(test, "perf", "linux-perf") {
             let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
             let text = run(script.arg(file)).stdout;
-            assert_eq!(text.lines().count() as u64, n, "{error}");
+            let by_perf = text.lines().count() as u64;
+            // Of a file that could be copied in part only, perf leaves out the last round.
+            let is_cut = error.contains("cp: error reading");
+            assert!(
+                by_perf == n || is_cut && by_perf < n,
+                "{by_perf}, {n}: {error}"
+            );
         }
     }
     assert!(sum > 0, "{error}");

@@ -70,7 +70,9 @@ fn a_command_is_sampled_where_no_event_can_be_opened() {
         ran.stderr.contains(BY_PTRACE) && ran.stderr.contains("500 Hz"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("all stacks complete"), "{ran:?}");
+    // A loaded machine may shorten dumps, which is said.
+    let is_whole = ran.stderr.contains("all stacks complete");
+    assert!(is_whole || ran.stderr.contains("stack dumps of"), "{ran:?}");
     let report = |args: &[&str]| {
         let mut rprof = tool(env!("CARGO_BIN_EXE_rprof"));
         run(rprof.args(args).current_dir(dir)).ok().stdout
