@@ -1,6 +1,7 @@
 //! Every location gets its frames, in parallel by image.
 
 use super::kernel::Kernel;
+use super::known_names::SymbolizeResult;
 use super::{downloads, jit};
 use crate::Error;
 use crate::binaries::locate;
@@ -21,9 +22,6 @@ pub(crate) struct ImageBatch<'a> {
     pub(crate) image: Option<(ImageId, &'a RecordedImage)>,
     pub(crate) locations: Range<usize>,
 }
-
-/// Frames of a batch's locations, in their order; or why there are none.
-pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
 
 /// Frames of all locations.
 pub(crate) struct SymbolizedBatches<'a> {

@@ -5,7 +5,6 @@
 //! as samples were there: an image is one by its build id, or by a file that has not changed since. What is made
 //! while programs run has other names at other times, and is asked for each time.
 
-use super::batch::SymbolizeResult;
 use crate::locations::Location;
 use foldhash::HashMap;
 use rprof_base::Svma;
@@ -17,6 +16,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Frames of one image's locations, in their order; or why there are none.
+pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
 
 /// Names of code locations, by image.
 #[derive(Debug, Default)]

@@ -1,3 +1,5 @@
+//! Facts about windows: what is in one is what its last parts have, whatever was in it before.
+
 use super::*;
 use crate::testing;
 use proptest::prelude::*;

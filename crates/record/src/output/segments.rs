@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Segments that wait for whom they are for. Of more, the oldest are dropped.
-const MOST_WAITING: usize = 16;
+const MOST_WAITING: usize = 8;
+
+/// Bytes of a segment: then the next one begins, whatever the time.
+pub(crate) const MOST_SEGMENT_BYTES: u64 = 16 << 20;
 
 /// What reads and messages call a segment.
 const NAME: &str = "memory";

@@ -9,6 +9,7 @@ use crate::note::Note;
 use crate::opening::Group;
 use crate::output::file_end::FileEnd;
 use crate::output::missing_build_ids::MissingBuildIds;
+use crate::output::segments::MOST_SEGMENT_BYTES;
 use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
 use crate::run::Run;
@@ -32,7 +33,10 @@ impl Run<'_> {
                 self.interrupts.take_snapshot_wish() || has_happened
             }
             SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
-            SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
+            SwitchOn::Time(_) => {
+                let is_time = self.files.due_in(Instant::now()) == Some(Duration::ZERO);
+                is_time || self.is_segment_full()
+            }
         };
         match is_due {
             true => self.go_on_in_next_file(note),
@@ -44,6 +48,12 @@ impl Run<'_> {
     pub(crate) fn is_full(&self) -> bool {
         let most = self.settings.writing.max_bytes;
         most.is_some_and(|most| self.created.progress() >= most)
+    }
+
+    /// Memory is bounded, whatever the time.
+    fn is_segment_full(&self) -> bool {
+        matches!(self.settings.output, Output::Segments(_))
+            && self.created.progress() >= MOST_SEGMENT_BYTES
     }
 
     fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {

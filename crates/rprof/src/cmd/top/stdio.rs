@@ -130,11 +130,7 @@ impl Tables {
     fn since(&self) -> String {
         match self.view.window {
             TopWindow::All if !self.view.zero => "since the start".to_owned(),
-            _ => {
-                let parts = u32::try_from(self.window.n_parts()).unwrap_or(u32::MAX);
-                let seconds = self.view.delay.saturating_mul(parts).as_secs_f64();
-                format!("in {seconds} s")
-            }
+            _ => format!("in {:.1} s", self.window.time().as_secs_f64()),
         }
     }
 

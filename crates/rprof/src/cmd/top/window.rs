@@ -10,7 +10,7 @@ use rprof_record::{RecordedSegment, save_segments};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The last segments, read and named.
 pub(super) struct LiveWindow {
@@ -19,6 +19,8 @@ pub(super) struct LiveWindow {
     /// Those that are in it, to be saved.
     segments: VecDeque<RecordedSegment>,
     most_parts: usize,
+    /// How long those in the window took.
+    times: VecDeque<Duration>,
     /// When the segment before came.
     last: Instant,
     /// Of the last segment, samples a second.
@@ -44,6 +46,7 @@ impl LiveWindow {
             },
             segments: VecDeque::new(),
             most_parts: view.n_parts(),
+            times: VecDeque::new(),
             last: Instant::now(),
             rate: 0.0,
             n_new: 0,
@@ -61,12 +64,16 @@ impl LiveWindow {
         let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
         self.window.append(&sampled);
         let now = Instant::now();
-        let seconds = now.duration_since(self.last).as_secs_f64();
+        let time = now.duration_since(self.last);
         self.last = now;
+        self.times.push_back(time);
+        while self.times.len() > self.window.n_parts() {
+            self.times.pop_front();
+        }
         self.n_new = segment.samples;
         #[expect(clippy::cast_precision_loss, reason = "a rate")]
         let n_new = self.n_new as f64;
-        self.rate = n_new / seconds.max(1e-3);
+        self.rate = n_new / time.as_secs_f64().max(1e-3);
         self.keep(segment);
         Ok(())
     }
@@ -91,9 +98,9 @@ impl LiveWindow {
         Ok(segments.iter().map(|segment| segment.samples).sum())
     }
 
-    /// How many segments are in it.
-    pub(super) fn n_parts(&self) -> usize {
-        self.window.n_parts()
+    /// How long it is.
+    pub(super) fn time(&self) -> Duration {
+        self.times.iter().sum()
     }
 
     /// Samples that there was no room for.
