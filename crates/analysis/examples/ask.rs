@@ -3,15 +3,17 @@
 //! ```text
 //! cargo run --release -p rprof-analysis --example ask -- perf.data
 //! ```
+//!
+//! With `trees` after the file, it only counts stacks, as reports do.
 
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use rprof_analysis::{Options, load_samples};
+use rprof_analysis::{Options, load, load_samples};
 use rprof_perfdata::Reader;
 use rprof_profile::view::{FirstFrame, Rows, SortKey, Weighing};
-use rprof_profile::{NameList, Profile};
+use rprof_profile::{Dimension, Fold, NameList, Profile};
 use rprof_query::{
-    Explorer, FlameLayout, FlameOrder, SampleSelection, StackFolding, heat_map, lanes,
+    Explorer, FlameLayout, FlameOrder, Focus, SampleSelection, StackFolding, heat_map, lanes,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -20,6 +22,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: ask FILE")?;
     let start = Instant::now();
     let reader = Reader::open(Path::new(&path))?;
+    if std::env::args_os()
+        .nth(2)
+        .is_some_and(|what| what == "trees")
+    {
+        load(&reader, &Options::default(), &mut |_| {})?;
+        let (took, peak) = (millis(start), peak_mib().unwrap_or(0));
+        println!("{took:>9.1} ms  load as trees, {peak} MiB at most");
+        return Ok(());
+    }
     let sampled = load_samples(&reader, &Options::default(), &mut |_| {})?;
     println!("{:>9.1} ms  load", millis(start));
     println!(
@@ -39,6 +50,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let n_nodes = event.tree.nodes().len();
         println!("{took:>9.1} ms  select {name}: {n_nodes} nodes");
     }
+    let folding = StackFolding {
+        folds: Fold::ALL.to_vec(),
+        ..StackFolding::default()
+    };
+    let start = Instant::now();
+    let event = explorer.select(&SampleSelection::default(), &folding);
+    let n_nodes = event.map_or(0, |event| event.tree.nodes().len());
+    println!(
+        "{:>9.1} ms  select all, folded: {n_nodes} nodes",
+        millis(start)
+    );
     views(&mut explorer)
 }
 
@@ -88,6 +110,24 @@ fn selections(explorer: &Explorer) -> Vec<(&'static str, SampleSelection)> {
             },
         ),
     ];
+    let by = |dimension| SampleSelection {
+        by: vec![dimension],
+        ..all()
+    };
+    selections.push(("all, by thread", by(Dimension::Tid)));
+    selections.push(("all, by CPU", by(Dimension::Cpu)));
+    if let Some(cpu) = middle.cpu {
+        let cpus = vec![cpu];
+        selections.push(("a CPU", SampleSelection { cpus, ..all() }));
+    }
+    let node = middle.stack.and_then(|stack| {
+        let nodes = explorer.sampled().stacks.nodes();
+        nodes.get(stack as usize)
+    });
+    if let Some(node) = node {
+        let focus = Some(Focus::Above(node.frame));
+        selections.push(("who called a function", SampleSelection { focus, ..all() }));
+    }
     if let Some(times) = samples.span_ns() {
         selections.push((
             "half of the time",

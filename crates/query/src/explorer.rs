@@ -2,7 +2,8 @@
 
 use crate::counted::count;
 use crate::{SampleSelection, StackFolding};
-use rprof_profile::{EventProfile, Profile, SampledProfile};
+use rprof_profile::view::ThreadNames;
+use rprof_profile::{EventProfile, Group, Profile, SampledProfile, without_digits};
 
 /// A recording in memory.
 #[derive(Clone, Debug)]
@@ -39,6 +40,19 @@ impl Explorer {
         let hidden = &folding.hidden;
         self.sampled.profile.hide_frames(&mut event, hidden);
         self.sampled.profile.fold_event(&mut event, &folding.folds);
+        if folding.threads == ThreadNames::Pooled {
+            self.pool_threads(&mut event.groups);
+        }
         Some(event)
+    }
+
+    /// Gives threads that differ in digits only one name.
+    fn pool_threads(&mut self, groups: &mut [Group]) {
+        let strings = &mut self.sampled.profile.strings;
+        for group in groups {
+            let name = strings.of(group.comm).into_raw();
+            let pooled = without_digits(name).into_owned();
+            group.comm = strings.intern(&pooled);
+        }
     }
 }

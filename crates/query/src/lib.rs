@@ -22,6 +22,52 @@
 //! let totals: Vec<u64> = rows.iter().map(|row| row.total_weight).collect();
 //! assert_eq!(totals, [2, 2]);
 //! ```
+//!
+//! Who calls a function, in one process, by thread: a [`Focus`], and what rows are told apart by.
+//!
+//! ```
+//! use rprof_profile::{Dimension, testing, view::{Rows, SortKey, Weighing}};
+//! use rprof_query::{Explorer, Focus, SampleSelection, StackFolding};
+//!
+//! let sampled = testing::sampled(&[
+//!     (0, "one", "main;read;copy", 2),
+//!     (5, "two", "main;write;copy", 1),
+//!     (9, "two", "main", 4),
+//! ]);
+//! let mut explorer = Explorer::new(sampled);
+//! let profile = explorer.profile();
+//! let is_copy = |id| profile.frames.of(id).filter_name(&profile.strings).as_deref() == Some("copy");
+//! let copy = profile.frames.ids().find(|&id| is_copy(id));
+//! let selection = SampleSelection {
+//!     focus: copy.map(Focus::Above),
+//!     by: vec![Dimension::Tid],
+//!     ..SampleSelection::default()
+//! };
+//! let event = explorer.select(&selection, &StackFolding::default()).expect("the first event");
+//! let profile = explorer.profile();
+//! let by_thread = SortKey::Dimension(Dimension::Tid);
+//! let rows = Rows::new(profile, &event, &[by_thread], Weighing::Own);
+//! let cells: Vec<_> = rows.iter().map(|row| (by_thread.cell(&row.key, profile), row.self_weight)).collect();
+//! assert_eq!(cells.len(), 2);
+//! assert_eq!((cells[0].1, cells[1].1), (2, 1));
+//! assert!(cells[0].0.contains("one") && cells[1].0.contains("two"));
+//! ```
+//!
+//! When: a flame graph in order of time, lanes and a heat map of the same selection.
+//!
+//! ```
+//! use rprof_profile::testing;
+//! use rprof_query::{FlameLayout, SampleSelection, heat_map, lanes};
+//!
+//! let sampled = testing::sampled(&[(0, "one", "main;a", 2), (5, "one", "main;b", 1)]);
+//! let all = SampleSelection::default();
+//! let chart = FlameLayout::in_time(&sampled, &all);
+//! assert_eq!((chart.whole, chart.depth), (3, 3));
+//! let lanes = lanes(&sampled, &all, 2).expect("there are times");
+//! assert_eq!(lanes.lanes[0].slots, [2, 1]);
+//! let map = heat_map(&sampled, &all, 4).expect("there are times");
+//! assert_eq!(map.cells.iter().sum::<u32>(), 2);
+//! ```
 
 mod by;
 mod chosen;

@@ -1,5 +1,6 @@
 //! What is asked for.
 
+use rprof_profile::view::ThreadNames;
 use rprof_profile::{Dimension, Fold, FrameId, NameList};
 use std::ops::RangeInclusive;
 
@@ -49,4 +50,6 @@ pub struct StackFolding {
     pub hidden: NameList,
     /// What else becomes one.
     pub folds: Vec<Fold>,
+    /// What threads are called. Selections by name ask for whole names.
+    pub threads: ThreadNames,
 }

@@ -1,7 +1,8 @@
 //! What is selected is what going through all samples, one by one, comes to.
 
-use crate::{Explorer, Focus, SampleSelection, StackFolding};
+use crate::{Explorer, FlameLabel, FlameLayout, FlameOrder, Focus, SampleSelection, StackFolding};
 use proptest::prelude::*;
+use rprof_profile::view::{FirstFrame, Rows, SortKey, ThreadNames, Weighing};
 use rprof_profile::{
     Dimension, DimensionValue, EventProfile, FrameId, NameList, Profile, SampleRow, SampleTable,
     SampledProfile, testing, without_digits,
@@ -274,4 +275,35 @@ proptest! {
         let expected = ((n, weight), visible);
         prop_assert_eq!(found(explorer.profile(), &event, &[]), expected);
     }
+}
+
+#[test]
+fn threads_of_a_pool_are_one_row_and_one_box() {
+    let sampled = testing::sampled(&[
+        (0, "pool1", "main;a", 2),
+        (1, "pool2", "main;a", 3),
+        (2, "main", "main", 1),
+    ]);
+    let mut explorer = Explorer::new(sampled);
+    let pooled = StackFolding {
+        threads: ThreadNames::Pooled,
+        ..StackFolding::default()
+    };
+    let event = explorer
+        .select(&SampleSelection::default(), &pooled)
+        .unwrap();
+    let profile = explorer.profile();
+    let rows = Rows::new(profile, &event, &[SortKey::Comm], Weighing::Own);
+    let rows = rows
+        .iter()
+        .map(|row| (SortKey::Comm.cell(&row.key, profile), row.self_weight));
+    let expected = [("pool<N>".to_owned(), 5), ("main".to_owned(), 1)];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    let flame = FlameLayout::of(profile, &event, FirstFrame::Outermost, FlameOrder::Heaviest);
+    let lowest = flame.boxes.iter().filter(|one| one.depth == 0);
+    let lowest = lowest.map(|one| match one.label {
+        FlameLabel::Comm(comm) => (profile.strings.of(comm).into_raw().to_owned(), one.width),
+        FlameLabel::Frame(_) => panic!("{one:?}"),
+    });
+    assert_eq!(lowest.collect::<Vec<_>>(), expected);
 }

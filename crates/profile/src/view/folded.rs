@@ -36,9 +36,10 @@ pub enum Count {
 }
 
 /// What threads are called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ThreadNames {
     /// As they are.
+    #[default]
     Whole,
     /// Those that differ in digits only have one name, with `<N>`: the threads of a pool are one.
     Pooled,

@@ -154,7 +154,7 @@ fn unnamed_of<'p>(images: impl Iterator<Item = &'p UnnamedImage>) -> Vec<Unnamed
         }
         is_same
     });
-    all.sort_by(|a, b| b.weight.cmp(&a.weight));
+    all.sort_by_key(|image| std::cmp::Reverse(image.weight));
     all
 }
 

@@ -94,8 +94,8 @@ impl ChunkRows {
     }
 }
 
-/// Calls `take` with the rows of all chunks in order of time, some at a time; those of one time come in the file's order.
-/// Chunks must be finished, and in the file's order. What is taken is freed.
+/// Calls `take` with the rows of all chunks in order of time, some at a time; those of one time come in the file's
+/// order. Chunks must be finished, and in the file's order. What is taken is freed.
 pub(super) fn for_each_in_order(
     mut chunks: Vec<ChunkRows>,
     mut take: impl FnMut(&ChunkRows, &[SampledRow]),
