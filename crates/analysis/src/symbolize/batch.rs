@@ -11,7 +11,7 @@ use crate::recording::Recording;
 use crate::threads::{self, Threads};
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_symbols::{Reason, Request, Symbolized, symbolize_user};
+use rprof_symbols::{Reason, Request, symbolize_user};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;

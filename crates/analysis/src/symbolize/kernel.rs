@@ -3,7 +3,7 @@
 //! A list of symbols is fastest, and names what no file does (BPF programs, trampolines). Files
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
-use super::batch::SymbolizeResult;
+use super::known_names::SymbolizeResult;
 use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;

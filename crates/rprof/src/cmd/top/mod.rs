@@ -35,7 +35,10 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
         (_, true) => Some(Space::Kernel),
         (false, false) => None,
     };
-    let mut viewer = Viewer::Waits(Tables::new(LiveWindow::new(&view), view), segments);
+    let mut viewer = Viewer::Waits(
+        Box::new(Tables::new(LiveWindow::new(&view), view)),
+        segments,
+    );
     let mut note = |note: Note| match &note {
         // By now the command is forked, which must come before any other thread.
         Note::Opened(_) => viewer.start(),
@@ -58,7 +61,7 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
 
 /// The thread that shows what is recorded.
 enum Viewer {
-    Waits(Tables, Segments),
+    Waits(Box<Tables>, Segments),
     Runs(JoinHandle<Result<()>>),
     /// It could not be started.
     Failed(std::io::Error),
