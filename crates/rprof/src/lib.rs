@@ -56,6 +56,8 @@ pub fn main() -> ExitCode {
         Command::StatReport(args) => cmd::stat::report(&args),
         Command::Top(args) => cmd::top::run(*args, rights),
         Command::Report(args) => cmd::report::run(&args, paging),
+        #[cfg(feature = "tui")]
+        Command::Tui(args) => cmd::tui::run(&args, paging),
         Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Diff(args) => cmd::diff::run(&args, paging),

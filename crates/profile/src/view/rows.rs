@@ -1,5 +1,9 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
+mod kept;
+
+pub use kept::KeptRows;
+
 use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
 use super::{Columns, Field, SortKey, Sum};

@@ -105,7 +105,7 @@ proptest! {
         let before = rows(window.sampled());
         let kept = sampled(&all[all.len().saturating_sub(most)..]);
         prop_assert_eq!(&before, &rows(&kept));
-        prop_assert_eq!(window.left_out() as usize, all.len() - before.len());
+        prop_assert_eq!(window.left_out(), (all.len() - before.len()) as u64);
         let mut used = Joined::default();
         used.add(window.sampled());
         prop_assert_eq!(&rows(&used.sampled), &before);

@@ -66,6 +66,16 @@ const ANNOTATE: &[Example] = &[
     ("rprof annotate main --by line", "source lines alone"),
 ];
 
+#[cfg(feature = "tui")]
+const TUI: &[Example] = &[
+    ("rprof tui", "walks around in perf.data"),
+    ("rprof tui work.data -s sym", "by function alone"),
+    (
+        "rprof tui --no-children --time 10%-20%",
+        "own samples of a part",
+    ),
+];
+
 const FLAME: &[Example] = &[
     ("rprof flame > flame.svg", "draws perf.data"),
     (
@@ -162,6 +172,11 @@ pub(super) fn of_annotate() -> String {
     text(ANNOTATE)
 }
 
+#[cfg(feature = "tui")]
+pub(super) fn of_tui() -> String {
+    text(TUI)
+}
+
 pub(super) fn of_flame() -> String {
     text(FLAME)
 }
@@ -202,7 +217,13 @@ mod tests {
 
     #[test]
     fn examples_can_be_typed() {
-        for examples in [RECORD, TOP, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT] {
+        #[cfg(feature = "tui")]
+        let of_tui = TUI;
+        #[cfg(not(feature = "tui"))]
+        let of_tui: &[Example] = &[];
+        for examples in [
+            of_tui, RECORD, TOP, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT,
+        ] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
@@ -221,6 +242,8 @@ mod tests {
             ("record", RECORD),
             ("top", TOP),
             ("report", REPORT),
+            #[cfg(feature = "tui")]
+            ("tui", TUI),
             ("annotate", ANNOTATE),
             ("flame", FLAME),
             ("script", SCRIPT),

@@ -35,6 +35,8 @@ mod stat;
 mod strict;
 mod symbols;
 mod top;
+#[cfg(feature = "tui")]
+mod tui;
 mod unknown;
 
 pub(crate) use against::AgainstArgs;
@@ -69,6 +71,8 @@ use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
+#[cfg(feature = "tui")]
+pub(crate) use tui::TuiArgs;
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -138,6 +142,9 @@ pub(crate) enum Command {
     Top(Box<TopArgs>),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),
+    /// Walk around in a recording: rows, call trees, flame graph, threads over time
+    #[cfg(feature = "tui")]
+    Tui(Box<TuiArgs>),
     /// Show the instructions and source lines of functions, with what was sampled at each
     Annotate(Box<AnnotateArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first

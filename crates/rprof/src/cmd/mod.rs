@@ -28,3 +28,5 @@ mod tasks;
 pub(crate) mod top;
 mod trace_fields;
 mod trees;
+#[cfg(feature = "tui")]
+pub(crate) mod tui;
