@@ -43,6 +43,7 @@ pub(crate) fn spawn(settings: &Settings) -> Result<Option<Gated>, Error> {
         return Ok(None);
     }
     let stdout = match settings.output {
+        _ if settings.hides_command => Stdout::Nowhere,
         Output::File(_) => Stdout::Inherited,
         Output::Pipe(_) | Output::Segments(_) => Stdout::ToStderr,
     };

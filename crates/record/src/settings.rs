@@ -132,6 +132,8 @@ pub struct Settings {
     pub cgroups: Cgroups,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
+    /// It prints nowhere, and reads nothing: the terminal is for something else.
+    pub hides_command: bool,
     /// When samples are taken.
     pub when: When,
     /// Longest time; `None` for no limit.
@@ -249,4 +251,6 @@ pub struct Summary {
     pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
+    /// Whether the user wanted the end.
+    pub is_interrupted: bool,
 }

@@ -1,6 +1,5 @@
 //! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
 
-use crate::stretches::Boundaries;
 use crate::table::{Entry, STB_GLOBAL, Table};
 use crate::wanted::Wanted;
 use rprof_base::Svma;
@@ -51,17 +50,16 @@ pub(crate) fn table_of<'e>(
     wanted.has_seen().then(|| Table::new(entries))
 }
 
-/// Where symbols begin and end around addresses.
-pub(crate) fn boundaries_of(
-    located: &Located,
-    mini: Option<&Elf>,
-    stubs: &[Stub],
-    addresses: &[Option<Svma>],
-) -> Boundaries {
-    let mut boundaries = Boundaries::new(addresses);
-    for_each_entry(located, mini, stubs, |entry| boundaries.see(&entry));
-    boundaries.finish();
-    boundaries
+/// The same with all that have names.
+pub(crate) fn whole_table_of<'e>(
+    located: &'e Located,
+    mini: Option<&'e Elf>,
+    stubs: &'e [Stub],
+) -> Option<Table<'e>> {
+    let mut entries: Vec<Entry<'e>> = Vec::new();
+    for_each_entry(located, mini, stubs, |entry| entries.push(entry));
+    end_at_functions(&mut entries, &located.binary);
+    (!entries.is_empty()).then(|| Table::new(entries))
 }
 
 /// Everything that has a name: the stubs, then `.symtab` and `.dynsym`, of the debug file first, and

@@ -1,11 +1,12 @@
 //! Naming addresses of the kernel.
 
 use crate::batch::{Batch, Outermost};
+use crate::function_index::FunctionIndex;
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
-use crate::{Demangling, dwarf, stretches, threads};
+use crate::{Demangling, dwarf, threads};
 use rprof_base::{Avma, ReferenceSymbol, Svma};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
@@ -123,16 +124,14 @@ impl<'k> KernelSymbols<'k> {
         Some((symbol, address.wrapping_sub(symbol.start)))
     }
 
-    /// Says of a batch how far around each address the answer is the same, where symbols have no sizes.
-    pub fn add_stretches(&self, addresses: &[Avma], symbolized: &mut Symbolized) {
-        let around = addresses.iter().map(|address| {
-            let listed = address.0.wrapping_sub(self.shift);
+    /// All of them, by address in memory.
+    pub fn index(&self) -> Option<FunctionIndex> {
+        FunctionIndex::of(&self.table, None, |entry| {
             // A module's place is another's some day.
-            let is_own = self.table.find(listed)?.in_module == self.of_module;
-            let around = stretches::in_list(&self.table, listed).filter(|_| is_own);
-            Some((listed, around?))
-        });
-        symbolized.set_stretches(around);
+            let is_own = entry.in_module == self.of_module;
+            let start = entry.start.wrapping_add(self.shift);
+            is_own.then_some((start, start))
+        })
     }
 
     /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on

@@ -1,10 +1,10 @@
 //! Frames and names of a batch of addresses.
 
+use crate::function_index::FunctionIndex;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
 use std::num::NonZeroU32;
-use std::ops::Range;
 
 /// Why an address, or a whole image, has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +79,8 @@ pub struct Symbolized {
     ends: Vec<u32>,
     /// Of addresses without frames, by index: where their functions begin.
     function_starts: Vec<(u32, Svma)>,
-    /// By index, if asked for: bytes before and from an address on that have the same frames.
-    stretches: Vec<Option<(u64, u64)>>,
+    /// If asked for.
+    index: Option<FunctionIndex>,
     missing_reason: Option<Reason>,
     pub(crate) n_malformed: u64,
     is_over_budget: bool,
@@ -94,7 +94,7 @@ impl Symbolized {
             frames,
             ends,
             function_starts: Vec::new(),
-            stretches: Vec::new(),
+            index: None,
             missing_reason: None,
             n_malformed: 0,
             is_over_budget: false,
@@ -149,22 +149,14 @@ impl Symbolized {
         Some(starts.get(at.ok()?)?.1)
     }
 
-    /// How many bytes before the address with this index, and from it on, have the same frames but for their offsets, if
-    /// that was asked for and can be told.
-    pub fn stretch(&self, index: usize) -> Option<(u64, u64)> {
-        *self.stretches.get(index)?
+    /// All functions of the image, if they were asked for and can be told.
+    pub fn take_index(&mut self) -> Option<FunctionIndex> {
+        self.index.take()
     }
 
-    /// Says which bytes around addresses have the same frames, by index.
-    pub(crate) fn set_stretches(
-        &mut self,
-        around: impl Iterator<Item = Option<(u64, Range<u64>)>>,
-    ) {
-        let bytes = |(address, range): (u64, Range<u64>)| {
-            let contains = range.contains(&address);
-            contains.then(|| (address - range.start, range.end - address))
-        };
-        self.stretches = around.map(|one| one.and_then(bytes)).collect();
+    /// Adds all functions of the image.
+    pub fn set_index(&mut self, index: Option<FunctionIndex>) {
+        self.index = index;
     }
 
     /// Says where functions without names begin, by index, sorted.

@@ -75,16 +75,16 @@ impl<'a> Table<'a> {
         Self { entries, around }
     }
 
-    /// The last symbol that begins at an address or before it.
-    pub(crate) fn last_before(&self, address: u64) -> Option<&Entry<'a>> {
-        let after = self.entries.partition_point(|entry| entry.start <= address);
-        self.entries.get(after.checked_sub(1)?)
-    }
-
-    /// The first symbol that begins after an address.
-    pub(crate) fn first_after(&self, address: u64) -> Option<&Entry<'a>> {
-        let after = self.entries.partition_point(|entry| entry.start <= address);
-        self.entries.get(after)
+    /// Each symbol with the end of where it is the answer from its start on.
+    pub(crate) fn alone(&self) -> impl Iterator<Item = (&Entry<'a>, u64)> {
+        let next = self.entries.iter().skip(1).map(Some).chain([None]);
+        self.entries.iter().zip(next).filter_map(|(entry, next)| {
+            // One before a symbol may be that symbol's.
+            let end = next.map_or(entry.end, |next| {
+                entry.end.min(next.start.saturating_sub(1))
+            });
+            (end > entry.start).then_some((entry, end))
+        })
     }
 
     /// The innermost symbol that covers an address, or that begins right after it and is entered

@@ -41,7 +41,6 @@ pub(crate) fn symbolize_all<'a>(
     // One image may have most of the locations: it gets threads of its own for them.
     let request = Request {
         n_threads: threads::n_cpus(),
-        stretches: recording.known_names.is_some(),
         ..request
     };
     let batches = batches_of(recording, locations);
@@ -56,11 +55,13 @@ pub(crate) fn symbolize_all<'a>(
                 continue;
             };
             let own = &locations[batch.locations.clone()];
-            let ask =
-                |locations: &[Location]| batch.symbolize(recording, locations, request, &kernel);
+            let ask = |locations: &[Location], index: bool| {
+                let request = Request { index, ..request };
+                batch.symbolize(recording, locations, request, &kernel)
+            };
             let find = |locations: &[Location]| match &recording.known_names {
                 Some(known) => known.name(image, locations, ask),
-                None => ask(locations),
+                None => ask(locations, false),
             };
             let result = embedded.name(image, own, request, find);
             if let Ok(mut slot) = results[idx].lock() {

@@ -180,7 +180,7 @@ impl<'c> Kernel<'c> {
         Request {
             detail,
             n_threads,
-            stretches,
+            index,
             ..
         }: Request,
     ) -> SymbolizeResult {
@@ -189,8 +189,8 @@ impl<'c> Kernel<'c> {
         if list.is_ok() && detail == Detail::Functions {
             let symbols = KernelSymbols::new(list?, reference);
             let mut symbolized = symbols.symbolize(addresses, None, n_threads);
-            if stretches {
-                symbols.add_stretches(addresses, &mut symbolized);
+            if index {
+                symbolized.set_index(symbols.index());
             }
             return Ok(symbolized);
         }
@@ -228,7 +228,7 @@ impl<'c> Kernel<'c> {
         Request {
             detail,
             n_threads,
-            stretches,
+            index,
             ..
         }: Request,
     ) -> SymbolizeResult {
@@ -239,8 +239,8 @@ impl<'c> Kernel<'c> {
         let list = list.map(|list| KernelSymbols::of_module(list, &own));
         if let (Some(list), Detail::Functions) = (&list, detail) {
             let mut symbolized = list.symbolize(addresses, None, n_threads);
-            if stretches {
-                list.add_stretches(addresses, &mut symbolized);
+            if index {
+                symbolized.set_index(list.index());
             }
             return Ok(symbolized);
         }

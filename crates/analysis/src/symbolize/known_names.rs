@@ -9,7 +9,7 @@ use crate::locations::Location;
 use foldhash::HashMap;
 use rprof_base::Svma;
 use rprof_machine::{ImageKind, RecordedImage};
-use rprof_symbols::{Collector, Frame, Reason, Symbolized};
+use rprof_symbols::{Collector, Frame, FunctionIndex, Reason, Symbolized};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -31,10 +31,15 @@ struct KnownImages {
     all: HashMap<ImageIdentity, KnownImage>,
     /// Of all images.
     n_places: usize,
+    /// Of their indexes.
+    n_bytes: usize,
 }
 
 /// Places that are remembered, some 30 MB of them. Then all are forgotten.
 const MOST_PLACES: usize = 1 << 18;
+
+/// Bytes of indexes. Of more, all are forgotten.
+const MOST_BYTES: usize = 80 << 20;
 
 /// What tells images apart whose names are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +56,10 @@ struct KnownImage {
     places: BTreeMap<u64, KnownPlace>,
     /// Why some have no name.
     reason: Option<Reason>,
+    /// All functions, once they were read.
+    index: Option<FunctionIndex>,
+    /// They were asked for.
+    is_indexed: bool,
 }
 
 /// Addresses that have the same frames.
@@ -92,52 +101,69 @@ impl KnownNames {
         &self,
         image: &RecordedImage,
         locations: &[Location],
-        ask: impl Fn(&[Location]) -> Option<SymbolizeResult>,
+        ask: impl Fn(&[Location], bool) -> Option<SymbolizeResult>,
     ) -> Option<SymbolizeResult> {
         let Some(identity) = ImageIdentity::of(image) else {
-            return ask(locations);
+            return ask(locations, false);
         };
-        let missing: Vec<Location> = {
-            let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = images.all.get(&identity);
-            let is_missing = |location: &&Location| {
-                known.is_none_or(|known| known.place(location.address).is_none())
-            };
-            locations.iter().filter(is_missing).copied().collect()
-        };
+        let (missing, is_indexed) = self.missing(&identity, locations);
         if !missing.is_empty() {
             // Others may ask of other images meanwhile.
-            let found = ask(&missing)?;
+            let found = ask(&missing, !is_indexed)?;
             let Ok(found) = found else {
                 return Some(found);
             };
             if found.is_over_budget() {
-                return ask(locations);
+                return ask(locations, false);
             }
             let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-            images.learn(&identity, &missing, &found);
+            images.learn(&identity, &missing, found);
         }
         let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         match images.all.get(&identity) {
             Some(known) if known.has_all(locations) => Some(Ok(known.symbolized(locations))),
             // All were forgotten meanwhile.
-            _ => ask(locations),
+            _ => ask(locations, false),
         }
+    }
+
+    /// Those that are not known, after what the index has; and whether there is one.
+    fn missing(&self, identity: &ImageIdentity, locations: &[Location]) -> (Vec<Location>, bool) {
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = images.all.get_mut(identity) else {
+            return (locations.to_vec(), false);
+        };
+        let n_before = known.places.len();
+        let is_missing = |location: &&Location| {
+            known.place(location.address).is_none() && !known.learn_indexed(location.address)
+        };
+        let missing = locations.iter().filter(is_missing).copied().collect();
+        let (is_indexed, n_new) = (known.is_indexed, known.places.len() - n_before);
+        images.n_places += n_new;
+        (missing, is_indexed)
     }
 }
 
 impl KnownImages {
-    fn learn(&mut self, identity: &ImageIdentity, locations: &[Location], found: &Symbolized) {
-        if self.n_places + locations.len() > MOST_PLACES {
+    fn learn(&mut self, identity: &ImageIdentity, locations: &[Location], mut found: Symbolized) {
+        let index = found.take_index();
+        let n_bytes = index.as_ref().map_or(0, FunctionIndex::n_bytes);
+        let is_full = self.n_places + locations.len() > MOST_PLACES;
+        if is_full || n_bytes > 0 && self.n_bytes + n_bytes > MOST_BYTES {
             *self = Self::default();
         }
         let image = self.all.entry(identity.clone()).or_default();
         if let Some(reason) = found.missing_reason() {
             image.reason = Some(reason.clone());
         }
+        image.is_indexed = true;
+        if index.is_some() {
+            image.index = index;
+            self.n_bytes += n_bytes;
+        }
         let n_before = image.places.len();
         for (idx, location) in locations.iter().enumerate() {
-            image.learn(location.address, idx, found);
+            image.learn(location.address, idx, &found);
         }
         self.n_places += image.places.len() - n_before;
     }
@@ -155,29 +181,35 @@ impl KnownImage {
     }
 
     fn learn(&mut self, address: u64, idx: usize, found: &Symbolized) {
-        if self.place(address).is_some() {
-            // A neighbour's.
+        if self.place(address).is_some() || self.learn_indexed(address) {
             return;
         }
-        let stretch = found.stretch(idx).filter(|&(before, after)| {
-            let around = address.saturating_sub(before)..address.saturating_add(after);
-            self.places.range(around).next().is_none()
-        });
-        let (before, after) = stretch.unwrap_or((0, 1));
         let frames = found.frames(idx).iter();
-        let frames = frames.map(|frame| {
-            let offset = frame.offset.wrapping_sub(before);
-            (
-                Frame { offset, ..*frame },
-                Arc::from(found.name(frame.name)),
-            )
-        });
+        let frames = frames.map(|frame| (*frame, Arc::from(found.name(frame.name))));
         let place = KnownPlace {
-            end: address.saturating_add(after),
+            end: address.saturating_add(1),
             frames: frames.collect(),
             function_start: found.function_start(idx),
         };
-        self.places.insert(address.saturating_sub(before), place);
+        self.places.insert(address, place);
+    }
+
+    /// Learns of the function at an address from the index, if that has it.
+    fn learn_indexed(&mut self, address: u64) -> bool {
+        let Some(function) = self.index.as_ref().and_then(|index| index.find(address)) else {
+            return false;
+        };
+        let end = function.at.saturating_add(function.len.into());
+        if self.places.range(function.at..end).next().is_some() {
+            return false;
+        }
+        let place = KnownPlace {
+            end,
+            frames: vec![(function.frame, Arc::from(function.name))],
+            function_start: None,
+        };
+        self.places.insert(function.at, place);
+        true
     }
 
     /// Frames of locations, all of which are known.
@@ -230,7 +262,7 @@ mod tests {
     }
 
     /// Addresses from 10 on are in `one`; those before have no name.
-    fn ask(locations: &[Location]) -> Option<SymbolizeResult> {
+    fn ask(locations: &[Location], _: bool) -> Option<SymbolizeResult> {
         let mut collector = Collector::default();
         for location in locations {
             if let Some(offset) = location.address.checked_sub(10) {
@@ -264,15 +296,15 @@ mod tests {
     fn what_is_known_is_not_asked_again_and_is_the_same() {
         let known = KnownNames::default();
         let n_asked = Cell::new(0);
-        let asking = |locations: &[Location]| {
+        let asking = |locations: &[Location], index: bool| {
             n_asked.set(n_asked.get() + locations.len());
-            ask(locations)
+            ask(locations, index)
         };
         let image = image(Some(&[7; 20]));
         for (addresses, n_all) in [(&[2, 12, 15][..], 3), (&[2, 12], 3), (&[12, 14, 15], 4)] {
             let locations = at(addresses);
             let named = known.name(&image, &locations, asking).unwrap().unwrap();
-            let asked = ask(&locations).unwrap().unwrap();
+            let asked = ask(&locations, false).unwrap().unwrap();
             let n = addresses.len();
             assert_eq!(words(&named, n), words(&asked, n));
             assert_eq!(named.missing_reason(), asked.missing_reason());
@@ -284,9 +316,9 @@ mod tests {
     fn images_without_an_identity_are_asked_each_time() {
         let known = KnownNames::default();
         let n_asked = Cell::new(0);
-        let asking = |locations: &[Location]| {
+        let asking = |locations: &[Location], index: bool| {
             n_asked.set(n_asked.get() + 1);
-            ask(locations)
+            ask(locations, index)
         };
         for _ in 0..3 {
             known.name(&image(None), &at(&[12]), asking);

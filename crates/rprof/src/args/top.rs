@@ -79,7 +79,7 @@ pub(crate) struct TopViewArgs {
     #[arg(short = 'z', long, conflicts_with = "window")]
     pub(crate) zero: bool,
 
-    /// Print tables, one after each refresh
+    /// Print tables, one after each refresh, also on a terminal
     #[arg(long)]
     pub(crate) stdio: bool,
 

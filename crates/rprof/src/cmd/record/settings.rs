@@ -48,6 +48,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         cpus,
         cgroups,
         command: args.command.clone(),
+        hides_command: false,
         when: When {
             delay: args.timing.delay.clone().unwrap_or_default(),
             control: args.timing.control.clone(),

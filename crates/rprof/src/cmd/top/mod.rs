@@ -2,21 +2,22 @@
 //!
 //! The recorder has this thread, as always, and its segments go to another one, which reads and shows them.
 
+#[cfg(feature = "tui")]
+mod interface;
 mod stdio;
+mod viewer;
 mod window;
 
 use super::record;
 use crate::args::TopArgs;
 use crate::say;
 use crate::usage::usage;
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use rprof_process::exit_code;
-use rprof_record::{Note, Output, Segments, Space, SwitchOn, SwitchOutput, segments};
+use rprof_record::{Note, Output, Space, SwitchOn, SwitchOutput, segments};
 use rprof_ringbuf::sys::Rights;
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
-use stdio::Tables;
-use window::LiveWindow;
+use viewer::Viewer;
 
 pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
     let (view, is_quiet) = (args.view.clone(), args.quiet);
@@ -35,19 +36,20 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
         (_, true) => Some(Space::Kernel),
         (false, false) => None,
     };
-    let mut viewer = Viewer::Waits(
-        Box::new(Tables::new(LiveWindow::new(&view), view)),
-        segments,
-    );
+    let mut viewer = Viewer::of(view, segments)?;
+    settings.hides_command = viewer.has_terminal();
     let mut note = |note: Note| match &note {
         // By now the command is forked, which must come before any other thread.
         Note::Opened(_) => viewer.start(),
         _ if is_quiet || note.is_detail() => {}
-        _ => say::line(&note),
+        _ => viewer.say(&note),
     };
     let recorded = rprof_record::record(&settings, &mut note);
     output.end();
-    let shown = viewer.end();
+    let is_interrupted = recorded
+        .as_ref()
+        .is_ok_and(|summary| summary.is_interrupted);
+    let shown = viewer.end(is_interrupted || recorded.is_err());
     let summary = recorded?;
     shown?;
     if !is_quiet {
@@ -57,39 +59,4 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
         Some(status) => ExitCode::from(exit_code(status)),
         None => ExitCode::SUCCESS,
     })
-}
-
-/// The thread that shows what is recorded.
-enum Viewer {
-    Waits(Box<Tables>, Segments),
-    Runs(JoinHandle<Result<()>>),
-    /// It could not be started.
-    Failed(std::io::Error),
-    Starts,
-}
-
-impl Viewer {
-    fn start(&mut self) {
-        *self = match std::mem::replace(self, Self::Starts) {
-            Self::Waits(mut tables, segments) => {
-                let thread = thread::Builder::new().name("rprof-top".to_owned());
-                match thread.spawn(move || tables.show(&segments)) {
-                    Ok(thread) => Self::Runs(thread),
-                    Err(error) => Self::Failed(error),
-                }
-            }
-            other => other,
-        };
-    }
-
-    /// Waits for its end.
-    fn end(self) -> Result<()> {
-        match self {
-            Self::Runs(thread) => thread
-                .join()
-                .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples has failed"))),
-            Self::Failed(error) => Err(error).context("starting a thread"),
-            Self::Waits(..) | Self::Starts => Ok(()),
-        }
-    }
 }

@@ -10,7 +10,7 @@ use rprof_profile::Profile;
 use rprof_profile::view::{Asked, Field, SortKey, Sum, WantedColumns, Weighing};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
-use rprof_untrusted::{printable, quoted};
+use rprof_untrusted::printable;
 use std::collections::HashSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Duration;
@@ -47,16 +47,10 @@ impl Tables {
     /// Shows each segment as it comes, until the recording ends.
     pub(super) fn show(&mut self, segments: &Segments) -> Result<()> {
         self.show_all(segments)?;
-        let Some(path) = &self.view.save else {
-            return Ok(());
-        };
-        let samples = self.window.save(path)?;
-        let samples = Counted::new(samples, "sample", "samples");
-        let word = quoted(path.as_os_str());
-        say::line(format_args!(
-            "{samples} saved; next: rprof report -i {word}"
-        ));
-        Ok(())
+        match &self.view.save {
+            Some(path) => self.window.save_and_say(path),
+            None => Ok(()),
+        }
     }
 
     fn show_all(&mut self, segments: &Segments) -> Result<()> {

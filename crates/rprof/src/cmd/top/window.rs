@@ -1,12 +1,17 @@
 //! Segments of a recording to the profile of the last of them.
 
 use crate::args::TopViewArgs;
+use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{Options, load_samples};
+use rprof_base::Counted;
 use rprof_locate::Locator;
+#[cfg(feature = "tui")]
+use rprof_profile::SampledProfile;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_record::{RecordedSegment, save_segments};
+use rprof_untrusted::quoted;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -106,6 +111,23 @@ impl LiveWindow {
     /// Samples that there was no room for.
     pub(super) fn left_out(&self) -> u64 {
         self.window.left_out()
+    }
+
+    /// The same, and says so.
+    pub(super) fn save_and_say(&mut self, path: &Path) -> Result<()> {
+        let samples = self.save(path)?;
+        let samples = Counted::new(samples, "sample", "samples");
+        let word = quoted(path.as_os_str());
+        say::line(format_args!(
+            "{samples} saved; next: rprof report -i {word}"
+        ));
+        Ok(())
+    }
+
+    /// What is in it.
+    #[cfg(feature = "tui")]
+    pub(super) fn sampled(&self) -> &SampledProfile {
+        self.window.sampled()
     }
 
     /// What is in it, counted.
