@@ -1,9 +1,9 @@
 //! Names of recordings that follow each other: what was found once is not looked for again.
 //!
 //! Who looks at a program while it runs reads a recording every second. Opening the kernel's list of symbols and large
-//! tables each time takes longer than all else. So it is kept which function is at which addresses of an image, as far
-//! as samples were there: an image is one by its build id, or by a file that has not changed since. What is made
-//! while programs run has other names at other times, and is asked for each time.
+//! tables each time takes longer than all else. So it is kept which function is at which addresses of an image, in a
+//! small form, and what was found beside that where samples were: an image is one by its build id, or by a file that
+//! has not changed since. What is made while programs run has other names at other times, and is asked for each time.
 
 use crate::locations::Location;
 use foldhash::HashMap;

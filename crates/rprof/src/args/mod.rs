@@ -138,7 +138,7 @@ pub(crate) enum Command {
     /// Show the counts of a file
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
-    /// Show where time goes while it goes on: a table that refreshes
+    /// Show where time goes while it goes on: a view that refreshes
     Top(Box<TopArgs>),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),

@@ -107,7 +107,7 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
 }
 
 /// A terminal that only prints.
-fn is_dumb() -> bool {
+pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 

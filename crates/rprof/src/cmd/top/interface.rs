@@ -129,6 +129,10 @@ impl Interface {
 }
 
 impl Shared {
+    fn is_paused(&self) -> bool {
+        self.is_paused.load(Ordering::Relaxed)
+    }
+
     fn window(&self) -> std::sync::MutexGuard<'_, LiveWindow> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,9 +165,8 @@ impl Feed {
             if self.shared.is_over.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
             if has_ended {
-                if is_paused {
+                if self.shared.is_paused() {
                     thread::sleep(WAIT_PAUSED);
                     continue;
                 }
@@ -178,8 +181,7 @@ impl Feed {
                 NextSegment::NotYet => {}
                 NextSegment::Segment(segment) => self.take(segment),
             }
-            let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
-            if !is_paused && !self.pending.is_empty() {
+            if !self.shared.is_paused() && !self.pending.is_empty() {
                 self.flush(false)?;
             }
         }
@@ -198,6 +200,10 @@ impl Feed {
     /// Reads what is pending, and sends what is in the window then.
     fn flush(&mut self, has_ended: bool) -> Result<()> {
         let mut window = self.shared.window();
+        if self.shared.is_paused() && !has_ended {
+            // Since it was asked.
+            return Ok(());
+        }
         for segment in self.pending.drain(..) {
             window.take(segment)?;
         }
@@ -253,6 +259,8 @@ impl Face for LiveFace {
     }
 
     fn pause(&mut self, is_paused: bool) {
+        // Not while something is added to it: what is seen then is what is in it.
+        let _window = self.0.window();
         self.0.is_paused.store(is_paused, Ordering::Relaxed);
     }
 }

@@ -79,10 +79,10 @@ impl Tables {
             }
         }
         let stdout = std::io::stdout().lock();
-        let is_terminal = stdout.is_terminal();
+        let can_clear = stdout.is_terminal() && !screen::is_dumb();
         let mut out = BufWriter::with_capacity(1 << 16, stdout);
         let mut write = || -> std::io::Result<()> {
-            if is_terminal && !self.view.once {
+            if can_clear && !self.view.once {
                 // The upper left corner, and nothing below.
                 out.write_all(b"\x1b[H\x1b[2J")?;
             }
