@@ -112,13 +112,14 @@ const EXPORT: &[Example] = &[
         "rprof export -o profile.html",
         "open it in a browser, offline",
     ),
+    ("rprof export --against old -o new.html", "what changed"),
     (
         "rprof export -o profile.json.gz",
         "load it in profiler.firefox.com",
     ),
     (
         "rprof export -o work.speedscope.json",
-        "www.speedscope.app, or npx speedscope",
+        "www.speedscope.app, npx speedscope",
     ),
     (
         "rprof export -o work.pb.gz",

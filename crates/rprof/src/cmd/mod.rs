@@ -3,6 +3,7 @@
 mod against;
 pub(crate) mod annotate;
 mod answerable;
+mod compared;
 pub(crate) mod diff;
 mod diff_load;
 mod diff_trees;
