@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Save,
     SaveAs(SaveForm),
     Copy,
+    Pause,
     Mark,
     Hottest,
 }
@@ -127,6 +128,10 @@ pub const KEYS: &[KeyHelp] = &[
     help(
         "s P",
         "save what is seen: SVG, folded stacks, JSON; as text",
+    ),
+    help(
+        "p",
+        "rprof top: pause, and go on; opened calls and boxes pause it",
     ),
     help(
         "i m ? h F1",
@@ -210,6 +215,7 @@ fn of_letter(letter: char) -> Option<Command> {
         's' => Command::Save,
         'P' => Command::SaveAs(SaveForm::Text),
         'y' => Command::Copy,
+        'p' => Command::Pause,
         'i' => Command::About,
         'm' => Command::Actions,
         '?' | 'h' => Command::Help,

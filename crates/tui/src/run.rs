@@ -5,7 +5,7 @@ mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
-use crate::face::{Face, TuiData};
+use crate::face::{Face, TuiData, TuiUpdate};
 use crate::keys::is_interrupt;
 use crate::task::Made;
 use beside::Beside;
@@ -35,6 +35,7 @@ pub enum RunError {
 enum Message {
     Input(Input),
     Data(Box<TuiData>),
+    End,
     Broken(io::Error),
     Made(Box<Made>),
     /// Nobody types: there is time for what is still to be opened.
@@ -52,16 +53,25 @@ pub struct Wires {
     /// Opens what the terminal is written to.
     pub out: fn() -> Box<dyn Write>,
     /// What comes here replaces the data.
-    pub updates: Receiver<TuiData>,
+    pub updates: Receiver<TuiUpdate>,
+    /// Heard here, if at all.
+    pub signals: Option<Signals>,
     /// Gets a line for each key: how long its answer took, in microseconds.
     pub log: Option<Box<dyn Write>>,
 }
 
 impl Wires {
-    /// Those where nothing replaces the data.
-    pub fn of(out: fn() -> Box<dyn Write>, log: Option<Box<dyn Write>>) -> Self {
-        let updates = crossbeam_channel::never();
-        Self { out, updates, log }
+    /// Those where nothing replaces the data, and signals end it.
+    ///
+    /// # Errors
+    /// If signals cannot be heard.
+    pub fn of(out: fn() -> Box<dyn Write>, log: Option<Box<dyn Write>>) -> io::Result<Self> {
+        Ok(Self {
+            out,
+            updates: crossbeam_channel::never(),
+            signals: Some(Signals::block_on_screen()?),
+            log,
+        })
     }
 }
 
@@ -76,15 +86,19 @@ impl std::fmt::Debug for Wires {
 /// # Errors
 /// If the terminal cannot be used, or a signal ends it.
 pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunError> {
-    let Wires { out, updates, log } = wires;
-    let signals = Signals::block_on_screen()?;
+    let Wires {
+        out,
+        updates,
+        signals,
+        log,
+    } = wires;
     let mut screen = Screen::enter(out)?;
     let (sender, inputs) = unbounded();
     listen(sender);
     let mut looped = Loop {
         app,
         face,
-        signals: &signals,
+        signals: signals.as_ref(),
         log,
         inputs,
         early: VecDeque::new(),
@@ -131,7 +145,7 @@ fn listen(to: Sender<Message>) {
 struct Loop<'a> {
     app: &'a mut App,
     face: &'a mut dyn Face,
-    signals: &'a Signals,
+    signals: Option<&'a Signals>,
     log: Option<Box<dyn Write>>,
     inputs: Receiver<Message>,
     /// What came while something else was waited for.
@@ -143,25 +157,32 @@ impl Loop<'_> {
     /// Obeys signals. Says whether all is to be drawn again.
     fn obey_signals(&mut self, screen: &mut Screen) -> Result<bool, RunError> {
         let mut is_changed = false;
-        while let Some(signal) = self.signals.next() {
+        while let Some(signal) = self.signals.and_then(Signals::next) {
             match signal {
                 Signal::Stop { .. } => return Err(RunError::Interrupted),
-                Signal::Suspend => screen.suspend(self.signals)?,
+                Signal::Suspend => screen.suspend()?,
                 Signal::Continue => screen.take_again()?,
                 _ => continue,
             }
             is_changed = true;
         }
-        if is_changed && let Ok((columns, lines)) = terminal_size() {
-            self.app.input(&Input::Size(columns, lines));
+        if is_changed {
+            self.ask_size();
         }
         Ok(is_changed)
+    }
+
+    /// While others had the terminal, it may have become larger or smaller.
+    fn ask_size(&mut self) {
+        if let Ok((columns, lines)) = terminal_size() {
+            self.app.input(&Input::Size(columns, lines));
+        }
     }
 
     /// What comes next.
     fn next(
         &mut self,
-        updates: &Receiver<TuiData>,
+        updates: &Receiver<TuiUpdate>,
         screen: &mut Screen,
     ) -> Result<Message, RunError> {
         loop {
@@ -187,7 +208,8 @@ impl Loop<'_> {
                     return Ok(Message::Made(Box::new(self.beside.take(made))));
                 },
                 recv(updates) -> data => match data {
-                    Ok(data) => return Ok(Message::Data(Box::new(data))),
+                    Ok(TuiUpdate::Data(data)) => return Ok(Message::Data(data)),
+                    Ok(TuiUpdate::End) => return Ok(Message::End),
                     // Nobody will send any more: this must not be asked all the time.
                     Err(_) => thread::sleep(TICK),
                 },
@@ -200,6 +222,7 @@ impl Loop<'_> {
     fn obey(&mut self, message: Message, screen: &mut Screen) -> Result<bool, RunError> {
         let effect = match message {
             Message::Broken(error) => return Err(error.into()),
+            Message::End => return Ok(true),
             Message::Data(data) => {
                 self.app.take_data(*data);
                 Effect::None
@@ -254,8 +277,11 @@ impl Loop<'_> {
             Effect::None => {}
             Effect::Quit => return Ok(true),
             Effect::Redraw => screen.clear()?,
-            // It goes on with SIGCONT.
-            Effect::Suspend => screen.suspend(self.signals)?,
+            Effect::Pause(is_paused) => self.face.pause(is_paused),
+            Effect::Suspend => {
+                screen.suspend()?;
+                self.ask_size();
+            }
             Effect::Code(function) => {
                 self.draw(screen)?;
                 let code = self.face.code(&function);

@@ -54,6 +54,18 @@ pub fn restore_signals_of_start() {
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
 }
 
+/// Stops this process as SIGTSTP does that nobody hears, until SIGCONT comes. Where no shell would continue it, the
+/// kernel does not stop it.
+pub fn suspend_process() {
+    let (stop, mut before) = (signal_set(&[libc::SIGTSTP]), signal_set(&[]));
+    // SAFETY: it asks for nothing but a signal for this thread.
+    unsafe { libc::raise(libc::SIGTSTP) };
+    // SAFETY: both sets are initialised; the kernel writes the old mask.
+    unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const stop, &raw mut before) };
+    // SAFETY: the mask is initialised; no old one is asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+}
+
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -134,19 +146,6 @@ impl Signals {
         // SAFETY: the kernel just gave it to us.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Self { fd, before })
-    }
-
-    /// Stops this process as SIGTSTP does that nobody hears, until SIGCONT comes. Where no shell would continue it,
-    /// the kernel does not stop it.
-    pub fn suspend(&self) {
-        let stop = signal_set(&[libc::SIGTSTP]);
-        let (set, none) = (&raw const stop, std::ptr::null_mut());
-        // SAFETY: it asks for nothing but a signal.
-        unsafe { libc::kill(std::process::id().cast_signed(), libc::SIGTSTP) };
-        // SAFETY: `set` is initialised; no old mask is asked for.
-        unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, set, none) };
-        // SAFETY: as above.
-        unsafe { libc::sigprocmask(libc::SIG_BLOCK, set, none) };
     }
 
     /// The next signal that came, if any.

@@ -11,7 +11,7 @@ use ratatui_crossterm::crossterm::terminal::{
     disable_raw_mode, enable_raw_mode,
 };
 use ratatui_crossterm::crossterm::{execute, queue};
-use rprof_ringbuf::sys::Signals;
+use rprof_ringbuf::sys::suspend_process;
 use std::io::{self, BufWriter, Write};
 use std::panic;
 use std::sync::Once;
@@ -54,9 +54,9 @@ impl Screen {
     }
 
     /// Gives the terminal back until the program is continued.
-    pub(super) fn suspend(&mut self, signals: &Signals) -> io::Result<()> {
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
         give_back(self.out);
-        signals.suspend();
+        suspend_process();
         self.take_again()
     }
 
