@@ -26,6 +26,7 @@ pub(crate) mod script;
 pub(crate) mod stat;
 pub(crate) mod symbols;
 mod tasks;
+pub(crate) mod top;
 mod trace_fields;
 mod trees;
 #[cfg(feature = "tui")]
