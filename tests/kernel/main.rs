@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod code;
 mod machine;
 mod modules;
 mod unfinished;

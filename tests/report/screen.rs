@@ -201,7 +201,7 @@ fn lines_are_as_wide_as_the_terminal() {
 fn the_next_command_is_suggested() {
     let test = "the_next_command_is_suggested";
     for (words, next) in [
-        ("report --no-pager", "rprof: next: rprof flame -i /"),
+        ("report --no-pager", "rprof: next: rprof tui -i /"),
         ("flame --folded", "--no-children -g caller -S hot\n"),
     ] {
         let Some(seen) = shown(test, 200, words, &[]) else {

@@ -1,10 +1,10 @@
 //! The bytes of code, and what pointers in a file lead to.
 
+use crate::Elf;
 use crate::plt::dynamic_name;
-use crate::{Elf, segments::Segment};
 use object::elf::RelocationType;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _};
-use object::{ReadRef, elf};
+use object::{Object as _, ObjectSection as _, ReadRef, SectionKind, elf};
 use rprof_abi::Machine;
 use rprof_base::Svma;
 use std::collections::HashMap;
@@ -80,18 +80,45 @@ impl Elf {
     /// [`MAX_CODE`].
     pub fn bytes_at(&self, range: &Range<Svma>) -> Option<Vec<u8>> {
         let len = range.end.0.checked_sub(range.start.0)?;
-        let offset = self.file_offset(range.start)?;
-        let is_inside = |segment: &Segment| {
-            let into = range.start.0.checked_sub(segment.address.0);
-            into.is_some_and(|into| segment.file_size.saturating_sub(into) >= len)
+        if len > MAX_CODE {
+            return None;
+        }
+        let is_linked = !self.segments().is_empty();
+        let place = |address| match is_linked {
+            true => self.place_in_segment(address),
+            false => self.place_in_section(address),
         };
-        if len > MAX_CODE || !self.segments().iter().any(is_inside) {
+        let (offset, rest) = place(range.start)?;
+        if rest < len {
             return None;
         }
         self.data()
-            .read_bytes_at(offset.0, len)
+            .read_bytes_at(offset, len)
             .ok()
             .map(<[u8]>::to_vec)
+    }
+
+    /// Offset of an address, and how much of its segment begins there.
+    fn place_in_segment(&self, address: Svma) -> Option<(u64, u64)> {
+        self.segments().iter().find_map(|segment| {
+            let into = address.0.checked_sub(segment.address.0)?;
+            let rest = segment.file_size.checked_sub(into)?;
+            (rest > 0).then(|| (segment.offset.0.wrapping_add(into), rest))
+        })
+    }
+
+    /// The same of a module, which has sections alone.
+    fn place_in_section(&self, address: Svma) -> Option<(u64, u64)> {
+        let file = self.object().ok()?;
+        let mut code = file
+            .sections()
+            .filter(|one| one.kind() == SectionKind::Text);
+        code.find_map(|section| {
+            let into = address.0.checked_sub(section.address())?;
+            let (offset, size) = section.file_range()?;
+            let rest = size.checked_sub(into)?;
+            (rest > 0).then(|| (offset.wrapping_add(into), rest))
+        })
     }
 
     /// The machine that its code is for, by its name in `uname -m`; 32-bit code of x86 is `i686`.

@@ -55,6 +55,8 @@ pub fn main() -> ExitCode {
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
         Command::Report(args) => cmd::report::run(&args, paging),
+        #[cfg(feature = "tui")]
+        Command::Tui(args) => cmd::tui::run(&args, paging),
         Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Diff(args) => cmd::diff::run(&args, paging),

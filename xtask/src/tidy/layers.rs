@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["analysis", "query"],
     &[
-        "record", "stat", "report", "annotate", "diff", "script", "inspect", "export",
+        "record", "stat", "report", "annotate", "diff", "script", "inspect", "export", "tui",
     ],
     &["rprof"],
 ];

@@ -2,12 +2,13 @@
 
 use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
-use rprof_base::{FileOffset, Svma};
+use rprof_base::{Avma, FileOffset, Svma};
 use rprof_images::{JitDump, Located, PointerTarget, SlotUse};
 use rprof_machine::ImageId;
 use rprof_profile::code::{CodeFrame, CodeFrames, ReferenceName};
 use rprof_symbols::{
-    Detail, Frame, Request, Symbolized, name_addresses, symbolize_jitdump, symbolize_user,
+    Detail, Frame, KernelCode, KernelSymbols, Request, Symbolized, name_addresses,
+    symbolize_jitdump, symbolize_user,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -116,19 +117,34 @@ impl CodeRecording<'_> {
         };
         asked.addresses.sort_unstable();
         asked.addresses.dedup();
-        let offset = |&address: &u64| {
-            let offset = located
-                .binary
-                .file_offset(Svma(address.wrapping_sub(shift)));
-            offset.unwrap_or(FileOffset(u64::MAX))
+        let symbolized = match located.binary.segments() {
+            [] => of_module(located, shift, &asked.addresses),
+            _ => self.of_linked(located, shift, &asked.addresses),
         };
-        let offsets: Vec<FileOffset> = asked.addresses.iter().map(offset).collect();
-        let symbolized = symbolize_user(located, &offsets, self.request());
         Description {
-            frames: frames(&symbolized.unwrap_or_default(), &asked.addresses),
+            frames: frames(&symbolized, &asked.addresses),
             names: self.names((located, shift), asked),
         }
     }
+
+    /// What a linked file says of addresses.
+    fn of_linked(&self, located: &Located, shift: u64, addresses: &[u64]) -> Symbolized {
+        let offset = |&address: &u64| {
+            let svma = Svma(address.wrapping_sub(shift));
+            let offset = located.binary.file_offset(svma);
+            offset.unwrap_or(FileOffset(u64::MAX))
+        };
+        let offsets: Vec<FileOffset> = addresses.iter().map(offset).collect();
+        symbolize_user(located, &offsets, self.request()).unwrap_or_default()
+    }
+}
+
+/// The same of a module: it has no segments, so its code has no places in the file that they would tell.
+fn of_module(located: &Located, shift: u64, addresses: &[u64]) -> Symbolized {
+    let code = |elf| KernelCode { elf, shift };
+    let addresses: Vec<Avma> = addresses.iter().map(|&address| Avma(address)).collect();
+    let names = KernelSymbols::of_code(code(&located.binary));
+    names.symbolize(&addresses, located.dwarf().map(code), 1)
 }
 
 impl CodeRecording<'_> {

@@ -157,7 +157,7 @@ impl<'c> Kernel<'c> {
             let files = self.files.module(ModuleRequest {
                 path: &image.path,
                 build_id: image.build_id.as_ref(),
-                detail: ModuleDetail::Names,
+                detail: ModuleDetail::Dwarf,
                 servers: Servers::NotAsked,
             });
             let shift = start_avma.wrapping_sub(MODULE_BASE.0);

@@ -23,7 +23,7 @@ pub use hierarchy::{LevelRow, levels};
 pub use in_time::{FoldedInTime, fold_in_time};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Sums, Weighing};
-pub use rows::Rows;
+pub use rows::{KeptRows, Rows};
 pub use sort_key::SortKey;
 pub use sum::Sum;
 

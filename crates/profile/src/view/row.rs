@@ -16,6 +16,23 @@ pub struct RowKey {
     pub(crate) position: Option<(StrId, Option<u32>)>,
 }
 
+impl RowKey {
+    /// The function, if rows are told apart by it.
+    pub fn frame(&self) -> Option<FrameId> {
+        self.frame
+    }
+
+    /// The image, if rows are told apart by it.
+    pub fn image(&self) -> Option<StrId> {
+        self.image
+    }
+
+    /// The name of the thread, if rows are told apart by it.
+    pub fn comm(&self) -> Option<StrId> {
+        self.comm
+    }
+}
+
 /// One line of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

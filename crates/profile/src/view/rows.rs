@@ -1,6 +1,9 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
+mod kept;
 mod numbers;
+
+pub use kept::KeptRows;
 
 use super::row::{Row, Weighing};
 use super::{Columns, Field, SortKey, Sum};

@@ -55,6 +55,16 @@ const ANNOTATE: &[Example] = &[
     ("rprof annotate main --by line", "source lines alone"),
 ];
 
+#[cfg(feature = "tui")]
+const TUI: &[Example] = &[
+    ("rprof tui", "walks around in perf.data"),
+    ("rprof tui work.data -s sym", "by function alone"),
+    (
+        "rprof tui --no-children --time 10%-20%",
+        "own samples of a part",
+    ),
+];
+
 const FLAME: &[Example] = &[
     ("rprof flame > flame.svg", "draws perf.data"),
     (
@@ -147,6 +157,11 @@ pub(super) fn of_annotate() -> String {
     text(ANNOTATE)
 }
 
+#[cfg(feature = "tui")]
+pub(super) fn of_tui() -> String {
+    text(TUI)
+}
+
 pub(super) fn of_flame() -> String {
     text(FLAME)
 }
@@ -187,7 +202,13 @@ mod tests {
 
     #[test]
     fn examples_can_be_typed() {
-        for examples in [RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT] {
+        #[cfg(feature = "tui")]
+        let of_tui = TUI;
+        #[cfg(not(feature = "tui"))]
+        let of_tui: &[Example] = &[];
+        for examples in [
+            of_tui, RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT,
+        ] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
@@ -205,6 +226,8 @@ mod tests {
         for (verb, examples) in [
             ("record", RECORD),
             ("report", REPORT),
+            #[cfg(feature = "tui")]
+            ("tui", TUI),
             ("annotate", ANNOTATE),
             ("flame", FLAME),
             ("script", SCRIPT),

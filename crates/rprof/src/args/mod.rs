@@ -34,6 +34,8 @@ mod sources;
 mod stat;
 mod strict;
 mod symbols;
+#[cfg(feature = "tui")]
+mod tui;
 mod unknown;
 
 pub(crate) use against::AgainstArgs;
@@ -67,6 +69,8 @@ pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatRe
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
+#[cfg(feature = "tui")]
+pub(crate) use tui::TuiArgs;
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -134,6 +138,9 @@ pub(crate) enum Command {
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),
+    /// Walk around in a recording: rows, call trees, flame graph, threads over time
+    #[cfg(feature = "tui")]
+    Tui(Box<TuiArgs>),
     /// Show the instructions and source lines of functions, with what was sampled at each
     Annotate(Box<AnnotateArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first

@@ -87,13 +87,16 @@ mod tests {
         // What follows -- is a command for those that record it first.
         let recorders = ["flame"].into_iter().filter(|_| !words.contains(&"--"));
         let readers = ["report", "export", "script", "dump", "info", "symbols"];
-        let readers: Vec<&str> = readers.into_iter().chain(recorders).collect();
+        let tui = cfg!(feature = "tui").then_some("tui");
+        let readers: Vec<&str> = readers.into_iter().chain(recorders).chain(tui).collect();
         let path = |reader: &&str| {
             let args = Args::try_parse_from([&["rprof", *reader], words].concat())?;
             let recording = match args.command {
                 Command::Report(args) => args.input.recording,
                 Command::Flame(args) => args.input.recording,
                 Command::Export(args) => args.input.recording,
+                #[cfg(feature = "tui")]
+                Command::Tui(args) => args.input.recording,
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,

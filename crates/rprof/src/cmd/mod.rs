@@ -27,3 +27,5 @@ pub(crate) mod symbols;
 mod tasks;
 mod trace_fields;
 mod trees;
+#[cfg(feature = "tui")]
+pub(crate) mod tui;

@@ -12,6 +12,8 @@ use std::ffi::OsStr;
 pub(crate) enum Seen {
     /// A table.
     Report,
+    /// A table, by somebody whose terminal has an interface.
+    Screen,
     /// A table of functions' own samples.
     OwnSamples,
     /// A picture of an event, by its number.
@@ -40,6 +42,7 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
         return Some(format!("rprof record {better} -- COMMAND"));
     }
     Some(match seen {
+        Seen::Screen => format!("rprof tui{input}"),
         Seen::Report => format!("rprof flame{input} > flame.svg"),
         Seen::OwnSamples => {
             let event = profile.events.iter().find(|event| event.samples > 0)?;
@@ -115,6 +118,8 @@ mod tests {
             "rprof report --no-children -g caller -S 'std::f<u8>'"
         );
         assert_eq!(said(Seen::Report, "-", &profile), None);
+        let screen = said(Seen::Screen, "x", &profile).unwrap();
+        assert_eq!(screen, "rprof tui -i x");
         assert_eq!(
             said(Seen::OwnSamples, "perf.data", &profile).unwrap(),
             "rprof annotate 'std::f<u8>'"

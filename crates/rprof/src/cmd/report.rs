@@ -10,7 +10,7 @@ use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -122,6 +122,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
     let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
         true => Seen::OwnSamples,
+        false if args.layout.format == ReportFormat::Text && screen::has_interface() => {
+            Seen::Screen
+        }
         false => Seen::Report,
     };
     next::suggest(seen, &profile, &args.input.recording);

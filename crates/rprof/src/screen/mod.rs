@@ -54,6 +54,52 @@ pub(crate) fn has_boxes() -> bool {
     is_terminal && !is_dumb() && is_utf8(|name| env::var_os(name))
 }
 
+/// Whether there is an interface, and a terminal for it.
+#[cfg(feature = "tui")]
+pub(crate) fn has_interface() -> bool {
+    interface().is_ok()
+}
+
+/// There is no interface in this program.
+#[cfg(not(feature = "tui"))]
+pub(crate) fn has_interface() -> bool {
+    false
+}
+
+/// What an interface has to be drawn with, and how large it is: columns and lines. Or why there can be none.
+#[cfg(feature = "tui")]
+pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str> {
+    use rprof_tui::{Colors as Palette, Look};
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return Err("standard output is no terminal");
+    }
+    if !std::io::stdin().is_terminal() && std::fs::File::open("/dev/tty").is_err() {
+        return Err("there is no terminal to read keys from");
+    }
+    let term = env::var("TERM").unwrap_or_default();
+    if term.is_empty() || is_dumb() {
+        return Err("this terminal only prints (TERM)");
+    }
+    let has = |name: &str, words: &[&str]| {
+        let value = env::var(name).unwrap_or_default();
+        words.iter().any(|word| value.contains(word))
+    };
+    let colors = match () {
+        () if !Colors::Auto.is_on() || has("TERM", &["vt100", "vt220", "mono"]) => Palette::None,
+        () if has("TERM", &["256", "direct", "kitty", "ghostty", "alacritty"]) => Palette::Many,
+        () if has("COLORTERM", &["truecolor", "24bit"]) => Palette::Many,
+        () => Palette::Sixteen,
+    };
+    let look = Look {
+        colors,
+        has_blocks: is_utf8(|name| env::var_os(name)),
+    };
+    let size = terminal_size::terminal_size_of(&stdout);
+    let size = size.map_or((80, 24), |(columns, lines)| (columns.0, lines.0));
+    Ok((look, size))
+}
+
 /// A terminal that only prints.
 fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")

@@ -14,6 +14,8 @@ use anyhow::Result;
 use choice::NotChosen;
 use rprof_analysis::{CodeRecording, FoundFunction};
 use rprof_base::Share;
+#[cfg(feature = "tui")]
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use std::process::ExitCode;
 use view::View;
@@ -62,6 +64,29 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         servers: locator.debuginfod.as_deref(),
     };
     view.show(&wanted, paging)
+}
+
+/// What is asked about the code of functions, with the recording and its files.
+#[cfg(feature = "tui")]
+pub(crate) struct CodeOf<'a, 'r> {
+    pub(crate) args: &'a AnnotateArgs,
+    pub(crate) reader: &'a Reader,
+    pub(crate) recording: &'a CodeRecording<'r>,
+    pub(crate) locator: &'a Locator,
+}
+
+#[cfg(feature = "tui")]
+impl CodeOf<'_, '_> {
+    /// The code of a function, as `rprof annotate` writes it.
+    pub(crate) fn text(&self, function: &FoundFunction) -> Result<Vec<u8>> {
+        let view = View {
+            args: self.args,
+            reader: self.reader,
+            recording: self.recording,
+            servers: self.locator.debuginfod.as_deref(),
+        };
+        view.text(function)
+    }
 }
 
 /// Why there is no function.

@@ -24,10 +24,10 @@ const MEMORY_OF_BYTE: u64 = 300;
 const TOGETHER: u64 = 512 << 10;
 
 /// What functions are shown with.
-pub(super) struct View<'a> {
+pub(super) struct View<'a, 'r> {
     pub(super) args: &'a AnnotateArgs,
     pub(super) reader: &'a Reader,
-    pub(super) recording: &'a CodeRecording<'a>,
+    pub(super) recording: &'a CodeRecording<'r>,
     /// Asked for source files that are not here.
     pub(super) servers: Option<&'a Debuginfod>,
 }
@@ -40,7 +40,7 @@ struct Decoded {
     _held: Held,
 }
 
-impl View<'_> {
+impl View<'_, '_> {
     /// Shows functions, in their order.
     pub(super) fn show(&self, wanted: &Wanted, paging: PagerArgs) -> Result<ExitCode> {
         let args = self.args;
@@ -53,6 +53,17 @@ impl View<'_> {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
         })
+    }
+
+    /// The code of one function, as it is written.
+    #[cfg(feature = "tui")]
+    pub(super) fn text(&self, function: &rprof_analysis::FoundFunction) -> Result<Vec<u8>> {
+        let mut held = self.reader.budget().hold_nothing();
+        let code = self.recording.code(function)?;
+        self.check(&code, &mut held)?;
+        let mut text = Vec::new();
+        self.write(vec![code], &mut text)?;
+        Ok(text)
     }
 
     /// Reads the code of functions until those that can be shown have their share; says which cannot.
@@ -170,16 +181,16 @@ fn over(code: &OpenCode) -> anyhow::Error {
 }
 
 /// What functions are written to.
-struct Output<'a, 'v> {
-    view: &'a View<'v>,
+struct Output<'a, 'v, 'r> {
+    view: &'a View<'v, 'r>,
     sources: SourceFiles<'a>,
     json: Option<JsonFunctions>,
     n_written: usize,
     out: &'a mut dyn Write,
 }
 
-impl<'a, 'v> Output<'a, 'v> {
-    fn begin(view: &'a View<'v>, out: &'a mut dyn Write) -> Result<Self> {
+impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
+    fn begin(view: &'a View<'v, 'r>, out: &'a mut dyn Write) -> Result<Self> {
         let args = view.args;
         let settings = args.listing.sources(args.samples.symfs());
         let json = match args.listing.format {

@@ -1,0 +1,95 @@
+//! `rprof tui`.
+
+mod face;
+
+use super::event::choose;
+use super::reading::{open, progress, warn_of};
+use super::report;
+use crate::args::{Args, TuiArgs};
+use crate::say;
+use crate::screen::{self, PagerArgs};
+use anyhow::{Context, Result};
+use face::TerminalFace;
+use rprof_analysis::{Options, load_samples};
+use rprof_inspect::header_text;
+use rprof_perfdata::Reader;
+use rprof_profile::SampledProfile;
+use rprof_report::{quality_advice, quality_line};
+use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface};
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Names a file that gets a line for each key: how long its answer took.
+const LOG: &str = "RPROF_TUI_LOG";
+
+/// As a shell says that SIGINT ended something.
+const INTERRUPTED: u8 = 128 + 2;
+
+pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
+    let (look, size) = match screen::interface() {
+        Ok(terminal) => terminal,
+        Err(why) => {
+            say::line(format_args!("{why}: here is the report instead"));
+            return report::run(&Args::report_instead()?, paging);
+        }
+    };
+    let reader = open(args.input.recording.path(), args.input.limits())?;
+    let has_chains = reader.has_call_chains();
+    let options = Options {
+        filter: args.input.filter(),
+        stacks: has_chains,
+        inlines: !args.input.no_inline(),
+        fde: !args.fde.no_fde,
+        locator: args.input.locator(&reader),
+        demangling: args.input.demangling(),
+        ..Options::default()
+    };
+    let mut progress = progress(&reader);
+    let sampled = load_samples(&reader, &options, &mut |share| progress.show(share))?;
+    drop(progress);
+    let profile = &sampled.profile;
+    let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
+    let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
+    warn_of(profile, &reader, &args.input, is_shown);
+    let settings = TuiSettings {
+        look,
+        size,
+        keys: args.keys(),
+        weighing: args.weighing(has_chains),
+        event,
+    };
+    let mut app = App::new(data(args, &reader, sampled), settings);
+    let mut face = TerminalFace::of(args, &reader, &options.locator)?;
+    let wires = Wires::of(|| Box::new(io::stdout()), log()?);
+    match run_interface(&mut app, &mut face, wires) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(RunError::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is shown of a recording.
+fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
+    let profile = &sampled.profile;
+    let (about, _) = header_text(reader, false);
+    let about = about.lines().map(str::to_owned);
+    let path = args.input.recording.path();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    TuiData {
+        title: name.to_string_lossy().into_owned(),
+        quality: quality_line(profile),
+        advice: quality_advice(profile).map(str::to_owned),
+        about: about.chain(profile.warnings.iter().cloned()).collect(),
+        sampled,
+    }
+}
+
+/// Where times of keys are written to, if anywhere.
+fn log() -> Result<Option<Box<dyn Write>>> {
+    let Some(path) = std::env::var_os(LOG).filter(|path| !path.is_empty()) else {
+        return Ok(None);
+    };
+    let file = File::create(&path).with_context(|| format!("{LOG}: {}", path.display()))?;
+    Ok(Some(Box::new(file)))
+}

@@ -1,0 +1,232 @@
+//! All state, and what keys and clicks make of it.
+
+mod commands;
+mod mouse;
+mod over;
+mod prepared;
+mod saved;
+#[cfg(test)]
+mod tests;
+mod zooms;
+
+use crate::face::{FunctionOf, SaveForm, Saved, TuiData};
+use crate::look::Look;
+use crate::matcher::Matcher;
+use crate::menu::Menu;
+use crate::page::Page;
+use crate::prompt::Prompt;
+use crate::shown::{RowsBy, Shown};
+use crate::views::ViewKind;
+use crate::views::boxes::Found;
+use crate::views::calls::CallsView;
+use crate::views::flame::FlameView;
+use crate::views::lanes::LanesView;
+use crate::views::table::TableView;
+use crate::zoom::Zoom;
+use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
+use rprof_profile::view::{Order, SortKey, Weighing};
+use rprof_query::Explorer;
+
+/// How the interface begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TuiSettings {
+    /// What the terminal can show.
+    pub look: Look,
+    /// Its columns and lines.
+    pub size: (u16, u16),
+    /// What rows are grouped by.
+    pub keys: Vec<SortKey>,
+    /// What rows count.
+    pub weighing: Weighing,
+    /// Index of the event.
+    pub event: usize,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A key.
+    Key(KeyEvent),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// The terminal has another size: columns and lines.
+    Size(u16, u16),
+}
+
+/// What has to be done outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// The end.
+    Quit,
+    /// The program is to be suspended.
+    Suspend,
+    /// All is to be drawn anew.
+    Redraw,
+    /// The code of a function is asked for: [`App::take_code`].
+    Code(FunctionOf),
+    /// What is seen is to be saved: [`App::saved`], then [`App::take_saved`].
+    Save(SaveForm),
+    /// A text is to be copied to the clipboard.
+    Copy(String),
+}
+
+/// What is in front of the view.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Over {
+    Nothing,
+    Page(Page),
+    Menu(Menu),
+    Prompt(Prompt),
+}
+
+/// All state.
+#[derive(Debug)]
+pub struct App {
+    pub(crate) look: Look,
+    pub(crate) size: (u16, u16),
+    pub(crate) explorer: Explorer,
+    /// Of what is replaced together with the samples.
+    pub(crate) title: String,
+    pub(crate) quality: String,
+    pub(crate) advice: Option<String>,
+    about: Vec<String>,
+    pub(crate) event: usize,
+    pub(crate) zooms: Vec<Zoom>,
+    pub(crate) by: RowsBy,
+    pub(crate) is_relative: bool,
+    pub(crate) has_heading: bool,
+    pub(crate) has_dsos: bool,
+    pub(crate) min_percent: f64,
+    pub(crate) filter: Option<Matcher>,
+    pub(crate) found: Option<Found>,
+    pub(crate) shown: Option<Shown>,
+    pub(crate) view: ViewKind,
+    pub(crate) table: TableView,
+    pub(crate) calls: CallsView,
+    pub(crate) flame: FlameView,
+    pub(crate) lanes: LanesView,
+    pub(crate) over: Over,
+    pub(crate) message: Option<String>,
+}
+
+impl App {
+    /// Begins with the rows of an event.
+    pub fn new(data: TuiData, settings: TuiSettings) -> Self {
+        let order = table_order(settings.weighing);
+        let mut app = Self {
+            look: settings.look,
+            size: settings.size,
+            explorer: Explorer::new(data.sampled),
+            title: data.title,
+            quality: data.quality,
+            advice: data.advice,
+            about: data.about,
+            event: settings.event,
+            zooms: Vec::new(),
+            by: RowsBy {
+                keys: settings.keys,
+                weighing: settings.weighing,
+            },
+            is_relative: false,
+            has_heading: true,
+            has_dsos: false,
+            min_percent: 0.0,
+            filter: None,
+            found: None,
+            shown: None,
+            view: ViewKind::default(),
+            table: TableView::default(),
+            calls: CallsView::default(),
+            flame: FlameView::default(),
+            lanes: LanesView::default(),
+            over: Over::Nothing,
+            message: None,
+        };
+        app.table.order = order;
+        app.select();
+        app.prepare();
+        app
+    }
+
+    /// Goes on with other data: what is selected stays selected, as far as it is still there.
+    pub fn replace(&mut self, data: TuiData) {
+        let selected = self.selected_row().map(|row| self.row_text(row));
+        self.explorer = Explorer::new(data.sampled);
+        (self.title, self.quality) = (data.title, data.quality);
+        (self.advice, self.about) = (data.advice, data.about);
+        self.found = None;
+        self.select();
+        self.prepare();
+        let rows = self.shown.as_ref().map_or(0, |shown| shown.rows().len());
+        let again = selected.filter(|_| rows > 0).and_then(|text| {
+            let mut lines = self.table.lines.iter();
+            lines.position(|line| self.row_text(line.row()) == text)
+        });
+        if let Some(at) = again {
+            self.table.cursor.at = at;
+            self.prepare();
+        }
+    }
+
+    /// What a key, a click or a new size makes of it.
+    pub fn handle(&mut self, input: &Input) -> Effect {
+        let effect = match input {
+            Input::Size(columns, lines) => {
+                self.size = (*columns, *lines);
+                Effect::None
+            }
+            Input::Key(key) => self.key(*key),
+            Input::Mouse(mouse) => self.mouse(*mouse),
+        };
+        self.prepare();
+        effect
+    }
+
+    /// The code that was asked for.
+    pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
+        match code {
+            Ok(lines) => {
+                let title = rprof_untrusted::printable(&function.name).into_owned();
+                let height = self.page_height();
+                self.over = Over::Page(Page::code(title, lines, height));
+                self.message = None;
+            }
+            Err(why) => self.message = Some(why),
+        }
+    }
+
+    /// How saving went.
+    pub fn take_saved(&mut self, saved: Result<String, String>) {
+        self.message = Some(match saved {
+            Ok(file) => format!("wrote {file}"),
+            Err(why) => why,
+        });
+    }
+
+    /// Says something in the line below the view.
+    pub fn say(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
+    }
+
+    /// What is to be saved, with the lines of the view; `None` if nothing is shown.
+    pub fn saved<'a>(&'a self, form: SaveForm, text: &'a str) -> Option<Saved<'a>> {
+        Some(Saved {
+            form,
+            profile: self.explorer.profile(),
+            event: &self.shown.as_ref()?.event,
+            keys: &self.by.keys,
+            weighing: self.by.weighing,
+            text,
+        })
+    }
+}
+
+/// Trees grow as those of `rprof report`.
+pub(crate) fn table_order(weighing: Weighing) -> Order {
+    match weighing {
+        Weighing::Own => Order::Callee,
+        Weighing::WithChildren => Order::Caller,
+    }
+}

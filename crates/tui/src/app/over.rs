@@ -1,0 +1,303 @@
+//! What stands in front of the view: pages, menus, a line that is typed; and what they do.
+
+use super::commands::SORTS;
+use super::{App, Effect, Over};
+use crate::face::{FunctionOf, SaveForm};
+use crate::keys::{Command, KEYS, command_of, command_on_page};
+use crate::matcher::{Matcher, names};
+use crate::menu::{Choice, Menu};
+use crate::page::Page;
+use crate::prompt::{Prompt, PromptKind, Typed};
+use crate::views::ViewKind;
+use crate::views::boxes::Found;
+use crate::zoom::Zoom;
+use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+impl App {
+    /// What a key does.
+    pub(super) fn key(&mut self, key: KeyEvent) -> Effect {
+        let is_quit =
+            key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c');
+        if is_quit && !matches!(self.over, Over::Prompt(_)) {
+            return Effect::Quit;
+        }
+        self.message = None;
+        match std::mem::replace(&mut self.over, Over::Nothing) {
+            Over::Nothing => match command_of(key) {
+                Some(command) => self.command(command),
+                None => {
+                    self.message = Some("? shows the keys".to_owned());
+                    Effect::None
+                }
+            },
+            Over::Page(page) => self.key_on_page(page, key),
+            Over::Menu(menu) => self.key_in_menu(menu, key),
+            Over::Prompt(prompt) => self.key_in_prompt(prompt, key),
+        }
+    }
+
+    fn key_on_page(&mut self, mut page: Page, key: KeyEvent) -> Effect {
+        let height = self.page_height();
+        match command_on_page(key) {
+            Some(Command::Step(step)) => page.step(step, height),
+            Some(Command::Left) => page.left = page.left.saturating_sub(8),
+            Some(Command::Right) => page.left = page.left.saturating_add(8).min(10_000),
+            Some(Command::Hottest) => page.next_hot(height),
+            Some(Command::Back | Command::Help | Command::Code | Command::ZoomOut) => {
+                return Effect::None;
+            }
+            Some(Command::Redraw) => {
+                self.over = Over::Page(page);
+                return Effect::Redraw;
+            }
+            Some(Command::Suspend) => {
+                self.over = Over::Page(page);
+                return Effect::Suspend;
+            }
+            _ => {}
+        }
+        self.over = Over::Page(page);
+        Effect::None
+    }
+
+    fn key_in_menu(&mut self, mut menu: Menu, key: KeyEvent) -> Effect {
+        let chosen = match (key.code, command_of(key)) {
+            (KeyCode::Enter | KeyCode::Right, _) => menu.chosen(),
+            (KeyCode::Esc | KeyCode::Left, _) => return Effect::None,
+            (KeyCode::Char(letter), _) => menu.of_key(letter),
+            (_, Some(Command::Step(step))) => {
+                menu.step(step);
+                None
+            }
+            _ => None,
+        };
+        match chosen {
+            Some(command) => self.command(command),
+            None if key.code == KeyCode::Char('q') => Effect::None,
+            None => {
+                self.over = Over::Menu(menu);
+                Effect::None
+            }
+        }
+    }
+
+    fn key_in_prompt(&mut self, mut prompt: Prompt, key: KeyEvent) -> Effect {
+        match prompt.key(key) {
+            Typed::Off => {}
+            Typed::On => self.over = Over::Prompt(prompt),
+            Typed::Done => {
+                if let Err(why) = self.typed(&prompt) {
+                    self.message = Some(why);
+                    self.over = Over::Prompt(prompt);
+                }
+            }
+        }
+        Effect::None
+    }
+
+    /// Does what a line says.
+    fn typed(&mut self, prompt: &Prompt) -> Result<(), String> {
+        let text = prompt.text.trim();
+        match prompt.kind {
+            PromptKind::Search => self.search(text)?,
+            PromptKind::Frames if text.is_empty() => {
+                self.zooms.retain(|zoom| !matches!(zoom, Zoom::Frames(_)));
+                self.select();
+            }
+            PromptKind::Frames => {
+                let names = names(text)?;
+                self.zoom(Zoom::Frames(names));
+            }
+            PromptKind::Limit => {
+                let percent = if text.is_empty() {
+                    Ok(0.0)
+                } else {
+                    text.parse::<f64>()
+                };
+                let percent = percent
+                    .ok()
+                    .filter(|percent| (0.0..=100.0).contains(percent));
+                self.min_percent = percent.ok_or("a percentage from 0 to 100")?;
+                self.filter_rows();
+            }
+        }
+        Ok(())
+    }
+
+    fn search(&mut self, text: &str) -> Result<(), String> {
+        let matcher = match text {
+            "" => None,
+            text => Some(Matcher::parse(text)?),
+        };
+        match self.view {
+            ViewKind::Rows | ViewKind::Threads => {
+                self.filter = matcher;
+                self.view = ViewKind::Rows;
+                self.prepare();
+                self.filter_rows();
+            }
+            ViewKind::Calls | ViewKind::Flame => {
+                let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
+                let found = boxes
+                    .zip(matcher)
+                    .map(|(boxes, matcher)| Found::of(boxes, self.explorer.profile(), matcher));
+                self.found = found;
+                if self.found.as_ref().is_some_and(|found| found.n > 0) {
+                    self.next_found(false);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to what a search has found.
+    pub(super) fn next_found(&mut self, is_back: bool) {
+        let (height, columns) = (self.height(), self.columns());
+        let Some(found) = &self.found else {
+            self.message = Some("nothing is looked for: / does".to_owned());
+            return;
+        };
+        let from = self.selected_box().map_or(0, |(_, number)| number);
+        let next = found.next(from, is_back);
+        let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
+        if let Some((next, boxes)) = next.zip(boxes) {
+            match self.view {
+                ViewKind::Calls => self.calls.show(boxes, next, height),
+                _ => self.flame.show(next, boxes, columns),
+            }
+        }
+    }
+
+    /// Opens a page, a menu or a line.
+    pub(super) fn open_over(&mut self, command: Command) {
+        let prompt = |kind, text: String| Over::Prompt(Prompt { kind, text });
+        self.over = match command {
+            Command::Search => {
+                let is_tree = matches!(self.view, ViewKind::Calls | ViewKind::Flame);
+                let matcher = match is_tree {
+                    true => self.found.as_ref().map(|found| &found.matcher),
+                    false => self.filter.as_ref(),
+                };
+                let text = matcher.map_or_else(String::new, |one| one.text().to_owned());
+                prompt(PromptKind::Search, text)
+            }
+            Command::Frames => prompt(PromptKind::Frames, String::new()),
+            Command::Limit => prompt(PromptKind::Limit, String::new()),
+            Command::Help => Over::Page(Page::text("Keys".to_owned(), help())),
+            Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
+            Command::Sort => Over::Menu(self.sort_menu()),
+            Command::Save => Over::Menu(save_menu()),
+            Command::Actions => Over::Menu(actions()),
+            _ => Over::Nothing,
+        };
+    }
+
+    pub(super) fn ask_quit(&mut self) {
+        let choices = vec![
+            choice('y', "yes", Command::Quit),
+            choice('n', "no", Command::Redraw),
+        ];
+        self.over = Over::Menu(Menu::new("Really quit?", choices));
+    }
+
+    fn about_lines(&self) -> Vec<String> {
+        let mut lines = self.about.clone();
+        lines.push(format!("quality: {}", self.quality));
+        lines.extend(self.advice.clone());
+        let lines = lines
+            .iter()
+            .map(|line| rprof_untrusted::printable(line).into_owned());
+        lines.collect()
+    }
+
+    fn sort_menu(&self) -> Menu {
+        let choices = ('1'..).zip(0u8..).zip(SORTS).map(|((key, number), keys)| {
+            let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
+            choice(key, &names.join(","), Command::SortBy(number))
+        });
+        let mut menu = Menu::new("Rows by", choices.collect());
+        menu.choices.push(choice(
+            'x',
+            "with or without what they called",
+            Command::Children,
+        ));
+        menu.cursor.at = SORTS
+            .iter()
+            .position(|keys| *keys == self.by.keys)
+            .unwrap_or(0);
+        menu
+    }
+
+    /// Asks for the code of the selected function.
+    pub(super) fn ask_code(&mut self) -> Effect {
+        let profile = self.explorer.profile();
+        let frame = self.selected().frame.map(|frame| profile.frames.of(frame));
+        let named = frame.and_then(|frame| Some((frame, frame.name?)));
+        let Some((frame, name)) = named else {
+            self.message = Some(match frame {
+                Some(_) => "no name is known of this code, so it cannot be shown".to_owned(),
+                None => "no function is selected".to_owned(),
+            });
+            return Effect::None;
+        };
+        let name = profile.strings.of(name).into_raw().to_owned();
+        let image = profile.strings.of(frame.image).into_raw().to_owned();
+        let start = frame.start;
+        self.message = Some(format!(
+            "reading the code of {} ..",
+            rprof_untrusted::printable(&name)
+        ));
+        Effect::Code(FunctionOf { name, image, start })
+    }
+}
+
+fn choice(key: char, text: &str, command: Command) -> Choice {
+    let text = text.to_owned();
+    Choice { key, text, command }
+}
+
+fn save_menu() -> Menu {
+    let choices = [
+        ('s', "flame graph (SVG)", SaveForm::Svg),
+        ('f', "folded stacks", SaveForm::Folded),
+        ('j', "rows as JSON", SaveForm::Json),
+        ('t', "this view as text", SaveForm::Text),
+    ];
+    let choices = choices.map(|(key, text, form)| choice(key, text, Command::SaveAs(form)));
+    Menu::new("Save", choices.into())
+}
+
+fn actions() -> Menu {
+    let choices = [
+        ('+', "open or close, zoom", Command::Open),
+        ('a', "code of the function", Command::Code),
+        ('d', "only this DSO, or all", Command::Dso),
+        ('t', "only this thread, or all", Command::Thread),
+        ('k', "only the kernel, or all", Command::Kernel),
+        ('f', "only stacks with ..", Command::Frames),
+        ('y', "copy", Command::Copy),
+        ('s', "save ..", Command::Save),
+        ('q', "quit", Command::Quit),
+    ];
+    let choices = choices.map(|(key, text, command)| choice(key, text, command));
+    Menu::new("What to do", choices.into())
+}
+
+fn help() -> Vec<String> {
+    let width = KEYS
+        .iter()
+        .map(|help| help.keys.len())
+        .max()
+        .unwrap_or(0)
+        .min(14);
+    let mut lines = Vec::new();
+    for help in KEYS {
+        if help.keys.len() > width {
+            lines.push(help.keys.to_owned());
+            lines.push(format!("{:width$}  {}", "", help.what));
+        } else {
+            lines.push(format!("{:width$}  {}", help.keys, help.what));
+        }
+    }
+    lines
+}

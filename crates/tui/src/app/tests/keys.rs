@@ -1,0 +1,309 @@
+//! What keys do.
+
+use super::{app, app_of, data, line_with, press, sampled, screen};
+use crate::app::{App, Effect, Input, Over};
+use crate::face::SaveForm;
+use crate::views::ViewKind;
+use proptest::prelude::*;
+use ratatui_crossterm::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use rprof_profile::{SampledProfile, testing};
+
+/// Names of the functions of all rows.
+fn rows(app: &App) -> Vec<String> {
+    let shown = app.shown.as_ref().unwrap();
+    let rows = app.table.lines.iter().map(|line| &shown.rows()[line.row()]);
+    let name = |row| app.cells(row).pop().unwrap_or_default();
+    rows.map(name).collect()
+}
+
+#[test]
+fn enter_opens_a_row_and_closes_it() {
+    let mut app = app();
+    let n_rows = app.table.lines.len();
+    press(&mut app, "<Enter>");
+    assert!(app.table.lines.len() > n_rows);
+    assert!(line_with(&app, "server").starts_with('-'));
+    press(&mut app, "<Enter>");
+    assert_eq!(app.table.lines.len(), n_rows);
+    press(&mut app, "+");
+    assert!(app.table.lines.len() > n_rows);
+    press(&mut app, "C");
+    assert_eq!(app.table.lines.len(), n_rows);
+    press(&mut app, "E");
+    assert!(app.table.lines.len() > n_rows);
+    press(&mut app, "C<Home><Right><Down><Left><Left><Left>");
+    assert_eq!((app.table.cursor.at, app.table.lines.len()), (0, n_rows));
+}
+
+#[test]
+fn trees_turn_to_callers_and_back() {
+    let mut app = app();
+    press(&mut app, "/memcpy<Enter><Enter>");
+    // It called nothing: all of it is its own, with whole stacks.
+    assert!(screen(&app).contains("main"), "{}", screen(&app));
+    press(&mut app, "c");
+    let names: Vec<String> = screen(&app)
+        .lines()
+        .skip(4)
+        .take(3)
+        .map(str::to_owned)
+        .collect();
+    assert!(
+        names[0].ends_with("parse") && names[2].ends_with("main"),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn zooms_are_entered_and_left_by_one_key() {
+    let mut app = app();
+    let all = rows(&app);
+    for key in ["t", "d"] {
+        press(&mut app, key);
+        assert_eq!(app.zooms.len(), 1, "{key}");
+        press(&mut app, key);
+        assert_eq!((app.zooms.len(), rows(&app)), (0, all.clone()), "{key}");
+    }
+    press(&mut app, "t");
+    assert!(rows(&app).len() < all.len());
+    assert!(line_with(&app, "cycles").contains("150 of 184 samples, threads server"));
+    press(&mut app, "<Esc>");
+    assert_eq!(rows(&app), all);
+    press(&mut app, "k");
+    assert!(screen(&app).contains("no samples are left"));
+    press(&mut app, "<Backspace>");
+    assert_eq!(rows(&app), all);
+}
+
+#[test]
+fn stacks_can_be_those_with_a_function() {
+    let mut app = app();
+    press(&mut app, "fanswer<Enter>");
+    assert!(line_with(&app, "cycles").contains("50 of 184 samples, stacks with answer"));
+    press(&mut app, "F");
+    assert!(line_with(&app, "] main").contains("100.00%"));
+    press(&mut app, "f<Enter>");
+    assert!(app.zooms.is_empty());
+    press(&mut app, "f/(/<Enter>");
+    assert!(screen(&app).contains("'/(/' is no"));
+    press(&mut app, "<Esc>");
+    assert_eq!(app.over, Over::Nothing);
+}
+
+#[test]
+fn rows_with_a_name_are_left_and_percentages_stay() {
+    let mut app = app();
+    let before = line_with(&app, "] memcpy");
+    press(&mut app, "/mem<Enter>");
+    assert_eq!(rows(&app), ["[.] memcpy"]);
+    assert_eq!(before[1..], line_with(&app, "] memcpy")[1..]);
+    press(&mut app, "<Esc>");
+    assert!(rows(&app).len() > 1);
+    press(&mut app, "L50<Enter>");
+    assert!(rows(&app).iter().all(|name| name != "[.] huffman"));
+    press(&mut app, "Lx<Enter>");
+    assert!(screen(&app).contains("a percentage from 0 to 100"));
+}
+
+#[test]
+fn rows_are_grouped_by_other_keys() {
+    let mut app = app();
+    press(&mut app, "o");
+    assert!(matches!(app.over, Over::Menu(_)));
+    press(&mut app, "5");
+    assert_eq!(rows(&app), ["server", "worker", "a\\u{202e}b\\x0ac"]);
+    press(&mut app, "x");
+    assert!(!screen(&app).contains("Children"));
+    press(&mut app, "o<Down><Enter>");
+    assert_eq!(rows(&app), ["prog", "prog", "prog"]);
+}
+
+#[test]
+fn what_is_searched_in_trees_is_found_and_counted() {
+    let mut app = app();
+    press(&mut app, "2C/huff<Enter>");
+    assert!(line_with(&app, "huffman").contains("16.30%"));
+    assert!(line_with(&app, "1 found").contains("16.30%"));
+    press(&mut app, "3n");
+    let (boxes, number) = app.selected_box().unwrap();
+    assert_eq!(boxes.name(number, app.explorer.profile()), "huffman");
+    press(&mut app, "<Esc>");
+    assert!(app.found.is_none());
+}
+
+#[test]
+fn boxes_are_zoomed_into_and_out_of() {
+    let mut app = app();
+    press(&mut app, "3<Down><Down><Down>");
+    let name = |app: &App| {
+        let (boxes, number) = app.selected_box().unwrap();
+        boxes.name(number, app.explorer.profile())
+    };
+    assert_eq!(name(&app), "parse");
+    press(&mut app, "<Right>");
+    assert_eq!(name(&app), "answer");
+    press(&mut app, "<Enter>");
+    assert_eq!(app.flame.zoom, Some(app.flame.selected));
+    press(&mut app, "u");
+    assert!(
+        app.flame
+            .zoom
+            .is_some_and(|zoom| zoom != app.flame.selected)
+    );
+    press(&mut app, "u");
+    press(&mut app, "u");
+    assert_eq!(app.flame.zoom, None);
+    press(&mut app, "<Home><Up><Up><Up><Up><Right>");
+    assert_eq!(name(&app), "worker");
+}
+
+#[test]
+fn a_time_is_marked_and_holds_in_all_views() {
+    let mut app = app();
+    press(&mut app, "4<Home>");
+    assert!(app.lanes.mark.is_none());
+    press(&mut app, " <Right><Right><Right><Enter>1");
+    let shown = app.shown.as_ref().unwrap();
+    assert!(shown.event.samples < 184);
+    assert_eq!(shown.event.samples, shown.samples);
+    assert!(line_with(&app, "cycles").contains(" s"));
+    press(&mut app, "<Left>");
+    assert_eq!(app.shown.as_ref().unwrap().samples, 184);
+}
+
+#[test]
+fn a_thread_is_one_in_its_lane() {
+    let mut app = app();
+    press(&mut app, "4<Down>t");
+    assert!(line_with(&app, "cycles").contains("thread worker/3"));
+    press(&mut app, "1");
+    assert!(screen(&app).contains("huffman") && !screen(&app).contains("memcpy"));
+}
+
+#[test]
+fn what_has_to_be_done_outside_is_asked_for() {
+    let mut app = app();
+    assert_eq!(press(&mut app, "q"), Effect::Quit);
+    assert_eq!(press(&mut app, "P"), Effect::Save(SaveForm::Text));
+    assert_eq!(press(&mut app, "sj"), Effect::Save(SaveForm::Json));
+    assert_eq!(press(&mut app, "s<Enter>"), Effect::Save(SaveForm::Svg));
+    let Effect::Code(function) = press(&mut app, "a") else {
+        panic!();
+    };
+    assert_eq!(
+        (function.name.as_str(), function.image.as_str()),
+        ("main", "prog")
+    );
+    assert!(screen(&app).contains("reading the code of main"));
+    app.take_code(&function, Ok(vec!["  50.00  10: add".to_owned()]));
+    assert!(screen(&app).contains("10: add"));
+    press(&mut app, "q");
+    assert_eq!(app.over, Over::Nothing);
+    app.take_code(&function, Err("there is no file".to_owned()));
+    assert!(screen(&app).contains("there is no file"));
+    assert_eq!(
+        press(&mut app, "3<Down><Down><Down>y"),
+        Effect::Copy("server;main;serve;parse".to_owned())
+    );
+    press(&mut app, "1<Esc>");
+    assert!(screen(&app).contains("Really quit?"));
+    assert_eq!(press(&mut app, "y"), Effect::Quit);
+}
+
+#[test]
+fn tab_is_the_next_event_or_view() {
+    let mut app = app();
+    press(&mut app, "<Tab>");
+    assert_eq!(app.view, ViewKind::Calls);
+    let mut sampled = sampled();
+    let mut second = sampled.profile.events[0].clone();
+    second.name = rprof_untrusted::Untrusted::new("page-faults".to_owned());
+    (second.samples, second.weight) = (0, 0);
+    sampled.profile.events.push(second);
+    let mut app = app_of(sampled, (80, 24));
+    press(&mut app, "<Tab>");
+    assert_eq!(app.view, ViewKind::Rows);
+    assert!(line_with(&app, "page-faults").contains("2 of 2"));
+    press(&mut app, "<Tab>");
+    assert!(line_with(&app, "cycles").contains("1 of 2"));
+}
+
+#[test]
+fn data_is_replaced_under_what_is_selected() {
+    let mut app = app();
+    press(&mut app, "t<Down><Down><Down>");
+    let selected = |app: &App| rows(app)[app.table.cursor.at].clone();
+    let before = selected(&app);
+    let fewer = testing::sampled(&[
+        (1, "server", "main;serve;parse;memcpy", 1),
+        (2, "x", "y", 1),
+    ]);
+    app.replace(data(fewer));
+    assert_eq!(selected(&app), before);
+    assert!(line_with(&app, "cycles").contains("1 of 2 samples"));
+    app.replace(data(SampledProfile::default()));
+    press(&mut app, "1234<Enter>");
+}
+
+fn mouse(app: &mut App, kind: MouseEventKind, (column, row): (u16, u16)) {
+    let modifiers = KeyModifiers::NONE;
+    app.handle(&Input::Mouse(MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers,
+    }));
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_opens() {
+    let mut app = app();
+    let left = MouseEventKind::Down(MouseButton::Left);
+    mouse(&mut app, left, (30, 5));
+    assert_eq!(app.table.cursor.at, 2);
+    let n = app.table.lines.len();
+    mouse(&mut app, left, (30, 5));
+    assert!(app.table.lines.len() > n);
+    mouse(&mut app, MouseEventKind::ScrollUp, (30, 5));
+    assert_eq!(app.table.cursor.at, 0);
+    mouse(&mut app, left, (20, 0));
+    assert_eq!(app.view, ViewKind::Flame);
+    mouse(&mut app, left, (10, 5));
+    let selected = app.flame.selected;
+    mouse(&mut app, left, (10, 5));
+    assert_eq!(app.flame.zoom, Some(selected));
+    press(&mut app, "4");
+    mouse(&mut app, left, (40, 6));
+    mouse(&mut app, MouseEventKind::Drag(MouseButton::Left), (50, 6));
+    assert_eq!(app.lanes.marked().map(Iterator::count), Some(11));
+    press(&mut app, "m");
+    mouse(&mut app, left, (0, 0));
+    assert_eq!(app.over, Over::Nothing);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Whatever is pressed, it is drawn, and what views count is the same.
+    #[test]
+    fn any_keys_can_be_pressed(
+        keys in prop::collection::vec("[1234etdkcCEFHVLxoufnNyi/?mas+ 0a-z]|<Enter>|<Esc>|<Down>|<Up>|<Left>|<Right>|<End>", 0..60),
+    ) {
+        let mut app = app();
+        for key in keys {
+            press(&mut app, &key);
+            screen(&app);
+        }
+        press(&mut app, "<Esc><Esc><Esc>1");
+        let Some(shown) = &app.shown else { return Ok(()) };
+        let own: u64 = shown.rows().iter().map(|row| row.self_weight).sum();
+        if !shown.rows().is_empty() {
+            prop_assert_eq!(own, shown.weight);
+        }
+        press(&mut app, "3");
+        let shown = app.shown.as_ref().unwrap();
+        if let Some(boxes) = shown.boxes() {
+            prop_assert_eq!(boxes.layout.whole, shown.weight);
+        }
+    }
+}

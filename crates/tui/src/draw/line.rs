@@ -1,0 +1,112 @@
+//! The last lines: what is selected, what was said, what is typed; how good the recording is.
+
+use super::pen::Pen;
+use crate::app::{App, Over};
+use crate::screen::cells;
+use crate::views::ViewKind;
+use crate::zoom::percent;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
+use rprof_profile::text::width;
+use rprof_untrusted::printable;
+
+/// The line below the view.
+pub(super) fn status(app: &App, pen: &mut Pen<'_>, at: Rect) {
+    if let Over::Prompt(prompt) = &app.over {
+        let wrong = app.message.as_deref().map(printable);
+        let question = match &wrong {
+            Some(why) => {
+                pen.fit()
+                    .cut(why, usize::from(at.width) * 2 / 3)
+                    .into_owned()
+                    + ": "
+            }
+            None => prompt.kind.question().to_owned(),
+        };
+        let style = match wrong {
+            Some(_) => app.look.warning(),
+            None => app.look.heading(),
+        };
+        let end = pen.text(at, &question, style);
+        let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
+        let typed = printable(&prompt.text);
+        // The end of what is typed is seen.
+        let room = usize::from(rest.width).saturating_sub(1);
+        let mut letters = typed.chars();
+        while width(letters.as_str()) > room {
+            letters.next();
+        }
+        let end = pen.text(rest, letters.as_str(), Style::new());
+        let cursor = Rect::new(end, at.y, 1, 1).intersection(at);
+        pen.text(cursor, " ", Style::new().add_modifier(Modifier::REVERSED));
+        return;
+    }
+    if let Some(message) = &app.message {
+        pen.cut(at, &printable(message), app.look.warning());
+        return;
+    }
+    pen.cut(at, &printable(&selected(app)), Style::new());
+}
+
+/// What is selected, with all of its name.
+fn selected(app: &App) -> String {
+    let profile = app.explorer.profile();
+    let mut text = String::new();
+    if let (ViewKind::Calls | ViewKind::Flame, Some(found)) = (app.view, &app.found) {
+        let shown = app.shown.as_ref();
+        let share = shown.map(|shown| percent(shown.share(found.weight, app.is_relative)));
+        let share = share.unwrap_or_default();
+        text = format!(
+            "/{} {} found, {share}; n the next | ",
+            found.matcher.text(),
+            found.n
+        );
+    }
+    match app.view {
+        ViewKind::Rows | ViewKind::Calls => {
+            if let (ViewKind::Rows, Some(filter)) = (app.view, &app.filter) {
+                text = format!("/{}: {} rows | ", filter.text(), app.table.lines.len());
+            }
+            if let Some(frame) = app.selected().frame {
+                profile
+                    .frames
+                    .label_parts(frame, &profile.strings)
+                    .append_to(&mut text);
+                text += &format!("  {}", profile.strings.of(profile.frames.of(frame).image));
+            }
+        }
+        ViewKind::Flame => text += &box_text(app),
+        ViewKind::Threads => text = super::lanes::selected(app),
+    }
+    text
+}
+
+fn box_text(app: &App) -> String {
+    let (Some((boxes, number)), Some(shown)) = (app.selected_box(), &app.shown) else {
+        return String::new();
+    };
+    let Some(one) = boxes.get(number) else {
+        return String::new();
+    };
+    let share = |weight| percent(shown.share(weight, app.is_relative));
+    let name = boxes.name(number, app.explorer.profile());
+    format!(
+        "{} (own {}, {} samples)  {name}",
+        share(one.width),
+        share(one.own),
+        one.samples
+    )
+}
+
+/// The last line.
+pub(super) fn quality(app: &App, pen: &mut Pen<'_>, at: Rect) {
+    let help = " ? keys";
+    let room = at.width.saturating_sub(cells(help.len()));
+    let (text, style) = match &app.advice {
+        Some(advice) => (format!("{}; {advice}", app.quality), app.look.warning()),
+        None => (app.quality.clone(), app.look.quiet()),
+    };
+    pen.cut(Rect::new(at.x, at.y, room, 1), &printable(&text), style);
+    let place = Rect::new(at.x + room, at.y, at.width - room, 1);
+    pen.text(place, help, app.look.quiet());
+}

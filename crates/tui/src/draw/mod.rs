@@ -1,0 +1,77 @@
+//! The state as a screen.
+
+mod calls;
+mod flame;
+mod lanes;
+mod line;
+mod over;
+mod pen;
+mod table;
+
+pub(crate) use over::menu_place;
+
+use crate::app::{App, Over};
+use crate::screen::Screen;
+use crate::views::ViewKind;
+use pen::Pen;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+
+impl App {
+    /// Draws all of it.
+    pub fn draw(&self, buffer: &mut Buffer) {
+        let size = *buffer.area();
+        let mut pen = Pen {
+            buffer,
+            look: self.look,
+        };
+        let Some(screen) = self.screen() else {
+            let (columns, lines) = Screen::MIN;
+            let text = format!("too small: {columns}x{lines} is needed");
+            pen.text(Rect::new(0, 0, size.width, 1), &text, self.look.warning());
+            return;
+        };
+        if let Over::Page(page) = &self.over {
+            over::page(&mut pen, screen.all, page);
+            return;
+        }
+        self.draw_tabs(&mut pen, &screen);
+        if let Some(what) = screen.what {
+            pen.cut(what, &self.what(), self.look.quiet());
+        }
+        match self.view {
+            ViewKind::Rows => table::draw(self, &mut pen, &screen),
+            ViewKind::Calls => calls::draw(self, &mut pen, &screen),
+            ViewKind::Flame => flame::draw(self, &mut pen, &screen),
+            ViewKind::Threads => lanes::draw(self, &mut pen, &screen),
+        }
+        line::status(self, &mut pen, screen.status);
+        if let Some(quality) = screen.quality {
+            line::quality(self, &mut pen, quality);
+        }
+        if let Over::Menu(menu) = &self.over {
+            over::menu(&mut pen, screen.all, menu);
+        }
+    }
+
+    fn draw_tabs(&self, pen: &mut Pen<'_>, screen: &Screen) {
+        let mut end = 0;
+        for (number, (view, rect)) in (1..).zip(screen.tabs()) {
+            let text = match rect.width {
+                3 => format!(" {number} "),
+                _ => format!(" {number} {} ", view.name()),
+            };
+            let style = match view == self.view {
+                true => self.look.selected(),
+                false => self.look.heading(),
+            };
+            pen.text(rect, &text, style);
+            end = rect.right();
+        }
+        let rest = Rect::new(end, 0, screen.all.width.saturating_sub(end), 1);
+        let title = rprof_untrusted::printable(&self.title);
+        if rest.width > 12 {
+            pen.right(rest, &title, self.look.quiet());
+        }
+    }
+}

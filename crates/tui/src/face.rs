@@ -1,0 +1,75 @@
+//! What only the program can do for the interface, and what it gives it.
+
+use rprof_profile::view::{SortKey, Weighing};
+use rprof_profile::{EventProfile, Profile, SampledProfile};
+
+/// What is looked at. It may be replaced while somebody looks.
+#[derive(Clone, Debug, Default)]
+pub struct TuiData {
+    /// The samples.
+    pub sampled: SampledProfile,
+    /// What the recording is called.
+    pub title: String,
+    /// How good it is, in a line.
+    pub quality: String,
+    /// What would make it better, if anything.
+    pub advice: Option<String>,
+    /// About the recording: a line each.
+    pub about: Vec<String>,
+}
+
+/// A function whose code is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionOf {
+    /// Its name, as the files have it.
+    pub name: String,
+    /// Short name of its image.
+    pub image: String,
+    /// Where it starts in the image.
+    pub start: Option<u64>,
+}
+
+/// As what a view is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaveForm {
+    /// The lines of the view, as text.
+    Text,
+    /// A flame graph.
+    Svg,
+    /// Stacks, a line each.
+    Folded,
+    /// Rows, for other programs.
+    Json,
+}
+
+/// What is to be saved.
+#[derive(Debug)]
+pub struct Saved<'a> {
+    /// As what.
+    pub form: SaveForm,
+    /// Names and functions.
+    pub profile: &'a Profile,
+    /// The event with the stacks of the samples that are selected.
+    pub event: &'a EventProfile,
+    /// What rows are grouped by.
+    pub keys: &'a [SortKey],
+    /// What rows count.
+    pub weighing: Weighing,
+    /// The lines of the view.
+    pub text: &'a str,
+}
+
+/// What only the program can do.
+pub trait Face {
+    /// Lines of the code of a function, with what was sampled at each.
+    ///
+    /// # Errors
+    /// Why there is none, in a line.
+    fn code(&mut self, function: &FunctionOf) -> Result<Vec<String>, String>;
+
+    /// Writes what is seen into a file, and returns its name.
+    ///
+    /// # Errors
+    /// Why it cannot be written, in a line.
+    fn save(&mut self, saved: &Saved<'_>) -> Result<String, String>;
+}

@@ -1,0 +1,134 @@
+//! Where on the screen what is: drawing and clicks ask here.
+
+use crate::views::ViewKind;
+use ratatui_core::layout::{Position, Rect};
+
+/// Parts of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    pub(crate) all: Rect,
+    /// The views, and which recording this is.
+    pub(crate) tabs: Rect,
+    /// Event and zooms.
+    pub(crate) what: Option<Rect>,
+    pub(crate) heading: Option<Rect>,
+    pub(crate) body: Rect,
+    /// What is selected, messages, what is typed.
+    pub(crate) status: Rect,
+    pub(crate) quality: Option<Rect>,
+}
+
+impl Screen {
+    /// Fewer columns or lines show nothing.
+    pub(crate) const MIN: (u16, u16) = (20, 4);
+
+    /// `None` if it is too small.
+    pub(crate) fn of((columns, lines): (u16, u16), has_heading: bool) -> Option<Self> {
+        if columns < Self::MIN.0 || lines < Self::MIN.1 {
+            return None;
+        }
+        let line = |y| Rect::new(0, y, columns, 1);
+        let (is_roomy, is_tall) = (lines >= 7, lines >= 10);
+        let mut top = 1;
+        let what = is_roomy.then(|| line(1));
+        top += u16::from(what.is_some());
+        let heading = (is_tall && has_heading).then(|| line(top));
+        top += u16::from(heading.is_some());
+        let quality = is_roomy.then(|| line(lines - 1));
+        let status = lines - 1 - u16::from(quality.is_some());
+        Some(Self {
+            all: Rect::new(0, 0, columns, lines),
+            tabs: line(0),
+            what,
+            heading,
+            body: Rect::new(0, top, columns, status - top),
+            status: line(status),
+            quality,
+        })
+    }
+
+    /// Lines of the body.
+    pub(crate) fn height(&self) -> usize {
+        self.body.height.into()
+    }
+
+    /// Columns of the body.
+    pub(crate) fn columns(&self) -> usize {
+        self.body.width.into()
+    }
+
+    /// Where the views' names are.
+    pub(crate) fn tabs(&self) -> impl Iterator<Item = (ViewKind, Rect)> + use<> {
+        let is_narrow = self.all.width < 40;
+        let mut x = 0;
+        ViewKind::ALL.into_iter().map(move |view| {
+            let width = match is_narrow {
+                true => 3,
+                false => u16::try_from(view.name().len()).unwrap_or(0) + 4,
+            };
+            let rect = Rect::new(x, 0, width, 1);
+            x += width;
+            (view, rect)
+        })
+    }
+
+    /// The view whose name is there.
+    pub(crate) fn tab_at(&self, at: Position) -> Option<ViewKind> {
+        let mut tabs = self.tabs();
+        tabs.find(|(_, rect)| rect.contains(at))
+            .map(|(view, _)| view)
+    }
+
+    /// Columns and where they begin: names of threads, then time.
+    pub(crate) fn lane(&self) -> Lane {
+        let columns = self.columns();
+        let names = (columns / 3).clamp(8, 30);
+        Lane {
+            names,
+            slots: columns.saturating_sub(names),
+        }
+    }
+}
+
+/// Columns of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    /// Of the thread's name and its share.
+    pub(crate) names: usize,
+    /// Of the time.
+    pub(crate) slots: usize,
+}
+
+/// A number of columns or lines.
+pub(crate) fn cells(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_its_place() {
+        assert_eq!(Screen::of((19, 24), true), None);
+        assert_eq!(Screen::of((80, 3), true), None);
+        for lines in 4..40 {
+            for has_heading in [false, true] {
+                let screen = Screen::of((80, lines), has_heading).unwrap();
+                let others = [screen.what, screen.heading, screen.quality];
+                let n_others = others.into_iter().flatten().count();
+                assert_eq!(screen.height() + n_others + 2, usize::from(lines));
+                assert!(screen.height() >= 2);
+            }
+        }
+    }
+
+    #[test]
+    fn tabs_are_on_the_screen() {
+        for columns in [20, 39, 40, 80] {
+            let screen = Screen::of((columns, 24), true).unwrap();
+            assert!(screen.tabs().all(|(_, tab)| tab.right() <= columns));
+            assert_eq!(screen.tab_at(Position::new(0, 0)), Some(ViewKind::Rows));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Boxes of a flame graph, with what stands on each: what the call tree and the flame view share.
+
+use crate::matcher::Matcher;
+use crate::shown::FrameMatches;
+use rprof_profile::{FrameId, Profile};
+use rprof_query::{FlameBox, FlameLabel, FlameLayout};
+
+/// Boxes, and those on each.
+#[derive(Debug)]
+pub(crate) struct Boxes {
+    pub(crate) layout: FlameLayout,
+    /// Numbers of boxes, by what they stand on; the lowest come first.
+    children: Vec<u32>,
+    /// Where those on a box begin; the lowest are number 0.
+    starts: Vec<u32>,
+}
+
+impl Boxes {
+    pub(crate) fn of(layout: FlameLayout) -> Self {
+        let list_of = |one: &FlameBox| one.parent.map_or(0, |parent| parent as usize + 1);
+        let mut starts = vec![0u32; layout.boxes.len() + 2];
+        for one in &layout.boxes {
+            starts[list_of(one) + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut children = vec![0u32; layout.boxes.len()];
+        for (number, one) in (0u32..).zip(&layout.boxes) {
+            let at = &mut next[list_of(one)];
+            children[*at as usize] = number;
+            *at += 1;
+        }
+        Self {
+            layout,
+            children,
+            starts,
+        }
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&FlameBox> {
+        self.layout.boxes.get(number as usize)
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.layout.boxes.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Those on a box, from left to right.
+    pub(crate) fn children(&self, number: Option<u32>) -> &[u32] {
+        let list = number.map_or(0, |number| number as usize + 1);
+        let bound = |at: usize| self.starts.get(at).map_or(0, |&start| start as usize);
+        self.children
+            .get(bound(list)..bound(list + 1))
+            .unwrap_or_default()
+    }
+
+    /// The box that all of a box's weight goes on to.
+    pub(crate) fn only_child(&self, number: u32) -> Option<u32> {
+        let one = self.get(number)?;
+        match *self.children(Some(number)) {
+            [child] if self.get(child)?.width == one.width => Some(child),
+            _ => None,
+        }
+    }
+
+    /// A box and those below it, the lowest last.
+    pub(crate) fn path(&self, number: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(number), |&at| self.get(at)?.parent)
+    }
+
+    /// The name of the thread that a box is of.
+    pub(crate) fn comm(&self, number: u32, profile: &Profile) -> Option<String> {
+        let lowest = self.path(number).last()?;
+        match self.get(lowest)?.label {
+            FlameLabel::Comm(comm) => Some(profile.strings.of(comm).into_raw().to_owned()),
+            FlameLabel::Frame(_) => None,
+        }
+    }
+
+    pub(crate) fn frame(&self, number: u32) -> Option<FrameId> {
+        match self.get(number)?.label {
+            FlameLabel::Comm(_) => None,
+            FlameLabel::Frame(frame) => Some(frame),
+        }
+    }
+
+    /// What a box is called, fit to be shown.
+    pub(crate) fn name(&self, number: u32, profile: &Profile) -> String {
+        let mut name = String::new();
+        match self.get(number).map(|one| one.label) {
+            Some(FlameLabel::Comm(comm)) => name += &profile.strings.of(comm).to_string(),
+            Some(FlameLabel::Frame(frame)) => {
+                let label = profile.frames.label_parts(frame, &profile.strings);
+                label.append_to(&mut name);
+            }
+            None => {}
+        }
+        name
+    }
+
+    /// The names from the lowest to a box, separated as in folded stacks.
+    pub(crate) fn stack(&self, number: u32, profile: &Profile) -> String {
+        let mut path: Vec<u32> = self.path(number).collect();
+        path.reverse();
+        let names = path.into_iter().map(|one| self.name(one, profile));
+        names.collect::<Vec<_>>().join(";")
+    }
+}
+
+/// What a search has found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) matcher: Matcher,
+    /// By number of the box.
+    is_found: Vec<bool>,
+    /// How many there are.
+    pub(crate) n: usize,
+    /// Weight of stacks with any of them.
+    pub(crate) weight: u64,
+}
+
+impl Found {
+    /// Looks at all names.
+    pub(crate) fn of(boxes: &Boxes, profile: &Profile, matcher: Matcher) -> Self {
+        let mut frames = FrameMatches::default();
+        let mut found = Self {
+            matcher,
+            is_found: Vec::with_capacity(boxes.layout.boxes.len()),
+            n: 0,
+            weight: 0,
+        };
+        // Whether a box or one below it is found.
+        let mut is_within: Vec<bool> = Vec::with_capacity(boxes.layout.boxes.len());
+        for one in &boxes.layout.boxes {
+            let is_found = match one.label {
+                FlameLabel::Comm(comm) => {
+                    found.matcher.matches(profile.strings.of(comm).into_raw())
+                }
+                FlameLabel::Frame(frame) => frames.of(frame, || {
+                    let name = profile.frames.label(frame, &profile.strings);
+                    found.matcher.matches(name.raw())
+                }),
+            };
+            let outer = one.parent.is_some_and(|parent| is_within[parent as usize]);
+            if is_found && !outer {
+                found.weight = found.weight.saturating_add(one.width);
+            }
+            found.n += usize::from(is_found);
+            is_within.push(outer || is_found);
+            found.is_found.push(is_found);
+        }
+        found
+    }
+
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.is_found.get(number as usize).copied().unwrap_or(false)
+    }
+
+    /// The next one after a box, or before it; around the end.
+    pub(crate) fn next(&self, from: u32, is_back: bool) -> Option<u32> {
+        let n = self.is_found.len();
+        let from = from as usize;
+        let at = (1..=n).map(|step| match is_back {
+            false => (from + step) % n,
+            true => (from + n - step) % n,
+        });
+        let found = at.into_iter().find(|&at| self.is_found[at])?;
+        u32::try_from(found).ok()
+    }
+}

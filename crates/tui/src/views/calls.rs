@@ -1,0 +1,162 @@
+//! The call tree: from the threads to what they called.
+
+use super::boxes::Boxes;
+use crate::cursor::Cursor;
+use foldhash::HashSet;
+
+/// A line of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallLine {
+    /// The box.
+    pub(crate) number: u32,
+    /// How far it is to the right. What all weight goes on to is not further than what it comes from.
+    pub(crate) depth: usize,
+}
+
+/// The tree, as far as it is open.
+#[derive(Debug, Default)]
+pub(crate) struct CallsView {
+    pub(crate) cursor: Cursor,
+    pub(crate) lines: Vec<CallLine>,
+    open: HashSet<u32>,
+}
+
+impl CallsView {
+    /// Lines that `E` opens at most.
+    const MAX_OPENED: usize = 10_000;
+
+    /// Begins anew: with the threads, the first of them open.
+    pub(crate) fn reset(&mut self, boxes: &Boxes) {
+        self.open.clear();
+        self.cursor = Cursor::default();
+        if let Some(&first) = boxes.children(None).first() {
+            self.open_chain(boxes, first);
+        }
+        self.build(boxes);
+    }
+
+    pub(crate) fn selected(&self) -> Option<u32> {
+        Some(self.lines.get(self.cursor.at)?.number)
+    }
+
+    pub(crate) fn is_open(&self, number: u32) -> bool {
+        self.open.contains(&number)
+    }
+
+    /// Opens or closes a node.
+    pub(crate) fn toggle(&mut self, boxes: &Boxes) {
+        if let Some(number) = self.selected() {
+            match self.open.remove(&number) {
+                true => {}
+                false => self.open_chain(boxes, number),
+            }
+            self.build(boxes);
+        }
+    }
+
+    /// Opens a node, if it is not.
+    pub(crate) fn open(&mut self, boxes: &Boxes) {
+        if self.selected().is_some_and(|number| !self.is_open(number)) {
+            self.toggle(boxes);
+        }
+    }
+
+    /// Closes a node, or goes to the one that it is called by. Says whether there was anything to do.
+    pub(crate) fn close(&mut self, boxes: &Boxes, height: usize) -> bool {
+        let Some(number) = self.selected() else {
+            return false;
+        };
+        if self.open.remove(&number) {
+            self.build(boxes);
+            return true;
+        }
+        let parent = boxes.get(number).and_then(|one| one.parent);
+        parent.is_some_and(|parent| self.go_to(parent, height))
+    }
+
+    /// Opens all of a node's tree, or closes it.
+    pub(crate) fn toggle_all(&mut self, boxes: &Boxes) {
+        let Some(number) = self.selected() else {
+            return;
+        };
+        if self.open.contains(&number) {
+            let mut todo = vec![number];
+            while let Some(at) = todo.pop() {
+                if self.open.remove(&at) {
+                    todo.extend(boxes.children(Some(at)));
+                }
+            }
+        } else {
+            self.open_below(boxes, vec![number]);
+        }
+        self.build(boxes);
+    }
+
+    pub(crate) fn open_all(&mut self, boxes: &Boxes, height: usize) {
+        let at = self.selected();
+        self.open_below(boxes, boxes.children(None).iter().rev().copied().collect());
+        self.build(boxes);
+        at.map(|at| self.go_to(at, height));
+    }
+
+    pub(crate) fn close_all(&mut self, boxes: &Boxes, height: usize) {
+        let at = self.selected();
+        self.open.clear();
+        self.build(boxes);
+        let lowest = at.and_then(|at| boxes.path(at).last());
+        lowest.map(|lowest| self.go_to(lowest, height));
+    }
+
+    /// Selects a box, and opens what it is in.
+    pub(crate) fn show(&mut self, boxes: &Boxes, number: u32, height: usize) {
+        self.open.extend(boxes.path(number).skip(1));
+        self.build(boxes);
+        self.go_to(number, height);
+    }
+
+    fn go_to(&mut self, number: u32, height: usize) -> bool {
+        let at = self.lines.iter().position(|line| line.number == number);
+        if let Some(at) = at {
+            self.cursor.go(at, self.lines.len(), height);
+        }
+        at.is_some()
+    }
+
+    /// Opens a node, and on to where its weight divides.
+    fn open_chain(&mut self, boxes: &Boxes, number: u32) {
+        let chain = std::iter::successors(Some(number), |&at| boxes.only_child(at));
+        self.open.extend(chain);
+    }
+
+    fn open_below(&mut self, boxes: &Boxes, mut todo: Vec<u32>) {
+        let mut n_left = Self::MAX_OPENED;
+        while let Some(at) = todo.pop() {
+            let children = boxes.children(Some(at));
+            if n_left < children.len() {
+                break;
+            }
+            n_left -= children.len();
+            if !children.is_empty() {
+                self.open.insert(at);
+                todo.extend(children.iter().rev());
+            }
+        }
+    }
+
+    fn build(&mut self, boxes: &Boxes) {
+        self.lines.clear();
+        let mut todo: Vec<CallLine> = Vec::new();
+        let line = |depth| move |&number: &u32| CallLine { number, depth };
+        todo.extend(boxes.children(None).iter().rev().map(line(0)));
+        while let Some(one) = todo.pop() {
+            self.lines.push(one);
+            if self.open.contains(&one.number) {
+                let is_chain = boxes.only_child(one.number).is_some();
+                let is_thread = boxes.frame(one.number).is_none();
+                let depth = one.depth + usize::from(!is_chain || is_thread);
+                let children = boxes.children(Some(one.number)).iter().rev();
+                todo.extend(children.map(line(depth)));
+            }
+        }
+    }
+}

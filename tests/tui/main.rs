@@ -1,0 +1,237 @@
+//! `rprof tui` on a terminal: keys in, screens out.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod terminal;
+
+use common::{Recording, fixtures, golden, rprof, run};
+use std::fs;
+use std::path::PathBuf;
+use terminal::Terminal;
+
+/// A shell's words for `rprof tui` on a fixture, in the folder of a test.
+fn line(words: &str) -> String {
+    let rprof = env!("CARGO_BIN_EXE_rprof");
+    let spin = fixtures().join("spin");
+    let (data, root) = (spin.join("perf.data"), spin.join("root"));
+    format!(
+        "{rprof} tui -i {} --symfs {} {words}",
+        data.display(),
+        root.display()
+    )
+}
+
+/// A terminal in which rprof runs, the line after which says how it ended.
+fn shown(test: &str, size: (u32, u32), words: &str) -> Option<Terminal> {
+    let script = format!(
+        "cd \"$(dirname \"$0\")\"; stty -g > before; {}; echo exit $?; stty -g > after; echo done",
+        line(words)
+    );
+    Terminal::start(test, size, &script)
+}
+
+fn assert_restored(terminal: &Terminal) {
+    terminal.wait("done");
+    assert!(!terminal.is_other_screen());
+    let state = |name| fs::read_to_string(terminal.path(name)).unwrap();
+    assert_eq!(state("before"), state("after"));
+}
+
+fn golden_path(name: &str) -> PathBuf {
+    fixtures().join("../tests/tui").join(name)
+}
+
+#[test]
+fn views_of_a_recording_are_these() {
+    let test = "views_of_a_recording_are_these";
+    let Some(terminal) = shown(test, (80, 24), "") else {
+        return;
+    };
+    let is_whole = |screen: &str| screen.contains("? keys");
+    terminal.wait_until("the rows", is_whole);
+    terminal.press(&["Enter"]);
+    let rows = terminal.wait_until("an open row", |screen| screen.contains("\n-"));
+    golden(&golden_path("rows.txt"), &rows);
+    terminal.press(&["2"]);
+    let calls = terminal.wait("Thread and what it called");
+    golden(&golden_path("calls.txt"), &calls);
+    terminal.press(&["3"]);
+    let flame = terminal.wait("what they called below them");
+    golden(&golden_path("flame.txt"), &flame);
+    terminal.press(&["4"]);
+    let threads = terminal.wait("a column");
+    golden(&golden_path("threads.txt"), &threads);
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
+}
+
+#[test]
+fn what_is_saved_has_the_sums_of_the_report() {
+    let test = "what_is_saved_has_the_sums_of_the_report";
+    let spin = Recording::fixture("spin");
+    for filter in [
+        &[][..],
+        &["-S", "!main"],
+        &["--time", "10%-60%"],
+        &["--no-children"],
+    ] {
+        let words = filter
+            .iter()
+            .map(|word| format!("'{word}'"))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let Some(terminal) = shown(test, (100, 30), &words) else {
+            return;
+        };
+        terminal.wait("? keys");
+        terminal.press(&["s", "j"]);
+        terminal.wait("wrote rprof.0.json");
+        terminal.press(&["P"]);
+        terminal.wait("wrote perf.hist.0");
+        terminal.press(&["s", "f"]);
+        terminal.wait("wrote rprof.0.folded");
+        let read = |name| fs::read_to_string(terminal.path(name)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&read("rprof.0.json")).unwrap();
+        let args = [&["--format", "json", "-g", "none"], filter].concat();
+        let report: serde_json::Value = serde_json::from_str(&spin.read("report", &args)).unwrap();
+        let rows = |json: &serde_json::Value| json["events"][0]["rows"].clone();
+        assert!(
+            rows(&json).as_array().is_some_and(|rows| !rows.is_empty()),
+            "{json}"
+        );
+        assert_eq!(rows(&json), rows(&report), "{filter:?}");
+        // Whole stacks are the same whatever rows count.
+        let of_samples = filter.iter().filter(|word| **word != "--no-children");
+        let args: Vec<&str> = ["--format", "folded"]
+            .iter()
+            .chain(of_samples)
+            .copied()
+            .collect();
+        let folded = spin.read("report", &args);
+        assert_eq!(read("rprof.0.folded"), folded, "{filter:?}");
+        // The percentages on the screen are those of the table.
+        let args = [&["-g", "none"], filter].concat();
+        let table = spin.read("report", &args);
+        let cells = |text: &str| {
+            let lines = text
+                .lines()
+                .filter(|line| !line.starts_with('#') && !line.is_empty());
+            lines
+                .map(|line| line.split_whitespace().map(str::to_owned).collect())
+                .collect::<Vec<Vec<_>>>()
+        };
+        assert_eq!(cells(&read("perf.hist.0")), cells(&table), "{filter:?}");
+    }
+}
+
+#[test]
+fn the_code_of_a_function_is_that_of_annotate() {
+    let test = "the_code_of_a_function_is_that_of_annotate";
+    let Some(terminal) = shown(test, (100, 40), "--no-children -s sym") else {
+        return;
+    };
+    terminal.wait("? keys");
+    terminal.press(&["a"]);
+    let screen = terminal.wait("the next hottest line");
+    let name = screen.lines().next().unwrap_or_default().trim().to_owned();
+    let listing = Recording::fixture("spin").read("annotate", &[&name]);
+    // Jumps are drawn with other characters on a terminal.
+    let lines = screen.lines().skip(1);
+    let shown: Vec<&str> = lines.filter(|line| line.contains("% of all")).collect();
+    assert!(!shown.is_empty() && !screen.contains("\\x1b"), "{screen}");
+    assert!(
+        shown.iter().all(|line| listing.contains(line.trim())),
+        "{screen}\n{listing}"
+    );
+    terminal.press(&["Escape"]);
+    terminal.wait("? keys");
+}
+
+#[test]
+fn a_resize_storm_ends_with_the_last_size() {
+    let test = "a_resize_storm_ends_with_the_last_size";
+    let Some(terminal) = shown(test, (80, 24), "") else {
+        return;
+    };
+    terminal.wait("? keys");
+    for step in 0..40 {
+        terminal.resize(20 + step * 7 % 130, 5 + step * 5 % 40);
+        terminal.press(&[["1", "2", "3", "4"][step as usize % 4], "Down"]);
+    }
+    terminal.press(&["1"]);
+    terminal.resize(20, 5);
+    terminal.wait_until("a small screen", |screen| screen.contains(" 1  2  3  4"));
+    terminal.resize(19, 5);
+    terminal.wait("too small");
+    terminal.resize(100, 30);
+    terminal.wait_until("all of it", |screen| {
+        screen.contains("? keys") && screen.contains("Symbol")
+    });
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
+}
+
+#[test]
+fn signals_give_the_terminal_back() {
+    let test = "signals_give_the_terminal_back";
+    for signal in ["TERM", "INT", "HUP"] {
+        let script = format!(
+            "cd \"$(dirname \"$0\")\"; stty -g > before; sh -c 'echo $$ > pid; exec {}'; \
+             echo exit $?; stty -g > after; echo done",
+            line("").replace('\'', "")
+        );
+        let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+            return;
+        };
+        terminal.wait("? keys");
+        assert!(terminal.is_other_screen());
+        let pid = fs::read_to_string(terminal.path("pid")).unwrap();
+        common::signal(pid.trim().parse().unwrap(), signal);
+        terminal.wait("exit 130");
+        assert_restored(&terminal);
+    }
+}
+
+#[test]
+fn where_there_is_no_screen_the_report_comes_instead() {
+    let test = "where_there_is_no_screen_the_report_comes_instead";
+    let spin = fixtures().join("spin");
+    let mut words: Vec<std::ffi::OsString> = vec!["tui".into(), "-i".into()];
+    words.push(spin.join("perf.data").into());
+    words.extend([
+        "--symfs".into(),
+        spin.join("root").into(),
+        "-s".into(),
+        "sym".into(),
+    ]);
+    let ran = run(rprof(&words).env("TERM", "xterm")).ok();
+    let spin = Recording::fixture("spin");
+    assert_eq!(ran.stdout, spin.read("report", &["-s", "sym"]));
+    assert!(
+        ran.stderr
+            .contains("rprof: standard output is no terminal: here is the report instead"),
+        "{}",
+        ran.stderr
+    );
+    let script = format!(
+        "export TERM=dumb PAGER=cat; {}; echo exit $?",
+        line("-s sym -e x")
+    );
+    let Some(terminal) = Terminal::start(test, (120, 90), &script) else {
+        return;
+    };
+    let screen = terminal.wait("exit 0");
+    assert!(
+        screen.contains("this terminal only prints (TERM): here is the report instead"),
+        "{screen}"
+    );
+    assert!(terminal.dir().is_dir());
+}
