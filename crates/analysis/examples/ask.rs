@@ -34,11 +34,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sampled = load_samples(&reader, &Options::default(), &mut |_| {})?;
     println!("{:>9.1} ms  load", millis(start));
     println!(
-        "              {} samples, {} threads, {} stack nodes, {} functions, {} MiB at most",
+        "              {} samples, {} threads, {} stack nodes, {} functions, {} texts, {} MiB at most",
         sampled.samples.len(),
         sampled.threads.len(),
         sampled.stacks.nodes().len(),
         sampled.profile.frames.ids().count(),
+        sampled.profile.strings.iter().count(),
         peak_mib().unwrap_or(0),
     );
     let mut explorer = Explorer::new(sampled);

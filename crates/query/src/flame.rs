@@ -6,7 +6,7 @@ mod stacks;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{EventProfile, FrameId, Profile, StrId};
 use stacks::{Callees, Callers, Stacks, Standing};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 /// What stands next to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -164,17 +164,24 @@ impl Ranked<'_> {
     }
 
     fn sort<P>(&self, list: &mut [Standing<P>]) {
-        // Names of threads stand alone, and are few.
-        let key = |one: &Standing<P>| match one.label {
-            FlameLabel::Comm(comm) => (self.profile.strings.of(comm).into_raw(), 0),
-            FlameLabel::Frame(frame) => ("", self.ranks[frame.number() as usize]),
-        };
         match self.order {
             FlameOrder::Heaviest => list.sort_unstable_by(|a, b| {
-                let by_width = Reverse(a.width).cmp(&Reverse(b.width));
-                by_width.then_with(|| key(a).cmp(&key(b)))
+                let by_width = b.width.cmp(&a.width);
+                by_width.then_with(|| self.by_name(a.label, b.label))
             }),
-            FlameOrder::Name => list.sort_unstable_by(|a, b| key(a).cmp(&key(b))),
+            FlameOrder::Name => list.sort_unstable_by(|a, b| self.by_name(a.label, b.label)),
+        }
+    }
+
+    fn by_name(&self, a: FlameLabel, b: FlameLabel) -> Ordering {
+        let text = |comm| self.profile.strings.of(comm);
+        let rank = |frame: FrameId| self.ranks[frame.number() as usize];
+        match (a, b) {
+            (FlameLabel::Frame(a), FlameLabel::Frame(b)) => rank(a).cmp(&rank(b)),
+            (FlameLabel::Comm(a), FlameLabel::Comm(b)) => text(a).cmp(&text(b)),
+            // They do not stand side by side.
+            (FlameLabel::Comm(_), FlameLabel::Frame(_)) => Ordering::Less,
+            (FlameLabel::Frame(_), FlameLabel::Comm(_)) => Ordering::Greater,
         }
     }
 }
