@@ -41,6 +41,7 @@ fn frames(path: &Path, addresses: &[u64], n_threads: usize) -> Vec<Frames> {
         demangling: Demangling::Short,
         fde: false,
         n_threads,
+        index: false,
     };
     let answers = symbolize_user(&located, &offsets, request).unwrap();
     let frame = |frame: &rprof_symbols::Frame| {

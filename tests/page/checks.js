@@ -7,10 +7,11 @@
 const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
+const difference = require("./difference.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
- *   total: number}[]}} Facts
+ *   total: number}[], lacks?: boolean}} Facts
  * @typedef {Awaited<ReturnType<Browser["tab"]>>} Tab
  */
 
@@ -179,6 +180,24 @@ async function theAddressRestoresWhatWasSeen(tab, facts, { fragment, width }) {
   assert.equal(await tab.run(`rprofPage.views.flame.boxes.whole`), facts.total);
 }
 
+/**
+ * A recording without times and call chains.
+ * @param {Tab} tab
+ */
+async function whatIsNotThereIsSaid(tab) {
+  const notes = await tab.run(`document.getElementById("notes").textContent`);
+  assert.match(notes, /The recording has no times.*There are no call chains/);
+  await tab.run(`document.activeElement.blur(); rprofPage.view("table")`);
+  for (const key of ["4", "5"]) await tab.press(key, key);
+  assert.equal(await tab.run(`rprofPage.state.view`), "table");
+  const hidden = await tab.run(`["overview", "threads-tab", "heat-tab"].every((id) => document.getElementById(id).hidden)`);
+  assert.ok(hidden);
+  const url = await tab.run(`location.href.split("#")[0]`);
+  await tab.open(`${url}#view=heat&order=time&range=1.5`);
+  const { view, order, range } = await tab.run(`rprofPage.state`);
+  assert.deepEqual({ view, order, range }, { view: "flame", order: "heavy", range: null });
+}
+
 /** @param {Tab} tab */
 async function nothingOfOthersRuns(tab) {
   assert.equal(await tab.run(`typeof globalThis.broken`), "undefined");
@@ -196,9 +215,20 @@ async function main() {
     await tab.size(1280, 800);
     for (const facts of pages) {
       await tab.open(`file://${facts.page}`);
+      if ("stacks" in facts) {
+        await difference.check(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
       await sumsAreTheReports(tab, facts);
       await rowsAreTheReports(tab, facts);
       await aFunctionHasItsCallersAndCallees(tab, facts);
+      if (facts.lacks) {
+        await whatIsNotThereIsSaid(tab);
+        await nothingOfOthersRuns(tab);
+        continue;
+      }
       const zoomed = await aClickZoomsAndEscapeGoesBack(tab);
       await searchMarksAndKeeps(tab, facts);
       await aBrushChoosesARangeOfTime(tab);

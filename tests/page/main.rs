@@ -28,7 +28,7 @@ NAMED(quotes, "'`${globalThis.broken=1}`&quot;<!--")
 NAMED(right, "\342\200\256gpj.exe\342\201\246")
 NAMED(longest, LONG)
 static void *other(void *_) {
-    prctl(PR_SET_NAME, "<b>\"x</b>&amp;", 0, 0, 0);
+    prctl(PR_SET_NAME, "<b>\"\033[x</b>&", 0, 0, 0);
     script(150);
     image(100);
     return _;
@@ -56,17 +56,53 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
     let event = &report["events"][0];
     let total = event["weight"].as_f64().unwrap();
     let weight = |row: &Value, key: &str| (row[key].as_f64().unwrap() * total / 100.0).round();
+    // Where nothing has callers, that is all that a function has.
+    let children = |row: &Value| match row["overhead_children"].is_null() {
+        true => weight(row, "overhead"),
+        false => weight(row, "overhead_children"),
+    };
     let rows = event["rows"].as_array().unwrap().iter().map(|row| {
         let symbol = row["sym"].as_str().unwrap();
         json!({
             "name": symbol.split_once("] ").unwrap().1,
             "image": row["dso"],
             "self": weight(row, "overhead"),
-            "total": weight(row, "overhead_children"),
+            "total": children(row),
         })
     });
     let rows: Vec<Value> = rows.collect();
     json!({ "page": page, "total": total, "levels": levels(recording), "rows": rows })
+}
+
+/// What the page of what changed must say, by what `rprof flame` says of the same.
+fn changes(before: &Recording, after: &Recording, page: &Path) -> Value {
+    let against = |verb: &str| {
+        let mut command = after.command(verb, &[]);
+        command.arg("--against").arg(&before.file);
+        command
+    };
+    run(against("export").arg("-o").arg(page)).ok();
+    let folded = run(against("flame").args(["--folded", "--per", "run"])).ok();
+    let stacks = folded.stdout.lines().map(|line| {
+        let mut parts = line.rsplitn(3, ' ');
+        let mut number = || -> u64 { parts.next().unwrap().parse().unwrap() };
+        let (after, before) = (number(), number());
+        json!([parts.next().unwrap(), before, after])
+    });
+    let stacks: Vec<Value> = stacks.collect();
+    let picture = run(against("flame").args(["--min-width", "0"])).ok();
+    let boxes = picture.stdout.split("<title>").skip(1).filter_map(|text| {
+        let (title, rest) = text.split_once("</title>")?;
+        let title = title.replace("&lt;", "<").replace("&gt;", ">");
+        let title = title.replace("&quot;", "\"").replace("&apos;", "'");
+        let title = title.replace("&#39;", "'").replace("&amp;", "&");
+        let (name, said) = title.strip_suffix(')')?.rsplit_once(" (")?;
+        let (_, fill) = rest.split_once(" fill=\"")?;
+        let (fill, _) = fill.split_once('"')?;
+        (name != "all").then(|| json!([name, said, fill]))
+    });
+    let boxes: Vec<Value> = boxes.collect();
+    json!({ "page": page, "stacks": stacks, "boxes": boxes })
 }
 
 /// How many samples stacks have that are so deep, the thread's name counted.
@@ -96,14 +132,19 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
         facts(&Recording::fixture("spin"), dir.path(), "spin.html"),
         facts(&Recording::fixture("dwarf"), dir.path(), "dwarf.html"),
     ];
+    let (spin, dwarf) = (Recording::fixture("spin"), Recording::fixture("dwarf"));
+    pages.push(changes(&spin, &dwarf, &dir.path().join("changes.html")));
     let hostile = hostile(test);
-    if let Some((_program, recording)) = &hostile {
+    if let Some((program, recording)) = &hostile {
         let facts = facts(recording, dir.path(), "hostile.html");
         let names = facts["rows"].to_string();
         for name in ["</script><script>globalThis", "<img src=x", "u{202e}gpj"] {
             assert!(names.contains(name), "{name}: {names}");
         }
         pages.push(facts);
+        let page = dir.path().join("hostile-changes.html");
+        pages.push(changes(&spin, recording, &page));
+        pages.extend(flat_without_times(test, program, dir.path()));
     }
     let list = dir.path().join("pages.json");
     write(&list, Value::from(pages).to_string().as_bytes());
@@ -113,6 +154,18 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
         .arg(&list)
         .env("TMPDIR", dir.path()));
     print!("{}", ran.ok().stdout);
+}
+
+/// Of a recording in which samples have neither times nor callers.
+fn flat_without_times(test: &str, program: &Program, dir: &Path) -> Option<Value> {
+    if !has(test, "perf", "linux-perf") {
+        return None;
+    }
+    let args = ["-B", "--per-thread", "-e", "cpu-clock:u", "-F", "999"];
+    let recording = program.record_by_perf(&args, &[]);
+    let mut facts = facts(&recording, dir, "flat.html");
+    facts["lacks"] = true.into();
+    Some(facts)
 }
 
 /// A recording of a program whose functions and threads are called what could run in a page.

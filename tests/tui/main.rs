@@ -8,6 +8,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod live;
 mod terminal;
 
 use common::{Recording, fixtures, golden, rprof, run};

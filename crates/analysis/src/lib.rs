@@ -51,6 +51,6 @@ pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
-pub use symbolize::{Kernel, SourceLine, Symbols};
+pub use symbolize::{Kernel, KnownNames, SourceLine, Symbols};
 pub use tasks::{WantedMappings, load_tasks};
 pub use tracepoints::TracepointFormats;

@@ -2,12 +2,13 @@
 
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
+use crate::symbolize::KnownNames;
 use foldhash::HashMap;
 use rprof_images::Fingerprint;
 use rprof_locate::Locator;
 use rprof_machine::ImageId;
 use rprof_perfdata::Reader;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What was in files that have no build id, by path, inode and device.
 pub(crate) type Contents = HashMap<(Vec<u8>, u64, (u32, u32)), Fingerprint>;
@@ -28,6 +29,8 @@ pub struct Recording<'r> {
     /// Asked for files that are not found otherwise.
     pub(crate) processes: OnceLock<ProcessesByImage>,
     pub(crate) contents: OnceLock<Contents>,
+    /// Names that other recordings of this machine were found to have.
+    pub(crate) known_names: Option<Arc<KnownNames>>,
 }
 
 impl<'r> Recording<'r> {
@@ -47,6 +50,7 @@ impl<'r> Recording<'r> {
             clock: OnceLock::new(),
             processes: OnceLock::new(),
             contents: OnceLock::new(),
+            known_names: None,
         })
     }
 

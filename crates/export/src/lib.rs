@@ -61,7 +61,7 @@ mod tests;
 pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
-pub use page::Page;
+pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;

@@ -44,6 +44,8 @@ pub enum Stdout {
     Inherited,
     /// Our standard error: the output is for something else.
     ToStderr,
+    /// Nowhere, and it reads nothing: the terminal is for something else.
+    Nowhere,
 }
 
 /// A forked child that waits at its gate.
@@ -167,10 +169,7 @@ fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdo
     if got == 1 {
         // std ignores SIGPIPE, and a recorder blocks what it reads from a signalfd.
         sys::restore_signals_of_start();
-        if stdout == Stdout::ToStderr {
-            // SAFETY: two numbers; where it fails, what is printed is lost.
-            unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) };
-        }
+        redirect(stdout);
         let command = argv.first().copied().unwrap_or(std::ptr::null());
         // SAFETY: `argv` is NULL-terminated and points to strings that the parent's frame owns.
         unsafe { libc::execvp(command, argv.as_ptr()) };
@@ -183,6 +182,25 @@ fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdo
     }
     // SAFETY: ends this process without running the parent's exit handlers.
     unsafe { libc::_exit(127) }
+}
+
+/// In the child.
+fn redirect(stdout: Stdout) {
+    match stdout {
+        Stdout::Inherited => {}
+        Stdout::ToStderr => {
+            // SAFETY: two numbers; where it fails, what is printed is lost.
+            unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) };
+        }
+        Stdout::Nowhere => {
+            // SAFETY: the path is a C string.
+            let nowhere = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+            for fd in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+                // SAFETY: two numbers; where it fails, the terminal is printed to.
+                unsafe { libc::dup2(nowhere, fd) };
+            }
+        }
+    }
 }
 
 impl Child {

@@ -29,6 +29,7 @@ pub mod timeline;
 mod tree;
 mod unwound;
 pub mod view;
+mod window;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use comm::without_digits;
@@ -46,3 +47,4 @@ pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
 pub use tree::{Node, NodeLists, Tree};
 pub use unwound::{EndedStacks, Unwound};
+pub use window::SampleWindow;

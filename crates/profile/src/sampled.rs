@@ -157,6 +157,31 @@ impl SampleTable {
         }
     }
 
+    /// Drops all samples from an index on.
+    pub fn truncate(&mut self, len: usize) {
+        self.times_ns.truncate(len);
+        self.events.truncate(len);
+        self.threads.truncate(len);
+        self.stacks.truncate(len);
+        self.cpus.truncate(len);
+        if let Weights::Each(each) = &mut self.weights {
+            each.truncate(len);
+        }
+    }
+
+    /// Drops the first samples, as many as that if there are so many.
+    pub fn drop_first(&mut self, n_samples: usize) {
+        let first = ..n_samples.min(self.len());
+        self.times_ns.drain(first);
+        self.events.drain(first);
+        self.threads.drain(first);
+        self.stacks.drain(first);
+        self.cpus.drain(first);
+        if let Weights::Each(each) = &mut self.weights {
+            each.drain(first);
+        }
+    }
+
     /// The sample with an index.
     ///
     /// # Panics
@@ -249,6 +274,23 @@ mod tests {
             let rows: Vec<SampleRow> =
                 (0u64..).zip(weights).map(|(time, (event, weight))| row(time, event, weight)).collect();
             rows.iter().for_each(|&row| table.push(row));
+            prop_assert_eq!(table.iter().collect::<Vec<_>>(), rows);
+        }
+
+        #[test]
+        fn either_end_can_be_dropped(
+            weights in prop::collection::vec((0u16..3, 0u64..3), 0..50),
+            first in 0usize..60,
+            len in 0usize..60,
+        ) {
+            let mut table = SampleTable::default();
+            let mut rows: Vec<SampleRow> =
+                (0u64..).zip(weights).map(|(time, (event, weight))| row(time, event, weight)).collect();
+            rows.iter().for_each(|&row| table.push(row));
+            table.truncate(len);
+            table.drop_first(first);
+            rows.truncate(len);
+            rows.drain(..first.min(rows.len()));
             prop_assert_eq!(table.iter().collect::<Vec<_>>(), rows);
         }
     }

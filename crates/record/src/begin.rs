@@ -43,8 +43,9 @@ pub(crate) fn spawn(settings: &Settings) -> Result<Option<Gated>, Error> {
         return Ok(None);
     }
     let stdout = match settings.output {
+        _ if settings.hides_command => Stdout::Nowhere,
         Output::File(_) => Stdout::Inherited,
-        Output::Pipe(_) => Stdout::ToStderr,
+        Output::Pipe(_) | Output::Segments(_) => Stdout::ToStderr,
     };
     Ok(Some(Gated::spawn(&settings.command, stdout)?))
 }
@@ -62,7 +63,7 @@ impl<'a> Run<'a> {
         let budget = settings.cpu_percent.map(|percent| {
             Budget::new(percent, begin.rate, plan.control.has_dump_sizes(), unwinds)
         });
-        let created = Created::new(&settings.output)?;
+        let mut created = Created::new(&settings.output)?;
         let files = Files::new(settings.writing.switch, plan.written, begin.known);
         let compression = settings.writing.compression;
         let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;

@@ -55,6 +55,7 @@ impl Run<'_> {
         match closed {
             Ok(summary) => Ok(Summary {
                 status: ended_with,
+                is_interrupted: over == Some(Over::Interrupted),
                 ..summary
             }),
             Err(Error::Write {
@@ -119,6 +120,7 @@ impl Run<'_> {
             budget: summary.budget,
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
+            segment: self.created.segment_end()?,
             entered,
         };
         let ending = end.start()?;
@@ -189,6 +191,7 @@ impl Run<'_> {
         let mut counts = self.files.earlier.counts;
         counts += self.drain.counts;
         Summary {
+            is_interrupted: false,
             output: self.settings.output.clone(),
             earlier_files: self.files.earlier.n_files,
             removed_files: 0,

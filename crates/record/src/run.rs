@@ -17,7 +17,7 @@ use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
 use crate::wakeups::Wakeups;
-use crate::{ControlNote, Error, Note, Rate, Settings, Watch};
+use crate::{ControlNote, Error, Note, Output, Rate, Settings, Watch};
 use rprof_abi::SampleLayout;
 use rprof_process::{Child, Gated};
 use std::os::fd::AsFd;
@@ -176,6 +176,9 @@ impl Run<'_> {
             if goes == Goes::ToEnd {
                 return Ok(Over::Time);
             }
+            if self.is_unwatched() {
+                return Ok(Over::Time);
+            }
             if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);
@@ -242,6 +245,11 @@ impl Run<'_> {
         let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
         let coverage = coverage.filter(|_| may);
         coverage.map_or(POLL_INTERVAL, |coverage| coverage.poll_interval(now))
+    }
+
+    /// Whether nobody looks any more at a recording in memory.
+    fn is_unwatched(&self) -> bool {
+        matches!(&self.settings.output, Output::Segments(to) if to.is_over())
     }
 
     fn waits_for_all(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::{Matching, SampleFields, Sideband, When, Writing};
+use crate::{Matching, SampleFields, SegmentOutput, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
@@ -88,6 +88,8 @@ pub enum Output {
     File(PathBuf),
     /// Our pipe, in the form for pipes. What the command prints goes to standard error.
     Pipe(Arc<File>),
+    /// Memory, for somebody who looks while the recording goes on.
+    Segments(SegmentOutput),
 }
 
 impl Output {
@@ -96,6 +98,7 @@ impl Output {
         match self {
             Self::File(path) => path,
             Self::Pipe(_) => Path::new("the pipe"),
+            Self::Segments(_) => Path::new("memory"),
         }
     }
 }
@@ -129,6 +132,8 @@ pub struct Settings {
     pub cgroups: Cgroups,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
+    /// It prints nowhere, and reads nothing: the terminal is for something else.
+    pub hides_command: bool,
     /// When samples are taken.
     pub when: When,
     /// Longest time; `None` for no limit.
@@ -246,4 +251,6 @@ pub struct Summary {
     pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
+    /// Whether the user wanted the end.
+    pub is_interrupted: bool,
 }

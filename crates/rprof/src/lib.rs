@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Stat(args) => cmd::stat::run(&args),
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
+        Command::Top(args) => cmd::top::run(*args, rights),
         Command::Report(args) => cmd::report::run(&args, paging),
         #[cfg(feature = "tui")]
         Command::Tui(args) => cmd::tui::run(&args, paging),

@@ -50,6 +50,18 @@ pub(crate) fn table_of<'e>(
     wanted.has_seen().then(|| Table::new(entries))
 }
 
+/// The same with all that have names.
+pub(crate) fn whole_table_of<'e>(
+    located: &'e Located,
+    mini: Option<&'e Elf>,
+    stubs: &'e [Stub],
+) -> Option<Table<'e>> {
+    let mut entries: Vec<Entry<'e>> = Vec::new();
+    for_each_entry(located, mini, stubs, |entry| entries.push(entry));
+    end_at_functions(&mut entries, &located.binary);
+    (!entries.is_empty()).then(|| Table::new(entries))
+}
+
 /// Everything that has a name: the stubs, then `.symtab` and `.dynsym`, of the debug file first, and
 /// what the program has inside (`mini`).
 fn for_each_entry<'e>(

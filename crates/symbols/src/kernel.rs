@@ -1,6 +1,7 @@
 //! Naming addresses of the kernel.
 
 use crate::batch::{Batch, Outermost};
+use crate::function_index::FunctionIndex;
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
@@ -38,6 +39,8 @@ impl<'e> KernelCode<'e> {
 pub struct KernelSymbols<'k> {
     table: Table<'k>,
     shift: u64,
+    /// Whether all symbols are a module's.
+    of_module: bool,
 }
 
 impl<'k> KernelSymbols<'k> {
@@ -49,7 +52,10 @@ impl<'k> KernelSymbols<'k> {
 
     /// Takes of a list what belongs to one module.
     pub fn of_module(kallsyms: &'k Kallsyms, module: &[u8]) -> Self {
-        Self::of_list(kallsyms, None, |symbol| symbol.module == Some(module))
+        Self {
+            of_module: true,
+            ..Self::of_list(kallsyms, None, |symbol| symbol.module == Some(module))
+        }
     }
 
     fn of_list(
@@ -85,6 +91,7 @@ impl<'k> KernelSymbols<'k> {
         Self {
             table: Table::new(entries),
             shift,
+            of_module: false,
         }
     }
 
@@ -100,6 +107,7 @@ impl<'k> KernelSymbols<'k> {
         Self {
             table: Table::new(entries),
             shift: code.shift,
+            of_module: false,
         }
     }
 
@@ -114,6 +122,16 @@ impl<'k> KernelSymbols<'k> {
         let address = address.0.wrapping_sub(self.shift);
         let symbol = self.table.find(address)?;
         Some((symbol, address.wrapping_sub(symbol.start)))
+    }
+
+    /// All of them, by address in memory.
+    pub fn index(&self) -> Option<FunctionIndex> {
+        FunctionIndex::of(&self.table, None, |entry| {
+            // A module's place is another's some day.
+            let is_own = entry.in_module == self.of_module;
+            let start = entry.start.wrapping_add(self.shift);
+            is_own.then_some((start, start))
+        })
     }
 
     /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on

@@ -7,6 +7,7 @@
 mod batch;
 mod demangle;
 mod dwarf;
+mod function_index;
 mod functions;
 mod go;
 mod jitdump;
@@ -22,6 +23,7 @@ mod user;
 mod wanted;
 
 pub use demangle::Demangling;
+pub use function_index::{FunctionIndex, IndexedFunction};
 pub use jitdump::symbolize_jitdump;
 pub use kernel::{KernelCode, KernelSymbols};
 pub use listed::{Listed, symbolize_listed};

@@ -1,5 +1,6 @@
 //! Frames and names of a batch of addresses.
 
+use crate::function_index::FunctionIndex;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
@@ -78,6 +79,8 @@ pub struct Symbolized {
     ends: Vec<u32>,
     /// Of addresses without frames, by index: where their functions begin.
     function_starts: Vec<(u32, Svma)>,
+    /// If asked for.
+    index: Option<FunctionIndex>,
     missing_reason: Option<Reason>,
     pub(crate) n_malformed: u64,
     is_over_budget: bool,
@@ -91,6 +94,7 @@ impl Symbolized {
             frames,
             ends,
             function_starts: Vec::new(),
+            index: None,
             missing_reason: None,
             n_malformed: 0,
             is_over_budget: false,
@@ -145,6 +149,16 @@ impl Symbolized {
         Some(starts.get(at.ok()?)?.1)
     }
 
+    /// All functions of the image, if they were asked for and can be told.
+    pub fn take_index(&mut self) -> Option<FunctionIndex> {
+        self.index.take()
+    }
+
+    /// Adds all functions of the image.
+    pub fn set_index(&mut self, index: Option<FunctionIndex>) {
+        self.index = index;
+    }
+
     /// Says where functions without names begin, by index, sorted.
     pub(crate) fn set_function_starts(&mut self, starts: Vec<(u32, Svma)>) {
         self.function_starts = starts;
@@ -176,6 +190,13 @@ impl Collector {
     /// Adds a frame to the current address.
     pub fn frame(&mut self, frame: Frame) {
         self.symbolized.frames.push(frame);
+    }
+
+    /// Says where the function begins that the current address is in, which has no name.
+    pub fn function_start(&mut self, start: Svma) {
+        if let Ok(own) = u32::try_from(self.symbolized.ends.len()) {
+            self.symbolized.function_starts.push((own, start));
+        }
     }
 
     /// Says why addresses without a name have none.

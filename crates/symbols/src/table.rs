@@ -75,6 +75,18 @@ impl<'a> Table<'a> {
         Self { entries, around }
     }
 
+    /// Each symbol with the end of where it is the answer from its start on.
+    pub(crate) fn alone(&self) -> impl Iterator<Item = (&Entry<'a>, u64)> {
+        let next = self.entries.iter().skip(1).map(Some).chain([None]);
+        self.entries.iter().zip(next).filter_map(|(entry, next)| {
+            // One before a symbol may be that symbol's.
+            let end = next.map_or(entry.end, |next| {
+                entry.end.min(next.start.saturating_sub(1))
+            });
+            (end > entry.start).then_some((entry, end))
+        })
+    }
+
     /// The innermost symbol that covers an address, or that begins right after it and is entered
     /// without a call.
     pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {

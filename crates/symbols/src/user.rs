@@ -1,11 +1,12 @@
 //! Naming addresses of a user-space image.
 
 use crate::batch::{Batch, Outermost};
-use crate::functions::{stubs_of, table_of};
+use crate::function_index::FunctionIndex;
+use crate::functions::{stubs_of, table_of, whole_table_of};
 use crate::nameless::add_function_starts;
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
-use crate::table::Table;
+use crate::table::{Entry, Table};
 use crate::{Demangling, Reason, dwarf, go, threads};
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, GoTable, Located};
@@ -30,6 +31,8 @@ pub struct Request {
     pub demangling: Demangling,
     /// Where functions without names begin, too, as FDEs have it.
     pub fde: bool,
+    /// All functions of the image, too ([`Symbolized::take_index`]), if they alone are asked for.
+    pub index: bool,
     /// Threads that may work on one batch.
     pub n_threads: usize,
 }
@@ -40,6 +43,7 @@ impl Default for Request {
             detail: Detail::Functions,
             demangling: Demangling::default(),
             fde: false,
+            index: false,
             n_threads: 1,
         }
     }
@@ -110,17 +114,17 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
         .iter()
         .map(|&offset| located.binary.svma(offset))
         .collect();
+    let wants_index = request.index && request.detail == Detail::Functions;
+    let read_table = || match wants_index {
+        true => whole_table_of(located, mini.as_ref(), &stubs),
+        false => table_of(located, mini.as_ref(), &stubs, &addresses),
+    };
     let (sections, table) = match packed {
         Some(packed) => {
-            let (sections, table) = packed.unpack(request.n_threads, || {
-                table_of(located, mini.as_ref(), &stubs, &addresses)
-            });
+            let (sections, table) = packed.unpack(request.n_threads, read_table);
             (Some(sections), table)
         }
-        None => {
-            let table = table_of(located, mini.as_ref(), &stubs, &addresses);
-            (None, table)
-        }
+        None => (None, read_table()),
     };
     let go = match dwarf {
         Some(_) => None,
@@ -164,6 +168,13 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);
     let is_mini_over = mini.as_ref().is_some_and(Elf::is_over_budget);
     symbolized.note_over_budget(is_over_budget || is_split_over || is_mini_over);
+    if wants_index && go.is_none() {
+        let place = |entry: &Entry<'_>| {
+            let at = located.binary.file_offset(Svma(entry.start))?;
+            Some((at.0, entry.start))
+        };
+        symbolized.set_index(FunctionIndex::of(&table, Some(request.demangling), place));
+    }
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {

@@ -40,6 +40,17 @@ pub enum SaveForm {
     Folded,
     /// Rows, for other programs.
     Json,
+    /// The samples, of what is recorded while it is looked at.
+    Recording,
+}
+
+/// What comes while somebody looks.
+#[derive(Debug)]
+pub enum TuiUpdate {
+    /// Other data instead.
+    Data(Box<TuiData>),
+    /// The end.
+    End,
 }
 
 /// What is to be saved.
@@ -72,4 +83,7 @@ pub trait Face {
     /// # Errors
     /// Why it cannot be written, in a line.
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String>;
+
+    /// Whether other data may come ([`TuiSettings::is_live`](crate::TuiSettings::is_live)).
+    fn pause(&mut self, is_paused: bool);
 }

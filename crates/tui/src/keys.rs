@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Save,
     SaveAs(SaveForm),
     Copy,
+    Pause,
     Mark,
     Hottest,
 }
@@ -129,6 +130,10 @@ pub const KEYS: &[KeyHelp] = &[
         "save what is seen: SVG, folded stacks, JSON; as text",
     ),
     help(
+        "p",
+        "rprof top: pause, and go on; it pauses where trees are opened",
+    ),
+    help(
         "i m ? h F1",
         "about the recording; what can be done; this help",
     ),
@@ -205,6 +210,7 @@ fn of_letter(letter: char) -> Option<Command> {
         's' => Command::Save,
         'P' => Command::SaveAs(SaveForm::Text),
         'y' => Command::Copy,
+        'p' => Command::Pause,
         'i' => Command::About,
         'm' => Command::Actions,
         '?' | 'h' => Command::Help,

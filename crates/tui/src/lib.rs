@@ -29,7 +29,7 @@ mod views;
 mod zoom;
 
 pub use app::{App, Effect, Input, TuiSettings};
-pub use face::{Face, FunctionOf, SaveForm, Saved, TuiData};
+pub use face::{Face, FunctionOf, SaveForm, Saved, TuiData, TuiUpdate};
 pub use keys::{KEYS, KeyHelp};
 pub use look::{Colors, Look};
 pub use run::{RunError, Wires, run};

@@ -4,7 +4,7 @@ mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
-use crate::face::{Face, TuiData};
+use crate::face::{Face, TuiData, TuiUpdate};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use ratatui_crossterm::crossterm::event::{self, Event, KeyEventKind};
 use rprof_ringbuf::sys::{Signal, Signals};
@@ -29,6 +29,7 @@ pub enum RunError {
 enum Message {
     Input(Input),
     Data(Box<TuiData>),
+    End,
     Broken(io::Error),
 }
 
@@ -40,16 +41,25 @@ pub struct Wires {
     /// Opens what the terminal is written to.
     pub out: fn() -> Box<dyn Write>,
     /// What comes here replaces the data.
-    pub updates: Receiver<TuiData>,
+    pub updates: Receiver<TuiUpdate>,
+    /// Heard here, if at all.
+    pub signals: Option<Signals>,
     /// Gets a line for each key: how long its answer took, in microseconds.
     pub log: Option<Box<dyn Write>>,
 }
 
 impl Wires {
-    /// Those where nothing replaces the data.
-    pub fn of(out: fn() -> Box<dyn Write>, log: Option<Box<dyn Write>>) -> Self {
-        let updates = crossbeam_channel::never();
-        Self { out, updates, log }
+    /// Those where nothing replaces the data, and signals end it.
+    ///
+    /// # Errors
+    /// If signals cannot be heard.
+    pub fn of(out: fn() -> Box<dyn Write>, log: Option<Box<dyn Write>>) -> io::Result<Self> {
+        Ok(Self {
+            out,
+            updates: crossbeam_channel::never(),
+            signals: Some(Signals::block()?),
+            log,
+        })
     }
 }
 
@@ -64,15 +74,19 @@ impl std::fmt::Debug for Wires {
 /// # Errors
 /// If the terminal cannot be used, or a signal ends it.
 pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunError> {
-    let Wires { out, updates, log } = wires;
-    let signals = Signals::block()?;
+    let Wires {
+        out,
+        updates,
+        signals,
+        log,
+    } = wires;
     let mut screen = Screen::enter(out)?;
     let (sender, inputs) = unbounded();
     listen(sender);
     let mut looped = Loop {
         app,
         face,
-        signals: &signals,
+        signals: signals.as_ref(),
         log,
     };
     looped.draw(&mut screen)?;
@@ -83,6 +97,7 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         match message {
             Some(Message::Broken(error)) => return Err(error.into()),
             Some(Message::Data(data)) => looped.app.replace(*data),
+            Some(Message::End) => return Ok(()),
             Some(Message::Input(input)) => {
                 let effect = looped.app.handle(&input);
                 if looped.take(effect, &mut screen)? {
@@ -120,7 +135,7 @@ fn listen(to: Sender<Message>) {
 struct Loop<'a> {
     app: &'a mut App,
     face: &'a mut dyn Face,
-    signals: &'a Signals,
+    signals: Option<&'a Signals>,
     log: Option<Box<dyn Write>>,
 }
 
@@ -129,10 +144,10 @@ impl Loop<'_> {
     fn next(
         &self,
         inputs: &Receiver<Message>,
-        updates: &Receiver<TuiData>,
+        updates: &Receiver<TuiUpdate>,
     ) -> Result<Option<Message>, RunError> {
         loop {
-            while let Some(signal) = self.signals.next() {
+            while let Some(signal) = self.signals.and_then(Signals::next) {
                 if let Signal::Stop { .. } = signal {
                     return Err(RunError::Interrupted);
                 }
@@ -148,7 +163,8 @@ impl Loop<'_> {
                     return Ok(Some(message));
                 },
                 recv(updates) -> data => match data {
-                    Ok(data) => return Ok(Some(Message::Data(Box::new(data)))),
+                    Ok(TuiUpdate::Data(data)) => return Ok(Some(Message::Data(data))),
+                    Ok(TuiUpdate::End) => return Ok(Some(Message::End)),
                     // Nobody will send any more: this must not be asked all the time.
                     Err(_) => thread::sleep(TICK),
                 },
@@ -168,6 +184,7 @@ impl Loop<'_> {
             Effect::None => {}
             Effect::Quit => return Ok(true),
             Effect::Redraw => screen.clear()?,
+            Effect::Pause(is_paused) => self.face.pause(is_paused),
             Effect::Suspend => {
                 screen.suspend()?;
                 if let Ok((columns, lines)) = ratatui_crossterm::crossterm::terminal::size() {

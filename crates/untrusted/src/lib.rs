@@ -6,6 +6,7 @@
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
 //! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
 //!   there under a name of its own, then put into place.
+//! - [`memory_file`]: a file that no folder has.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
 //! - [`Untrusted`]: text that others chose is displayed without what a terminal obeys.
 
@@ -14,6 +15,7 @@
 mod budget;
 mod create;
 mod holes;
+mod memory;
 mod open;
 mod place;
 mod quote;
@@ -22,6 +24,7 @@ mod text;
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{FileId, NewFile, Placed};
 pub use holes::{is_mostly_hole, stored};
+pub use memory::memory_file;
 pub use open::{Seen, open};
 pub use place::{FolderEntry, Goal, open_to_change};
 pub use quote::quoted;

@@ -15,11 +15,12 @@ use crate::locations::distinct;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
-use crate::symbolize::{Positions, Symbols};
+use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, NodeKey, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
+use std::sync::Arc;
 
 /// What to read, and how closely.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub struct Options {
     pub demangling: Demangling,
     /// Where to look for binaries.
     pub locator: Locator,
+    /// Names that are known from recordings before, of the same machine and with the same options; they are added to.
+    pub known_names: Option<Arc<KnownNames>>,
 }
 
 /// How frames are told apart by their places in the source.
@@ -69,6 +72,7 @@ impl Default for Options {
             nodes: NodeKey::default(),
             demangling: Demangling::default(),
             locator: Locator::default(),
+            known_names: None,
         }
     }
 }

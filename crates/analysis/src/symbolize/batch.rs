@@ -1,6 +1,7 @@
 //! Every location gets its frames, in parallel by image.
 
 use super::kernel::Kernel;
+use super::known_names::SymbolizeResult;
 use super::{downloads, jit};
 use crate::Error;
 use crate::binaries::locate;
@@ -10,7 +11,7 @@ use crate::recording::Recording;
 use crate::threads::{self, Threads};
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_symbols::{Reason, Request, Symbolized, symbolize_user};
+use rprof_symbols::{Reason, Request, symbolize_user};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -21,9 +22,6 @@ pub(crate) struct ImageBatch<'a> {
     pub(crate) image: Option<(ImageId, &'a RecordedImage)>,
     pub(crate) locations: Range<usize>,
 }
-
-/// Frames of a batch's locations, in their order; or why there are none.
-pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
 
 /// Frames of all locations.
 pub(crate) struct SymbolizedBatches<'a> {
@@ -57,8 +55,14 @@ pub(crate) fn symbolize_all<'a>(
                 continue;
             };
             let own = &locations[batch.locations.clone()];
-            let find =
-                |locations: &[Location]| batch.symbolize(recording, locations, request, &kernel);
+            let ask = |locations: &[Location], index: bool| {
+                let request = Request { index, ..request };
+                batch.symbolize(recording, locations, request, &kernel)
+            };
+            let find = |locations: &[Location]| match &recording.known_names {
+                Some(known) => known.name(image, locations, ask),
+                None => ask(locations, false),
+            };
             let result = embedded.name(image, own, request, find);
             if let Ok(mut slot) = results[idx].lock() {
                 *slot = result;

@@ -6,7 +6,7 @@
 //! asked for the addresses that it does not have, and for those without a name where it says why
 //! names were lacking.
 
-use super::batch::SymbolizeResult;
+use super::known_names::SymbolizeResult;
 use crate::index::EmbeddedSymbols;
 use crate::locations::Location;
 use rprof_base::Svma;

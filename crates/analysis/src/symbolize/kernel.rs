@@ -3,7 +3,7 @@
 //! A list of symbols is fastest, and names what no file does (BPF programs, trampolines). Files
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
-use super::batch::SymbolizeResult;
+use super::known_names::SymbolizeResult;
 use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
@@ -178,13 +178,21 @@ impl<'c> Kernel<'c> {
         image: &RecordedImage,
         addresses: &[Avma],
         Request {
-            detail, n_threads, ..
+            detail,
+            n_threads,
+            index,
+            ..
         }: Request,
     ) -> SymbolizeResult {
         let reference = image.reference_symbol();
         let list = self.kernel_list(reference);
         if list.is_ok() && detail == Detail::Functions {
-            return Ok(KernelSymbols::new(list?, reference).symbolize(addresses, None, n_threads));
+            let symbols = KernelSymbols::new(list?, reference);
+            let mut symbolized = symbols.symbolize(addresses, None, n_threads);
+            if index {
+                symbolized.set_index(symbols.index());
+            }
+            return Ok(symbolized);
         }
         let vmlinux = self
             .files
@@ -218,7 +226,10 @@ impl<'c> Kernel<'c> {
         start: Avma,
         addresses: &[Avma],
         Request {
-            detail, n_threads, ..
+            detail,
+            n_threads,
+            index,
+            ..
         }: Request,
     ) -> SymbolizeResult {
         // Modules are elsewhere after every boot.
@@ -227,7 +238,11 @@ impl<'c> Kernel<'c> {
         let own = module_name(&image.path);
         let list = list.map(|list| KernelSymbols::of_module(list, &own));
         if let (Some(list), Detail::Functions) = (&list, detail) {
-            return Ok(list.symbolize(addresses, None, n_threads));
+            let mut symbolized = list.symbolize(addresses, None, n_threads);
+            if index {
+                symbolized.set_index(list.index());
+            }
+            return Ok(symbolized);
         }
         let id = image.build_id.as_ref();
         let files = self.files.module(ModuleRequest {

@@ -5,12 +5,14 @@ mod downloads;
 mod embedded;
 mod jit;
 mod kernel;
+mod known_names;
 mod places;
 mod symbols;
 
 pub(crate) use batch::symbolize_all;
 pub(crate) use jit::sampled_functions;
 pub use kernel::Kernel;
+pub use known_names::KnownNames;
 pub(crate) use places::Positions;
 pub(crate) use symbols::WantedSymbols;
 pub use symbols::{SourceLine, Symbols};

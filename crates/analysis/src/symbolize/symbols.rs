@@ -1,6 +1,7 @@
 //! Code locations and what they are called.
 
-use super::batch::{ImageBatch, SymbolizeResult, is_over_budget, symbolize_all};
+use super::batch::{ImageBatch, is_over_budget, symbolize_all};
+use super::known_names::SymbolizeResult;
 use super::places::Positions;
 use crate::Error;
 use crate::index::EmbeddedSymbols;

@@ -193,17 +193,21 @@ fn throttles(sampled: &SampledProfile, json: &mut Json<'_>) {
     }
 }
 
+/// What an event counts, in a word.
+pub(super) fn kind_word(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::CpuTime => "cpu-time",
+        EventKind::Cycles => "cycles",
+        EventKind::Counter => "counter",
+        EventKind::Occurrence => "occurrence",
+    }
+}
+
 fn events(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
     for (number, event) in sampled.profile.events.iter().enumerate() {
         json.object(|json| {
             json.key("name").text(&event.name.shown());
-            let kind = match event.kind {
-                EventKind::CpuTime => "cpu-time",
-                EventKind::Cycles => "cycles",
-                EventKind::Counter => "counter",
-                EventKind::Occurrence => "occurrence",
-            };
-            json.key("kind").text(kind);
+            json.key("kind").text(kind_word(event.kind));
             if let Sampling::PerSecond(hz) = event.sampling {
                 json.key("hz").number(hz);
             }

@@ -76,6 +76,16 @@ struct Joined {
 }
 
 impl Joined {
+    const EMPTY: Self = Self {
+        thread: 0,
+        event: 0,
+        cpu: NO_CPU,
+        time: 0,
+        stack: 0,
+        samples: 0,
+        weight: 0,
+    };
+
     fn key(&self) -> (u32, u64, u16, u32) {
         (self.thread, self.time, self.event, self.stack)
     }
@@ -110,13 +120,16 @@ impl Rows {
     pub(super) fn of(sampled: &SampledProfile, stacks: &Stacks) -> Self {
         let start_ns = sampled.samples.span_ns().map_or(0, |span| *span.start());
         let mut alike: Vec<Option<Option<u64>>> = vec![None; sampled.profile.events.len()];
-        let mut rows: Vec<Joined> = Vec::with_capacity(sampled.samples.len());
+        // Within a thread they stay in order of time.
+        let mut places = first_places(sampled);
+        let mut rows = vec![Joined::EMPTY; sampled.samples.len()];
         for sample in sampled.samples.iter() {
             if let Some(alike) = alike.get_mut(usize::from(sample.event)) {
                 let is_alike = alike.is_none_or(|alike| alike == Some(sample.weight));
                 *alike = Some(Some(sample.weight).filter(|_| is_alike));
             }
-            rows.push(Joined {
+            let place = &mut places[sample.thread as usize];
+            rows[*place] = Joined {
                 thread: sample.thread,
                 event: sample.event,
                 cpu: sample.cpu.unwrap_or(NO_CPU),
@@ -124,10 +137,9 @@ impl Rows {
                 stack: sample.stack.map_or(0, |stack| stacks.number(stack) + 1),
                 samples: 1,
                 weight: sample.weight,
-            });
+            };
+            *place += 1;
         }
-        // Within a thread they stay in order of time.
-        rows.sort_by_key(|row| row.thread);
         Self {
             rows,
             n_threads: sampled.threads.len(),
@@ -220,6 +232,19 @@ impl Rows {
             before.1 = value;
         }
     }
+}
+
+/// Where the rows of each thread begin.
+fn first_places(sampled: &SampledProfile) -> Vec<usize> {
+    let mut places = vec![0; sampled.threads.len()];
+    for sample in sampled.samples.iter() {
+        places[sample.thread as usize] += 1;
+    }
+    let mut first = 0;
+    for place in &mut places {
+        first += std::mem::replace(place, first);
+    }
+    places
 }
 
 /// For each thread the first of its name.

@@ -3,6 +3,7 @@
 
 mod base64;
 mod columns;
+mod difference;
 mod head;
 mod joined;
 mod losses;
@@ -11,6 +12,7 @@ mod payload;
 mod shell;
 mod stacks;
 
+pub use difference::{ComparedRecordings, DifferentialPage, EventOfBoth};
 pub use options::Page;
 
 use crate::Format;

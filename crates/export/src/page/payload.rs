@@ -99,11 +99,16 @@ fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::R
     parts.rows.write(&mut columns);
     losses::write(sampled, &mut columns);
     let json = head.json(page, sampled, parts)?;
+    deflated(&json, &columns)
+}
+
+/// The profile's bytes: what is said of its columns, then these.
+pub(super) fn deflated(json: &[u8], columns: &[u8]) -> io::Result<Vec<u8>> {
     let mut before = MAGIC.to_vec();
     unsigned(&mut before, json.len() as u64);
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
     zlib.write_all(&before)?;
-    zlib.write_all(&json)?;
-    zlib.write_all(&columns)?;
+    zlib.write_all(json)?;
+    zlib.write_all(columns)?;
     zlib.finish()
 }

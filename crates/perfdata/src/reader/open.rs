@@ -10,6 +10,7 @@ use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{Cursor, Endian, event_type};
 use rprof_untrusted::{Allowed, Budget, Limits};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +41,20 @@ impl Reader {
     /// [`Error`]: no recording, a form that is not read, a damaged header.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Error> {
         let source = Source::single(Bytes::Memory(bytes));
+        Self::open_source(path, source, Allowed::default())
+    }
+
+    /// Opens a recording that is in a file which is open already; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`]; the file cannot be looked at.
+    pub fn from_file(path: &Path, file: File) -> Result<Self, Error> {
+        let meta = file.metadata().map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        let len = meta.len();
+        let source = Source::single(Bytes::File { file, len });
         Self::open_source(path, source, Allowed::default())
     }
 

@@ -34,7 +34,8 @@ impl BothCounts {
         }
     }
 
-    fn add(&mut self, other: Self) {
+    /// Counts what another counts, too.
+    pub fn add(&mut self, other: Self) {
         for (sum, part) in [
             (&mut self.before, other.before),
             (&mut self.after, other.after),

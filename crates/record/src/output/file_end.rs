@@ -7,6 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::output::Created;
 use crate::output::features;
 use crate::output::missing_build_ids::MissingBuildIds;
+use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
@@ -29,6 +30,8 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
     /// Whether build ids are written.
     pub(crate) build_ids: bool,
+    /// Who gets it, if it is a segment.
+    pub(crate) segment: Option<SegmentEnd>,
 }
 
 /// The end of a file that is being written.
@@ -55,6 +58,12 @@ impl FileEnd<'_> {
                 return writer.finish(sections);
             }
             sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
+            if let Some(segment) = self.segment {
+                // It is read at once, while files are what they were.
+                let finished = writer.finish(sections)?;
+                segment.send(self.counts.samples, finished.size_bytes);
+                return Ok(finished);
+            }
             // Files may be on a slow disk, and all else is worth more.
             let entered = self.entered;
             let contents = in_background("rprof-contents", move || {

@@ -9,6 +9,8 @@ pub(crate) mod features;
 pub(crate) mod file_end;
 pub(crate) mod files;
 pub(crate) mod missing_build_ids;
+pub(crate) mod saved;
+pub(crate) mod segments;
 pub(crate) mod switch;
 pub(crate) mod timestamp;
 pub(crate) mod trigger;
@@ -17,10 +19,11 @@ pub(crate) mod writing;
 use crate::background::in_background;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
+use crate::output::segments::{SegmentBegin, SegmentEnd};
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
-use rprof_untrusted::{FileId, Goal, NewFile, Placed};
+use rprof_untrusted::{FileId, Goal, NewFile, Placed, memory_file};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::fchown;
@@ -38,6 +41,8 @@ pub(crate) struct Created {
     /// A file's place.
     placed: Option<Placed>,
     has_timestamp: bool,
+    /// Of a segment, what it begins with.
+    begin: SegmentBegin,
     fate: Fate,
     /// Bytes that it has taken.
     pub(crate) taken: Arc<AtomicU64>,
@@ -83,12 +88,20 @@ impl Created {
                 (duplicate(placed.file())?, Some(placed))
             }
             Output::Pipe(pipe) => (duplicate(pipe)?, None),
+            Output::Segments(_) => {
+                let file = memory_file("rprof-segment");
+                (
+                    file.map_err(Error::system("making a file in memory"))?,
+                    None,
+                )
+            }
         };
         Ok(Self {
             output: output.clone(),
             file,
             placed,
             has_timestamp: false,
+            begin: SegmentBegin::default(),
             fate: Fate::TakenBack,
             taken: Arc::default(),
         })
@@ -96,7 +109,7 @@ impl Created {
 
     /// Starts writing to it, in the background: the reader of a pipe may not read yet.
     pub(crate) fn start(
-        &self,
+        &mut self,
         begin: FileBegin,
         compression: Option<i32>,
         interrupts: &Interrupts,
@@ -107,11 +120,17 @@ impl Created {
             features,
             records,
         } = begin;
+        if let Output::Segments(_) = self.output {
+            self.begin = SegmentBegin {
+                events: events.clone(),
+                repeated_bytes: records.len() as u64,
+            };
+        }
         let (output, taken) = (self.output.clone(), Arc::clone(&self.taken));
         let starting = in_background("rprof-start", move || {
             let path = output.path();
             let mut writer = match &output {
-                Output::File(_) => {
+                Output::File(_) | Output::Segments(_) => {
                     let mut writer = Writer::start(file, path, &events, features)?;
                     writer.count_in(taken);
                     writer
@@ -134,6 +153,11 @@ impl Created {
     pub(crate) fn identity(&self) -> Option<(PathBuf, FileId)> {
         let identity = FileId::of(&self.file).ok()?;
         Some((self.output.path().to_owned(), identity))
+    }
+
+    /// Of a segment, how it is sent once it is complete.
+    pub(crate) fn segment_end(&self) -> Result<Option<SegmentEnd>, Error> {
+        SegmentEnd::of(&self.output, &self.file, &self.begin)
     }
 
     /// Grows while something is taken.

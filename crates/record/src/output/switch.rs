@@ -9,6 +9,7 @@ use crate::note::Note;
 use crate::opening::Group;
 use crate::output::file_end::FileEnd;
 use crate::output::missing_build_ids::MissingBuildIds;
+use crate::output::segments::MOST_SEGMENT_BYTES;
 use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
 use crate::run::Run;
@@ -32,7 +33,10 @@ impl Run<'_> {
                 self.interrupts.take_snapshot_wish() || has_happened
             }
             SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
-            SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
+            SwitchOn::Time(_) => {
+                let is_time = self.files.due_in(Instant::now()) == Some(Duration::ZERO);
+                is_time || self.is_segment_full()
+            }
         };
         match is_due {
             true => self.go_on_in_next_file(note),
@@ -46,6 +50,12 @@ impl Run<'_> {
         most.is_some_and(|most| self.created.progress() >= most)
     }
 
+    /// Memory is bounded, whatever the time.
+    fn is_segment_full(&self) -> bool {
+        matches!(self.settings.output, Output::Segments(_))
+            && self.created.progress() >= MOST_SEGMENT_BYTES
+    }
+
     fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Some(flight) = &mut self.drain.flight {
             flight.take(&mut self.opened, &mut self.drain.notes)?;
@@ -53,9 +63,9 @@ impl Run<'_> {
         let (missing_build_ids, records) = self.overlap()?;
         self.drain.write_flight(&mut self.sink)?;
         self.write_losses()?;
-        let Output::File(path) = self.settings.output.clone() else {
+        if let Output::Pipe(_) = self.settings.output {
             return Ok(());
-        };
+        }
         let (created, writer) = match self.next_file(records) {
             Ok(next) => next,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -72,11 +82,12 @@ impl Run<'_> {
         let mut created = mem::replace(&mut self.created, created);
         created.set_fate(Fate::Kept);
         let counts = self.drain.counts.take();
-        if let Output::File(ended) = created.output() {
+        if let (Output::File(ended), Output::File(next)) = (created.output(), &self.settings.output)
+        {
             note(Note::Switched {
                 samples: counts.samples,
                 ended: ended.clone(),
-                next: path,
+                next: next.clone(),
             });
         }
         self.files.earlier.uncompressed_bytes += ended.writer.uncompressed_len().unwrap_or(0);
@@ -91,6 +102,7 @@ impl Run<'_> {
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
+            segment: created.segment_end()?,
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
@@ -101,7 +113,7 @@ impl Run<'_> {
     /// Begins another file under the name, which the old one gives up.
     fn next_file(&mut self, records: Vec<u8>) -> Result<(Created, Writer), Error> {
         self.created.add_timestamp()?;
-        let created = Created::new(&self.settings.output)?;
+        let mut created = Created::new(&self.settings.output)?;
         let begin = self.files.begin(records);
         let compression = self.settings.writing.compression;
         let writer = created.start(begin, compression, &self.interrupts)?;

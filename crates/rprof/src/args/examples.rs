@@ -20,6 +20,17 @@ const RECORD: &[Example] = &[
     ),
 ];
 
+const TOP: &[Example] = &[
+    ("rprof top", "everything that runs, every two seconds"),
+    (
+        "rprof top -p 1234 --window all",
+        "a process, since the start",
+    ),
+    ("rprof top -F 99 -d 5 --stdio", "a table every five seconds"),
+    ("rprof top --once -d 10 -E 20", "ten seconds, for a script"),
+    ("rprof top -K -- make -j8", "a command, without the kernel"),
+];
+
 const REPORT: &[Example] = &[
     ("rprof report", "where the time went, with call trees"),
     (
@@ -101,13 +112,14 @@ const EXPORT: &[Example] = &[
         "rprof export -o profile.html",
         "open it in a browser, offline",
     ),
+    ("rprof export --against old -o new.html", "what changed"),
     (
         "rprof export -o profile.json.gz",
         "load it in profiler.firefox.com",
     ),
     (
         "rprof export -o work.speedscope.json",
-        "www.speedscope.app, or npx speedscope",
+        "www.speedscope.app, npx speedscope",
     ),
     (
         "rprof export -o work.pb.gz",
@@ -147,6 +159,10 @@ const DIFF: &[Example] = &[
 
 pub(super) fn of_record() -> String {
     text(RECORD)
+}
+
+pub(super) fn of_top() -> String {
+    text(TOP)
 }
 
 pub(super) fn of_report() -> String {
@@ -207,7 +223,7 @@ mod tests {
         #[cfg(not(feature = "tui"))]
         let of_tui: &[Example] = &[];
         for examples in [
-            of_tui, RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT,
+            of_tui, RECORD, TOP, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT,
         ] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
@@ -225,6 +241,7 @@ mod tests {
         let mut rprof = Args::command();
         for (verb, examples) in [
             ("record", RECORD),
+            ("top", TOP),
             ("report", REPORT),
             #[cfg(feature = "tui")]
             ("tui", TUI),

@@ -32,6 +32,10 @@ pub(crate) struct ExportArgs {
     /// have all events
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
+
+    /// A page of what changed since the recording BEFORE: more is orange, less is blue
+    #[arg(long, value_name = "BEFORE")]
+    pub(crate) against: Option<PathBuf>,
 }
 
 /// The formats of other viewers.

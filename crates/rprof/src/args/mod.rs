@@ -34,6 +34,7 @@ mod sources;
 mod stat;
 mod strict;
 mod symbols;
+mod top;
 #[cfg(feature = "tui")]
 mod tui;
 mod unknown;
@@ -69,6 +70,7 @@ pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatRe
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
+pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
 
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     /// Show the counts of a file
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
+    /// Show where time goes while it goes on: a view that refreshes
+    Top(Box<TopArgs>),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),
     /// Walk around in a recording: rows, call trees, flame graph, threads over time

@@ -107,6 +107,7 @@ mod tests {
                 | Command::StatReport(_)
                 | Command::Diff(_)
                 | Command::List(_)
+                | Command::Top(_)
                 | Command::Doctor(_) => {
                     panic!()
                 }

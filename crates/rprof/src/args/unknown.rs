@@ -121,6 +121,96 @@ const OF_ANNOTATE: Tips = &[
     ),
 ];
 
+/// The same of `perf top`.
+const OF_TOP: Tips = &[
+    (
+        &["-b", "--branch-any", "-j", "--branch-filter"],
+        "rprof record has it, and rprof report -b counts branches",
+    ),
+    (
+        &["-D", "--dump-symtab"],
+        "save what is seen (--save FILE): rprof symbols says where names come from",
+    ),
+    (&["-f", "--count-filter"], "use --percent-limit"),
+    (
+        &[
+            "-k",
+            "--vmlinux",
+            "--kallsyms",
+            "--ignore-vmlinux",
+            "--demangle-kernel",
+            "--force",
+        ],
+        "leave it out: names are found without it",
+    ),
+    (
+        &[
+            "-M",
+            "--disassembler-style",
+            "--objdump",
+            "--asm-raw",
+            "--source",
+            "--prefix",
+            "--prefix-strip",
+            "--sym-annotate",
+        ],
+        "save what is seen (--save FILE): rprof annotate has it",
+    ),
+    (
+        &[
+            "--comms",
+            "--dsos",
+            "--symbols",
+            "--fields",
+            "--hierarchy",
+            "--ignore-callees",
+            "--max-stack",
+            "--percentage",
+            "--show-total-period",
+            "--group-sort-idx",
+            "--raw-trace",
+        ],
+        "save what is seen (--save FILE): rprof report has it",
+    ),
+    (
+        &["-r", "--realtime"],
+        "leave it out: the recorder runs before others where it may",
+    ),
+    (
+        &["-v", "--verbose"],
+        "leave it out: rprof doctor says what may be recorded here",
+    ),
+    (
+        &["-w", "--column-widths"],
+        "leave it out: columns are as wide as what is in them",
+    ),
+    (
+        &[
+            "--num-thread-synthesize",
+            "--proc-map-timeout",
+            "--overwrite",
+            "--no-bpf-event",
+        ],
+        "leave it out: one thread drains all rings, another one reads",
+    ),
+    (
+        &["--switch-on", "--switch-off", "--show-on-off-events"],
+        "save what is seen (--save FILE): rprof report has --switch-on and --switch-off",
+    ),
+    (
+        &["--namespaces", "--all-cgroups"],
+        "rprof record has it, and rprof report has rows for it",
+    ),
+    (
+        &["--stitch-lbr"],
+        "branches of several samples are not joined",
+    ),
+    (
+        &["--tui"],
+        "leave it out: on a terminal it is what there is without --stdio",
+    ),
+];
+
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const OF_RECORD: Tips = &[
     (
@@ -179,6 +269,7 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
         Some("report") => OF_REPORT,
         Some("diff") => OF_DIFF,
         Some("annotate") => OF_ANNOTATE,
+        Some("top") => OF_TOP,
         _ => OF_RECORD,
     };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -255,6 +346,7 @@ mod tests {
             ("report", OF_REPORT),
             ("diff", OF_DIFF),
             ("annotate", OF_ANNOTATE),
+            ("top", OF_TOP),
         ] {
             let command = command.find_subcommand(command_name).unwrap();
             let ours: Vec<String> = command.get_arguments().flat_map(names).collect();
@@ -299,6 +391,22 @@ mod tests {
             let said = explained(error, Some("annotate")).to_string();
             assert!(said.contains(instead), "{said}");
             assert!(!said.contains("similar"), "{said}");
+        }
+    }
+
+    #[test]
+    fn flags_of_perf_top_have_their_own_tips() {
+        for (flag, instead) in [
+            ("-f", "--percent-limit"),
+            ("--dsos", "rprof report"),
+            ("--sym-annotate", "rprof annotate"),
+            ("--tui", "leave it out"),
+            ("-r", "leave it out"),
+        ] {
+            let words = ["rprof", "top", flag];
+            let error = Args::try_parse_from(words).unwrap_err();
+            let said = explained(error, Some("top")).to_string();
+            assert!(said.contains(instead), "{said}");
         }
     }
 }

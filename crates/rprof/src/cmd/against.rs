@@ -1,8 +1,8 @@
-//! `rprof flame --against`: the recording before, and what is written of both.
+//! `--against`: the recording before, and what `rprof flame` writes of both.
 
 use super::reading::{open, read};
 use super::trees::{NamedEvent, event_called, tree_of};
-use crate::args::FlameArgs;
+use crate::args::{FlameArgs, FoldArgs, InputArgs};
 use crate::{say, target};
 use anyhow::{Result, bail};
 use rprof_analysis::Options;
@@ -20,26 +20,37 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Reads it, if one was given, as the recording after is read.
-    pub(super) fn load(args: &FlameArgs, options: &Options) -> Result<Option<Self>> {
-        let Some(path) = &args.against.against else {
-            return Ok(None);
-        };
-        let reader = open(path, args.input.limits())?;
+    /// Reads it as the recording after is read.
+    pub(super) fn load(
+        path: &Path,
+        (input, fold): (&InputArgs, &FoldArgs),
+        options: &Options,
+    ) -> Result<Self> {
+        let reader = open(path, input.limits())?;
         let options = Options {
-            locator: args.input.locator(&reader),
+            locator: input.locator(&reader),
             ..options.clone()
         };
         let mut profile = read(&reader, &options)?;
-        args.fold.apply(&mut profile);
+        fold.apply(&mut profile);
         let shown = path.display();
         for warning in &profile.warnings {
             say::warning(format_args!("{shown}: {warning}"));
         }
-        Ok(Some(Self {
-            path: path.clone(),
+        Ok(Self {
+            path: path.to_owned(),
             profile,
-        }))
+        })
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What it has.
+    pub(super) fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// The event of a profile that is drawn where none was asked for: the first that has samples on both sides.
@@ -84,35 +95,19 @@ impl Before {
         Ok(before)
     }
 
-    /// Both sides as one tree.
-    fn tree(&self, after: (&Profile, &EventProfile), args: &FlameArgs) -> Result<DifferentialTree> {
-        let (profile, event) = after;
-        let before = self.event_for(profile, event)?;
-        let path = self.path.display();
-        let input = args.input.recording.path().display().to_string();
-        let input = match args.command.is_given() {
-            true => "the command".to_owned(),
-            false => input,
-        };
-        let first = match args.reverse {
-            true => FirstFrame::Innermost,
-            false => FirstFrame::Outermost,
-        };
-        let threads = match args.threads || args.folded {
-            true => ThreadNames::Whole,
-            false => ThreadNames::Pooled,
-        };
+    /// Both sides of an event as one tree.
+    pub(super) fn tree(
+        &self,
+        after: NamedEvent<'_>,
+        order: (FirstFrame, ThreadNames),
+    ) -> Result<DifferentialTree> {
+        let before = self.event_for(after.profile, after.event)?;
         let side_before = NamedEvent {
-            name: path.to_string(),
+            name: self.name(),
             profile: &self.profile,
             event: before,
         };
-        let after = NamedEvent {
-            name: input,
-            profile,
-            event,
-        };
-        let tree = tree_of(side_before, after, (first, threads))?;
+        let tree = tree_of(side_before, after, order)?;
         say::loss(before);
         if let Some((before, after)) = tree.renamed_program() {
             say::line(format_args!(
@@ -122,6 +117,32 @@ impl Before {
         Ok(tree)
     }
 
+    /// The tree that a picture is of.
+    fn drawn_tree(
+        &self,
+        (profile, event): (&Profile, &EventProfile),
+        args: &FlameArgs,
+    ) -> Result<DifferentialTree> {
+        let first = match args.reverse {
+            true => FirstFrame::Innermost,
+            false => FirstFrame::Outermost,
+        };
+        let threads = match args.threads || args.folded {
+            true => ThreadNames::Whole,
+            false => ThreadNames::Pooled,
+        };
+        let name = match args.command.is_given() {
+            true => "the command".to_owned(),
+            false => args.input.recording.path().display().to_string(),
+        };
+        let after = NamedEvent {
+            name,
+            profile,
+            event,
+        };
+        self.tree(after, (first, threads))
+    }
+
     /// Writes folded stacks, or the picture. Returns how many frames it has no room for.
     pub(super) fn write(
         &self,
@@ -129,7 +150,7 @@ impl Before {
         (args, flame): (&FlameArgs, FlameOptions),
         output: Option<&Path>,
     ) -> Result<Drawn> {
-        let tree = self.tree(after, args)?;
+        let tree = self.drawn_tree(after, args)?;
         let scaling = args.against.scaling();
         if args.folded {
             target::write(output, |out| {

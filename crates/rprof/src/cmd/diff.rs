@@ -153,6 +153,7 @@ pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
             time_quantum_ns: TIME_QUANTUM_NS,
             trace_fields: Vec::new(),
         },
+        ..Options::default()
     }
 }
 

@@ -1,5 +1,7 @@
 //! `rprof export`.
 
+use super::against::Before;
+use super::compared::compared;
 use super::event::choose;
 use super::reading::{ending, is_shown, open, progress, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
@@ -9,8 +11,8 @@ use anyhow::Result;
 use rprof_analysis::{Options, TimelineDetail, load_samples, load_timeline};
 use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Page, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
-use rprof_profile::Profile;
 use rprof_profile::timeline::Timeline;
+use rprof_profile::{NodeKey, Profile};
 use rprof_report::quality_line;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -47,6 +49,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         inlines: !args.input.no_inline(),
         fde: !args.fde.no_fde,
         demangling: args.fold.demangling(args.input.demangling()),
+        nodes: match (format, &args.against) {
+            (ExportFormat::Html, None) => NodeKey::Srcline,
+            _ => NodeKey::Function,
+        },
         locator: args.input.locator(&reader),
         ..Options::default()
     };
@@ -93,7 +99,15 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             args.fold.apply(&mut profile);
             writer.profile(&Json, &profile)
         }
-        ExportFormat::Html => writer.page(&options),
+        ExportFormat::Html => match &args.against {
+            None => writer.page(&options),
+            Some(before) => {
+                let before = Before::load(before, (&args.input, &args.fold), &options)?;
+                let mut profile = read(&reader, &options)?;
+                args.fold.apply(&mut profile);
+                writer.compared(&before, &profile)
+            }
+        },
     }
 }
 
@@ -122,10 +136,12 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
         let why = "--event is for folded stacks: the other formats have all events";
         return Err(usage(why));
     }
-    let is_profile = matches!(format, ExportFormat::Folded | ExportFormat::Json);
-    if args.fold.is_asked() && !is_profile {
-        let why = "--fold and --ignore-callees are for folded stacks and JSON: the other formats have every \
-                   sample";
+    if args.against.is_some() && format != ExportFormat::Html {
+        return Err(usage("--against makes a page: export -o FILE.html"));
+    }
+    let is_counted = matches!(format, ExportFormat::Folded | ExportFormat::Json);
+    if args.fold.is_asked() && !is_counted && args.against.is_none() {
+        let why = "--fold and --ignore-callees are for folded stacks, JSON and --against: all else has every sample";
         return Err(usage(why));
     }
     Ok(format)
@@ -205,6 +221,15 @@ impl Writer<'_> {
         };
         self.write(&page, &sampled)?;
         Ok(self.end(profile, shown))
+    }
+
+    /// The page of what changed.
+    fn compared(&self, before: &Before, profile: &Profile) -> Result<ExitCode> {
+        warn(profile, self.reader, &self.args.input);
+        let after = self.args.input.recording.path().display().to_string();
+        let (page, recordings) = compared(before, (after, profile))?;
+        self.write(&page, &recordings)?;
+        Ok(self.end(profile, true))
     }
 
     /// Says how good the profile is.

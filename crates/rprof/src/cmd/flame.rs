@@ -63,7 +63,9 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     warn(&profile, &reader, &args.input);
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
-    let before = Before::load(args, &options)?;
+    let before = args.against.against.as_deref();
+    let before = before.map(|path| Before::load(path, (&args.input, &args.fold), &options));
+    let before = before.transpose()?;
     let common = before
         .as_ref()
         .and_then(|before| before.first_common(&profile));

@@ -3,6 +3,7 @@
 mod against;
 pub(crate) mod annotate;
 mod answerable;
+mod compared;
 pub(crate) mod diff;
 mod diff_load;
 mod diff_trees;
@@ -25,6 +26,7 @@ pub(crate) mod script;
 pub(crate) mod stat;
 pub(crate) mod symbols;
 mod tasks;
+pub(crate) mod top;
 mod trace_fields;
 mod trees;
 #[cfg(feature = "tui")]

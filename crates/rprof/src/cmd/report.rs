@@ -96,6 +96,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             trace_fields: trace_fields.found,
             ..GroupBy::default()
         },
+        ..Options::default()
     };
     let mut profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);

@@ -25,6 +25,12 @@ pub(crate) fn fit() -> Option<Fit> {
     Some(Fit { columns, ellipsis })
 }
 
+/// Lines of the terminal, if standard output is one.
+pub(crate) fn lines() -> Option<usize> {
+    let window = terminal_size::terminal_size_of(std::io::stdout());
+    window.map(|(_, height)| height.0.into())
+}
+
 /// When there are colours; perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colors {
@@ -101,7 +107,7 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
 }
 
 /// A terminal that only prints.
-fn is_dumb() -> bool {
+pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 

@@ -29,6 +29,7 @@ impl App {
             Command::Code => return self.ask_code(),
             Command::SaveAs(form) => return Effect::Save(form),
             Command::Copy => return self.copy(),
+            Command::Pause => return self.pause(),
             Command::View(view) => self.view = view,
             Command::NextEvent => self.next_event(true),
             Command::PreviousEvent => self.next_event(false),

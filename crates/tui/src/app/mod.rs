@@ -40,6 +40,8 @@ pub struct TuiSettings {
     pub weighing: Weighing,
     /// Index of the event.
     pub event: usize,
+    /// Whether other data may come.
+    pub is_live: bool,
 }
 
 /// What happened.
@@ -70,6 +72,8 @@ pub enum Effect {
     Save(SaveForm),
     /// A text is to be copied to the clipboard.
     Copy(String),
+    /// Whether other data is wanted.
+    Pause(bool),
 }
 
 /// What is in front of the view.
@@ -109,6 +113,8 @@ pub struct App {
     pub(crate) lanes: LanesView,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
+    pub(crate) is_live: bool,
+    pub(crate) is_paused: bool,
 }
 
 impl App {
@@ -143,6 +149,8 @@ impl App {
             lanes: LanesView::default(),
             over: Over::Nothing,
             message: None,
+            is_live: settings.is_live,
+            is_paused: false,
         };
         app.table.order = order;
         app.select();
@@ -172,6 +180,7 @@ impl App {
 
     /// What a key, a click or a new size makes of it.
     pub fn handle(&mut self, input: &Input) -> Effect {
+        let n_lines = self.n_lines();
         let effect = match input {
             Input::Size(columns, lines) => {
                 self.size = (*columns, *lines);
@@ -181,7 +190,38 @@ impl App {
             Input::Mouse(mouse) => self.mouse(*mouse),
         };
         self.prepare();
-        effect
+        match effect {
+            Effect::None if self.is_live && !self.is_paused && self.is_opened(n_lines) => {
+                self.pause()
+            }
+            effect => effect,
+        }
+    }
+
+    /// Lines of the call tree.
+    fn n_lines(&self) -> (ViewKind, usize) {
+        (self.view, self.calls.lines.len())
+    }
+
+    /// Whether something is open that other data would close.
+    fn is_opened(&self, before: (ViewKind, usize)) -> bool {
+        match self.view {
+            ViewKind::Rows => self.table.has_open(),
+            ViewKind::Calls => before != self.n_lines() && before.0 == self.view,
+            ViewKind::Flame => self.flame.zoom.is_some(),
+            ViewKind::Threads => false,
+        }
+    }
+
+    /// Pauses, or goes on.
+    pub(crate) fn pause(&mut self) -> Effect {
+        if !self.is_live {
+            self.message = Some("a file does not change: rprof top has this".to_owned());
+            return Effect::None;
+        }
+        self.is_paused = !self.is_paused;
+        self.message = self.is_paused.then(|| "paused: p goes on".to_owned());
+        Effect::Pause(self.is_paused)
     }
 
     /// The code that was asked for.

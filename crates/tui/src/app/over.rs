@@ -186,7 +186,7 @@ impl App {
             Command::Help => Over::Page(Page::text("Keys".to_owned(), help())),
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
             Command::Sort => Over::Menu(self.sort_menu()),
-            Command::Save => Over::Menu(save_menu()),
+            Command::Save => Over::Menu(save_menu(self.is_live)),
             Command::Actions => Over::Menu(actions()),
             _ => Over::Nothing,
         };
@@ -256,15 +256,17 @@ fn choice(key: char, text: &str, command: Command) -> Choice {
     Choice { key, text, command }
 }
 
-fn save_menu() -> Menu {
+fn save_menu(is_live: bool) -> Menu {
+    let recording = is_live.then_some(('p', "samples (perf.data)", SaveForm::Recording));
     let choices = [
         ('s', "flame graph (SVG)", SaveForm::Svg),
         ('f', "folded stacks", SaveForm::Folded),
         ('j', "rows as JSON", SaveForm::Json),
         ('t', "this view as text", SaveForm::Text),
     ];
+    let choices = choices.into_iter().chain(recording);
     let choices = choices.map(|(key, text, form)| choice(key, text, Command::SaveAs(form)));
-    Menu::new("Save", choices.into())
+    Menu::new("Save", choices.collect())
 }
 
 fn actions() -> Menu {

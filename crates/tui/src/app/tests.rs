@@ -52,6 +52,7 @@ pub(super) fn app_of(sampled: SampledProfile, size: (u16, u16)) -> App {
         keys: SortKey::DEFAULT.to_vec(),
         weighing: Weighing::WithChildren,
         event: 0,
+        is_live: false,
     };
     App::new(data(sampled), settings)
 }

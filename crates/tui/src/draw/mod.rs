@@ -69,7 +69,11 @@ impl App {
             end = rect.right();
         }
         let rest = Rect::new(end, 0, screen.all.width.saturating_sub(end), 1);
-        let title = rprof_untrusted::printable(&self.title);
+        let title = match self.is_paused {
+            true => format!("paused: {}", self.title),
+            false => self.title.clone(),
+        };
+        let title = rprof_untrusted::printable(&title);
         if rest.width > 12 {
             pen.right(rest, &title, self.look.quiet());
         }

@@ -15,6 +15,14 @@ pub(crate) enum TableLine {
     Node { row: usize, node: u32, depth: usize },
 }
 
+impl TableView {
+    /// Whether the tree of a row is open.
+    pub(crate) fn has_open(&self) -> bool {
+        let mut lines = self.lines.iter();
+        lines.any(|line| matches!(line, TableLine::Node { .. }))
+    }
+}
+
 impl TableLine {
     pub(crate) fn row(self) -> usize {
         match self {

@@ -34,7 +34,8 @@ pub fn load_samples(
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
     check_filter(reader, &options.filter)?;
-    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    let mut recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    recording.known_names.clone_from(&options.known_names);
     let (frames, nodes) = match options.stacks {
         true => (WantedFrames::All, options.nodes),
         false => (WantedFrames::Innermost, NodeKey::Function),

@@ -66,7 +66,15 @@ class Reading {
    * @returns {T}
    */
   fill(column) {
-    for (let at = 0; at < column.length; at++) column[at] = this.unsigned();
+    const bytes = this.bytes;
+    for (let at = 0; at < column.length; at++) {
+      // Most are one byte.
+      const byte = bytes[this.at];
+      if (byte < 0x80) {
+        column[at] = byte;
+        this.at++;
+      } else column[at] = this.unsigned();
+    }
     return column;
   }
 
@@ -79,10 +87,15 @@ class Reading {
    */
   fillDifferences(column, starts) {
     if (column.length === 0) return column;
+    const bytes = this.bytes;
     for (let thread = 0; thread + 1 < starts.length; thread++) {
       let value = 0;
       for (let at = starts[thread]; at < starts[thread + 1]; at++) {
-        value += this.difference();
+        const byte = bytes[this.at];
+        if (byte < 0x80) {
+          value += (byte >>> 1) ^ -(byte & 1);
+          this.at++;
+        } else value += this.difference();
         column[at] = value;
       }
     }

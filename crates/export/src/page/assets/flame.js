@@ -4,6 +4,8 @@ const ROW = 20;
 const FONT = "12px ui-monospace, 'SF Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 /** A name in fewer pixels says nothing. */
 const MIN_TEXT = 22;
+/** Pixels of a printed picture, from top to bottom, at most. */
+const MAX_PRINTED = 8000;
 /** Zooms in to so many parts of the whole, at most. */
 const MAX_ZOOM = 1e7;
 
@@ -48,6 +50,7 @@ class Flame {
   /** @param {Boxes} boxes */
   show(boxes) {
     this.boxes = boxes;
+    this.texts.clear();
     this.selected = this.hovered = -1;
     this.space.style.height = `${boxes.levels.length * ROW + 4}px`;
     this.place.scrollTop = 0;
@@ -92,14 +95,17 @@ class Flame {
   }
 
   draw() {
-    const { clientWidth: width, clientHeight: height } = this.place;
+    const width = this.place.clientWidth;
+    // Paper has room for all levels.
+    const all = Math.min(MAX_PRINTED, this.boxes.levels.length * ROW);
+    const height = this.theme.isPrinted ? all : this.place.clientHeight;
     if (width === 0) return;
     const context = sized(this.canvas, width, height);
     context.font = FONT;
     context.textBaseline = "middle";
     context.direction = "ltr";
     if (this.charWidth === 0) this.charWidth = context.measureText("0".repeat(50)).width / 50;
-    const top = this.place.scrollTop;
+    const top = this.theme.isPrinted ? 0 : this.place.scrollTop;
     const first = Math.floor(top / ROW);
     const last = Math.min(this.boxes.levels.length - 1, Math.floor((top + height) / ROW));
     for (let level = first; level <= last; level++) this.drawLevel(context, level, level * ROW - top, width);
@@ -119,6 +125,14 @@ class Flame {
     const list = boxes.levels[level];
     const scale = width / this.width;
     let at = boxes.firstAt(level, start);
+    // Thin boxes of one colour beside each other are drawn at once.
+    const run = { from: 0, end: -1, fill: "" };
+    const drawRun = () => {
+      if (run.end < 0) return;
+      context.fillStyle = run.fill;
+      context.fillRect(run.from, y, run.end - run.from, ROW - 1);
+      run.end = -1;
+    };
     while (at < list.length) {
       const box = list[at];
       const x = (starts[box] - start) * scale;
@@ -133,10 +147,16 @@ class Flame {
       const pixel = Math.floor(x);
       const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale));
       const end = (boxes.endOf(list[next - 1]) - start) * scale;
-      context.fillStyle = this.thinFill(list, at, next);
-      context.fillRect(x, y, Math.max(end - x, 0.4), ROW - 1);
+      const fill = this.thinFill(list, at, next);
+      if (run.end < 0 || fill !== run.fill || x > run.end + 0.3) {
+        drawRun();
+        run.from = x;
+        run.fill = fill;
+      }
+      run.end = Math.max(end, x + 0.4);
       at = next;
     }
+    drawRun();
   }
 
   /**
@@ -146,9 +166,8 @@ class Flame {
    */
   thinFill(list, from, to) {
     const colours = this.theme.colours;
-    if (this.matches === null) return colours.thin;
-    for (let at = from; at < to; at++) if (this.isMatch(list[at])) return colours.match;
-    return colours.thin;
+    for (let at = from; at < to && this.matches !== null; at++) if (this.isMatch(list[at])) return colours.match;
+    return this.matches === null && to - from < 3 ? this.fill(list[from]) : colours.thin;
   }
 
   /** @param {number} box */
@@ -181,7 +200,8 @@ class Flame {
 
   /** @param {number} box */
   fill(box) {
-    return this.theme.fill(this.boxes.labels[box]);
+    const { sides, degrees, labels } = this.boxes;
+    return sides === null ? this.theme.fill(labels[box]) : this.theme.changed(degrees[box]);
   }
 
   /**

@@ -2,6 +2,8 @@
 
 const HEAT_ROWS = 50;
 const SECOND = 1e9;
+/** An hour of seconds. */
+const MAX_COLUMNS = 3600;
 /** Space for labels, left and below. */
 const HEAT_LEFT = 48;
 
@@ -23,8 +25,13 @@ class HeatMap {
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", "Heat map: seconds by parts of a second; drag to choose a range of time");
     place.append(this.canvas);
-    this.columns = Math.max(1, Math.floor(this.profile.head.span_ns / SECOND) + 1);
+    const span = this.profile.head.span_ns;
+    /** Nanoseconds of a column: a second, or of long recordings some. */
+    this.unit = SECOND * Math.max(1, Math.ceil(span / SECOND / MAX_COLUMNS));
+    this.columns = Math.max(1, Math.floor(span / this.unit) + 1);
     this.cells = new Float64Array(0);
+    /** What the cells are of. */
+    this.key = "";
     /**
      * Both ends of what is chosen, by number of the cell.
      * @type {[number, number] | null}
@@ -35,17 +42,19 @@ class HeatMap {
 
   /** @param {SampleSelection} selection */
   show(selection) {
-    const profile = this.profile;
-    this.cells = new Float64Array(this.columns * HEAT_ROWS);
-    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-    const { starts, stacks, times } = profile;
-    for (let thread = 0; thread + 1 < starts.length; thread++) {
-      if (selection.thread !== null && selection.thread !== thread) continue;
-      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-        const node = stacks[row] - 1;
-        if (node < 0 || profile.eventOf(row) !== selection.event || (kept !== null && kept[node] === 0)) continue;
-        this.cells[Math.floor((times[row] * HEAT_ROWS) / SECOND)] += profile.samplesOf(row);
-      }
+    const { profile, unit } = this;
+    // It shows all times, whatever the range.
+    const { event, thread, keep } = selection;
+    const key = JSON.stringify([event, thread, keep]);
+    if (key !== this.key) {
+      this.key = key;
+      const cells = new Float64Array(this.columns * HEAT_ROWS);
+      const kept = keptNodes(profile, keep);
+      forRows(profile, { event, thread, range: null }, (node, _weight, samples, time) => {
+        if (node < 0 || (kept !== null && kept[node] === 0)) return;
+        cells[Math.floor((time * HEAT_ROWS) / unit)] += samples;
+      });
+      this.cells = cells;
     }
     this.ends = selection.range === null ? null : this.cellsOf(selection.range);
     this.draw();
@@ -56,7 +65,7 @@ class HeatMap {
    * @returns {[number, number]}
    */
   cellsOf(range) {
-    const [first, last] = range.map((time) => Math.floor((time * HEAT_ROWS) / SECOND));
+    const [first, last] = range.map((time) => Math.floor((time * HEAT_ROWS) / this.unit));
     return [first, last];
   }
 
@@ -74,15 +83,39 @@ class HeatMap {
     const [w, h] = [this.cellWidth, this.cellHeight];
     const height = h * HEAT_ROWS + 22;
     const context = sized(this.canvas, width, height);
-    const most = this.cells.reduce((a, b) => Math.max(a, b), 0) || 1;
-    for (let cell = 0; cell < this.cells.length; cell++) {
-      const [x, y] = this.placeOf(cell);
-      context.fillStyle = this.theme.heat(Math.sqrt(this.cells[cell] / most));
-      context.fillRect(x, y, w > 3 ? w - 1 : w + 0.5, h > 3 ? h - 1 : h);
-    }
+    this.drawCells(context, w, h);
     this.drawEnds(context);
     this.drawLosses(context, w, h);
     this.drawLabels(context, w, h);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} w
+   * @param {number} h
+   */
+  drawCells(context, w, h) {
+    const { cells, theme, columns } = this;
+    const most = cells.reduce((a, b) => Math.max(a, b), 0) || 1;
+    if (w > 3) {
+      cells.forEach((samples, cell) => {
+        const [x, y] = this.placeOf(cell);
+        context.fillStyle = `rgb(${theme.heat(samples / most).join(" ")})`;
+        context.fillRect(x, y, w - 1, h > 3 ? h - 1 : h);
+      });
+      return;
+    }
+    // Many thin columns are a picture with a pixel for each cell, stretched.
+    const picture = new ImageData(columns, HEAT_ROWS);
+    cells.forEach((samples, cell) => {
+      const row = HEAT_ROWS - 1 - (cell % HEAT_ROWS);
+      picture.data.set([...theme.heat(samples / most), 255], 4 * (row * columns + Math.floor(cell / HEAT_ROWS)));
+    });
+    const small = made("canvas");
+    [small.width, small.height] = [columns, HEAT_ROWS];
+    small.getContext("2d")?.putImageData(picture, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(small, HEAT_LEFT, 0, columns * w, HEAT_ROWS * h);
   }
 
   /** @param {number} cell */
@@ -116,7 +149,7 @@ class HeatMap {
   drawLosses(context, w, h) {
     context.fillStyle = this.theme.colours.loss;
     for (const { time } of this.profile.losses) {
-      const cell = Math.floor((time * HEAT_ROWS) / SECOND);
+      const cell = Math.floor((time * HEAT_ROWS) / this.unit);
       if (cell < 0 || cell >= this.cells.length) continue;
       const [x, y] = this.placeOf(cell);
       context.fillRect(x + w / 2 - 1.5, y + h / 2 - 1.5, 3, 3);
@@ -132,12 +165,12 @@ class HeatMap {
     context.fillStyle = this.theme.colours.faint;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    for (let part = 0; part <= 4; part++) {
-      context.fillText(`${part * 250} ms`, 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
+    for (let part = 0; part < 4; part++) {
+      context.fillText(duration((part * this.unit) / 4), 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
     }
     const step = niceStep(60 / w);
     for (let column = 0; column < this.columns; column += Math.max(1, step)) {
-      context.fillText(`${column} s`, HEAT_LEFT + column * w + 2, HEAT_ROWS * h + 12);
+      context.fillText(`${(column * this.unit) / SECOND} s`, HEAT_LEFT + column * w + 2, HEAT_ROWS * h + 12);
     }
   }
 
@@ -154,8 +187,8 @@ class HeatMap {
     const canvas = this.canvas;
     canvas.addEventListener("mousemove", (event) => {
       const cell = this.cellAt(event);
-      const begin = (cell * SECOND) / HEAT_ROWS;
-      this.say(`${duration(begin)} to ${duration(begin + SECOND / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+      const begin = (cell * this.unit) / HEAT_ROWS;
+      this.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
     });
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -183,6 +216,6 @@ class HeatMap {
    * @returns {[number, number]}
    */
   timesOf(first, last) {
-    return [(first * SECOND) / HEAT_ROWS, ((last + 1) * SECOND) / HEAT_ROWS - 1];
+    return [(first * this.unit) / HEAT_ROWS, ((last + 1) * this.unit) / HEAT_ROWS - 1];
   }
 }

@@ -2,15 +2,17 @@
 // one function.
 
 /** Boxes of a picture in order of time; more take too much memory. */
-const MAX_TIME_BOXES = 4e6;
+const MAX_TIME_BOXES = 2e6;
+/** How many rows are told apart where there are more boxes. */
+const MOST_APART = 1 << 19;
 
 /**
  * The outermost frame first.
  * @param {Profile} profile
  * @param {Counts} counts
+ * @param {Growing} tree
  */
-function grownInwards(profile, counts) {
-  const tree = new Growing();
+function growInwards(profile, counts, tree) {
   const totals = counts.totals(profile);
   const moved = new Int32Array(profile.parents.length);
   for (let node = 0; node < moved.length; node++) {
@@ -22,16 +24,15 @@ function grownInwards(profile, counts) {
     tree.samples[here] += totals.samples[node];
     tree.own[here] += counts.weights[node];
   }
-  return tree;
 }
 
 /**
  * The innermost frame first, below the name of its thread.
  * @param {Profile} profile
  * @param {Counts} counts
+ * @param {Growing} tree
  */
-function grownOutwards(profile, counts) {
-  const tree = new Growing();
+function growOutwards(profile, counts, tree) {
   const { parents, labels } = profile;
   const roots = rootsOf(profile);
   for (let node = 0; node < parents.length; node++) {
@@ -41,12 +42,11 @@ function grownOutwards(profile, counts) {
     let here = tree.child(-1, -1 - labels[roots[node]]);
     add(tree, here, weight, samples);
     for (let at = node; parents[at] >= 0; at = parents[at]) {
-      here = tree.child(here, labels[at]);
+      here = tree.child(here, profile.shownFrame(labels[at]));
       add(tree, here, weight, samples);
     }
     tree.own[here] += weight;
   }
-  return tree;
 }
 
 /**
@@ -78,12 +78,11 @@ function rootsOf(profile) {
  * @param {Profile} profile
  * @param {Counts} counts
  * @param {number} wanted
+ * @param {{callers: Growing, callees: Growing}} trees
  */
-function grownAround(profile, counts, wanted) {
+function growAround(profile, counts, wanted, { callers, callees }) {
   const { parents, labels, functionOf } = profile;
   const totals = counts.totals(profile);
-  const callees = new Growing();
-  const callers = new Growing();
   const label = profile.frameOfFunction[wanted];
   // -1: not below the function.
   const moved = new Int32Array(parents.length).fill(-1);
@@ -92,7 +91,7 @@ function grownAround(profile, counts, wanted) {
     const parent = moved[parents[node]];
     const isFirst = parent < 0 && functionOf[labels[node]] === wanted;
     if (parent < 0 && !isFirst) continue;
-    const here = callees.child(parent, isFirst ? label : labels[node]);
+    const here = callees.child(parent, isFirst ? label : profile.labelOf(node));
     moved[node] = here;
     add(callees, here, totals.weights[node], totals.samples[node]);
     callees.own[here] += counts.weights[node];
@@ -103,76 +102,106 @@ function grownAround(profile, counts, wanted) {
       outer = callers.child(outer, profile.labelOf(at));
       add(callers, outer, totals.weights[node], totals.samples[node]);
     }
+    callers.own[outer] += totals.weights[node];
   }
-  return { callers, callees };
 }
 
 /**
- * In order of time: what follows each other in a thread is one box as far as its stack is the same.
+ * In order of time: what follows each other in a thread is one box as far as its stack is the same. If these are too
+ * many, some samples that follow each other count together for the frames that they have in common.
  * @param {Profile} profile
  * @param {SampleSelection} selection
  */
 function boxesInTime(profile, selection) {
-  const boxes = new Boxes(1 << 16);
-  const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-  const [first, last] = selection.range ?? [-Infinity, Infinity];
-  const { starts, stacks, times } = profile;
-  for (let thread = 0; thread + 1 < starts.length; thread++) {
-    if (selection.thread !== null && selection.thread !== thread) continue;
-    const chart = new ThreadChart(profile, boxes, thread);
-    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-      const node = stacks[row] - 1;
-      if (node < 0 || times[row] < first || times[row] > last) continue;
-      if (profile.eventOf(row) !== selection.event || (kept !== null && kept[node] === 0)) continue;
-      if (boxes.n > MAX_TIME_BOXES) boxes.leftOut += profile.samplesOf(row);
-      else chart.add(row, node);
-    }
+  const kept = keptNodes(profile, selection.keep);
+  const { n_rows: rows, n_nodes: nodes } = profile.head;
+  for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
+    const boxes = new Boxes(Math.min(1 << 20, rows + nodes));
+    const chart = new TimeChart(profile, boxes, together);
+    forRows(profile, selection, (node, weight, samples, _time, thread) => {
+      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= MAX_TIME_BOXES) chart.add(thread, node, weight, samples);
+    });
+    chart.flush();
+    boxes.together = together;
+    if (boxes.n <= MAX_TIME_BOXES || together >= rows) return boxes.close();
   }
-  return boxes.close();
 }
 
-/** Open boxes of a thread. */
-class ThreadChart {
+/** Samples of a thread after the other, in order of time. */
+class TimeChart {
   /**
    * @param {Profile} profile
    * @param {Boxes} boxes
-   * @param {number} thread
+   * @param {number} together how many rows count together
    */
-  constructor(profile, boxes, thread) {
+  constructor(profile, boxes, together) {
     this.profile = profile;
     this.boxes = boxes;
-    this.thread = thread;
+    this.together = together;
+    this.thread = -1;
     /** @type {number[]} */
     this.open = [];
     /** @type {number[]} */
-    this.nodes = [];
+    this.labels = [];
+    /** The innermost node that all rows of the group have, and what they are. */
+    this.group = { node: -1, weight: 0, samples: 0, rows: 0 };
   }
 
   /**
-   * @param {number} row
+   * @param {number} thread
    * @param {number} node
+   * @param {number} weight
+   * @param {number} samples
    */
-  add(row, node) {
-    const { profile, boxes, open, nodes } = this;
-    const path = [];
-    for (let at = node; at >= 0; at = profile.parents[at]) path.push(at);
-    path.reverse();
+  add(thread, node, weight, samples) {
+    const { group } = this;
+    if (thread !== this.thread) {
+      this.flush();
+      this.thread = thread;
+      this.open.length = this.labels.length = 0;
+    }
+    const common = group.rows === 0 ? node : commonNode(this.profile, group.node, node);
+    if (common < 0) this.flush();
+    group.node = common < 0 ? node : common;
+    group.weight += weight;
+    group.samples += samples;
+    if (++group.rows >= this.together) this.flush();
+  }
+
+  flush() {
+    const { profile, boxes, open, labels, group } = this;
+    if (group.rows === 0) return;
+    const path = profile.stackOf(group.node).reverse();
     let shared = 0;
     // The lowest box is the thread's.
-    while (shared < path.length && shared < nodes.length && (shared === 0 || nodes[shared] === path[shared])) shared++;
-    open.length = nodes.length = shared;
+    while (shared < path.length && shared < labels.length && (shared === 0 || labels[shared] === path[shared])) shared++;
+    open.length = labels.length = shared;
     for (let depth = shared; depth < path.length; depth++) {
       const parent = depth === 0 ? -1 : open[depth - 1];
-      open.push(boxes.push(parent, profile.labelOf(path[depth]), boxes.whole));
-      nodes.push(path[depth]);
+      open.push(boxes.push(parent, path[depth], boxes.whole));
+      labels.push(path[depth]);
     }
-    const weight = profile.weightOf(row);
-    const samples = profile.samplesOf(row);
     for (const box of open) {
-      boxes.widths[box] += weight;
-      boxes.samples[box] += samples;
+      boxes.widths[box] += group.weight;
+      boxes.samples[box] += group.samples;
     }
-    boxes.own[open[open.length - 1]] += weight;
-    boxes.whole += weight;
+    boxes.own[open[open.length - 1]] += group.weight;
+    boxes.whole += group.weight;
+    group.weight = group.samples = group.rows = 0;
   }
+}
+
+/**
+ * The innermost node that is on the way to both; -1 if there is none.
+ * @param {Profile} profile
+ * @param {number} one
+ * @param {number} other
+ */
+function commonNode({ parents, depths }, one, other) {
+  let [a, b] = [one, other];
+  while (a !== b && a >= 0 && b >= 0) {
+    if (depths[a] >= depths[b]) a = parents[a];
+    else b = parents[b];
+  }
+  return a === b ? a : -1;
 }

@@ -20,7 +20,7 @@ function listenToKeys(app) {
       app.search.focus();
       app.search.select();
     } else if (VIEW_KEYS[event.key] !== undefined) {
-      app.set({ view: VIEW_KEYS[event.key] });
+      app.view(VIEW_KEYS[event.key]);
     } else if (event.key === "i") {
       app.set({ inverted: !app.state.inverted, zoom: [], span: null });
     } else if (event.key === "t") {

@@ -23,6 +23,13 @@ class Lanes {
     place.append(this.canvas, this.space);
     /** @type {{thread: number, weight: number}[]} */
     this.lanes = [];
+    /** @type {Uint8Array | null} */
+    this.kept = null;
+    /**
+     * Sums of threads that were drawn, by pixel.
+     * @type {Map<number, Float64Array>}
+     */
+    this.drawn = new Map();
     /** @type {SampleSelection} */
     this.selection = { event: 0, range: null, thread: null, keep: "" };
     /** @type {[number, number] | null} */
@@ -32,30 +39,20 @@ class Lanes {
 
   /** @param {SampleSelection} selection */
   show(selection) {
-    const profile = this.profile;
+    const { profile } = this;
     this.selection = selection;
-    this.kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
+    this.kept = keptNodes(profile, selection.keep);
+    this.drawn.clear();
+    const weights = new Float64Array(profile.head.threads.length);
+    const kept = this.kept;
+    forRows(profile, { ...selection, thread: null }, (node, weight, _samples, _time, thread) => {
+      if (node >= 0 && (kept === null || kept[node] === 1)) weights[thread] += weight;
+    });
     this.lanes = [];
-    for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
-      let weight = 0;
-      for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
-        if (this.counts(row)) weight += profile.weightOf(row);
-      }
-      if (weight > 0) this.lanes.push({ thread, weight });
-    }
+    weights.forEach((weight, thread) => weight > 0 && this.lanes.push({ thread, weight }));
     this.lanes.sort((a, b) => b.weight - a.weight || a.thread - b.thread);
     this.space.style.height = `${this.lanes.length * LANE + 4}px`;
     this.draw();
-  }
-
-  /** @param {number} row */
-  counts(row) {
-    const { profile, selection, kept } = this;
-    const node = profile.stacks[row] - 1;
-    const time = profile.times[row];
-    if (node < 0 || profile.eventOf(row) !== selection.event) return false;
-    if (selection.range !== null && (time < selection.range[0] || time > selection.range[1])) return false;
-    return !kept || kept[node] === 1;
   }
 
   get times() {
@@ -117,14 +114,17 @@ class Lanes {
    * @param {number} n
    */
   slots(thread, n) {
-    const profile = this.profile;
+    const known = this.drawn.get(thread);
+    if (known?.length === n) return known;
+    const { profile, kept } = this;
     const [start, end] = this.times;
     const slots = new Float64Array(n);
     const scale = n / (end - start || 1);
-    for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
-      if (!this.counts(row)) continue;
-      slots[Math.min(n - 1, Math.floor((profile.times[row] - start) * scale))] += profile.weightOf(row);
-    }
+    forRows(profile, { ...this.selection, thread }, (node, weight, _samples, time) => {
+      if (node < 0 || (kept !== null && kept[node] === 0)) return;
+      slots[Math.min(n - 1, Math.floor((time - start) * scale))] += weight;
+    });
+    this.drawn.set(thread, slots);
     return slots;
   }
 

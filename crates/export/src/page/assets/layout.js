@@ -18,13 +18,17 @@ class Boxes {
      * @type {Uint32Array[]}
      */
     this.levels = [];
-    /** Rows that had no room. */
-    this.leftOut = 0;
+    /** Whether what ends in a box is its function's own. */
+    this.hasOwn = true;
+    /** In order of time: how many rows count together. */
+    this.together = 1;
     /**
-     * In a differential profile, what is before, by box.
-     * @type {Float64Array | null}
+     * Of two recordings, what boxes count on each side.
+     * @type {Sides | null}
      */
-    this.before = null;
+    this.sides = null;
+    /** How much they changed, if so. */
+    this.degrees = new Float32Array(0);
   }
 
   /**
@@ -140,15 +144,56 @@ class Boxes {
 
 /** A tree that grows: children by parent and label, in tables of numbers. */
 class Growing {
-  constructor() {
+  /** @param {number} [likely] how many nodes there will likely be */
+  constructor(likely = 0) {
+    const room = 2 ** Math.ceil(Math.log2(Math.max(1024, likely)));
     this.n = 0;
-    this.labels = new Int32Array(1024);
-    this.parents = new Int32Array(1024);
-    this.weights = new Float64Array(1024);
-    this.samples = new Float64Array(1024);
-    this.own = new Float64Array(1024);
-    this.before = new Float64Array(1024);
-    this.slots = new Int32Array(4096).fill(-1);
+    this.labels = new Int32Array(room);
+    this.parents = new Int32Array(room);
+    this.weights = new Float64Array(room);
+    this.samples = new Float64Array(room);
+    this.own = new Float64Array(room);
+    this.slots = new Int32Array(room * 4).fill(-1);
+    /**
+     * Of two recordings.
+     * @type {Sides | null}
+     */
+    this.sides = null;
+    /** @type {Comparison | null} */
+    this.comparison = null;
+  }
+
+  /** What was counted so far; from now on the tree counts from nothing. @returns {Columns} */
+  setAside() {
+    const { weights, samples, own } = this;
+    const length = this.labels.length;
+    this.weights = new Float64Array(length);
+    this.samples = new Float64Array(length);
+    this.own = new Float64Array(length);
+    return { weights, samples, own };
+  }
+
+  /**
+   * What is counted is the side after; from now on nodes weigh as much as they are to be wide.
+   * @param {Columns} before
+   * @param {Comparison} comparison
+   */
+  compare(before, comparison) {
+    const after = this.setAside();
+    /** @param {Float64Array} column */
+    const filled = (column) => {
+      const whole = new Float64Array(this.labels.length);
+      whole.set(column);
+      return whole;
+    };
+    this.sides = { before: { weights: filled(before.weights), samples: filled(before.samples), own: filled(before.own) }, after };
+    this.comparison = comparison;
+    // Children come after their parents.
+    for (let node = this.n - 1; node >= 0; node--) {
+      this.own[node] = comparison.ownWidth(this.sides, node);
+      this.weights[node] += this.own[node];
+      if (this.parents[node] >= 0) this.weights[this.parents[node]] += this.weights[node];
+    }
   }
 
   /**
@@ -199,7 +244,6 @@ class Growing {
     this.weights = larger(this.weights);
     this.samples = larger(this.samples);
     this.own = larger(this.own);
-    this.before = larger(this.before);
     this.slots = new Int32Array(length * 4).fill(-1);
     for (let node = 0; node < this.n; node++) this.slots[this.slotOf(this.parents[node], this.labels[node])] = node;
   }
@@ -213,7 +257,6 @@ class Growing {
     const lists = siblings(this.parents.subarray(0, this.n), this.weights, this.labels, profile, order);
     const boxes = new Boxes(this.n);
     const boxOf = new Int32Array(this.n);
-    boxes.before = new Float64Array(this.n);
     /** @type {number[]} */
     const todo = [];
     // Where the next child of each box begins.
@@ -232,13 +275,34 @@ class Growing {
       boxes.widths[box] = this.weights[node];
       boxes.own[box] = this.own[node];
       boxes.samples[box] = this.samples[node];
-      boxes.before[box] = this.before[node];
       next[box] = start;
       if (parent < 0) boxes.whole += this.weights[node];
       else next[parent] += this.weights[node];
       pushAll(node);
     }
+    if (this.sides !== null) this.sidesOf(boxes, boxOf, this.sides);
     return boxes.close();
+  }
+
+  /**
+   * @param {Boxes} boxes
+   * @param {Int32Array} boxOf
+   * @param {Sides} sides
+   */
+  sidesOf(boxes, boxOf, { before, after }) {
+    /** @param {Float64Array} column */
+    const moved = (column) => {
+      const byBox = new Float64Array(boxes.n);
+      for (let node = 0; node < this.n; node++) if (this.weights[node] > 0) byBox[boxOf[node]] = column[node];
+      return byBox;
+    };
+    /** @param {Columns} side */
+    const columns = (side) => ({ weights: moved(side.weights), samples: moved(side.samples), own: moved(side.own) });
+    const sides = { before: columns(before), after: columns(after) };
+    boxes.sides = sides;
+    const { comparison } = this;
+    if (comparison === null) return;
+    boxes.degrees = Float32Array.from({ length: boxes.n }, (_, box) => comparison.degree(bothOf(sides, box)));
   }
 }
 
@@ -256,16 +320,14 @@ function siblings(parents, weights, labels, profile, order) {
   for (let node = 0; node < n; node++) if (weights[node] > 0) starts[parents[node] + 2]++;
   for (let list = 1; list < starts.length; list++) starts[list] += starts[list - 1];
   const filled = starts.slice();
+  const rankOf = profile.nameRanks();
   const nodes = new Uint32Array(starts[n + 1]);
   for (let node = 0; node < n; node++) if (weights[node] > 0) nodes[filled[parents[node] + 1]++] = node;
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byName = (a, b) => {
-    const [one, other] = [profile.nameOf(labels[a]), profile.nameOf(labels[b])];
-    return one < other ? -1 : one > other ? 1 : 0;
-  };
+  const byName = (a, b) => rankOf(labels[a]) - rankOf(labels[b]);
   /**
    * @param {number} a
    * @param {number} b

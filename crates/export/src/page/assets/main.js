@@ -1,5 +1,8 @@
 // Puts the page together: reads the profile, restores what the address says, and shows it.
 
+/** Views that need times. @type {Set<ViewName>} */
+const OF_TIME = new Set(["threads", "heat"]);
+
 class App {
   /** @param {Profile} profile */
   constructor(profile) {
@@ -8,13 +11,15 @@ class App {
     this.theme = new Theme(profile);
     this.details = new Details(profile, {
       open: (label) => this.open(label),
-      keep: (label) => this.set({ keep: exactly(profile.nameOf(label)), zoom: [], span: null }),
+      keep: (label) => this.set({ keep: exactly(profile.bareNameOf(label)), zoom: [], span: null }),
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
     this.overview = new Overview(element("overview", HTMLElement), this.theme, (range) => this.set({ range }));
     this.views = new Views(this);
+    this.profile.isByLine = this.state.frames === "line";
     this.counts = Counts.of(profile, this.state);
+    this.comparison = this.compare();
     this.timer = 0;
     describePage(profile);
     this.listen();
@@ -32,14 +37,33 @@ class App {
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
     const { event, range, thread, keep } = this.state;
+    this.profile.isByLine = this.state.frames === "line";
+    if (this.state.frames !== before.frames) this.details.choose(null);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
     if (isOther || String(range) !== String(before.range)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
       this.details.choose(null);
     }
+    this.comparison = this.compare();
     this.show();
     this.remember();
+  }
+
+  /** How both sides are compared, if there are two. */
+  compare() {
+    const { counts, state, profile } = this;
+    if (counts.before === null) return null;
+    const whole = { before: counts.before.total, after: counts.total };
+    return new Comparison(whole, state, profile.head.events[state.event]);
+  }
+
+  /**
+   * Shows a view, if the recording has it.
+   * @param {ViewName} view
+   */
+  view(view) {
+    if (this.profile.head.has_times || !OF_TIME.has(view)) this.set({ view });
   }
 
   show() {
@@ -58,7 +82,10 @@ class App {
     this.event.value = String(state.event);
     if (this.search.value !== state.search) this.search.value = state.search;
     this.details.showLines([]);
-    this.views.show(state, this.counts);
+    element("frames", HTMLSelectElement).value = state.frames;
+    element("per", HTMLSelectElement).value = state.per;
+    element("widths", HTMLSelectElement).value = state.widths;
+    this.views.show();
     this.sayFound();
     this.showChips();
   }
@@ -80,9 +107,13 @@ class App {
     const { search } = this.state;
     element("keep", HTMLButtonElement).hidden = search === "";
     if (search === "") return void (found.textContent = "");
-    const sum = matching(this.profile, this.counts, search);
+    const { profile, counts, comparison } = this;
+    const sum = matching(profile, counts, search);
     const isText = patternOf(search).isText ? " (as text: it is no regular expression)" : "";
-    found.textContent = `${percent(sum.weight, this.counts.total.weight)} of the samples${isText}`;
+    const said = counts.before === null || comparison === null
+      ? `${percent(sum.weight, counts.total.weight)} of the samples`
+      : comparison.text({ before: matching(profile, counts.before, search), after: sum });
+    found.textContent = `${said}${isText}`;
   }
 
   showChips() {
@@ -102,13 +133,14 @@ class App {
     if (state.range !== null) chip(`${duration(state.range[0])} – ${duration(state.range[1])}`, { range: null });
     if (state.thread !== null) chip(profile.nameOfThread(state.thread), { thread: null });
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
-    if (counts.shown.samples === 0) chips.push(made("span", "No samples here.", "said"));
+    if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples here.", "said"));
     element("chips", HTMLElement).replaceChildren(...chips);
   }
 
   said() {
     const { counts, profile, state } = this;
-    const { shown, total } = counts;
+    const { shown, total, before } = counts;
+    if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${grouped(shown.samples)} after`;
     const event = profile.head.events[state.event];
     return `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)} (${percent(shown.weight, total.weight)})`;
   }
@@ -119,7 +151,8 @@ class App {
    */
   describe(boxes, box) {
     const label = boxes.labels[box];
-    const image = label >= 0 ? ` [${this.profile.imageOfFrame(label)}]` : "";
+    const name = label >= 0 ? this.profile.imageOfFrame(label) : "";
+    const image = name === "" ? "" : ` [${name}]`;
     return `${this.profile.nameOf(label).slice(0, 500)}${image} — ${this.sumOf(boxes, box)}`;
   }
 
@@ -128,9 +161,10 @@ class App {
    * @param {number} box
    */
   sumOf(boxes, box) {
+    if (boxes.sides !== null && this.comparison !== null) return this.comparison.text(bothOf(boxes.sides, box));
     const event = this.profile.head.events[this.state.event];
     const whole = this.counts.total.weight;
-    const own = boxes.own[box] > 0 ? `, ${percent(boxes.own[box], whole)} itself` : "";
+    const own = boxes.hasOwn && boxes.own[box] > 0 ? `, ${percent(boxes.own[box], whole)} itself` : "";
     const samples = counted(boxes.samples[box], "sample", "samples");
     return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
   }
@@ -151,7 +185,11 @@ class App {
     if (grouping === "thread" || grouping === "image") return this.set({ keep: "", search: exactly(row.name) });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const whole = this.counts.total.weight;
-    this.details.choose({ labels: [frame], sum: `${percent(row.total, whole)}, ${percent(row.self, whole)} itself` });
+    const changed = /** @type {ChangedRow} */ (row);
+    const sum = this.comparison === null
+      ? `${percent(row.total, whole)}, ${percent(row.self, whole)} itself`
+      : `${this.comparison.text(changed.all)}; itself ${this.comparison.text(changed.own)}`;
+    this.details.choose({ labels: [frame], sum });
     this.details.showLines(linesOf(this.profile, this.counts, this.profile.functionOf[frame]));
   }
 
@@ -215,7 +253,7 @@ class App {
   }
 
   rememberNow() {
-    const fragment = fragmentOf(this.state);
+    const fragment = fragmentOf(this.state, this.profile);
     history.replaceState(null, "", fragment === "" ? location.pathname + location.search : `#${fragment}`);
   }
 
@@ -231,6 +269,9 @@ class App {
     select("event", (value) => ({ event: Number(value), zoom: [], span: null }));
     select("order", (value) => ({ order: /** @type {State["order"]} */ (value), zoom: [], span: null }));
     select("grouping", (value) => ({ grouping: /** @type {Grouping} */ (value) }));
+    select("frames", (value) => ({ frames: /** @type {State["frames"]} */ (value), zoom: [], span: null }));
+    select("per", (value) => ({ per: /** @type {Measure["per"]} */ (value), span: null }));
+    select("widths", (value) => ({ widths: /** @type {Measure["widths"]} */ (value), span: null }));
     const inverted = element("inverted", HTMLInputElement);
     inverted.addEventListener("change", () => this.set({ inverted: inverted.checked, zoom: [], span: null }));
     this.search.addEventListener("input", () => this.find(this.search.value));
@@ -306,9 +347,33 @@ function describePage(profile) {
     event.append(option);
   });
   event.disabled = head.events.length < 2;
-  const notes = [...head.notes, ...joinedNotes(head), ...head.warnings];
+  const notes = [...head.notes, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
   for (const id of ["overview", "threads-tab", "heat-tab"]) element(id, HTMLElement).hidden = !head.has_times;
+  for (const option of element("order", HTMLSelectElement).options) {
+    option.hidden = option.disabled = option.value === "time" && !head.has_times;
+  }
+  const groupings = groupingsOf(profile);
+  for (const option of element("grouping", HTMLSelectElement).options) {
+    option.hidden = option.disabled = !groupings.includes(/** @type {Grouping} */ (option.value));
+  }
+  element("frames-label", HTMLElement).hidden = !profile.hasPlaces;
+  element("measure", HTMLElement).hidden = profile.sides === null;
+}
+
+/**
+ * What was not recorded.
+ * @param {Profile} profile
+ */
+function lackingNotes(profile) {
+  const notes = [];
+  if (!profile.head.has_times && profile.sides === null) {
+    notes.push("The recording has no times: there are no views over time (rprof record -T).");
+  }
+  if (profile.head.n_nodes > 0 && profile.depths.every((depth) => depth < 2)) {
+    notes.push("There are no call chains: each stack is one function (rprof record -g).");
+  }
+  return notes;
 }
 
 /**
@@ -317,13 +382,13 @@ function describePage(profile) {
  */
 function joinedNotes(head) {
   const notes = [];
-  if (!head.has_times) notes.push("The recording has no times: there are no views over time.");
-  if (head.slot_ns === 0) return notes;
   const of = head.by_name ? "threads of one name" : "one thread";
-  notes.push(
-    `${grouped(head.n_samples)} samples are ${grouped(head.n_rows)} rows here: samples of ${of} with one stack ` +
-      `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
-  );
+  if (head.slot_ns > 0) {
+    notes.push(
+      `${grouped(head.n_samples)} samples are ${grouped(head.n_rows)} rows here: samples of ${of} with one stack ` +
+        `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
+    );
+  }
   if (head.min_samples > 0) {
     notes.push(`Stacks end where fewer than ${grouped(head.min_samples)} samples go on: these count for the caller.`);
   }

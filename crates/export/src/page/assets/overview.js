@@ -2,6 +2,8 @@
 
 /** Space for labels. */
 const AXIS = 16;
+/** Parts of time that are told apart. */
+const SLOTS = 600;
 
 class Overview {
   /**
@@ -21,6 +23,8 @@ class Overview {
     /** @type {[number, number] | null} */
     this.range = null;
     this.slots = new Float64Array(0);
+    /** What the slots are of. */
+    this.key = "";
     this.span = Math.max(1, this.profile.head.span_ns);
     this.brush();
   }
@@ -30,21 +34,22 @@ class Overview {
    * @param {SampleSelection} selection
    */
   show(selection) {
-    const profile = this.profile;
-    const n = 600;
-    this.slots = new Float64Array(n);
-    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-    const { starts, stacks, times } = profile;
-    for (let thread = 0; thread + 1 < starts.length; thread++) {
-      if (selection.thread !== null && selection.thread !== thread) continue;
-      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-        const node = stacks[row] - 1;
-        if (profile.eventOf(row) !== selection.event || (kept !== null && (node < 0 || kept[node] === 0))) continue;
-        this.slots[Math.min(n - 1, Math.floor((times[row] / this.span) * n))] += profile.weightOf(row);
-      }
-    }
+    const { profile, span } = this;
     this.range = selection.range;
-    this.event = profile.head.events[selection.event];
+    if (!profile.head.has_times) return;
+    // It shows all times, whatever the range.
+    const { event, thread, keep } = selection;
+    const key = JSON.stringify([event, thread, keep]);
+    if (key !== this.key) {
+      this.key = key;
+      const slots = new Float64Array(SLOTS);
+      const kept = keptNodes(profile, keep);
+      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time) => {
+        if (kept !== null && (node < 0 || kept[node] === 0)) return;
+        slots[Math.min(SLOTS - 1, Math.floor((time / span) * SLOTS))] += weight;
+      });
+      this.slots = slots;
+    }
     this.draw();
   }
 

@@ -31,6 +31,15 @@ class Profile {
     const functions = functionsOf(this.names, this.images, this.flags);
     this.functionOf = functions.functionOf;
     this.frameOfFunction = functions.frameOfFunction;
+    /** Whether frames of one function are told apart by their lines. */
+    this.isByLine = false;
+    /**
+     * What was kept last.
+     * @type {{key: string, nodes: Uint8Array} | null}
+     */
+    this.kept = null;
+    /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
+    this.ranks = null;
 
     const stacks = readStacks(head, reading);
     /** Of outermost nodes the number of the thread's name, of others that of the frame. */
@@ -57,23 +66,9 @@ class Profile {
     this.losses = readLosses(head, reading);
   }
 
-  /**
-   * What each side of a differential profile weighs: the thread before, the thread after.
-   * @param {number} event
-   */
-  sideTotals(event) {
-    const sums = [0, 0];
-    for (const side of [0, 1]) {
-      for (let row = this.starts[side]; row < this.starts[side + 1]; row++) {
-        if (this.eventOf(row) === event) sums[side] += this.weightOf(row);
-      }
-    }
-    return sums;
-  }
-
-  /** @param {number} row */
-  eventOf(row) {
-    return this.head.has_events ? this.events[row] : 0;
+  /** Whether it is two recordings, compared: their names. */
+  get sides() {
+    return this.head.sides ?? null;
   }
 
   /**
@@ -82,12 +77,6 @@ class Profile {
    */
   samplesOf(row) {
     return this.head.has_samples ? this.counts[row] : 1;
-  }
-
-  /** @param {number} row */
-  weightOf(row) {
-    if (this.head.has_weights) return this.weights[row];
-    return this.samplesOf(row) * (this.head.events[this.eventOf(row)].each ?? 0);
   }
 
   /** @param {number} number */
@@ -99,10 +88,18 @@ class Profile {
    * What a frame is called, with its place if it has one.
    * @param {number} frame
    */
-  nameOfFrame(frame) {
+  nameWithPlace(frame) {
     const name = this.text(this.names[frame]);
     const place = this.places[frame];
     return place === 0 ? name : `${name} ${this.text(place - 1)}`;
+  }
+
+  /**
+   * The frame that stands for another: itself, or that of its function.
+   * @param {number} frame
+   */
+  shownFrame(frame) {
+    return this.isByLine ? frame : this.frameOfFunction[this.functionOf[frame]];
   }
 
   /** @param {number} frame */
@@ -115,7 +112,37 @@ class Profile {
    * @param {number} label
    */
   nameOf(label) {
-    return label >= 0 ? this.nameOfFrame(label) : this.text(this.head.comms[-1 - label]);
+    return label >= 0 && this.isByLine ? this.nameWithPlace(label) : this.bareNameOf(label);
+  }
+
+  /**
+   * The same without a place.
+   * @param {number} label
+   */
+  bareNameOf(label) {
+    return this.text(label >= 0 ? this.names[label] : this.head.comms[-1 - label]);
+  }
+
+  /**
+   * The place of a label's name among all names in their order.
+   * @returns {(label: number) => number}
+   */
+  nameRanks() {
+    if (this.ranks?.isByLine !== this.isByLine) {
+      const [frames, comms] = [new Uint32Array(this.names.length), new Uint32Array(this.head.comms.length)];
+      const labels = [...frames.keys(), ...Array.from(comms.keys(), (comm) => -1 - comm)];
+      const named = labels.map((label) => ({ label, name: this.nameOf(label) }));
+      named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+      let rank = 0;
+      named.forEach(({ label, name }, at) => {
+        if (at > 0 && named[at - 1].name !== name) rank++;
+        if (label >= 0) frames[label] = rank;
+        else comms[-1 - label] = rank;
+      });
+      this.ranks = { isByLine: this.isByLine, frames, comms };
+    }
+    const { frames, comms } = this.ranks;
+    return (label) => (label >= 0 ? frames[label] : comms[-1 - label]);
   }
 
   /**
@@ -123,7 +150,7 @@ class Profile {
    * @param {number} node
    */
   labelOf(node) {
-    return this.parents[node] < 0 ? -1 - this.labels[node] : this.labels[node];
+    return this.parents[node] < 0 ? -1 - this.labels[node] : this.shownFrame(this.labels[node]);
   }
 
   /** @param {number} thread */

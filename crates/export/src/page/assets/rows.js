@@ -2,7 +2,8 @@
 
 /**
  * @typedef {"function" | "image" | "thread" | "line"} Grouping
- * @typedef {{key: number, name: string, image: string, self: number, total: number, samples: number}} Row
+ * @typedef {{key: number, name: string, image: string, self: number, total: number, samples: number,
+ *   ownSamples: number}} Row
  */
 
 /**
@@ -53,6 +54,7 @@ function tableRows(profile, counts, grouping) {
   const { parents, depths } = profile;
   const n = rowOf.reduce((most, row) => Math.max(most, row + 1), 0);
   const self = new Float64Array(n);
+  const ownSamples = new Float64Array(n);
   const total = new Float64Array(n);
   const samples = new Float64Array(n);
   // How often each row is on the way to a node.
@@ -67,7 +69,10 @@ function tableRows(profile, counts, grouping) {
     path.push(node);
     const row = rowOf[node];
     const own = rowOf[hosts === null ? node : hosts[node]];
-    if (own >= 0) self[own] += counts.weights[node];
+    if (own >= 0) {
+      self[own] += counts.weights[node];
+      ownSamples[own] += counts.samples[node];
+    }
     if (row < 0) continue;
     if (onPath[row]++ === 0) {
       total[row] += totals.weights[node];
@@ -79,7 +84,8 @@ function tableRows(profile, counts, grouping) {
   for (let key = 0; key < n; key++) {
     if (samples[key] > 0) {
       const [name, image] = namesOfRow(profile, grouping, key);
-      rows.push({ key, name, image, self: self[key], total: total[key], samples: samples[key] });
+      const sums = { self: self[key], total: total[key], samples: samples[key], ownSamples: ownSamples[key] };
+      rows.push({ key, name, image, ...sums });
     }
   }
   return rows;
@@ -98,7 +104,7 @@ function namesOfRow(profile, grouping, key) {
     case "image":
       return [profile.text(key), ""];
     case "line":
-      return [profile.nameOfFrame(key), profile.imageOfFrame(key)];
+      return [profile.nameWithPlace(key), profile.imageOfFrame(key)];
     default: {
       const frame = profile.frameOfFunction[key];
       return [profile.text(profile.names[frame]), profile.imageOfFrame(frame)];

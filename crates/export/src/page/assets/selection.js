@@ -22,6 +22,11 @@ class Counts {
      * @type {Sum}
      */
     this.shown = { weight: 0, samples: 0 };
+    /**
+     * Of two recordings, what is counted before.
+     * @type {Counts | null}
+     */
+    this.before = null;
   }
 
   /**
@@ -29,26 +34,33 @@ class Counts {
    * @param {SampleSelection} selection
    */
   static of(profile, selection) {
+    if (profile.sides === null) return Counts.ofRows(profile, selection);
+    // Each side is a thread.
+    const after = Counts.ofRows(profile, { ...selection, thread: 1 });
+    after.before = Counts.ofRows(profile, { ...selection, thread: 0 });
+    return after;
+  }
+
+  /**
+   * @param {Profile} profile
+   * @param {SampleSelection} selection
+   */
+  static ofRows(profile, selection) {
     const counts = new Counts(profile);
-    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-    const [first, last] = selection.range ?? [-Infinity, Infinity];
-    const { starts, stacks, times } = profile;
-    for (let thread = 0; thread + 1 < starts.length; thread++) {
-      const isShown = selection.thread === null || selection.thread === thread;
-      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-        if (times[row] < first || times[row] > last || profile.eventOf(row) !== selection.event) continue;
-        const weight = profile.weightOf(row);
-        const samples = profile.samplesOf(row);
-        counts.total.weight += weight;
-        counts.total.samples += samples;
-        const node = stacks[row] - 1;
-        if (!isShown || node < 0 || (kept !== null && kept[node] === 0)) continue;
-        counts.weights[node] += weight;
-        counts.samples[node] += samples;
-        counts.shown.weight += weight;
-        counts.shown.samples += samples;
-      }
-    }
+    const { total, shown, weights, samples } = counts;
+    const kept = keptNodes(profile, selection.keep);
+    const wanted = selection.thread;
+    // A side is compared with itself, a thread with all of them.
+    const rows = profile.sides === null ? { ...selection, thread: null } : selection;
+    forRows(profile, rows, (node, weight, n, _time, thread) => {
+      total.weight += weight;
+      total.samples += n;
+      if (node < 0 || (wanted !== null && wanted !== thread) || (kept !== null && kept[node] === 0)) return;
+      weights[node] += weight;
+      samples[node] += n;
+      shown.weight += weight;
+      shown.samples += n;
+    });
     return counts;
   }
 
@@ -72,6 +84,56 @@ class Counts {
 }
 
 /**
+ * Rows of an event within a range of time: thread by thread, in order of time.
+ * @param {Profile} profile
+ * @param {{event: number, range: [number, number] | null, thread: number | null}} selection
+ * @param {(node: number, weight: number, samples: number, time: number, thread: number) => void} visit a node is
+ *   negative if nothing was recorded of the stack
+ */
+function forRows(profile, { event, range, thread: wanted }, visit) {
+  const { starts, stacks, times, events, counts, weights } = profile;
+  const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
+  const each = profile.head.events[event]?.each ?? 0;
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    if (wanted !== null && wanted !== thread) continue;
+    let [row, end] = [starts[thread], starts[thread + 1]];
+    if (range !== null) [row, end] = [firstFrom(times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    for (; row < end; row++) {
+      if (hasEvents && events[row] !== event) continue;
+      const samples = hasSamples ? counts[row] : 1;
+      visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread);
+    }
+  }
+}
+
+/**
+ * The first of some rows that is not before a time.
+ * @param {Float64Array} times
+ * @param {[number, number]} rows
+ * @param {number} time
+ */
+function firstFrom(times, [low, high], time) {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle] >= time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Nodes whose stacks have what is to be kept; `null` if that is all. The last answer is kept, as all views ask.
+ * @param {Profile} profile
+ * @param {string} keep
+ */
+function keptNodes(profile, keep) {
+  if (keep === "") return null;
+  const key = `${profile.isByLine} ${keep}`;
+  if (profile.kept?.key !== key) profile.kept = { key, nodes: nodesWith(profile, keep) };
+  return profile.kept.nodes;
+}
+
+/**
  * Which strings of a profile match; each is looked at once.
  * @param {Profile} profile
  * @param {string} text
@@ -89,6 +151,8 @@ function stringsWith(profile, text) {
 function labelsWith(profile, text) {
   const strings = stringsWith(profile, text);
   const frames = Uint8Array.from(profile.names, (name) => strings[name]);
+  const places = profile.isByLine ? profile.places : [];
+  places.forEach((place, frame) => (frames[frame] |= place > 0 ? strings[place - 1] : 0));
   const comms = Uint8Array.from(profile.head.comms, (comm) => strings[comm]);
   return { frames, comms };
 }

@@ -4,24 +4,31 @@
  * @typedef {"flame" | "table" | "sandwich" | "threads" | "heat"} ViewName
  * @typedef {{view: ViewName, order: "heavy" | "name" | "time", inverted: boolean, event: number,
  *   range: [number, number] | null, thread: number | null, search: string, keep: string, focus: number | null,
- *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean}} State
+ *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
+ *   frames: "function" | "line", per: Measure["per"], widths: Measure["widths"]}} State
  */
 
-/** @returns {State} */
-function initialState() {
+/**
+ * @param {Profile} profile
+ * @returns {State}
+ */
+function initialState(profile) {
+  const sort = profile.sides === null ? "self" : "selfChange";
   return {
     view: "flame", order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
-    focus: null, zoom: [], span: null, grouping: "function", sort: "self", up: false,
+    focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
+    frames: "function", per: "event", widths: "after",
   };
 }
 
 /**
  * Only what differs from the beginning.
  * @param {State} state
+ * @param {Profile} profile
  */
-function fragmentOf(state) {
+function fragmentOf(state, profile) {
   const words = new URLSearchParams();
-  const initial = initialState();
+  const initial = initialState(profile);
   for (const name of /** @type {(keyof State)[]} */ (Object.keys(initial))) {
     const value = state[name];
     if (value === null || String(value) === String(initial[name])) continue;
@@ -38,7 +45,7 @@ function fragmentOf(state) {
  */
 function stateOf(fragment, profile) {
   const words = new URLSearchParams(fragment.replace(/^#/, ""));
-  const state = initialState();
+  const state = initialState(profile);
   /**
    * @template T
    * @param {string} name
@@ -56,6 +63,8 @@ function stateOf(fragment, profile) {
     const value = Number(text);
     return text !== null && Number.isInteger(value) && value >= 0 && value < limit ? value : null;
   };
+  /** @param {string[]} words */
+  const inTime = (words) => (profile.head.has_times ? words : []);
   /**
    * @param {string} name
    * @returns {[number, number] | null}
@@ -64,19 +73,33 @@ function stateOf(fragment, profile) {
     const [from, to] = (words.get(name) ?? "").split(".").map(Number);
     return from >= 0 && to >= from ? [from, to] : null;
   };
-  state.view = one("view", /** @type {const} */ (["flame", "table", "sandwich", "threads", "heat"]), state.view);
-  state.order = one("order", /** @type {const} */ (["heavy", "name", "time"]), state.order);
-  state.grouping = one("grouping", /** @type {const} */ (["function", "image", "thread", "line"]), state.grouping);
-  state.sort = one("sort", /** @type {const} */ (["self", "total", "samples", "name", "image"]), state.sort);
+  state.view = one("view", /** @type {ViewName[]} */ (["flame", "table", "sandwich", ...inTime(["threads", "heat"])]), state.view);
+  state.order = one("order", /** @type {State["order"][]} */ (["heavy", "name", ...inTime(["time"])]), state.order);
+  state.grouping = one("grouping", groupingsOf(profile), state.grouping);
+  const columns = profile.sides === null ? COLUMNS : CHANGE_COLUMNS;
+  state.sort = one("sort", columns.map(({ by }) => by), state.sort);
+  state.frames = one("frames", profile.hasPlaces ? /** @type {const} */ (["function", "line"]) : [], state.frames);
+  state.per = one("per", /** @type {const} */ (["event", "run"]), state.per);
+  state.widths = one("widths", /** @type {const} */ (["after", "before", "change"]), state.widths);
   state.inverted = words.get("inverted") === "true";
   state.up = words.get("up") === "true";
   state.event = number("event", profile.head.events.length) ?? 0;
-  state.thread = number("thread", profile.head.threads.length);
+  state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
   state.focus = number("focus", profile.frameOfFunction.length);
-  state.range = pair("range");
+  state.range = profile.head.has_times ? pair("range") : null;
   state.span = pair("span");
   state.search = words.get("search") ?? "";
   state.keep = words.get("keep") ?? "";
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;
+}
+
+/**
+ * What rows can be of.
+ * @param {Profile} profile
+ * @returns {Grouping[]}
+ */
+function groupingsOf(profile) {
+  if (profile.sides !== null) return ["function", "thread"];
+  return ["function", "image", "thread", ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
 }

@@ -1,20 +1,8 @@
 // The table: real rows and cells, which screen readers and printers know.
 
-const MORE_ROWS = 200;
+const MORE_ROWS = 100;
 
-/**
- * @typedef {"self" | "total" | "samples" | "name" | "image"} SortBy
- * @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder
- */
-
-/** @type {{by: SortBy, title: string, isNumber: boolean}[]} */
-const COLUMNS = [
-  { by: "self", title: "Self", isNumber: true },
-  { by: "total", title: "Total", isNumber: true },
-  { by: "samples", title: "Samples", isNumber: true },
-  { by: "name", title: "Name", isNumber: false },
-  { by: "image", title: "Image", isNumber: false },
-];
+/** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */
 
 class Table {
   /**
@@ -37,23 +25,32 @@ class Table {
     /** @type {Row[]} */
     this.rows = [];
     this.shown = 0;
+    /** @type {Column[]} */
+    this.columns = COLUMNS;
+    /** @type {Comparison | null} */
+    this.comparison = null;
+    /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
+    this.known = null;
     /** @type {TableOrder} */
     this.order = { grouping: "function", sort: "self", up: false };
   }
 
   /**
    * @param {Counts} counts
-   * @param {{order: TableOrder, event: EventHead, search: string}} shown
+   * @param {{order: TableOrder, event: EventHead, search: string, comparison: Comparison | null}} shown
    */
-  show(counts, { order, event, search }) {
+  show(counts, { order, event, search, comparison }) {
     this.order = order;
     this.event = event;
     this.whole = counts.total.weight;
+    this.comparison = comparison;
+    this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
+    this.table.classList.toggle("changes", comparison !== null);
     const pattern = search === "" ? null : patternOf(search).pattern;
-    const rows = tableRows(this.profile, counts, order.grouping);
-    const found = rows.filter((row) => pattern === null || pattern.test(row.name));
+    const found = this.allRows(counts, order.grouping).filter((row) => pattern === null || pattern.test(row.name));
     const { sort, up } = order;
-    found.sort((a, b) => (up ? 1 : -1) * compared(a[sort], b[sort]) || compared(b.total, a.total) || compared(a.name, b.name));
+    const sign = up ? 1 : -1;
+    found.sort((a, b) => sign * compared(sortedBy(a, sort), sortedBy(b, sort)) || compared(b.total, a.total) || compared(a.name, b.name));
     this.rows = found;
     this.caption.textContent = `${counted(found.length, "row", "rows")} by ${order.grouping}`;
     this.drawHead();
@@ -62,9 +59,26 @@ class Table {
     this.append();
   }
 
+  /**
+   * Rows of what is selected, found once for all that is searched among them.
+   * @param {Counts} counts
+   * @param {Grouping} grouping
+   * @returns {Row[]}
+   */
+  allRows(counts, grouping) {
+    const { comparison, known } = this;
+    const key = `${grouping} ${comparison?.isShares}`;
+    if (known?.counts === counts && known.key === key) return known.rows;
+    const rows = comparison === null
+      ? tableRows(this.profile, counts, grouping)
+      : changedRows(this.profile, counts, grouping, comparison);
+    this.known = { counts, key, rows };
+    return rows;
+  }
+
   drawHead() {
     const line = made("tr");
-    for (const { by, title, isNumber } of COLUMNS) {
+    for (const { by, title, isNumber } of this.columns) {
       const cell = made("th", undefined, isNumber ? "number" : "");
       cell.scope = "col";
       const isSorted = this.order.sort === by;
@@ -92,7 +106,12 @@ class Table {
   /** @param {Row} row */
   line(row) {
     const line = made("tr");
-    line.append(this.share(row.self), this.share(row.total), made("td", grouped(row.samples), "number"));
+    line.append(...this.columns.map(({ cell }) => cell(row, this)));
+    return line;
+  }
+
+  /** @param {Row} row */
+  name(row) {
     const name = made("th", undefined, "name");
     name.scope = "row";
     const button = made("button", row.name);
@@ -101,8 +120,32 @@ class Table {
     button.addEventListener("click", () => this.events.choose(row));
     button.addEventListener("dblclick", () => this.events.open(row));
     name.append(button);
-    line.append(name, made("td", row.image, "image"));
-    return line;
+    return name;
+  }
+
+  /**
+   * @param {BothSums} both
+   * @param {"before" | "after"} side
+   */
+  side(both, side) {
+    const { weight, samples } = both[side];
+    const cell = made("td", samples === 0 ? "" : this.comparison?.said(weight, side), "number");
+    cell.title = counted(samples, "sample", "samples");
+    return cell;
+  }
+
+  /** @param {BothSums} both */
+  change(both) {
+    const { comparison } = this;
+    if (comparison === null || both.before.samples + both.after.samples === 0) return made("td", "", "number");
+    const cell = made("td", comparison.between(both).replace(" points", ""), "number change");
+    const relative = comparison.relative(both);
+    if (relative === "new" || relative === "vanished") cell.append(made("small", ` ${relative}`));
+    cell.title = comparison.text(both);
+    const degree = comparison.degree(both);
+    cell.classList.toggle("more", degree > 0);
+    cell.classList.toggle("less", degree < 0);
+    return cell;
   }
 
   /** @param {number} weight */

@@ -5,7 +5,10 @@
  * @param {number} whole
  */
 function percent(part, whole) {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(2)} %` : "0.00 %";
+  if (whole <= 0) return "0.00 %";
+  // Only all of it is 100 %.
+  const share = (100 * part) / whole;
+  return `${(share < 100 ? Math.min(share, 99.99) : share).toFixed(2)} %`;
 }
 
 /**

@@ -8,18 +8,20 @@ const THEMES = {
     paper: "#ffffff", ink: "#1c2026", faint: "#6b7280", line: "#e3e5e9", comm: "#e4e7ec", unknown: "#ececec",
     thin: "#c9ced6", accent: "#2f6fd0", match: "#ffd54a", matchInk: "#1c2026", area: "#7fa6dd", brush: "rgba(47,111,208,.16)",
     loss: "#d1495b", throttle: "#e09f3e", kernel: [18, 52, 80], user: [46, 80], spread: 5,
-    heat: [[244, 246, 250], [160, 190, 232], [58, 110, 190], [25, 45, 100]], alike: [225, 225, 225],
+    heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
+    less: [70, 160, 230], alike: [225, 225, 225], more: [240, 140, 20],
   },
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
     loss: "#ff7b8a", throttle: "#e0a458", kernel: [18, 32, 34], user: [28, 34], spread: 4,
-    heat: [[26, 29, 36], [44, 72, 118], [86, 142, 222], [205, 226, 255]], alike: [70, 73, 80],
+    heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
+    less: [32, 104, 176], alike: [62, 66, 74], more: [184, 96, 8],
   },
 };
 
-/** More of it, less of it: those who see no red or no green tell orange from blue, too. */
-const CHANGE = { more: [240, 140, 20], less: [70, 160, 230] };
+/** Shades of a heat map. */
+const HEAT_STEPS = 64;
 
 class Theme {
   /** @param {Profile} profile */
@@ -35,6 +37,8 @@ class Theme {
     this.isSystemDark = matchMedia("(prefers-color-scheme: dark)");
     /** @type {Map<string, string>} */
     this.fills = new Map();
+    /** @type {number[][]} */
+    this.heats = [];
     this.apply();
   }
 
@@ -50,6 +54,7 @@ class Theme {
   apply() {
     document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
     this.fills.clear();
+    this.heats = [];
   }
 
   toggle() {
@@ -80,26 +85,35 @@ class Theme {
   }
 
   /**
-   * From none to all.
-   * @param {number} share
+   * The colour of a change, from vanished to new: those who see no red or no green tell them apart, too.
+   * @param {number} degree
    */
-  heat(share) {
-    const steps = this.colours.heat;
-    const at = Math.min(0.9999, Math.max(0, share)) * (steps.length - 1);
-    const from = steps[Math.floor(at)];
-    const to = steps[Math.floor(at) + 1];
-    return `rgb(${from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))).join(" ")})`;
+  changed(degree) {
+    const key = `c${Math.round(degree * 1000)}`;
+    const known = this.fills.get(key);
+    if (known !== undefined) return known;
+    const { less, alike, more } = this.colours;
+    const end = degree > 0 ? more : less;
+    // Small changes are to be seen, too.
+    const strength = Math.sqrt(Math.abs(degree));
+    const fill = `rgb(${alike.map((part, idx) => Math.round(part + strength * (end[idx] - part))).join(" ")})`;
+    this.fills.set(key, fill);
+    return fill;
   }
 
   /**
-   * From -1, vanished, to 1, new.
-   * @param {number} degree
+   * Red, green and blue from none to all.
+   * @param {number} share
    */
-  change(degree) {
-    const alike = this.colours.alike;
-    const end = degree > 0 ? CHANGE.more : CHANGE.less;
-    const strength = Math.sqrt(Math.abs(degree));
-    return `rgb(${alike.map((part, idx) => Math.round(part + strength * (end[idx] - part))).join(" ")})`;
+  heat(share) {
+    const step = Math.round(Math.min(1, Math.max(0, share)) * HEAT_STEPS);
+    const known = this.heats[step];
+    if (known !== undefined) return known;
+    const ends = this.colours.heat;
+    const at = Math.min(0.9999, step / HEAT_STEPS) * (ends.length - 1);
+    const from = ends[Math.floor(at)];
+    const to = ends[Math.floor(at) + 1];
+    return (this.heats[step] = from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))));
   }
 }
 
@@ -110,14 +124,16 @@ class Theme {
 function ranksOfImages(profile) {
   /** @type {Map<number, number>} */
   const sums = new Map();
+  const byNode = new Float64Array(profile.parents.length);
   for (let row = 0; row < profile.stacks.length; row++) {
-    const node = profile.stacks[row] - 1;
-    if (node < 0 || profile.parents[node] < 0) continue;
-    const frame = profile.labels[node];
-    if ((profile.flags[frame] & FLAGS.level) !== 0) continue;
-    const image = profile.images[frame];
-    sums.set(image, (sums.get(image) ?? 0) + profile.samplesOf(row));
+    if (profile.stacks[row] > 0) byNode[profile.stacks[row] - 1] += profile.samplesOf(row);
   }
+  byNode.forEach((samples, node) => {
+    const frame = profile.labels[node];
+    if (samples === 0 || profile.parents[node] < 0 || (profile.flags[frame] & FLAGS.level) !== 0) return;
+    const image = profile.images[frame];
+    sums.set(image, (sums.get(image) ?? 0) + samples);
+  });
   const sorted = [...sums].sort(([a, one], [b, other]) => other - one || a - b);
   return new Map(sorted.map(([image], rank) => [image, rank]));
 }

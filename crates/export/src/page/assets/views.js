@@ -2,14 +2,16 @@
 
 /**
  * Boxes of the flame graph that is asked for.
- * @param {Profile} profile
- * @param {Counts} counts
- * @param {State} state
+ * @param {App} app
  */
-function flameBoxes(profile, counts, state) {
+function flameBoxes({ profile, counts, state, comparison }) {
   if (state.order === "time") return boxesInTime(profile, state);
-  const tree = state.inverted ? grownOutwards(profile, counts) : grownInwards(profile, counts);
-  return tree.boxes(profile, state.order);
+  const tree = new Growing(profile.head.n_nodes);
+  const grow = state.inverted ? growOutwards : growInwards;
+  growBy([tree], counts, comparison, (counts) => grow(profile, counts, tree));
+  const boxes = tree.boxes(profile, state.order);
+  boxes.hasOwn = !state.inverted;
+  return boxes;
 }
 
 /** One flame graph with its events bound to the page. */
@@ -18,6 +20,8 @@ class Views {
   constructor(app) {
     const { profile, theme, details } = app;
     this.app = app;
+    /** @type {{counts: Counts, key: string, boxes: Boxes} | null} */
+    this.known = null;
     /**
      * @param {string} id
      * @param {() => void} zoom
@@ -48,22 +52,18 @@ class Views {
     });
   }
 
-  /**
-   * @param {State} state
-   * @param {Counts} counts
-   */
-  show(state, counts) {
-    const { profile } = this.app;
+  show() {
+    const { profile, state, counts, comparison } = this.app;
     const event = profile.head.events[state.event];
     switch (state.view) {
       case "flame":
-        return this.showFlame(state, counts);
+        return this.showFlame();
       case "table": {
         const order = { grouping: state.grouping, sort: state.sort, up: state.up };
-        return this.table.show(counts, { order, event, search: state.search });
+        return this.table.show(counts, { order, event, search: state.search, comparison });
       }
       case "sandwich":
-        return this.showSandwich(state, counts);
+        return this.showSandwich();
       case "threads":
         return this.lanes.show(state);
       default:
@@ -71,45 +71,69 @@ class Views {
     }
   }
 
-  /**
-   * @param {State} state
-   * @param {Counts} counts
-   */
-  showFlame(state, counts) {
-    const { profile } = this.app;
+  showFlame() {
+    const { profile, state, counts, comparison } = this.app;
     const { flame } = this;
-    const boxes = flameBoxes(profile, counts, state);
+    const boxes = this.flameBoxes();
     flame.show(boxes);
     this.mark(state);
-    const said = [`Flame graph of ${amount(profile.head.events[state.event], boxes.whole)}, ${boxes.levels.length} levels.`];
-    if (boxes.leftOut > 0) said.push(`${grouped(boxes.leftOut)} samples have no room: choose a range or a thread.`);
-    element("flame-note", HTMLElement).textContent = boxes.leftOut > 0 ? said[1] : "";
+    const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "what changed";
+    const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
+    if (boxes.together > 1) {
+      said.push(`${grouped(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
+    }
+    if (comparison !== null && boxes.n === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
+    element("flame-note", HTMLElement).textContent = said[1] ?? "";
     flame.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
     const box = flame.boxes.find(state.zoom);
     if (box >= 0) flame.zoomTo(box);
     else if (state.span !== null) flame.view(state.span[0], state.span[1] - state.span[0]);
   }
 
-  /**
-   * @param {State} state
-   * @param {Counts} counts
-   */
-  showSandwich(state, counts) {
-    const { profile } = this.app;
+  /** Boxes of the flame graph; the last ones, if they are those. */
+  flameBoxes() {
+    const { counts, state } = this.app;
+    const { order, inverted, frames, per, widths } = state;
+    const key = JSON.stringify([order, inverted, frames, per, widths]);
+    if (this.known?.counts !== counts || this.known.key !== key) {
+      this.known = { counts, key, boxes: flameBoxes(this.app) };
+    }
+    return this.known.boxes;
+  }
+
+  showSandwich() {
+    const { profile, state, counts, comparison } = this.app;
     const focus = state.focus ?? heaviest(profile, counts);
     const frame = profile.frameOfFunction[focus];
-    const { callers, callees } = grownAround(profile, counts, focus);
-    this.callers.show(callers.boxes(profile, "heavy"));
+    const trees = { callers: new Growing(), callees: new Growing() };
+    const { callers, callees } = trees;
+    growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
+    const boxes = callers.boxes(profile, "heavy");
+    boxes.hasOwn = false;
+    this.callers.show(boxes);
     this.callees.show(callees.boxes(profile, "heavy"));
     this.mark(state);
+    element("focus-name", HTMLElement).textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
+    element("focus-sum", HTMLElement).textContent = this.focusSum(callees, focus);
+    this.app.details.showLines(linesOf(profile, counts, focus));
+  }
+
+  /**
+   * @param {Growing} callees
+   * @param {number} focus
+   */
+  focusSum(callees, focus) {
+    const { profile, state, counts, comparison } = this.app;
+    if (comparison !== null) {
+      const row = changedRows(profile, counts, "function", comparison).find((row) => row.key === focus);
+      return row === undefined ? "" : `${comparison.text(row.all)}; itself ${comparison.text(row.own)}`;
+    }
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     const own = tableRows(profile, counts, "function").find((row) => row.key === focus);
-    const event = profile.head.events[state.event];
-    element("focus-name", HTMLElement).textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
-    element("focus-sum", HTMLElement).textContent =
-      `${percent(weight, counts.total.weight)} with what it called (${amount(event, weight)}), ` +
-      `${percent(own?.self ?? 0, counts.total.weight)} itself`;
-    this.app.details.showLines(linesOf(profile, counts, focus));
+    return (
+      `${percent(weight, counts.total.weight)} with what it called ` +
+      `(${amount(profile.head.events[state.event], weight)}), ${percent(own?.self ?? 0, counts.total.weight)} itself`
+    );
   }
 
   /**

@@ -21,7 +21,7 @@ pub(crate) enum CallGraph {
 }
 
 impl CallGraph {
-    pub(super) const HELP: &str = "How to record callers:\n  \
+    pub(in crate::args) const HELP: &str = "How to record callers:\n  \
         auto           unwind while recording, by unwind tables\n                 \
         (.eh_frame); no frame pointers are needed\n  \
         dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \

@@ -9,7 +9,7 @@ mod events;
 mod fields;
 mod files;
 mod filters;
-mod numbers;
+pub(super) mod numbers;
 mod output;
 mod parts;
 mod targets;
@@ -20,7 +20,7 @@ mod timing;
 use super::examples;
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
-use cgroups::CgroupArgs;
+pub(crate) use cgroups::CgroupArgs;
 use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
@@ -28,6 +28,7 @@ pub(crate) use fields::FieldArgs;
 pub(crate) use filters::FilterArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use parts::PartArgs;
+use rprof_record::Cgroups;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
@@ -96,4 +97,15 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) perfs: CompatArgs,
+}
+
+impl RecordArgs {
+    /// Whether anybody is named beside a command.
+    pub(super) fn has_targets(&self) -> bool {
+        let targets = &self.targets;
+        let has_ids = !targets.pid.is_empty() || !targets.tid.is_empty();
+        let has_names = targets.uid.is_some() || !targets.name.is_empty();
+        let is_by_group = !matches!(self.cgroups.settings(), Cgroups::All);
+        has_ids || has_names || is_by_group || targets.cpu.is_some()
+    }
 }

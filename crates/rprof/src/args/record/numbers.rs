@@ -25,7 +25,7 @@ pub(super) fn files(text: &str) -> Result<usize, String> {
 }
 
 /// Seconds, and parts of them.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
     match seconds {
         Some(Ok(time)) if !time.is_zero() => Ok(time),

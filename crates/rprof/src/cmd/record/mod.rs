@@ -15,14 +15,14 @@ use rprof_perfdata::Reader;
 use rprof_process::exit_code;
 use rprof_record::{Note, Output, Summary, record};
 use rprof_ringbuf::sys::Rights;
-use settings::settings;
+pub(super) use settings::settings;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
-pub(super) use summary::size;
 use summary::{brief, sentence, tell};
+pub(super) use summary::{size, tell_of_end};
 
 /// Why rights are missing that the executable seems to have.
-const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
+pub(super) const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
                        they are meant for a group (README.md, \"For a team\")";
 
 pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {

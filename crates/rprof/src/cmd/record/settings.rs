@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
+pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let cpus = cpus.map_err(of_event)?;
     let cgroups = args.cgroups.settings();
@@ -48,6 +48,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         cpus,
         cgroups,
         command: args.command.clone(),
+        hides_command: false,
         when: When {
             delay: args.timing.delay.clone().unwrap_or_default(),
             control: args.timing.control.clone(),

@@ -46,6 +46,11 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
 }
 
+/// What came of it, where all of it was shown before.
+pub(in crate::cmd) fn tell_of_end(summary: &Summary) {
+    tell(summary, brief, false, 0);
+}
+
 /// What became of samples since the writer could not keep up, and what would help.
 fn late_writer(summary: &Summary) -> Option<String> {
     let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
@@ -88,6 +93,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
             )
         }
         Output::Pipe(_) => ("the pipe".to_owned(), String::new()),
+        Output::Segments(_) => ("memory".to_owned(), String::new()),
     };
     let size = match summary.uncompressed_bytes {
         Some(plain) => {

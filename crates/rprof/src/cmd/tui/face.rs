@@ -91,23 +91,32 @@ impl Face for TerminalFace<'_> {
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
-        let path = free_name(saved.form).ok_or("there are too many such files here")?;
-        let written = target::write(Some(&path), |mut out| write(saved, &mut out));
-        let path = path.display().to_string();
-        written.map(|()| path).map_err(|error| format!("{error:#}"))
+        save_view(saved).map_err(|error| format!("{error:#}"))
     }
+
+    fn pause(&mut self, _: bool) {}
+}
+
+/// Writes what is seen into a new file, and returns its name.
+pub(in crate::cmd) fn save_view(saved: &Saved<'_>) -> Result<String> {
+    let path = free_name(saved.form)?;
+    target::write(Some(&path), |mut out| write(saved, &mut out))?;
+    Ok(path.display().to_string())
 }
 
 /// The first name that no file has: perf's for text.
-fn free_name(form: SaveForm) -> Option<PathBuf> {
+pub(in crate::cmd) fn free_name(form: SaveForm) -> Result<PathBuf> {
     let name = |number: u32| match form {
         SaveForm::Text => format!("perf.hist.{number}"),
         SaveForm::Svg => format!("rprof.{number}.svg"),
         SaveForm::Folded => format!("rprof.{number}.folded"),
         SaveForm::Json => format!("rprof.{number}.json"),
+        SaveForm::Recording => format!("rprof.{number}.data"),
     };
     let mut names = (0..1000).map(|number| PathBuf::from(name(number)));
-    names.find(|path| path.symlink_metadata().is_err())
+    names
+        .find(|path| path.symlink_metadata().is_err())
+        .context("there are too many such files here")
 }
 
 fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
@@ -119,6 +128,7 @@ fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
             drawn.map(|_| ()).map_err(io::Error::other)
         }
         SaveForm::Folded => Folded { event: 0 }.write(&alone(saved), out),
+        SaveForm::Recording => Err(io::Error::other("it is one")),
         SaveForm::Json => write_json(&alone(saved), &table(saved), &mut out),
     }
 }

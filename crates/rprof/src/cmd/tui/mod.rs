@@ -2,6 +2,8 @@
 
 mod face;
 
+pub(super) use face::{free_name, save_view};
+
 use super::event::choose;
 use super::reading::{open, progress, warn_of};
 use super::report;
@@ -58,10 +60,11 @@ pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         keys: args.keys(),
         weighing: args.weighing(has_chains),
         event,
+        is_live: false,
     };
     let mut app = App::new(data(args, &reader, sampled), settings);
     let mut face = TerminalFace::of(args, &reader, &options.locator)?;
-    let wires = Wires::of(|| Box::new(io::stdout()), log()?);
+    let wires = Wires::of(|| Box::new(io::stdout()), log()?)?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(RunError::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
@@ -86,7 +89,7 @@ fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
 }
 
 /// Where times of keys are written to, if anywhere.
-fn log() -> Result<Option<Box<dyn Write>>> {
+pub(super) fn log() -> Result<Option<Box<dyn Write>>> {
     let Some(path) = std::env::var_os(LOG).filter(|path| !path.is_empty()) else {
         return Ok(None);
     };

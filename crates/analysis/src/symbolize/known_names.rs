@@ -1,0 +1,328 @@
+//! Names of recordings that follow each other: what was found once is not looked for again.
+//!
+//! Who looks at a program while it runs reads a recording every second. Opening the kernel's list of symbols and large
+//! tables each time takes longer than all else. So it is kept which function is at which addresses of an image, in a
+//! small form, and what was found beside that where samples were: an image is one by its build id, or by a file that
+//! has not changed since. What is made while programs run has other names at other times, and is asked for each time.
+
+use crate::locations::Location;
+use foldhash::HashMap;
+use rprof_base::Svma;
+use rprof_machine::{ImageKind, RecordedImage};
+use rprof_symbols::{Collector, Frame, FunctionIndex, Reason, Symbolized};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Frames of one image's locations, in their order; or why there are none.
+pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
+
+/// Names of code locations, by image.
+#[derive(Debug, Default)]
+pub struct KnownNames {
+    images: Mutex<KnownImages>,
+}
+
+#[derive(Debug, Default)]
+struct KnownImages {
+    all: HashMap<ImageIdentity, KnownImage>,
+    /// Of all images.
+    n_places: usize,
+    /// Of their indexes.
+    n_bytes: usize,
+}
+
+/// Places that are remembered, some 30 MB of them. Then all are forgotten.
+const MOST_PLACES: usize = 1 << 18;
+
+/// Bytes of indexes. Of more, all are forgotten.
+const MOST_BYTES: usize = 80 << 20;
+
+/// What tells images apart whose names are the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ImageIdentity {
+    image: RecordedImage,
+    /// Of a file without a build id: its length, and when it changed.
+    file: Option<(u64, i64, i64)>,
+}
+
+/// What is known of an image.
+#[derive(Debug, Default)]
+struct KnownImage {
+    /// By where each begins.
+    places: BTreeMap<u64, KnownPlace>,
+    /// Why some have no name.
+    reason: Option<Reason>,
+    /// All functions, once they were read.
+    index: Option<FunctionIndex>,
+    /// They were asked for.
+    is_indexed: bool,
+}
+
+/// Addresses that have the same frames.
+#[derive(Debug)]
+struct KnownPlace {
+    /// The first address behind them.
+    end: u64,
+    /// Innermost first; empty without a name.
+    frames: Vec<(Frame, Arc<str>)>,
+    /// Of what has no name, where its function begins.
+    function_start: Option<Svma>,
+}
+
+impl ImageIdentity {
+    /// `None` if others may have the same, or names change.
+    fn of(image: &RecordedImage) -> Option<Self> {
+        let file = match image.kind {
+            ImageKind::Kernel { .. } | ImageKind::Module { .. } => None,
+            ImageKind::User if image.build_id.is_some() && !image.is_jit_code() => None,
+            ImageKind::User if image.is_file() => {
+                let meta = Path::new(OsStr::from_bytes(&image.path)).metadata();
+                let meta = meta.ok().filter(|meta| Some(meta.ino()) == image.inode)?;
+                Some((
+                    meta.len(),
+                    meta.mtime_nsec() ^ meta.mtime() << 30,
+                    meta.ctime(),
+                ))
+            }
+            _ => return None,
+        };
+        let image = image.clone();
+        Some(Self { image, file })
+    }
+}
+
+impl KnownNames {
+    /// Names locations of an image, sorted: from here, and what is not here by `ask`.
+    pub(super) fn name(
+        &self,
+        image: &RecordedImage,
+        locations: &[Location],
+        ask: impl Fn(&[Location], bool) -> Option<SymbolizeResult>,
+    ) -> Option<SymbolizeResult> {
+        let Some(identity) = ImageIdentity::of(image) else {
+            return ask(locations, false);
+        };
+        let (missing, is_indexed) = self.missing(&identity, locations);
+        if !missing.is_empty() {
+            // Others may ask of other images meanwhile.
+            let found = ask(&missing, !is_indexed)?;
+            let Ok(found) = found else {
+                return Some(found);
+            };
+            if found.is_over_budget() {
+                return ask(locations, false);
+            }
+            let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+            images.learn(&identity, &missing, found);
+        }
+        let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        match images.all.get(&identity) {
+            Some(known) if known.has_all(locations) => Some(Ok(known.symbolized(locations))),
+            // All were forgotten meanwhile.
+            _ => ask(locations, false),
+        }
+    }
+
+    /// Those that are not known, after what the index has; and whether there is one.
+    fn missing(&self, identity: &ImageIdentity, locations: &[Location]) -> (Vec<Location>, bool) {
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = images.all.get_mut(identity) else {
+            return (locations.to_vec(), false);
+        };
+        let n_before = known.places.len();
+        let is_missing = |location: &&Location| {
+            known.place(location.address).is_none() && !known.learn_indexed(location.address)
+        };
+        let missing = locations.iter().filter(is_missing).copied().collect();
+        let (is_indexed, n_new) = (known.is_indexed, known.places.len() - n_before);
+        images.n_places += n_new;
+        (missing, is_indexed)
+    }
+}
+
+impl KnownImages {
+    fn learn(&mut self, identity: &ImageIdentity, locations: &[Location], mut found: Symbolized) {
+        let index = found.take_index();
+        let n_bytes = index.as_ref().map_or(0, FunctionIndex::n_bytes);
+        let is_full = self.n_places + locations.len() > MOST_PLACES;
+        if is_full || n_bytes > 0 && self.n_bytes + n_bytes > MOST_BYTES {
+            *self = Self::default();
+        }
+        let image = self.all.entry(identity.clone()).or_default();
+        if let Some(reason) = found.missing_reason() {
+            image.reason = Some(reason.clone());
+        }
+        image.is_indexed = true;
+        if index.is_some() {
+            image.index = index;
+            self.n_bytes += n_bytes;
+        }
+        let n_before = image.places.len();
+        for (idx, location) in locations.iter().enumerate() {
+            image.learn(location.address, idx, &found);
+        }
+        self.n_places += image.places.len() - n_before;
+    }
+}
+
+impl KnownImage {
+    fn place(&self, address: u64) -> Option<(u64, &KnownPlace)> {
+        let (&start, place) = self.places.range(..=address).next_back()?;
+        (address < place.end).then_some((start, place))
+    }
+
+    fn has_all(&self, locations: &[Location]) -> bool {
+        let mut addresses = locations.iter().map(|location| location.address);
+        addresses.all(|address| self.place(address).is_some())
+    }
+
+    fn learn(&mut self, address: u64, idx: usize, found: &Symbolized) {
+        if self.place(address).is_some() || self.learn_indexed(address) {
+            return;
+        }
+        let frames = found.frames(idx).iter();
+        let frames = frames.map(|frame| (*frame, Arc::from(found.name(frame.name))));
+        let place = KnownPlace {
+            end: address.saturating_add(1),
+            frames: frames.collect(),
+            function_start: found.function_start(idx),
+        };
+        self.places.insert(address, place);
+    }
+
+    /// Learns of the function at an address from the index, if that has it.
+    fn learn_indexed(&mut self, address: u64) -> bool {
+        let Some(function) = self.index.as_ref().and_then(|index| index.find(address)) else {
+            return false;
+        };
+        let end = function.at.saturating_add(function.len.into());
+        if self.places.range(function.at..end).next().is_some() {
+            return false;
+        }
+        let place = KnownPlace {
+            end,
+            frames: vec![(function.frame, Arc::from(function.name))],
+            function_start: None,
+        };
+        self.places.insert(function.at, place);
+        true
+    }
+
+    /// Frames of locations, all of which are known.
+    fn symbolized(&self, locations: &[Location]) -> Symbolized {
+        let mut collector = Collector::default();
+        for location in locations {
+            if let Some((start, place)) = self.place(location.address) {
+                let into = location.address - start;
+                for (frame, name) in &place.frames {
+                    let name = collector.name(name.as_bytes(), |_| name.to_string());
+                    collector.frame(Frame {
+                        name,
+                        offset: frame.offset.wrapping_add(into),
+                        line: None,
+                        ..*frame
+                    });
+                }
+                if let Some(start) = place.function_start {
+                    collector.function_start(start);
+                }
+            }
+            collector.end_address();
+        }
+        if let Some(reason) = &self.reason {
+            collector.explain(reason.clone());
+        }
+        collector.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_base::BuildId;
+    use std::cell::Cell;
+
+    fn image(build_id: Option<&[u8]>) -> RecordedImage {
+        RecordedImage {
+            path: b"/usr/lib/libx.so".to_vec(),
+            build_id: build_id.and_then(BuildId::new),
+            inode: None,
+            device: None,
+            kind: ImageKind::User,
+        }
+    }
+
+    fn at(addresses: &[u64]) -> Vec<Location> {
+        let location = |&address| Location { image: 0, address };
+        addresses.iter().map(location).collect()
+    }
+
+    /// Addresses from 10 on are in `one`; those before have no name.
+    fn ask(locations: &[Location], _: bool) -> Option<SymbolizeResult> {
+        let mut collector = Collector::default();
+        for location in locations {
+            if let Some(offset) = location.address.checked_sub(10) {
+                let name = collector.name(b"one", |_| "one".to_owned());
+                collector.frame(Frame {
+                    name,
+                    start: 10,
+                    offset,
+                    size: None,
+                    is_inlined: false,
+                    line: None,
+                });
+            } else {
+                collector.function_start(Svma(3));
+            }
+            collector.end_address();
+        }
+        collector.explain(Reason::OnlyExported);
+        Some(Ok(collector.finish()))
+    }
+
+    fn words(symbolized: &Symbolized, n_locations: usize) -> Vec<String> {
+        let word = |idx| match symbolized.frames(idx) {
+            [] => format!("{:?}", symbolized.function_start(idx).map(|start| start.0)),
+            [frame, ..] => format!("{}+{}", symbolized.name(frame.name), frame.offset),
+        };
+        (0..n_locations).map(word).collect()
+    }
+
+    #[test]
+    fn what_is_known_is_not_asked_again_and_is_the_same() {
+        let known = KnownNames::default();
+        let n_asked = Cell::new(0);
+        let asking = |locations: &[Location], index: bool| {
+            n_asked.set(n_asked.get() + locations.len());
+            ask(locations, index)
+        };
+        let image = image(Some(&[7; 20]));
+        for (addresses, n_all) in [(&[2, 12, 15][..], 3), (&[2, 12], 3), (&[12, 14, 15], 4)] {
+            let locations = at(addresses);
+            let named = known.name(&image, &locations, asking).unwrap().unwrap();
+            let asked = ask(&locations, false).unwrap().unwrap();
+            let n = addresses.len();
+            assert_eq!(words(&named, n), words(&asked, n));
+            assert_eq!(named.missing_reason(), asked.missing_reason());
+            assert_eq!(n_asked.get(), n_all);
+        }
+    }
+
+    #[test]
+    fn images_without_an_identity_are_asked_each_time() {
+        let known = KnownNames::default();
+        let n_asked = Cell::new(0);
+        let asking = |locations: &[Location], index: bool| {
+            n_asked.set(n_asked.get() + 1);
+            ask(locations, index)
+        };
+        for _ in 0..3 {
+            known.name(&image(None), &at(&[12]), asking);
+        }
+        assert_eq!(n_asked.get(), 3);
+    }
+}

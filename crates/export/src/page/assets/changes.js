@@ -1,0 +1,39 @@
+// Columns of the table: of one recording, and of what changed between two.
+
+/**
+ * @typedef {"self" | "total" | "samples" | "name" | "image" | "selfBefore" | "selfAfter" | "selfChange" | "totalBefore"
+ *   | "totalAfter" | "totalChange"} SortBy
+ * @typedef {{by: SortBy, title: string, isNumber: boolean, cell: (row: any, table: Table) => HTMLElement}} Column
+ */
+
+/** @type {Column} */
+const NAME = { by: "name", title: "Name", isNumber: false, cell: (row, table) => table.name(row) };
+
+/** @type {Column[]} */
+const COLUMNS = [
+  { by: "self", title: "Self", isNumber: true, cell: (row, table) => table.share(row.self) },
+  { by: "total", title: "Total", isNumber: true, cell: (row, table) => table.share(row.total) },
+  { by: "samples", title: "Samples", isNumber: true, cell: (row) => made("td", grouped(row.samples), "number") },
+  NAME,
+  { by: "image", title: "Image", isNumber: false, cell: (row) => made("td", row.image, "image") },
+];
+
+/** @type {Column[]} */
+const CHANGE_COLUMNS = [
+  { by: "selfBefore", title: "Self before", isNumber: true, cell: (row, table) => table.side(row.own, "before") },
+  { by: "selfAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.own, "after") },
+  { by: "selfChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.own) },
+  { by: "totalBefore", title: "Total before", isNumber: true, cell: (row, table) => table.side(row.all, "before") },
+  { by: "totalAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.all, "after") },
+  { by: "totalChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.all) },
+  NAME,
+];
+
+/**
+ * What a row is sorted by; changes by their size.
+ * @param {any} row
+ * @param {SortBy} by
+ */
+function sortedBy(row, by) {
+  return by === "selfChange" || by === "totalChange" ? Math.abs(row[by]) : row[by];
+}

@@ -1,0 +1,190 @@
+//! The last samples of a recording that goes on: parts of it are appended, and the oldest fall out.
+
+mod joined;
+
+use crate::{Gap, Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
+use joined::Joined;
+use rprof_untrusted::Untrusted;
+use std::collections::VecDeque;
+
+/// The last parts of a recording as one profile.
+///
+/// What it holds follows what is in it, not what was: names and stacks that no sample has any more go now and then.
+#[derive(Clone, Debug)]
+pub struct SampleWindow {
+    joined: Joined,
+    parts: VecDeque<Part>,
+    most_parts: usize,
+    most_samples: usize,
+    /// Nodes that there were after they were last looked through.
+    n_nodes: usize,
+    left_out: u64,
+}
+
+/// What is to be said of a part, beside its samples.
+#[derive(Clone, Debug)]
+struct Part {
+    n_samples: usize,
+    losses: Vec<(Untrusted<String>, Loss)>,
+    unwound: Unwound,
+    unnamed: Vec<UnnamedImage>,
+    gaps: Gaps,
+    own_samples: u64,
+    others_samples: u64,
+}
+
+impl SampleWindow {
+    /// Fewer nodes are not looked through.
+    const FEW_NODES: usize = 4096;
+
+    /// Holds this many parts, and no more samples than that.
+    pub fn new(most_parts: usize, most_samples: usize) -> Self {
+        Self {
+            joined: Joined::default(),
+            parts: VecDeque::new(),
+            most_parts: most_parts.max(1),
+            most_samples,
+            n_nodes: 0,
+            left_out: 0,
+        }
+    }
+
+    /// What is in it.
+    pub fn sampled(&self) -> &SampledProfile {
+        &self.joined.sampled
+    }
+
+    /// How many parts are in it.
+    pub fn n_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Samples of its parts that it has no room for: the oldest.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Appends a part; the oldest falls out if there are too many.
+    pub fn append(&mut self, part: &SampledProfile) {
+        self.joined.add(part);
+        self.parts.push_back(Part::of(part));
+        while self.parts.len() > self.most_parts {
+            if let Some(oldest) = self.parts.pop_front() {
+                // Some of them may have had no room.
+                let left_out = self.left_out.min(oldest.n_samples as u64);
+                self.left_out -= left_out;
+                let n_samples = oldest.n_samples as u64 - left_out;
+                self.joined
+                    .drop_first(usize::try_from(n_samples).unwrap_or(usize::MAX));
+            }
+        }
+        let n_samples = self.joined.sampled.samples.len();
+        let too_many = n_samples.saturating_sub(self.most_samples);
+        self.left_out += self.joined.drop_first(too_many) as u64;
+        self.forget_unused();
+        self.sum_up(&part.profile);
+    }
+
+    /// Forgets names and stacks that no sample has, if there may be many.
+    fn forget_unused(&mut self) {
+        if self.joined.sampled.stacks.nodes().len() < 2 * self.n_nodes.max(Self::FEW_NODES) {
+            return;
+        }
+        let mut used = Joined::default();
+        used.add(&self.joined.sampled);
+        self.n_nodes = used.sampled.stacks.nodes().len();
+        self.joined = used;
+    }
+
+    /// Says of the whole what its parts say.
+    fn sum_up(&mut self, last: &Profile) {
+        let sampled = &mut self.joined.sampled;
+        let first_ns = sampled.samples.span_ns().map(|span| *span.start());
+        let is_in = |time_ns: u64| first_ns.is_none_or(|first_ns| time_ns >= first_ns);
+        sampled.losses.retain(|loss| is_in(loss.time_ns));
+        let profile = &mut sampled.profile;
+        let parts = &self.parts;
+        let sum = |of: fn(&Part) -> u64| parts.iter().map(of).fold(0, u64::saturating_add);
+        profile.about = last.about.clone();
+        profile.about.own_samples = sum(|part| part.own_samples);
+        profile.about.others_samples = sum(|part| part.others_samples);
+        profile.warnings.clone_from(&last.warnings);
+        for event in &mut profile.events {
+            let losses = parts.iter().flat_map(|part| &part.losses);
+            let own = losses.filter(|(name, _)| name.raw() == event.name.raw());
+            event.loss = own.fold(Loss::default(), |all, (_, loss)| Loss {
+                samples: all.samples.saturating_add(loss.samples),
+                at_least: all.at_least | loss.at_least,
+            });
+        }
+        let ends = parts.iter().flat_map(|part| &part.unwound.ends).cloned();
+        profile.unwound = Unwound::of(ends);
+        profile.unnamed = unnamed_of(parts.iter().flat_map(|part| &part.unnamed));
+        profile.gaps = gaps_of(parts.iter().map(|part| &part.gaps));
+    }
+}
+
+impl Part {
+    fn of(part: &SampledProfile) -> Self {
+        let SampledProfile {
+            profile, samples, ..
+        } = part;
+        let losses = profile.events.iter();
+        Self {
+            n_samples: samples.len(),
+            losses: losses.map(|one| (one.name.clone(), one.loss)).collect(),
+            unwound: profile.unwound.clone(),
+            unnamed: profile.unnamed.clone(),
+            gaps: profile.gaps.clone(),
+            own_samples: profile.about.own_samples,
+            others_samples: profile.about.others_samples,
+        }
+    }
+}
+
+/// Images without names, each once, the heaviest first.
+fn unnamed_of<'p>(images: impl Iterator<Item = &'p UnnamedImage>) -> Vec<UnnamedImage> {
+    let mut all: Vec<UnnamedImage> = images.cloned().collect();
+    all.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+    all.dedup_by(|next, one| {
+        let is_same = (&one.path, &one.reason) == (&next.path, &next.reason);
+        if is_same {
+            one.weight = one.weight.saturating_add(next.weight);
+            one.hint = one.hint.take().or(next.hint.take());
+        }
+        is_same
+    });
+    all.sort_by_key(|image| std::cmp::Reverse(image.weight));
+    all
+}
+
+fn gaps_of<'p>(gaps: impl Iterator<Item = &'p Gaps>) -> Gaps {
+    let mut all = Gaps::default();
+    for gaps in gaps {
+        all.cpus.extend_from_slice(&gaps.cpus);
+        all.threads.extend_from_slice(&gaps.threads);
+        all.seconds.extend_from_slice(&gaps.seconds);
+    }
+    merge(&mut all.cpus);
+    merge(&mut all.threads);
+    merge(&mut all.seconds);
+    let worst_first = |gap: &Gap| std::cmp::Reverse(gap.severity());
+    all.threads.sort_by_key(|(_, gap)| worst_first(gap));
+    all.seconds.sort_by_key(|(_, gap)| worst_first(gap));
+    all
+}
+
+/// Adds up what has one key, and sorts by it.
+fn merge<K: Ord + Copy>(gaps: &mut Vec<(K, Gap)>) {
+    gaps.sort_by_key(|&(key, _)| key);
+    gaps.dedup_by(|next, one| {
+        let is_same = one.0 == next.0;
+        if is_same {
+            one.1.add(next.1);
+        }
+        is_same
+    });
+}
+
+#[cfg(test)]
+mod tests;

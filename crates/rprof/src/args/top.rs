@@ -1,0 +1,277 @@
+//! The arguments of `top`: whom and what as of `record`, and what is shown as of perf top.
+
+use super::examples;
+use super::record::{
+    CallGraph, CgroupArgs, EventArgs, FilterArgs, RecordArgs, TargetArgs, numbers,
+};
+use clap::{Args, Error, FromArgMatches};
+use rprof_profile::view::SortKey;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true, after_help = examples::of_top())]
+pub(crate) struct TopArgs {
+    /// Print only what went wrong
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+
+    // Before the events, which are taken out of what was matched.
+    #[command(flatten)]
+    filters: FilterArgs,
+
+    #[command(flatten)]
+    events: EventArgs,
+
+    /// Record callers (on by default)
+    #[arg(help_heading = CALL_CHAINS, short = 'g', overrides_with = "call_graph")]
+    callers: bool,
+
+    /// How to record callers: auto, dwarf[,BYTES], fp, lbr or none
+    #[arg(
+        help_heading = CALL_CHAINS,
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        value_parser = CallGraph::parse,
+        long_help = CallGraph::HELP
+    )]
+    call_graph: CallGraph,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    cgroups: CgroupArgs,
+
+    #[command(flatten)]
+    pub(crate) view: TopViewArgs,
+}
+
+const CALL_CHAINS: &str = "Call chains";
+
+/// What is shown, and how often.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Display")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct TopViewArgs {
+    /// Seconds between refreshes
+    #[arg(
+        short = 'd',
+        long,
+        value_name = "SECONDS",
+        default_value = "2",
+        value_parser = numbers::seconds,
+        allow_negative_numbers = true
+    )]
+    pub(crate) delay: Duration,
+
+    /// How many of the last seconds count, or all: since the start
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_window, allow_negative_numbers = true)]
+    pub(crate) window: TopWindow,
+
+    /// Each refresh counts for itself: the same as a window of one
+    #[arg(short = 'z', long, conflicts_with = "window")]
+    pub(crate) zero: bool,
+
+    /// Print tables, one after each refresh, also on a terminal
+    #[arg(long)]
+    pub(crate) stdio: bool,
+
+    /// Print one table, after the first refresh, and end: for scripts
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// At the end, write the samples that count as a recording (an older one is kept as NAME.old)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Rows of a table, at most [default: what the terminal has room for, else 40]
+    #[arg(short = 'E', long, value_name = "ROWS")]
+    pub(crate) entries: Option<usize>,
+
+    /// What rows are: comm, dso, sym [default: comm,dso,sym]
+    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', value_parser = parse_key)]
+    pub(crate) sort: Vec<SortKey>,
+
+    /// Count only the own samples of functions, not those of what they called
+    #[arg(long)]
+    pub(crate) no_children: bool,
+
+    /// Show the number of samples of each row
+    #[arg(short = 'n', long)]
+    pub(crate) show_nr_samples: bool,
+
+    /// Leave out rows below this percentage
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub(crate) percent_limit: f64,
+
+    /// Leave out the kernel: only samples of user space are taken
+    #[arg(
+        short = 'K',
+        long = "hide_kernel_symbols",
+        alias = "hide-kernel-symbols"
+    )]
+    pub(crate) hide_kernel: bool,
+
+    /// Leave out user space: only samples of the kernel are taken
+    #[arg(
+        short = 'U',
+        long = "hide_user_symbols",
+        alias = "hide-user-symbols",
+        conflicts_with = "hide_kernel"
+    )]
+    pub(crate) hide_user: bool,
+
+    /// Inlined functions as rows of their own: takes time where programs have debug information
+    #[arg(long)]
+    pub(crate) inline: bool,
+
+    /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
+    #[arg(short = 'm', long, value_name = "PAGES", allow_negative_numbers = true)]
+    mmap_pages: Option<String>,
+}
+
+/// What counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TopWindow {
+    /// The last part of the time.
+    Last(Duration),
+    /// Everything since the start.
+    All,
+}
+
+fn parse_window(text: &str) -> Result<TopWindow, String> {
+    match text {
+        "all" => Ok(TopWindow::All),
+        text => match numbers::seconds(text) {
+            Ok(time) => Ok(TopWindow::Last(time)),
+            Err(why) => Err(format!("{why}; or all")),
+        },
+    }
+}
+
+fn parse_key(word: &str) -> Result<SortKey, String> {
+    let key = SortKey::parse(word.trim());
+    let known = key.filter(|key| SortKey::DEFAULT.contains(key));
+    known.ok_or_else(|| "one of comm, dso, sym".to_owned())
+}
+
+impl TopArgs {
+    /// What `rprof record` would get.
+    pub(crate) fn record(self) -> Result<RecordArgs, Error> {
+        let record = RecordArgs::augment_args(clap::Command::new("record"));
+        let matches = record.try_get_matches_from(["record"])?;
+        let mut record = RecordArgs::from_arg_matches(&matches)?;
+        record.quiet = self.quiet;
+        record.filters = self.filters;
+        record.events = self.events;
+        record.call_chains.callers = self.callers;
+        record.call_chains.call_graph = self.call_graph;
+        record.targets = self.targets;
+        record.cgroups = self.cgroups;
+        record.output.mmap_pages = self.view.mmap_pages;
+        record.command = self.command;
+        let is_for_all = record.command.is_empty() && !record.has_targets();
+        record.targets.all_cpus |= is_for_all;
+        Ok(record)
+    }
+}
+
+impl TopViewArgs {
+    /// How many refreshes count.
+    pub(crate) fn n_parts(&self) -> usize {
+        match self.window {
+            _ if self.zero => 1,
+            TopWindow::All => usize::MAX,
+            TopWindow::Last(time) => {
+                let parts = time.as_nanos().div_ceil(self.delay.as_nanos().max(1));
+                usize::try_from(parts).unwrap_or(usize::MAX).max(1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{self, Command};
+    use clap::Parser;
+
+    fn top(words: &[&str]) -> Result<TopArgs, Error> {
+        match args::Args::try_parse_from([&["rprof", "top"], words].concat())?.command {
+            Command::Top(args) => Ok(*args),
+            _ => panic!(),
+        }
+    }
+
+    #[test]
+    fn everybody_is_watched_unless_somebody_is_named() {
+        let is_for_all = |words: &[&str]| {
+            let record = top(words).unwrap().record().unwrap();
+            record.targets.all_cpus
+        };
+        assert!(is_for_all(&[]));
+        assert!(is_for_all(&["-a", "-F", "99"]));
+        for words in [
+            &["-p", "1"][..],
+            &["-t", "1"],
+            &["-u", "root"],
+            &["--name", "x"],
+            &["-C", "0"],
+            &["-G", "web"],
+            &["sleep", "1"],
+        ] {
+            assert!(!is_for_all(words), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn flags_are_those_of_record() {
+        let record = top(&[
+            "-e",
+            "page-faults",
+            "-c",
+            "5",
+            "--call-graph",
+            "fp",
+            "-m",
+            "8",
+            "--",
+            "x",
+        ]);
+        let record = record.unwrap().record().unwrap();
+        assert_eq!(record.events.events, ["page-faults"]);
+        assert_eq!(record.events.period, Some(5));
+        assert_eq!(record.call_chains.call_graph, CallGraph::Fp);
+        assert_eq!(record.output.mmap_pages.as_deref(), Some("8"));
+        assert_eq!(record.command, ["x"]);
+    }
+
+    #[test]
+    fn a_window_is_of_whole_refreshes() {
+        for (words, n_parts) in [
+            (&[][..], 5),
+            (&["-d", "3"], 4),
+            (&["-d", "60"], 1),
+            (&["-z"], 1),
+            (&["--window", "60"], 30),
+            (&["--window", "all"], usize::MAX),
+        ] {
+            assert_eq!(top(words).unwrap().view.n_parts(), n_parts, "{words:?}");
+        }
+        for bad in [
+            &["--window", "0"][..],
+            &["-z", "--window", "5"],
+            &["-d", "-1"],
+            &["-s", "cpu"],
+        ] {
+            assert_eq!(top(bad).unwrap_err().exit_code(), 2, "{bad:?}");
+        }
+    }
+}

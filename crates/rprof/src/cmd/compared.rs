@@ -1,0 +1,67 @@
+//! `rprof export --against`: the events that both recordings have, for a page.
+
+use super::against::Before;
+use super::trees::{NamedEvent, event_called};
+use crate::say;
+use anyhow::{Context, Result};
+use rprof_export::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
+use rprof_profile::Profile;
+use rprof_profile::view::{FirstFrame, ThreadNames};
+use rprof_report::quality_line;
+
+/// All events that can be compared, and the page of them.
+///
+/// # Errors
+/// If there are none, what is wrong with the first.
+pub(super) fn compared(
+    before: &Before,
+    (name, profile): (String, &Profile),
+) -> Result<(DifferentialPage, ComparedRecordings)> {
+    let mut events = Vec::new();
+    let mut refused = Vec::new();
+    for event in &profile.events {
+        let other = event_called(before.profile(), event.name.raw());
+        let is_empty = event.samples == 0 && other.is_none_or(|other| other.samples == 0);
+        if is_empty && profile.events.len() > 1 {
+            continue;
+        }
+        let after = NamedEvent {
+            name: name.clone(),
+            profile,
+            event,
+        };
+        match before.tree(after, (FirstFrame::Outermost, ThreadNames::Pooled)) {
+            Ok(tree) => events.push(EventOfBoth {
+                name: event.name.raw().to_owned(),
+                kind: event.kind,
+                tree,
+            }),
+            Err(error) => refused.push(error),
+        }
+    }
+    if events.is_empty() {
+        let first = refused.into_iter().next();
+        return Err(first.context("the recording has no events to compare")?);
+    }
+    let mut notes = vec![
+        format!("before: {}", quality_line(before.profile())),
+        format!("after: {}", quality_line(profile)),
+    ];
+    for error in refused {
+        say::warning(&error);
+        notes.push(error.to_string());
+    }
+    let warnings = before.profile().warnings.iter().chain(&profile.warnings);
+    notes.extend(warnings.cloned());
+    let before = before.name();
+    let page = Page {
+        title: format!("{before} → {name}"),
+        notes,
+        max_bytes: Page::MAX_BYTES,
+    };
+    let recordings = ComparedRecordings {
+        names: [before, name],
+        events,
+    };
+    Ok((DifferentialPage(page), recordings))
+}

@@ -1,0 +1,266 @@
+//! The interface: what `rprof tui` shows of a file, of the last seconds.
+
+use super::super::tui::{free_name, log, save_view};
+use super::window::LiveWindow;
+use crate::args::TopViewArgs;
+use anyhow::{Context, Result};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rprof_base::Counted;
+use rprof_profile::SampledProfile;
+use rprof_profile::view::{SortKey, Weighing};
+use rprof_record::{NextSegment, RecordedSegment, Segments};
+use rprof_report::{quality_advice, quality_line};
+use rprof_tui::{
+    App, Face, FunctionOf, Look, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, Wires, run,
+};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The interface, and what is shown.
+pub(super) struct Interface {
+    shared: Arc<Shared>,
+    view: TopViewArgs,
+    terminal: (Look, (u16, u16)),
+    to: Sender<TuiUpdate>,
+    from: Receiver<TuiUpdate>,
+}
+
+/// What both threads know: the one that reads segments, and the one that has the terminal.
+struct Shared {
+    window: Mutex<LiveWindow>,
+    is_paused: AtomicBool,
+    /// Nobody looks any more.
+    is_over: AtomicBool,
+}
+
+/// Segments that are kept while it pauses, at most: of more, the oldest are left out.
+const MOST_PENDING: usize = 64;
+
+/// How long a segment is waited for at a time; the same while it pauses.
+const WAIT: Duration = Duration::from_secs(3600);
+const WAIT_PAUSED: Duration = Duration::from_millis(100);
+
+impl Interface {
+    /// Returns it, and what ends it.
+    pub(super) fn new(
+        window: LiveWindow,
+        view: TopViewArgs,
+        terminal: (Look, (u16, u16)),
+    ) -> (Self, impl Fn()) {
+        let (to, from) = bounded(2);
+        let shared = Arc::new(Shared {
+            window: Mutex::new(window),
+            is_paused: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        });
+        let (end, ended) = (to.clone(), Arc::clone(&shared));
+        let quit = move || {
+            ended.is_over.store(true, Ordering::Relaxed);
+            // Where there is no room, nobody takes anything, or it is asked for soon.
+            let _ = end.send_timeout(TuiUpdate::End, WAIT_PAUSED);
+        };
+        let interface = Self {
+            shared,
+            view,
+            terminal,
+            to,
+            from,
+        };
+        (interface, quit)
+    }
+
+    /// Shows what comes, until somebody leaves, or is made to.
+    pub(super) fn show(self, segments: Segments) -> Result<()> {
+        let segments = Arc::new(segments);
+        let (look, size) = self.terminal;
+        let settings = TuiSettings {
+            look,
+            size,
+            keys: match self.view.sort.is_empty() {
+                true => SortKey::DEFAULT.to_vec(),
+                false => self.view.sort.clone(),
+            },
+            weighing: match self.view.no_children {
+                true => Weighing::Own,
+                false => Weighing::WithChildren,
+            },
+            event: 0,
+            is_live: true,
+        };
+        let waits = TuiData {
+            title: "rprof top".to_owned(),
+            quality: "waiting for samples".to_owned(),
+            ..TuiData::default()
+        };
+        let mut feed = Feed {
+            shared: Arc::clone(&self.shared),
+            segments: Arc::clone(&segments),
+            to: self.to,
+            pending: VecDeque::new(),
+            n_dropped: 0,
+        };
+        let reader = thread::Builder::new().name("rprof-read".to_owned());
+        let reader = reader
+            .spawn(move || feed.run())
+            .context("starting a thread")?;
+        let mut app = App::new(waits, settings);
+        let mut face = LiveFace(Arc::clone(&self.shared));
+        let wires = Wires {
+            out: || Box::new(io::stdout()),
+            updates: self.from,
+            signals: None,
+            log: log()?,
+        };
+        let shown = run(&mut app, &mut face, wires);
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        segments.stop();
+        let read = reader.join();
+        shown?;
+        read.unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that reads samples has failed")))?;
+        match &self.view.save {
+            Some(path) => self.shared.window().save_and_say(path),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Shared {
+    fn is_paused(&self) -> bool {
+        self.is_paused.load(Ordering::Relaxed)
+    }
+
+    fn window(&self) -> std::sync::MutexGuard<'_, LiveWindow> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads segments, and sends what is in the window.
+struct Feed {
+    shared: Arc<Shared>,
+    segments: Arc<Segments>,
+    to: Sender<TuiUpdate>,
+    /// Those that came while it pauses.
+    pending: VecDeque<RecordedSegment>,
+    /// Samples that were left out.
+    n_dropped: u64,
+}
+
+impl Feed {
+    fn run(&mut self) -> Result<()> {
+        let done = self.read();
+        if done.is_err() {
+            // What is wrong is said when the terminal is free.
+            let _ = self.to.send(TuiUpdate::End);
+        }
+        done
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let mut has_ended = false;
+        loop {
+            if self.shared.is_over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if has_ended {
+                if self.shared.is_paused() {
+                    thread::sleep(WAIT_PAUSED);
+                    continue;
+                }
+                return self.flush(has_ended);
+            }
+            let wait = match self.pending.is_empty() {
+                true => WAIT,
+                false => WAIT_PAUSED,
+            };
+            match self.segments.next(wait) {
+                NextSegment::End => has_ended = true,
+                NextSegment::NotYet => {}
+                NextSegment::Segment(segment) => self.take(segment),
+            }
+            if !self.shared.is_paused() && !self.pending.is_empty() {
+                self.flush(false)?;
+            }
+        }
+    }
+
+    fn take(&mut self, segment: RecordedSegment) {
+        self.n_dropped += self.segments.take_dropped();
+        self.pending.push_back(segment);
+        if self.pending.len() > MOST_PENDING
+            && let Some(oldest) = self.pending.pop_front()
+        {
+            self.n_dropped += oldest.samples;
+        }
+    }
+
+    /// Reads what is pending, and sends what is in the window then.
+    fn flush(&mut self, has_ended: bool) -> Result<()> {
+        let mut window = self.shared.window();
+        if self.shared.is_paused() && !has_ended {
+            // Since it was asked.
+            return Ok(());
+        }
+        for segment in self.pending.drain(..) {
+            window.take(segment)?;
+        }
+        let data = data(&window, self.n_dropped, has_ended);
+        drop(window);
+        // If nobody looks any more, that is said elsewhere.
+        let _ = self.to.send(TuiUpdate::Data(Box::new(data)));
+        Ok(())
+    }
+}
+
+/// What is in the window.
+fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
+    let sampled: &SampledProfile = window.sampled();
+    let profile = &sampled.profile;
+    let state = match has_ended {
+        true => "ended, ",
+        false => "",
+    };
+    let mut quality = format!("{:.0}/s, {}", window.rate, quality_line(profile));
+    for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "left out")] {
+        if n > 0 {
+            quality += &format!(", {} {why}", Counted::new(n, "sample", "samples"));
+        }
+    }
+    TuiData {
+        sampled: sampled.clone(),
+        title: format!("{state}last {:.0} s", window.time().as_secs_f64()),
+        quality,
+        advice: quality_advice(profile).map(str::to_owned),
+        about: profile.warnings.clone(),
+    }
+}
+
+/// The program, as the interface sees it.
+struct LiveFace(Arc<Shared>);
+
+impl Face for LiveFace {
+    fn code(&mut self, _: &FunctionOf) -> Result<Vec<String>, String> {
+        Err("save the samples (s p): rprof annotate shows code".to_owned())
+    }
+
+    fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
+        let save = || match saved.form {
+            SaveForm::Recording => {
+                let path = free_name(saved.form)?;
+                self.0.window().save(&path)?;
+                Ok(path.display().to_string())
+            }
+            _ => save_view(saved),
+        };
+        save().map_err(|error: anyhow::Error| format!("{error:#}"))
+    }
+
+    fn pause(&mut self, is_paused: bool) {
+        // Not while something is added to it: what is seen then is what is in it.
+        let _window = self.0.window();
+        self.0.is_paused.store(is_paused, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,175 @@
+//! Tables, one after each refresh: what `top -b` is to `top`.
+
+use super::window::LiveWindow;
+use crate::args::{TopViewArgs, TopWindow};
+use crate::say;
+use crate::screen::{self, Colors};
+use anyhow::{Context, Result};
+use rprof_base::Counted;
+use rprof_profile::Profile;
+use rprof_profile::view::{Asked, Field, SortKey, Sum, WantedColumns, Weighing};
+use rprof_record::{NextSegment, RecordedSegment, Segments};
+use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
+use rprof_untrusted::printable;
+use std::collections::HashSet;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::time::Duration;
+
+/// Writes tables.
+pub(super) struct Tables {
+    window: LiveWindow,
+    view: TopViewArgs,
+    /// Segments that nobody took in time.
+    n_dropped: u64,
+    /// Warnings that were said.
+    said: HashSet<String>,
+}
+
+/// Rows where there is no terminal.
+const ROWS: usize = 40;
+
+/// Lines of a table that are no rows.
+const OTHER_LINES: usize = 16;
+
+/// How long a segment is waited for at a time.
+const WAIT: Duration = Duration::from_secs(3600);
+
+impl Tables {
+    pub(super) fn new(window: LiveWindow, view: TopViewArgs) -> Self {
+        Self {
+            window,
+            view,
+            n_dropped: 0,
+            said: HashSet::new(),
+        }
+    }
+
+    /// Shows each segment as it comes, until the recording ends.
+    pub(super) fn show(&mut self, segments: &Segments) -> Result<()> {
+        self.show_all(segments)?;
+        match &self.view.save {
+            Some(path) => self.window.save_and_say(path),
+            None => Ok(()),
+        }
+    }
+
+    fn show_all(&mut self, segments: &Segments) -> Result<()> {
+        loop {
+            match segments.next(WAIT) {
+                NextSegment::End => return Ok(()),
+                NextSegment::NotYet => {}
+                NextSegment::Segment(segment) => {
+                    self.n_dropped += segments.take_dropped();
+                    self.refresh(segment)?;
+                    if self.view.once {
+                        segments.stop();
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn refresh(&mut self, segment: RecordedSegment) -> Result<()> {
+        self.window.take(segment)?;
+        let profile = self.window.profile();
+        for warning in &profile.warnings {
+            if self.said.insert(warning.clone()) {
+                say::warning(warning);
+            }
+        }
+        let stdout = std::io::stdout().lock();
+        let can_clear = stdout.is_terminal() && !screen::is_dumb();
+        let mut out = BufWriter::with_capacity(1 << 16, stdout);
+        let mut write = || -> std::io::Result<()> {
+            if can_clear && !self.view.once {
+                // The upper left corner, and nothing below.
+                out.write_all(b"\x1b[H\x1b[2J")?;
+            }
+            self.write_head(&profile, &mut out)?;
+            write_table(&profile, &self.options(), &mut out)?;
+            out.flush()
+        };
+        write().context("writing the table")
+    }
+
+    /// What is said above the table.
+    fn write_head(&self, profile: &Profile, out: &mut impl Write) -> std::io::Result<()> {
+        let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
+        let lost: u64 = profile.events.iter().map(|event| event.loss.samples).sum();
+        let at_least = profile.events.iter().any(|event| event.loss.at_least);
+        let names = profile.events.iter().map(|event| event.name.raw());
+        let names: Vec<&str> = names.collect();
+        let samples = Counted::new(samples, "sample", "samples");
+        let bound = if at_least { "at least " } else { "" };
+        let mut line = format!(
+            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {bound}{lost} lost",
+            names.join(", "),
+            self.since(),
+            self.window.n_new,
+            self.window.rate,
+        );
+        if self.n_dropped > 0 {
+            let dropped = Counted::new(self.n_dropped, "sample was", "samples were");
+            line += &format!("; {dropped} not shown: they came faster than they could be read");
+        }
+        if self.window.left_out() > 0 {
+            let left_out = Counted::new(self.window.left_out(), "older sample", "older samples");
+            line += &format!("; {left_out} left out: there are too many");
+        }
+        writeln!(out, "{}", printable(&line))
+    }
+
+    /// Since when samples count.
+    fn since(&self) -> String {
+        match self.view.window {
+            TopWindow::All if !self.view.zero => "since the start".to_owned(),
+            _ => format!("in {:.1} s", self.window.time().as_secs_f64()),
+        }
+    }
+
+    fn options(&self) -> TableOptions {
+        let view = &self.view;
+        let weighing = match view.no_children {
+            true => Weighing::Own,
+            false => Weighing::WithChildren,
+        };
+        let keys = view.sort.iter().copied().map(Field::Key);
+        let wanted = WantedColumns {
+            sort: match view.sort.is_empty() {
+                true => Asked::Default,
+                false => Asked::Only(keys.collect()),
+            },
+            sums: view
+                .show_nr_samples
+                .then_some(Sum::Samples)
+                .into_iter()
+                .collect(),
+            ..WantedColumns::default()
+        };
+        TableOptions {
+            columns: wanted.columns(SortKey::DEFAULT, weighing),
+            hierarchy: false,
+            events: EventTables::default(),
+            graph: None,
+            percent_limit: view.percent_limit,
+            is_filtered: false,
+            percentage: Percentage::Absolute,
+            time_slices: None,
+            colors: Colors::Auto.is_on(),
+            layout: Layout {
+                limit: Some(view.entries.unwrap_or_else(rows)),
+                fit: screen::fit(),
+                ..Layout::default()
+            },
+        }
+    }
+}
+
+/// Rows that there is room for.
+fn rows() -> usize {
+    match screen::lines() {
+        None => ROWS,
+        Some(lines) => lines.saturating_sub(OTHER_LINES).max(5),
+    }
+}

@@ -1,0 +1,150 @@
+//! Segments of a recording to the profile of the last of them.
+
+use crate::args::TopViewArgs;
+use crate::say;
+use anyhow::{Context, Result};
+use rprof_analysis::{Options, load_samples};
+use rprof_base::Counted;
+use rprof_locate::Locator;
+#[cfg(feature = "tui")]
+use rprof_profile::SampledProfile;
+use rprof_profile::{Profile, SampleWindow};
+use rprof_query::{Explorer, SampleSelection, StackFolding};
+use rprof_record::{RecordedSegment, save_segments};
+use rprof_untrusted::quoted;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The last segments, read and named.
+pub(super) struct LiveWindow {
+    window: SampleWindow,
+    options: Options,
+    /// Those that are in it, to be saved.
+    segments: VecDeque<RecordedSegment>,
+    most_parts: usize,
+    /// How long those in the window took.
+    times: VecDeque<Duration>,
+    /// When the segment before came.
+    last: Instant,
+    /// Of the last segment, samples a second.
+    pub(super) rate: f64,
+    /// Samples of the last segment.
+    pub(super) n_new: u64,
+}
+
+/// Bytes of segments that are kept to be saved.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Samples that are kept, 20 MB of them: more are left out, the oldest first.
+const MOST_SAMPLES: usize = 1 << 20;
+
+impl LiveWindow {
+    pub(super) fn new(view: &TopViewArgs) -> Self {
+        Self {
+            window: SampleWindow::new(view.n_parts(), MOST_SAMPLES),
+            options: Options {
+                inlines: view.inline,
+                known_names: Some(Arc::default()),
+                ..Options::default()
+            },
+            segments: VecDeque::new(),
+            most_parts: view.n_parts(),
+            times: VecDeque::new(),
+            last: Instant::now(),
+            rate: 0.0,
+            n_new: 0,
+        }
+    }
+
+    /// Reads a segment.
+    pub(super) fn take(&mut self, segment: RecordedSegment) -> Result<()> {
+        let reading = "reading what was recorded";
+        let reader = segment.open().context(reading)?;
+        self.options.locator = Locator {
+            budget: reader.budget().clone(),
+            ..Locator::default()
+        };
+        let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
+        self.window.append(&sampled);
+        let now = Instant::now();
+        let time = now.duration_since(self.last);
+        self.last = now;
+        self.times.push_back(time);
+        while self.times.len() > self.window.n_parts() {
+            self.times.pop_front();
+        }
+        self.n_new = segment.samples;
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let n_new = self.n_new as f64;
+        self.rate = n_new / time.as_secs_f64().max(1e-3);
+        self.keep(segment);
+        Ok(())
+    }
+
+    /// Keeps a segment while it is in the window, and not too large with the others.
+    fn keep(&mut self, segment: RecordedSegment) {
+        self.segments.push_back(segment);
+        let size_bytes = |all: &VecDeque<RecordedSegment>| -> u64 {
+            all.iter().map(|segment| segment.size_bytes).sum()
+        };
+        while self.segments.len() > self.most_parts
+            || self.segments.len() > 1 && size_bytes(&self.segments) > MOST_BYTES
+        {
+            self.segments.pop_front();
+        }
+    }
+
+    /// Writes what is in it as a recording; returns how many samples it has.
+    pub(super) fn save(&mut self, path: &Path) -> Result<u64> {
+        let segments = self.segments.make_contiguous();
+        save_segments(path, segments).context("saving what was seen")?;
+        Ok(segments.iter().map(|segment| segment.samples).sum())
+    }
+
+    /// How long it is.
+    pub(super) fn time(&self) -> Duration {
+        self.times.iter().sum()
+    }
+
+    /// Samples that there was no room for.
+    pub(super) fn left_out(&self) -> u64 {
+        self.window.left_out()
+    }
+
+    /// The same, and says so.
+    pub(super) fn save_and_say(&mut self, path: &Path) -> Result<()> {
+        let samples = self.save(path)?;
+        let samples = Counted::new(samples, "sample", "samples");
+        let word = quoted(path.as_os_str());
+        say::line(format_args!(
+            "{samples} saved; next: rprof report -i {word}"
+        ));
+        Ok(())
+    }
+
+    /// What is in it.
+    #[cfg(feature = "tui")]
+    pub(super) fn sampled(&self) -> &SampledProfile {
+        self.window.sampled()
+    }
+
+    /// What is in it, counted.
+    pub(super) fn profile(&self) -> Profile {
+        let sampled = self.window.sampled();
+        let mut explorer = Explorer::new(sampled.clone());
+        let events = (0..sampled.profile.events.len()).filter_map(|event| {
+            let selection = SampleSelection {
+                event,
+                ..SampleSelection::default()
+            };
+            explorer.select(&selection, &StackFolding::default())
+        });
+        let events = events.collect();
+        Profile {
+            events,
+            ..sampled.profile.clone()
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// Checks of a page of what changed: its numbers, words and colours are those of `rprof flame --against`.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/**
+ * @typedef {{page: string, stacks: [string, number, number][], boxes: [string, string, string][]}} Changes
+ * @typedef {Awaited<ReturnType<import("./browser.js").Browser["tab"]>>} Tab
+ */
+
+/** What ends in each box, by its path; and what is said of each. */
+const BOXES = `(() => {
+  const page = rprofPage;
+  const { boxes } = page.views.flame;
+  const own = { before: Array.from(boxes.sides.before.samples), after: Array.from(boxes.sides.after.samples) };
+  for (let box = 0; box < boxes.n; box++) {
+    const parent = boxes.parents[box];
+    if (parent < 0) continue;
+    own.before[parent] -= boxes.sides.before.samples[box];
+    own.after[parent] -= boxes.sides.after.samples[box];
+  }
+  const stacks = [], said = [];
+  for (let box = 0; box < boxes.n; box++) {
+    const path = boxes.pathOf(box).reverse().map((label) => page.profile.nameOf(label));
+    if (own.before[box] + own.after[box] > 0) stacks.push([path.join(";"), own.before[box], own.after[box]]);
+    said.push([path.at(-1), page.sumOf(boxes, box), page.views.flame.fill(box)]);
+  }
+  return { stacks, said };
+})()`;
+
+/** @param {Tab} tab @param {Changes} facts */
+async function stacksAreThoseOfFlame(tab, facts) {
+  await tab.run(`rprofPage.set({ per: "run" })`);
+  const { stacks } = await tab.run(BOXES);
+  assert.deepEqual(stacks.sort(), facts.stacks.sort());
+  assert.ok(facts.stacks.some(([, before, after]) => before > 0 && after === 0), "a path that vanished");
+  await tab.run(`rprofPage.set({ per: "event" })`);
+}
+
+/** @param {Tab} tab @param {Changes} facts */
+async function wordsAndColoursAreThoseOfThePicture(tab, facts) {
+  await tab.run(`document.documentElement.dataset.theme === "dark" && rprofPage.toggleTheme()`);
+  const { said } = await tab.run(BOXES);
+  // Zero has no sign.
+  const key = (/** @type {string[]} */ [name, text, fill]) =>
+    [name, text.replaceAll("→", "->").replace(/-(0\.0+ )/g, "+$1"), fill.replaceAll(" ", ",")].join(" | ");
+  assert.deepEqual(said.map(key).sort(), facts.boxes.map(key).sort());
+}
+
+/** @param {Tab} tab @param {Changes} facts */
+async function rowsAreSumsOfStacks(tab, facts) {
+  /** @type {Map<string, number[]>} */
+  const expected = new Map();
+  const row = (/** @type {string} */ name) => {
+    if (!expected.has(name)) expected.set(name, [0, 0, 0, 0]);
+    return /** @type {number[]} */ (expected.get(name));
+  };
+  for (const [stack, before, after] of facts.stacks) {
+    const frames = stack.split(";").slice(1);
+    for (const name of new Set(frames)) {
+      row(name)[2] += before;
+      row(name)[3] += after;
+    }
+    const own = row(frames[frames.length - 1]);
+    own[0] += before;
+    own[1] += after;
+  }
+  await tab.run(`document.activeElement.blur(); rprofPage.view("table")`);
+  const rows = await tab.run(`rprofPage.views.table.rows.map(({ name, own, all }) => [name,
+    own.before.samples, own.after.samples, all.before.samples, all.after.samples])`);
+  assert.deepEqual(rows.sort(), [...expected].map(([name, sums]) => [name, ...sums]).sort());
+  const sizes = await tab.run(`rprofPage.views.table.rows.map((row) => Math.abs(row.selfChange))`);
+  assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  assert.equal(await tab.run(`document.querySelectorAll("#table-place thead th").length`), 7);
+  await tab.run(`rprofPage.view("flame")`);
+}
+
+/** @param {Tab} tab */
+async function levelsAreAsWideAsTheOnesBelow(tab) {
+  for (const widths of ["before", "change", "after"]) {
+    for (const inverted of [true, false]) {
+      const [whole, levels] = await tab.run(`(() => {
+        rprofPage.set({ widths: "${widths}", inverted: ${inverted} });
+        const { boxes } = rprofPage.views.flame;
+        const sum = (list, column) => list.reduce((a, box) => a + column[box], 0);
+        return [boxes.whole, boxes.levels.map((list) => [sum(list, boxes.widths), sum(list, boxes.own)])];
+      })()`);
+      let ended = 0;
+      for (const [width, own] of levels) {
+        assert.ok(Math.abs(width + ended - whole) < whole * 1e-9, `${widths} ${width} ${ended} ${whole}`);
+        ended += own;
+      }
+    }
+  }
+}
+
+/** @param {Tab} tab */
+async function viewsOfTimeAreNotThere(tab) {
+  for (const key of ["4", "5"]) await tab.press(key, key);
+  assert.equal(await tab.run(`rprofPage.state.view`), "flame");
+  const hidden = await tab.run(`["overview", "threads-tab", "heat-tab"].every((id) => document.getElementById(id).hidden)`);
+  assert.ok(hidden);
+  assert.equal(await tab.run(`document.getElementById("measure").hidden`), false);
+}
+
+/** @param {Tab} tab @param {Changes} facts */
+async function searchSaysBothSides(tab, facts) {
+  const [stack] = facts.stacks.reduce((most, one) => (one[1] > most[1] ? one : most));
+  const name = stack.split(";").at(-1) ?? "";
+  const pattern = `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+  const sum = (/** @type {1 | 2} */ side) =>
+    facts.stacks.reduce((all, one) => all + (one[0].split(";").includes(name) ? one[side] : 0), 0);
+  await tab.run(`rprofPage.set({ keep: ${JSON.stringify(pattern)} })`);
+  const shown = await tab.run(`[rprofPage.counts.before.shown.samples, rprofPage.counts.shown.samples]`);
+  assert.deepEqual(shown, [sum(1), sum(2)]);
+  await tab.run(`rprofPage.set({ keep: "" }); rprofPage.find(${JSON.stringify(pattern)})`);
+  assert.match(await tab.run(`document.getElementById("found").textContent`), /% → .*%/);
+  await tab.run(`rprofPage.find("")`);
+}
+
+/** @param {Tab} tab @param {Changes} facts */
+async function check(tab, facts) {
+  await stacksAreThoseOfFlame(tab, facts);
+  await wordsAndColoursAreThoseOfThePicture(tab, facts);
+  await rowsAreSumsOfStacks(tab, facts);
+  await levelsAreAsWideAsTheOnesBelow(tab);
+  await viewsOfTimeAreNotThere(tab);
+  await searchSaysBothSides(tab, facts);
+  await tab.open(`file://${facts.page}#widths=change&per=run&view=table&sort=totalAfter`);
+  const { widths, per, view, sort } = await tab.run(`rprofPage.state`);
+  assert.deepEqual({ widths, per, view, sort }, { widths: "change", per: "run", view: "table", sort: "totalAfter" });
+}
+
+module.exports = { check };

@@ -1,0 +1,237 @@
+//! `rprof top`: tables of a recording that goes on.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::work::burn;
+use common::{
+    NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, live, number_after, number_before,
+    report, rprof, run, scratch, signal,
+};
+use std::path::Path;
+
+/// Nearly all of its time is in `hot`.
+const PROGRAM: &str = r#"
+    volatile unsigned long sum;
+    __attribute__((noinline)) static void cold(void) { WORK(20, sum += i) }
+    __attribute__((noinline)) static void hot(void) { WORK(500, sum += i) }
+    __attribute__((noinline)) static void work(void) { hot(); cold(); sum++; }
+    int main(void) { work(); return 3; }
+"#;
+
+/// Refreshes come once in an hour: the only one is at the end.
+const AT_END: &[&str] = &["-d", "3600"];
+
+fn top(args: &[&str]) -> std::process::Command {
+    let usual = ["top", "-e", "cpu-clock", "-F", "999"];
+    rprof(usual.iter().chain(args))
+}
+
+/// Its tables, each with the line above it.
+fn tables(stdout: &str) -> Vec<&str> {
+    stdout.split("rprof top: ").skip(1).collect()
+}
+
+/// Rows of a table, in words.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    let lines = table.lines().skip(1);
+    let rows = lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    rows.map(|line| line.split_whitespace().collect()).collect()
+}
+
+fn percent(word: &str) -> f64 {
+    word.trim_end_matches('%').parse().unwrap()
+}
+
+#[test]
+fn the_hottest_function_is_the_first_row_and_sums_are_all_samples() {
+    let test = "the_hottest_function_is_the_first_row_and_sums_are_all_samples";
+    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+        return;
+    };
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let args = [AT_END, &["--once", "--no-children", "-n", "-E", "1000"]].concat();
+    let ran = run(top(&args).arg("--").arg(program.path()));
+    // The command's own.
+    assert_eq!(ran.status.code(), Some(3), "{}", ran.stderr);
+    let [table] = tables(&ran.stdout)[..] else {
+        panic!("{}", ran.stdout)
+    };
+    let samples = number_before(table, " samples in").unwrap();
+    assert_eq!(number_after(table, "# Samples: "), Some(samples), "{table}");
+    assert!(
+        ran.stderr.contains(&format!("{samples} samples, 0 lost")),
+        "{}",
+        ran.stderr
+    );
+    let rows = rows(table);
+    assert_eq!(rows[0].last(), Some(&"hot"), "{table}");
+    assert!(percent(rows[0][0]) > 80.0, "{table}");
+    // Overhead, samples, command, image, [.], function.
+    let counted: u64 = rows.iter().map(|row| row[1].parse::<u64>().unwrap()).sum();
+    assert_eq!(counted, samples, "{table}");
+}
+
+#[test]
+fn callers_have_the_samples_of_what_they_called() {
+    let test = "callers_have_the_samples_of_what_they_called";
+    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+        return;
+    };
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let ran = run(top(AT_END).args(["--stdio", "--"]).arg(program.path()));
+    let tables = tables(&ran.stdout);
+    assert_eq!(tables.len(), 1, "{}", ran.stdout);
+    let rows = rows(tables[0]);
+    let of = |name: &str| rows.iter().find(|row| row.last() == Some(&name)).unwrap();
+    assert!(
+        percent(of("work")[0]) >= percent(of("hot")[0]),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        percent(of("work")[1]) < percent(of("hot")[1]),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn tables_come_while_the_command_runs() {
+    let Some(_live) = live("tables_come_while_the_command_runs") else {
+        return;
+    };
+    let script = burn(6000);
+    let mut running =
+        Running::start(top(&["--stdio", "-d", "0.1"]).args(["--", "sh", "-c", &script]));
+    let mut n_heads = 0;
+    while n_heads < 3 {
+        n_heads += u32::from(running.line().starts_with("rprof top: "));
+    }
+    signal(running.pid(), "TERM");
+    let ran = running.finish();
+    // As record: the command ended by our SIGTERM.
+    assert_eq!(ran.status.code(), Some(128 + 15), "{}", ran.stderr);
+}
+
+#[test]
+fn lost_samples_are_said() {
+    let Some(_live) = live("lost_samples_are_said") else {
+        return;
+    };
+    // Nobody drains the rings while the recorder is stopped.
+    let script = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
+    let args = [AT_END, &["--stdio", "-m", "1"]].concat();
+    let ran = run(top(&args).args(["--", "sh", "-c", &script])).ok();
+    let table = tables(&ran.stdout)[0];
+    let head = table.lines().next().unwrap();
+    let lost = number_before(head, " lost").unwrap();
+    assert!(lost > 0, "{table}");
+    assert!(
+        ran.stderr.contains(&format!("{lost} lost")),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// What is seen is saved; returns what was said, and the samples of the file.
+fn save(program: &Path, file: &Path) -> (Ran, u64) {
+    let args = ["--stdio", "-d", "0.1", "--window", "all", "--save"];
+    let ran = run(top(&args).arg(file).arg("--").arg(program));
+    let saved = number_before(&ran.stderr, " samples saved").expect(&ran.stderr);
+    (ran, saved)
+}
+
+#[test]
+fn what_was_seen_can_be_saved() {
+    let test = "what_was_seen_can_be_saved";
+    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+        return;
+    };
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let file = program.file("saved.data");
+    let (ran, saved) = save(&program.path(), &file);
+    let last = *tables(&ran.stdout).last().unwrap();
+    assert_eq!(
+        number_after(last, "# Samples: "),
+        Some(saved),
+        "{}",
+        ran.stdout
+    );
+    let table = report(&file, &["-g", "none"]);
+    assert_eq!(number_after(&table, "# Samples: "), Some(saved), "{table}");
+    // The same rows, in the same order, where they are not tied.
+    let below = format!("\n{table}");
+    let (shown, again) = (rows(last), rows(&below));
+    assert_eq!(shown[0], again[0], "{table}");
+    assert!(table.contains("100.0 % complete"), "{table}");
+    if common::in_path("perf").is_some() {
+        let perf = run(common::perf(["report", "--stdio", "-g", "none", "-i"]).arg(&file)).ok();
+        assert_eq!(
+            number_after(&perf.stdout, "# Samples: "),
+            Some(saved),
+            "{}",
+            perf.stdout
+        );
+        assert!(perf.stdout.contains("hot"), "{}", perf.stdout);
+    }
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let Some(_live) = live("nothing_is_left_behind") else {
+        return;
+    };
+    let dir = scratch();
+    let mut command = top(&["--once", "-d", "0.1"]);
+    command.env("TMPDIR", dir.path()).current_dir(dir.path());
+    let ran = run(command.args(["--", "sh", "-c", &burn(6000)]));
+    assert!(ran.status.success(), "{}", ran.stderr);
+    assert_eq!(tables(&ran.stdout).len(), 1, "{}", ran.stdout);
+    assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    let shared = Path::new("/dev/shm").read_dir();
+    let mut names = shared
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
+    assert!(!names.any(|name| name.to_string_lossy().contains("rprof")));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let Some(_live) = live("a_reader_that_leaves_is_no_error") else {
+        return;
+    };
+    let mut command = top(&["--stdio", "-d", "0.1", "--", "sh", "-c", &burn(6000)]);
+    command
+        .stdout(closed_pipe())
+        .stderr(std::process::Stdio::piped());
+    let ran = common::finish(command.spawn().unwrap());
+    assert!(ran.status.success(), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("error"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_cannot_be_watched_is_told_as_by_record() {
+    let ran = run(&mut rprof(["top", "-p", "999999999"]));
+    let stderr = ran.fails(1);
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-p", "999999999", "-o"]);
+    let record = run(record.arg(file)).fails(1);
+    assert_eq!(stderr, record);
+    run(&mut rprof(["top", "-d", "0"])).fails(2);
+    run(&mut rprof(["top", "--unknown"])).fails(2);
+}
