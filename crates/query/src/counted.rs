@@ -12,8 +12,33 @@ pub(crate) fn count(
     sampled: &mut SampledProfile,
     selection: &SampleSelection,
 ) -> Option<EventProfile> {
+    if selection.by.is_empty() {
+        return count_whole(sampled, selection);
+    }
+    let mut event = without_counts(sampled, selection)?;
+    let chosen = Chosen::of(sampled, selection);
+    let grouped = Grouped::of(sampled, &selection.by);
+    let counts = by_group(sampled, &chosen, &grouped);
+    let all = counts.all;
+    (event.tree, event.groups) = grouped.tree_of(counts, sampled);
+    Some(of_part(event, all, selection))
+}
+
+/// Counts them where samples are told apart by nothing but the names of threads.
+pub(crate) fn count_whole(
+    sampled: &SampledProfile,
+    selection: &SampleSelection,
+) -> Option<EventProfile> {
+    let mut event = without_counts(sampled, selection)?;
+    let counts = by_stack(sampled, &Chosen::of(sampled, selection));
+    event.tree = sampled.stacks.counted(&counts.by_stack);
+    event.groups = sampled.groups.clone();
+    Some(of_part(event, counts.all, selection))
+}
+
+fn without_counts(sampled: &SampledProfile, selection: &SampleSelection) -> Option<EventProfile> {
     let of = sampled.profile.events.get(selection.event)?;
-    let mut event = EventProfile {
+    Some(EventProfile {
         name: of.name.clone(),
         kind: of.kind,
         sampling: of.sampling,
@@ -22,28 +47,16 @@ pub(crate) fn count(
         weight: 0,
         tree: Tree::default(),
         groups: Vec::new(),
-    };
-    let chosen = Chosen::of(sampled, selection);
-    let all = match selection.by.is_empty() {
-        true => {
-            let counts = by_stack(sampled, &chosen);
-            event.tree = sampled.stacks.counted(&counts.by_stack);
-            event.groups = sampled.groups.clone();
-            counts.all
-        }
-        false => {
-            let grouped = Grouped::of(sampled, &selection.by);
-            let counts = by_group(sampled, &chosen, &grouped);
-            let all = counts.all;
-            (event.tree, event.groups) = grouped.tree_of(counts, sampled);
-            all
-        }
-    };
+    })
+}
+
+/// The event with its totals, and the part of the stacks that counts.
+fn of_part(mut event: EventProfile, all: SampleCount, selection: &SampleSelection) -> EventProfile {
     (event.samples, event.weight) = (all.samples, all.weight);
     if let Some(focus) = selection.focus {
         event.tree = part_of(&event.tree, focus);
     }
-    Some(event)
+    event
 }
 
 /// What samples count.
