@@ -20,7 +20,7 @@ pub(crate) fn count(
     let grouped = Grouped::of(sampled, &selection.by);
     let counts = by_group(sampled, &chosen, &grouped);
     let all = counts.all;
-    (event.tree, event.groups) = grouped.tree_of(counts, &chosen, sampled);
+    (event.tree, event.groups) = grouped.tree_of(counts, sampled);
     Some(of_part(event, all, selection))
 }
 
@@ -142,24 +142,23 @@ fn weighed(
 fn by_group(sampled: &SampledProfile, chosen: &Chosen, grouped: &Grouped<'_>) -> GroupCounts {
     let n_nodes = sampled.stacks.nodes().len();
     let samples = &sampled.samples;
-    let mut parts = in_parts(chosen.range.clone(), |range| {
+    let each = samples.weight_of_each(chosen.event).unwrap_or(0);
+    let parts = in_parts(chosen.range.clone(), |range| {
         let columns = samples.columns(range);
-        let each = samples.weight_of_each(chosen.event).unwrap_or(0);
-        let mut counts = GroupCounts::new(n_nodes);
-        chosen.for_each(columns, |at, is_shown| {
-            let weight = columns.weights.map_or(each, |weights| weights[at]);
-            let one = SampleCount::one(weight);
-            counts.all.add(one);
-            if is_shown {
-                let key = grouped.key(columns.threads[at], columns.cpus[at]);
-                counts.add(key, columns.stacks[at], one);
+        let of = (chosen, columns);
+        let key = |at: usize| grouped.key(columns.threads[at], columns.cpus[at]);
+        match columns.weights {
+            None => GroupCounts::of(of, n_nodes, key, |key| (key, SampleCount::one(each))),
+            Some(weights) => {
+                let item = |at| (key(at), weights[at]);
+                GroupCounts::of(of, n_nodes, item, |(key, weight)| {
+                    (key, SampleCount::one(weight))
+                })
             }
-        });
-        counts
-    })
-    .into_iter();
-    let mut counts = parts.next().unwrap_or_else(|| GroupCounts::new(0));
-    parts.for_each(|part| counts.merge(part));
+        }
+    });
+    let mut counts = GroupCounts::default();
+    parts.into_iter().for_each(|part| counts.merge(part));
     counts
 }
 

@@ -2,11 +2,13 @@
 //! bytes. `PAGE.md` beside this crate says what is in it.
 
 mod columns;
+mod detail;
 mod difference;
 mod head;
 mod joined;
 mod losses;
 mod options;
+mod packing;
 mod payload;
 mod shell;
 mod stacks;
