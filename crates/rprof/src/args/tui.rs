@@ -61,14 +61,12 @@ impl TuiArgs {
             words.push(format!("--sort={}", names.join(",")));
         }
         match Args::try_parse_from(words)?.command {
-            Command::Report(report) => Ok(ReportArgs {
-                input: self.input,
-                fde: self.fde,
-                event: self.event,
-                children: self.children,
-                no_children: self.no_children,
-                ..*report
-            }),
+            Command::Report(report) => {
+                let mut report = *report;
+                (report.input, report.fde, report.event) = (self.input, self.fde, self.event);
+                (report.children, report.no_children) = (self.children, self.no_children);
+                Ok(report)
+            }
             _ => anyhow::bail!("rprof report shows the recording as text"),
         }
     }
