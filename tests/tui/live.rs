@@ -24,7 +24,7 @@ fn assert_over(terminal: &Terminal) {
     terminal.wait("done");
     assert!(!terminal.is_other_screen());
     assert_eq!(file(terminal, "before"), file(terminal, "after"));
-    assert!(file(terminal, "said").contains(" samples, "));
+    assert!(file(terminal, "said").contains("rprof: "));
 }
 
 /// The samples that are said to count.

@@ -159,7 +159,11 @@ fn add_unnamed(recording: &Recording<'_>, unnamed: Vec<Unnamed<'_>>, profile: &m
         .take(n_listed)
         .map(|(image, reason, _)| (*image, reason))
         .collect();
-    for (image, hint) in profile.unnamed.iter_mut().zip(hints(recording, &listed)) {
+    let hints = match &recording.known_names {
+        Some(known) => known.hints(&listed, |listed| hints(recording, listed)),
+        None => hints(recording, &listed),
+    };
+    for (image, hint) in profile.unnamed.iter_mut().zip(hints) {
         image.hint = hint;
     }
 }

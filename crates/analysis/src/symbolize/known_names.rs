@@ -24,7 +24,14 @@ pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
 #[derive(Debug, Default)]
 pub struct KnownNames {
     images: Mutex<KnownImages>,
+    /// What would give images their names, by name and reason.
+    hints: Mutex<KnownHints>,
 }
+
+type KnownHints = HashMap<(Vec<u8>, String), Option<String>>;
+
+/// Hints that are remembered. Then all are forgotten.
+const MOST_HINTS: usize = 1024;
 
 #[derive(Debug, Default)]
 struct KnownImages {
@@ -125,6 +132,29 @@ impl KnownNames {
             // All were forgotten meanwhile.
             _ => ask(locations, false),
         }
+    }
+
+    /// What would give images their names: from here, and what is not here by `ask`.
+    pub(crate) fn hints(
+        &self,
+        images: &[(&RecordedImage, &Reason)],
+        ask: impl Fn(&[(&RecordedImage, &Reason)]) -> Vec<Option<String>>,
+    ) -> Vec<Option<String>> {
+        let key = |(image, reason): &(&RecordedImage, &Reason)| {
+            (image.long_name().to_vec(), reason.to_string())
+        };
+        let mut known = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_missing = |one: &&(&RecordedImage, &Reason)| !known.contains_key(&key(one));
+        let missing: Vec<_> = images.iter().filter(is_missing).copied().collect();
+        if !missing.is_empty() && known.len() + missing.len() > MOST_HINTS {
+            known.clear();
+            return ask(images);
+        }
+        if !missing.is_empty() {
+            known.extend(missing.iter().map(key).zip(ask(&missing)));
+        }
+        let hints = images.iter().map(|one| known.get(&key(one)).cloned());
+        hints.map(Option::flatten).collect()
     }
 
     /// Those that are not known, after what the index has; and whether there is one.

@@ -109,6 +109,22 @@ impl MissingBuildIds {
         }
     }
 
+    /// The same for a part of a recording in memory: files without an id are not opened again and again, and go without
+    /// checksums.
+    pub(crate) fn for_next_segment(&self) -> Self {
+        let mut next = self.for_next_file();
+        for (key, fingerprint, _) in &self.contents {
+            let needs = key.path.len() + EACH;
+            let Some(left) = next.left.checked_sub(2 * needs) else {
+                break;
+            };
+            next.left = left;
+            next.ids.insert(key.clone(), None);
+            next.contents.push((key.clone(), *fingerprint, None));
+        }
+        next
+    }
+
     /// Takes memory for a path, if there is some left.
     fn has_room(&mut self, map: &Mmap2<'_>) -> bool {
         let left = self.left.checked_sub(map.filename.len() + EACH);

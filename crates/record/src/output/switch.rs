@@ -123,7 +123,11 @@ impl Run<'_> {
     /// Drains into the old file; returns its missing build ids, and what the new file begins with.
     fn overlap(&mut self) -> Result<(MissingBuildIds, Vec<u8>), Error> {
         self.pass()?;
-        let mut next = self.drain.missing_build_ids.for_next_file();
+        let known = &self.drain.missing_build_ids;
+        let mut next = match self.settings.output {
+            Output::Segments(_) => known.for_next_segment(),
+            _ => known.for_next_file(),
+        };
         let mut records = Vec::new();
         if self.settings.writing.synthesis_at_end {
             self.describe_alive(&mut Sink::push)?;

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Selections that were left and are kept, so that going back takes no time.
 const MAX_KEPT: usize = 4;
 
+/// Nodes of their trees: each takes about a hundred bytes with its rows and boxes.
+const MAX_KEPT_NODES: usize = 1 << 20;
+
 impl App {
     /// Asks for the samples that are selected.
     pub(crate) fn select(&mut self) {
@@ -27,7 +30,11 @@ impl App {
             self.shown = Some(self.kept.remove(at));
             self.boxes_are_new();
         }
-        if self.kept.len() > MAX_KEPT {
+        let n_nodes = |kept: &[Shown]| -> usize {
+            let trees = kept.iter().map(|one| &one.counted.event.tree);
+            trees.map(|tree| tree.nodes().len()).sum()
+        };
+        while self.kept.len() > MAX_KEPT || n_nodes(&self.kept) > MAX_KEPT_NODES {
             self.kept.remove(0);
         }
         self.is_table_old = true;
