@@ -58,8 +58,14 @@ fn other_samples_come_until_it_pauses() {
     terminal.wait_until("more samples", |screen| samples(screen) > paused);
     // A tree is not closed by what comes.
     terminal.press(&["Enter"]);
-    let screen = terminal.wait("paused");
-    assert!(screen.contains("\n-"), "{screen}");
+    let screen = terminal.wait_until("an open row", |screen| screen.contains("\n-"));
+    let opened = samples(&screen);
+    terminal.wait_until("more samples below it", |screen| {
+        samples(screen) > opened && screen.contains("\n-")
+    });
+    // Calls that are opened pause it.
+    terminal.press(&["2", "Enter"]);
+    terminal.wait("paused: p goes on");
     terminal.press(&["q"]);
     terminal.wait("exit ");
     assert_over(&terminal);

@@ -140,7 +140,9 @@ fn the_code_of_a_function_is_that_of_annotate() {
     };
     terminal.wait("? keys");
     terminal.press(&["a"]);
-    let screen = terminal.wait("the next hottest line");
+    terminal.wait("the next hottest line");
+    terminal.press(&["Home"]);
+    let screen = terminal.wait("% of all");
     let name = screen.lines().next().unwrap_or_default().trim().to_owned();
     let listing = Recording::fixture("spin").read("annotate", &[&name]);
     // Jumps are drawn with other characters on a terminal.
@@ -183,7 +185,7 @@ fn a_resize_storm_ends_with_the_last_size() {
 #[test]
 fn signals_give_the_terminal_back() {
     let test = "signals_give_the_terminal_back";
-    for signal in ["TERM", "INT", "HUP"] {
+    for signal in ["TERM", "INT", "HUP", "QUIT"] {
         let script = format!(
             "cd \"$(dirname \"$0\")\"; stty -g > before; sh -c 'echo $$ > pid; exec {}'; \
              echo exit $?; stty -g > after; echo done",
@@ -199,6 +201,31 @@ fn signals_give_the_terminal_back() {
         terminal.wait("exit 130");
         assert_restored(&terminal);
     }
+}
+
+#[test]
+fn a_shell_has_its_terminal_while_it_is_suspended() {
+    let test = "a_shell_has_its_terminal_while_it_is_suspended";
+    let script = format!(
+        "set -m; cd \"$(dirname \"$0\")\"; stty -g > before; {}; stty -g > between; \
+         read continued; fg; echo exit $?; stty -g > after; echo done",
+        line("")
+    );
+    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        return;
+    };
+    terminal.wait("? keys");
+    terminal.press(&["3", "C-z"]);
+    terminal.wait_until("the shell's screen", |_| !terminal.is_other_screen());
+    terminal.press(&["Enter"]);
+    terminal.wait("what they called below them");
+    terminal.press(&["C-l", "1"]);
+    terminal.wait("Children");
+    let state = |name| fs::read_to_string(terminal.path(name)).unwrap();
+    assert_eq!(state("before"), state("between"));
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
 }
 
 #[test]

@@ -105,17 +105,17 @@ impl Terminal {
         self.wait_until(text, |screen| screen.contains(text))
     }
 
-    /// Waits for a screen that is such.
+    /// Waits for a screen that is such, drawn to its end: a terminal may show a part of it before.
     #[track_caller]
     pub(crate) fn wait_until(&self, what: &str, is_such: impl Fn(&str) -> bool) -> String {
         let begin = Instant::now();
         loop {
             let screen = self.screen();
-            if is_such(&screen) {
+            thread::sleep(STEP);
+            if is_such(&screen) && self.screen() == screen {
                 return screen;
             }
             assert!(begin.elapsed() < LONGEST, "{what} did not come:\n{screen}");
-            thread::sleep(STEP);
         }
     }
 }

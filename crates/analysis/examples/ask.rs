@@ -34,34 +34,53 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sampled = load_samples(&reader, &Options::default(), &mut |_| {})?;
     println!("{:>9.1} ms  load", millis(start));
     println!(
-        "              {} samples, {} threads, {} stack nodes, {} functions, {} MiB at most",
+        "              {} samples, {} threads, {} stack nodes, {} functions, {} texts, {} MiB at most",
         sampled.samples.len(),
         sampled.threads.len(),
         sampled.stacks.nodes().len(),
         sampled.profile.frames.ids().count(),
+        sampled.profile.strings.iter().count(),
         peak_mib().unwrap_or(0),
     );
     let mut explorer = Explorer::new(sampled);
     for (name, selection) in selections(&explorer) {
-        let start = Instant::now();
-        let event = explorer.select(&selection, &StackFolding::default());
-        let took = millis(start);
-        let event = event.ok_or("there is no event")?;
-        let n_nodes = event.tree.nodes().len();
-        println!("{took:>9.1} ms  select {name}: {n_nodes} nodes");
+        select(&mut explorer, name, &selection, &StackFolding::default())?;
     }
     let folding = StackFolding {
         folds: Fold::ALL.to_vec(),
         ..StackFolding::default()
     };
-    let start = Instant::now();
-    let event = explorer.select(&SampleSelection::default(), &folding);
-    let n_nodes = event.map_or(0, |event| event.tree.nodes().len());
-    println!(
-        "{:>9.1} ms  select all, folded: {n_nodes} nodes",
-        millis(start)
-    );
+    let all = SampleSelection::default();
+    select(&mut explorer, "all, folded", &all, &folding)?;
     views(&mut explorer)
+}
+
+fn select(
+    explorer: &mut Explorer,
+    name: &str,
+    selection: &SampleSelection,
+    folding: &StackFolding,
+) -> Result<(), &'static str> {
+    let (took, event) = least(|| explorer.select(selection, folding));
+    let event = event.ok_or("there is no event")?;
+    let n_nodes = event.tree.nodes().len();
+    println!("{took:>9.1} ms  select {name}: {n_nodes} nodes");
+    Ok(())
+}
+
+/// The least time that a question took of several: others may have had the CPU. With the answer.
+fn least<T>(mut ask: impl FnMut() -> T) -> (f64, T) {
+    let mut timed = || {
+        let start = Instant::now();
+        let answer = ask();
+        (millis(start), answer)
+    };
+    let mut best = timed();
+    for _ in 1..9 {
+        let (took, answer) = timed();
+        best = (took.min(best.0), answer);
+    }
+    best
 }
 
 fn millis(since: Instant) -> f64 {
@@ -94,7 +113,6 @@ fn selections(explorer: &Explorer) -> Vec<(&'static str, SampleSelection)> {
     let name = name_of(explorer.profile()).unwrap_or_default();
     let mut selections = vec![
         ("all", all()),
-        ("all again", all()),
         (
             "one thread",
             SampleSelection {
@@ -145,18 +163,30 @@ fn views(explorer: &mut Explorer) -> Result<(), Box<dyn std::error::Error>> {
     let event = explorer.select(&all, &StackFolding::default());
     let event = event.ok_or("there is no event")?;
     let (profile, sampled) = (explorer.profile(), explorer.sampled());
-    let start = Instant::now();
-    let rows = Rows::new(profile, &event, SortKey::DEFAULT, Weighing::WithChildren);
-    let n_rows = rows.iter().count();
-    println!("{:>9.1} ms  {n_rows} rows", millis(start));
-    let start = Instant::now();
-    let flame = FlameLayout::of(profile, &event, FirstFrame::Outermost, FlameOrder::Heaviest);
-    println!("{:>9.1} ms  {} boxes", millis(start), flame.boxes.len());
-    let start = Instant::now();
-    let n_lanes = lanes(sampled, &all, 200).map_or(0, |lanes| lanes.lanes.len());
-    println!("{:>9.1} ms  {n_lanes} lanes", millis(start));
-    let start = Instant::now();
-    let n_cells = heat_map(sampled, &all, 50).map_or(0, |map| map.cells.len());
-    println!("{:>9.1} ms  {n_cells} cells of a heat map", millis(start));
+    let (took, n_rows) = least(|| {
+        let rows = Rows::new(profile, &event, SortKey::DEFAULT, Weighing::WithChildren);
+        rows.iter().count()
+    });
+    println!("{took:>9.1} ms  {n_rows} rows");
+    for (first, order) in [
+        (FirstFrame::Outermost, FlameOrder::Heaviest),
+        (FirstFrame::Outermost, FlameOrder::Name),
+        (FirstFrame::Innermost, FlameOrder::Heaviest),
+    ] {
+        let (took, flame) = least(|| FlameLayout::of(profile, &event, first, order));
+        let n_boxes = flame.boxes.len();
+        println!("{took:>9.1} ms  {n_boxes} boxes, {first:?} first, by {order:?}");
+    }
+    let (took, chart) = least(|| FlameLayout::in_time(sampled, &all, 0));
+    println!(
+        "{took:>9.1} ms  {} boxes in order of time",
+        chart.boxes.len()
+    );
+    let (took, found) = least(|| lanes(sampled, &all, 200));
+    let n_lanes = found.map_or(0, |lanes| lanes.lanes.len());
+    println!("{took:>9.1} ms  {n_lanes} lanes");
+    let (took, map) = least(|| heat_map(sampled, &all, 50));
+    let n_cells = map.map_or(0, |map| map.cells.len());
+    println!("{took:>9.1} ms  {n_cells} cells of a heat map");
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Frames: functions in images, each once.
 
+mod ranks;
+
 use crate::StrId;
 use foldhash::fast::RandomState;
+use ranks::LabelRanks;
 use rprof_base::Interner;
 
 /// Privilege level of code; its sign is perf's.
@@ -121,12 +124,20 @@ impl FrameInfo {
 
 /// All frames of a profile. Two addresses in one function are one frame.
 #[derive(Clone, Debug, Default)]
-pub struct Frames(Interner<FrameId, FrameInfo, RandomState>);
+pub struct Frames {
+    all: Interner<FrameId, FrameInfo, RandomState>,
+    ranks: LabelRanks,
+}
 
 impl Frames {
     /// The number of a frame, new or seen before.
     pub fn intern(&mut self, frame: FrameInfo) -> FrameId {
-        self.0.intern(frame)
+        let n_known = self.all.len();
+        let id = self.all.intern(frame);
+        if self.all.len() > n_known {
+            self.ranks = LabelRanks::new();
+        }
+        id
     }
 
     /// The frame with a number.
@@ -135,12 +146,12 @@ impl Frames {
     /// If the number is of another profile.
     #[inline]
     pub fn of(&self, id: FrameId) -> &FrameInfo {
-        &self.0.values()[id.0 as usize]
+        &self.all.values()[id.0 as usize]
     }
 
     /// The numbers of all frames.
     pub fn ids(&self) -> impl Iterator<Item = FrameId> {
-        (0u32..).zip(self.0.values()).map(|(id, _)| FrameId(id))
+        (0u32..).zip(self.all.values()).map(|(id, _)| FrameId(id))
     }
 
     /// A frame without its places.
@@ -153,7 +164,7 @@ impl Frames {
 
     /// Whether any frame has a place of call trees.
     pub(crate) fn has_places(&self) -> bool {
-        self.0.values().iter().any(|frame| frame.place.is_some())
+        self.all.values().iter().any(|frame| frame.place.is_some())
     }
 
     /// A frame as call trees have it: without what tells only rows apart.

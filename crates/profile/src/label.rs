@@ -1,5 +1,6 @@
 //! What frames are called in trees, without making a text for each: files may have one long name for many functions.
 
+use crate::strings::start_of;
 use crate::{FrameId, FrameInfo, Frames, Strings};
 use rprof_untrusted::{Untrusted, printable};
 use std::borrow::Cow;
@@ -20,6 +21,11 @@ impl Label<'_> {
     /// As the files have it.
     pub(crate) fn raw(&self) -> Untrusted<String> {
         Untrusted::new(self.0.concat())
+    }
+
+    /// Where its text begins, as a number: no later text begins with a lower one.
+    pub(crate) fn start(&self) -> u128 {
+        start_of(self.bytes())
     }
 
     fn bytes(&self) -> impl Iterator<Item = u8> {

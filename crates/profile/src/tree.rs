@@ -101,11 +101,40 @@ impl Tree {
         rows: (&[u32], usize),
         mut visit: impl FnMut(usize, usize),
     ) {
+        if let Some(ends) = self.ends() {
+            // Where the callees of each row's last first node end.
+            let mut end_of_row = vec![0; rows.1];
+            for (node, &row) in rows.0.iter().enumerate() {
+                let row = row as usize;
+                if node >= end_of_row[row] as usize {
+                    end_of_row[row] = ends[node];
+                    visit(row, node);
+                }
+            }
+            return;
+        }
         self.walk_firsts(children, rows, |step| {
             if let FirstStep::In { row, node } = step {
                 visit(row, node);
             }
         });
+    }
+
+    /// For each node the number after all that it called, if each node stands before that and nothing else in between.
+    fn ends(&self) -> Option<Vec<u32>> {
+        let mut ends: Vec<u32> = (1u32..).take(self.nodes.len()).collect();
+        let mut n_callees = vec![0u32; self.nodes.len()];
+        for (idx, node) in self.nodes.iter().enumerate().rev() {
+            if ends[idx] as usize != idx + 1 + n_callees[idx] as usize {
+                return None;
+            }
+            if let Some(parent) = node.parent {
+                let parent = parent as usize;
+                ends[parent] = ends[parent].max(ends[idx]);
+                n_callees[parent] += n_callees[idx] + 1;
+            }
+        }
+        Some(ends)
     }
 
     /// The same, and says when a row is left again: of those not left, each was called by the one before.
@@ -164,8 +193,8 @@ impl Tree {
 }
 
 /// Numbers of nodes, listed by what each has one of: two arrays, whatever lengths the lists have.
-#[derive(Debug)]
-pub(crate) struct NodeLists {
+#[derive(Clone, Debug)]
+pub struct NodeLists {
     /// One more than there are lists.
     starts: Vec<u32>,
     nodes: Vec<u32>,
@@ -173,7 +202,7 @@ pub(crate) struct NodeLists {
 
 impl NodeLists {
     /// Lists of nodes, by the number of the list that each is in.
-    pub(crate) fn of(n_lists: usize, list_of_node: impl Iterator<Item = usize> + Clone) -> Self {
+    pub fn of(n_lists: usize, list_of_node: impl Iterator<Item = usize> + Clone) -> Self {
         let mut starts = vec![0u32; n_lists + 1];
         let mut n_nodes = 0;
         for list in list_of_node.clone() {
@@ -194,7 +223,7 @@ impl NodeLists {
     }
 
     /// The nodes of a list, in order.
-    pub(crate) fn of_list(&self, list: usize) -> &[u32] {
+    pub fn of_list(&self, list: usize) -> &[u32] {
         let (start, end) = (self.starts[list], self.starts[list + 1]);
         &self.nodes[start as usize..end as usize]
     }

@@ -5,8 +5,8 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{
-    Dimension, DimensionValue, DimensionValues, Group, SampleColumns, SampleCount, SampledProfile,
-    StrId, Tree, without_digits,
+    Dimension, DimensionValue, DimensionValues, Group, NodeLists, SampleColumns, SampleCount,
+    SampledProfile, StrId, Tree, without_digits,
 };
 
 /// What samples are told apart by, looked up once for each thread.
@@ -62,16 +62,12 @@ impl<'b> Grouped<'b> {
     pub(crate) fn tree_of(
         &self,
         counts: GroupCounts,
-        chosen: &Chosen,
         sampled: &mut SampledProfile,
     ) -> (Tree, Vec<Group>) {
         let mut groups: Vec<Group> = Vec::new();
         let mut last = None;
         let mut of_group: Vec<(u32, u32, SampleCount)> = Vec::new();
-        for ((key, stack), count) in counts.into_sorted() {
-            if !chosen.has_stack(stack) {
-                continue;
-            }
+        for GroupCount { key, stack, count } in counts.into_sorted() {
             if last != Some(key) {
                 last = Some(key);
                 groups.push(self.group(key, sampled));
@@ -106,57 +102,124 @@ impl<'b> Grouped<'b> {
     }
 }
 
-/// What stacks count, by what tells samples apart. Most stacks are of one thread, or of few.
+/// What stacks count, by what tells samples apart.
+#[derive(Default)]
 pub(crate) struct GroupCounts {
     /// All of the totals.
     pub(crate) all: SampleCount,
-    /// By stack, of what came first.
-    first: Vec<(u64, SampleCount)>,
-    others: HashMap<(u64, u32), SampleCount>,
+    /// Keys and stacks of a part of the samples are in here once.
+    counts: Vec<GroupCount>,
 }
 
+/// What a stack counts in one group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupCount {
+    pub(crate) key: u64,
+    pub(crate) stack: u32,
+    pub(crate) count: SampleCount,
+}
+
+/// Groups that are looked through.
+const FEW: usize = 8;
+
 impl GroupCounts {
-    pub(crate) fn new(n_stacks: usize) -> Self {
-        Self {
-            all: SampleCount::default(),
-            first: vec![(0, SampleCount::default()); n_stacks],
-            others: HashMap::default(),
+    /// Counts samples; `item` is what is needed of one, which `count` makes its key and count of.
+    ///
+    /// What is needed is put side by side by stack first: then all that a stack counts is near.
+    pub(crate) fn of<T: Copy + Default>(
+        (chosen, columns): (&Chosen, SampleColumns<'_>),
+        n_stacks: usize,
+        item: impl Fn(usize) -> T,
+        count: impl Fn(T) -> (u64, SampleCount),
+    ) -> Self {
+        let mut all = Self::default();
+        let mut places = vec![0u32; n_stacks + 1];
+        chosen.for_each(columns, |at, is_shown| {
+            all.all.add(count(item(at)).1);
+            let stack = columns.stacks[at] as usize;
+            if is_shown && stack < n_stacks {
+                places[stack + 1] += 1;
+            }
+        });
+        for stack in 0..n_stacks {
+            places[stack + 1] += places[stack];
+        }
+        let n_items = places.last().map_or(0, |&n| n as usize);
+        let mut items = vec![T::default(); n_items];
+        chosen.for_each(columns, |at, is_shown| {
+            let stack = columns.stacks[at] as usize;
+            if is_shown && stack < n_stacks {
+                let place = &mut places[stack];
+                items[*place as usize] = item(at);
+                *place += 1;
+            }
+        });
+        // Each place is now where the stack's items end.
+        let mut start = 0;
+        for (stack, &end) in (0u32..).zip(places.iter().take(n_stacks)) {
+            let end = end as usize;
+            if chosen.has_stack(stack) {
+                let of_stack = items[start..end].iter().map(|&item| count(item));
+                all.add_stack(stack, of_stack);
+            }
+            start = end;
+        }
+        all
+    }
+
+    /// Adds what a stack counts.
+    fn add_stack(&mut self, stack: u32, of_stack: impl Iterator<Item = (u64, SampleCount)>) {
+        let first = self.counts.len();
+        let mut last = first;
+        let mut numbers: HashMap<u64, usize> = HashMap::default();
+        for (key, count) in of_stack {
+            if self.counts.get(last).is_none_or(|last| last.key != key) {
+                let known = &self.counts[first..];
+                // Most stacks are of few groups.
+                let number = match known.len() <= FEW {
+                    true => known.iter().position(|one| one.key == key),
+                    false => {
+                        let listed = numbers.len();
+                        let new = known.iter().enumerate().skip(listed);
+                        numbers.extend(new.map(|(number, one)| (one.key, number)));
+                        numbers.get(&key).copied()
+                    }
+                };
+                last = first + number.unwrap_or(known.len());
+                if number.is_none() {
+                    self.counts.push(GroupCount {
+                        key,
+                        stack,
+                        count: SampleCount::default(),
+                    });
+                }
+            }
+            self.counts[last].count.add(count);
         }
     }
 
-    #[inline]
-    pub(crate) fn add(&mut self, key: u64, stack: u32, count: SampleCount) {
-        let Some((first, sum)) = self.first.get_mut(stack as usize) else {
-            return;
-        };
-        if sum.samples == 0 {
-            *first = key;
-        }
-        match *first == key {
-            true => sum.add(count),
-            false => self.others.entry((key, stack)).or_default().add(count),
-        }
-    }
-
+    /// Adds what a later part of the samples counts.
     pub(crate) fn merge(&mut self, other: Self) {
         self.all.add(other.all);
-        for ((key, stack), count) in other.entries() {
-            self.add(key, stack, count);
+        self.counts.extend(other.counts);
+    }
+
+    /// All of them, by key and stack. Those of several parts may be there several times, one after the other.
+    fn into_sorted(self) -> Vec<GroupCount> {
+        let mut keys: Interner<u32, u64, RandomState> = Interner::default();
+        let numbers = self.counts.iter().map(|one| keys.intern(one.key) as usize);
+        let numbers: Vec<usize> = numbers.collect();
+        let lists = NodeLists::of(keys.len(), numbers.into_iter());
+        let mut order: Vec<(u64, usize)> = keys.into_values().into_iter().zip(0..).collect();
+        order.sort_unstable();
+        let mut sorted: Vec<GroupCount> = Vec::with_capacity(self.counts.len());
+        for (_, number) in order {
+            let from = sorted.len();
+            let list = lists.of_list(number).iter();
+            sorted.extend(list.map(|&at| self.counts[at as usize]));
+            // Each part is in order.
+            sorted[from..].sort_by_key(|one| one.stack);
         }
-    }
-
-    fn entries(self) -> impl Iterator<Item = ((u64, u32), SampleCount)> {
-        let first = (0u32..).zip(self.first);
-        let first = first.map(|(stack, (key, count))| ((key, stack), count));
-        first
-            .filter(|(_, count)| count.samples > 0)
-            .chain(self.others)
-    }
-
-    /// All of them, by key and stack.
-    fn into_sorted(self) -> Vec<((u64, u32), SampleCount)> {
-        let mut all: Vec<_> = self.entries().collect();
-        all.sort_unstable_by_key(|&(key, _)| key);
-        all
+        sorted
     }
 }

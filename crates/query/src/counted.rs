@@ -12,8 +12,33 @@ pub(crate) fn count(
     sampled: &mut SampledProfile,
     selection: &SampleSelection,
 ) -> Option<EventProfile> {
+    if selection.by.is_empty() {
+        return count_whole(sampled, selection);
+    }
+    let mut event = without_counts(sampled, selection)?;
+    let chosen = Chosen::of(sampled, selection);
+    let grouped = Grouped::of(sampled, &selection.by);
+    let counts = by_group(sampled, &chosen, &grouped);
+    let all = counts.all;
+    (event.tree, event.groups) = grouped.tree_of(counts, sampled);
+    Some(of_part(event, all, selection))
+}
+
+/// Counts them where samples are told apart by nothing but the names of threads.
+pub(crate) fn count_whole(
+    sampled: &SampledProfile,
+    selection: &SampleSelection,
+) -> Option<EventProfile> {
+    let mut event = without_counts(sampled, selection)?;
+    let counts = by_stack(sampled, &Chosen::of(sampled, selection));
+    event.tree = sampled.stacks.counted(&counts.by_stack);
+    event.groups = sampled.groups.clone();
+    Some(of_part(event, counts.all, selection))
+}
+
+fn without_counts(sampled: &SampledProfile, selection: &SampleSelection) -> Option<EventProfile> {
     let of = sampled.profile.events.get(selection.event)?;
-    let mut event = EventProfile {
+    Some(EventProfile {
         name: of.name.clone(),
         kind: of.kind,
         sampling: of.sampling,
@@ -22,28 +47,16 @@ pub(crate) fn count(
         weight: 0,
         tree: Tree::default(),
         groups: Vec::new(),
-    };
-    let chosen = Chosen::of(sampled, selection);
-    let all = match selection.by.is_empty() {
-        true => {
-            let counts = by_stack(sampled, &chosen);
-            event.tree = sampled.stacks.counted(&counts.by_stack);
-            event.groups = sampled.groups.clone();
-            counts.all
-        }
-        false => {
-            let grouped = Grouped::of(sampled, &selection.by);
-            let counts = by_group(sampled, &chosen, &grouped);
-            let all = counts.all;
-            (event.tree, event.groups) = grouped.tree_of(counts, &chosen, sampled);
-            all
-        }
-    };
+    })
+}
+
+/// The event with its totals, and the part of the stacks that counts.
+fn of_part(mut event: EventProfile, all: SampleCount, selection: &SampleSelection) -> EventProfile {
     (event.samples, event.weight) = (all.samples, all.weight);
     if let Some(focus) = selection.focus {
         event.tree = part_of(&event.tree, focus);
     }
-    Some(event)
+    event
 }
 
 /// What samples count.
@@ -129,24 +142,23 @@ fn weighed(
 fn by_group(sampled: &SampledProfile, chosen: &Chosen, grouped: &Grouped<'_>) -> GroupCounts {
     let n_nodes = sampled.stacks.nodes().len();
     let samples = &sampled.samples;
-    let mut parts = in_parts(chosen.range.clone(), |range| {
+    let each = samples.weight_of_each(chosen.event).unwrap_or(0);
+    let parts = in_parts(chosen.range.clone(), |range| {
         let columns = samples.columns(range);
-        let each = samples.weight_of_each(chosen.event).unwrap_or(0);
-        let mut counts = GroupCounts::new(n_nodes);
-        chosen.for_each(columns, |at, is_shown| {
-            let weight = columns.weights.map_or(each, |weights| weights[at]);
-            let one = SampleCount::one(weight);
-            counts.all.add(one);
-            if is_shown {
-                let key = grouped.key(columns.threads[at], columns.cpus[at]);
-                counts.add(key, columns.stacks[at], one);
+        let of = (chosen, columns);
+        let key = |at: usize| grouped.key(columns.threads[at], columns.cpus[at]);
+        match columns.weights {
+            None => GroupCounts::of(of, n_nodes, key, |key| (key, SampleCount::one(each))),
+            Some(weights) => {
+                let item = |at| (key(at), weights[at]);
+                GroupCounts::of(of, n_nodes, item, |(key, weight)| {
+                    (key, SampleCount::one(weight))
+                })
             }
-        });
-        counts
-    })
-    .into_iter();
-    let mut counts = parts.next().unwrap_or_else(|| GroupCounts::new(0));
-    parts.for_each(|part| counts.merge(part));
+        }
+    });
+    let mut counts = GroupCounts::default();
+    parts.into_iter().for_each(|part| counts.merge(part));
     counts
 }
 

@@ -1,6 +1,6 @@
 //! The profile that is asked.
 
-use crate::counted::count;
+use crate::counted::{count, count_whole};
 use crate::{SampleSelection, StackFolding};
 use rprof_profile::view::ThreadNames;
 use rprof_profile::{EventProfile, Group, Profile, SampledProfile, without_digits};
@@ -44,6 +44,12 @@ impl Explorer {
             self.pool_threads(&mut event.groups);
         }
         Some(event)
+    }
+
+    /// As [`Self::select`] without folding, and without what samples are told apart by beside (`by`): several threads
+    /// may ask at once.
+    pub fn count(&self, selection: &SampleSelection) -> Option<EventProfile> {
+        count_whole(&self.sampled, selection)
     }
 
     /// Gives threads that differ in digits only one name.

@@ -1,11 +1,12 @@
 //! Flame graphs as boxes: where each frame begins, and how wide it is.
 
-use crate::SampleSelection;
-use crate::chosen::Chosen;
-use foldhash::HashMap;
+mod in_time;
+mod stacks;
+
 use rprof_profile::view::FirstFrame;
-use rprof_profile::{EventProfile, FrameId, Profile, SampledProfile, StrId};
-use std::cmp::Reverse;
+use rprof_profile::{EventProfile, FrameId, Profile, StrId};
+use stacks::{Callees, Callers, Stacks, Standing};
+use std::cmp::Ordering;
 
 /// What stands next to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -56,22 +57,14 @@ pub struct FlameLayout {
     pub depth: u32,
 }
 
-/// A node while stacks are merged.
-#[derive(Clone, Copy, Debug)]
-struct Merged {
-    label: FlameLabel,
-    parent: Option<u32>,
-    own: u64,
-    own_samples: u64,
-    width: u64,
-    samples: u64,
-}
-
-/// Stacks that are merged.
-#[derive(Debug, Default)]
-struct Merging {
-    nodes: Vec<Merged>,
-    children: HashMap<(Option<u32>, FlameLabel), u32>,
+/// The part of a picture that is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlameView {
+    /// The box that is as wide as the picture, by what it and those below it stand for, the lowest first. Of no such
+    /// box there is no picture; where none is said, it is all boxes.
+    pub path: Vec<FlameLabel>,
+    /// Boxes that are narrower, in the event's unit, are left out, with what is on them.
+    pub least_width: u64,
 }
 
 impl FlameLayout {
@@ -82,314 +75,116 @@ impl FlameLayout {
         first: FirstFrame,
         order: FlameOrder,
     ) -> Self {
-        let mut merging = Merging::default();
-        match first {
-            FirstFrame::Outermost => merging.add_outermost_first(event),
-            FirstFrame::Innermost => merging.add_innermost_first(event),
-        }
-        merging.sum();
-        let nodes = merging.nodes;
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); nodes.len() + 1];
-        for (number, node) in (0u32..).zip(&nodes) {
-            children[node.parent.map_or(0, |parent| parent as usize + 1)].push(number);
-        }
-        for list in &mut children {
-            sort(list, &nodes, order, profile);
-        }
-        place(&nodes, &children)
+        Self::seen(profile, event, (first, order), &FlameView::default())
     }
 
-    /// Boxes in order of time: what follows each other is one box as far as its stack is the same. Each thread has a
-    /// lowest box of its own, in the order of their first samples.
-    pub fn in_time(sampled: &SampledProfile, selection: &SampleSelection) -> Self {
-        let chosen = Chosen::of(sampled, selection);
-        let mut of_thread: Vec<Vec<(u32, u64)>> = vec![Vec::new(); sampled.threads.len()];
-        for sample in sampled.samples.rows(chosen.range.clone()) {
-            if chosen.is_in_totals(&sample)
-                && let Some(stack) = sample.stack
-                && chosen.is_shown(&sample, stack)
-            {
-                of_thread[sample.thread as usize].push((stack, sample.weight));
+    /// Those boxes of the same picture that are looked at. The lowest is the last one of the path, at the start.
+    pub fn seen(
+        profile: &Profile,
+        event: &EventProfile,
+        (first, order): (FirstFrame, FlameOrder),
+        view: &FlameView,
+    ) -> Self {
+        let ranked = Ranked {
+            profile,
+            ranks: profile.frames.label_ranks(&profile.strings),
+            order,
+        };
+        match first {
+            FirstFrame::Outermost => ranked.lay_out(Callees::of(event), view),
+            FirstFrame::Innermost => ranked.lay_out(Callers::of(event), view),
+        }
+    }
+}
+
+/// The order of boxes.
+struct Ranked<'p> {
+    profile: &'p Profile,
+    ranks: &'p [u32],
+    order: FlameOrder,
+}
+
+impl Ranked<'_> {
+    fn lay_out<S: Stacks>(&self, mut stacks: S, view: &FlameView) -> FlameLayout {
+        let mut layout = FlameLayout::default();
+        let mut lowest = Vec::new();
+        stacks.lowest(&mut lowest);
+        for (nth, label) in view.path.iter().enumerate() {
+            let found = lowest.into_iter().find(|one| one.label == *label);
+            let Some(one) = found else {
+                return layout;
+            };
+            lowest = Vec::new();
+            match nth + 1 == view.path.len() {
+                true => lowest.push(one),
+                false => stacks.on(&one, &mut lowest),
             }
         }
-        let mut layout = Self::default();
-        for (thread, samples) in sampled.threads.iter().zip(of_thread) {
-            if !samples.is_empty() {
-                layout.append(sampled, FlameLabel::Comm(thread.comm), &samples);
-            }
+        let mut todo: Vec<(Standing<S::Place>, Option<u32>, u64)> = Vec::new();
+        layout.whole = self.place(&mut lowest, (None, 0), view, &mut todo);
+        while let Some((one, parent, start)) = todo.pop() {
+            let depth = parent.map_or(0, |parent: u32| layout.boxes[parent as usize].depth + 1);
+            let idx = u32::try_from(layout.boxes.len()).unwrap_or(u32::MAX);
+            layout.boxes.push(FlameBox {
+                label: one.label,
+                parent,
+                depth,
+                start,
+                width: one.width,
+                own: one.own,
+                samples: one.samples,
+            });
+            layout.depth = layout.depth.max(depth + 1);
+            stacks.on(&one, &mut lowest);
+            self.place(&mut lowest, (Some(idx), start), view, &mut todo);
         }
         layout
     }
 
-    /// Appends what follows each other in a thread.
-    fn append(&mut self, sampled: &SampledProfile, thread: FlameLabel, samples: &[(u32, u64)]) {
-        let nodes = sampled.stacks.nodes();
-        // Open boxes: their indices, and the node of each but the first.
-        let mut open: Vec<(u32, Option<u32>)> = Vec::new();
-        let mut path: Vec<u32> = Vec::new();
-        self.open(thread, None, &mut open);
-        for &(stack, weight) in samples {
-            path.clear();
-            path.extend(std::iter::successors(Some(stack), |&node| {
-                nodes[node as usize].parent
-            }));
-            path.reverse();
-            let open_path = open.iter().skip(1).map(|&(_, node)| node);
-            let shared = open_path
-                .zip(&path)
-                .take_while(|(a, b)| *a == Some(**b))
-                .count();
-            open.truncate(shared + 1);
-            for &node in path.iter().skip(shared) {
-                let label = FlameLabel::Frame(nodes[node as usize].frame);
-                self.open(label, Some(node), &mut open);
-            }
-            for &(idx, _) in &open {
-                let open = &mut self.boxes[idx as usize];
-                open.width = open.width.saturating_add(weight);
-                open.samples += 1;
-            }
-            if let Some(&(last, _)) = open.last() {
-                self.boxes[last as usize].own += weight;
-            }
-            self.whole = self.whole.saturating_add(weight);
-        }
-    }
-
-    fn open(&mut self, label: FlameLabel, node: Option<u32>, open: &mut Vec<(u32, Option<u32>)>) {
-        let depth = u32::try_from(open.len()).unwrap_or(u32::MAX);
-        self.depth = self.depth.max(depth + 1);
-        let idx = u32::try_from(self.boxes.len()).unwrap_or(u32::MAX);
-        self.boxes.push(FlameBox {
-            label,
-            parent: open.last().map(|&(idx, _)| idx),
-            depth,
-            start: self.whole,
-            width: 0,
-            own: 0,
-            samples: 0,
-        });
-        open.push((idx, node));
-    }
-}
-
-impl Merging {
-    fn child(&mut self, parent: Option<u32>, label: FlameLabel) -> u32 {
-        let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let nodes = &mut self.nodes;
-        *self.children.entry((parent, label)).or_insert_with(|| {
-            nodes.push(Merged {
-                label,
-                parent,
-                own: 0,
-                own_samples: 0,
-                width: 0,
-                samples: 0,
-            });
-            next
-        })
-    }
-
-    fn count(&mut self, node: u32, weight: u64, samples: u64) {
-        let node = &mut self.nodes[node as usize];
-        node.own = node.own.saturating_add(weight);
-        node.own_samples += samples;
-    }
-
-    fn add_outermost_first(&mut self, event: &EventProfile) {
-        let mut moved: Vec<u32> = Vec::with_capacity(event.tree.nodes().len());
-        for node in event.tree.nodes() {
-            let parent = match node.parent {
-                Some(parent) => moved[parent as usize],
-                None => self.child(None, comm_of(event, node.group)),
-            };
-            let here = self.child(Some(parent), FlameLabel::Frame(node.frame));
-            self.count(here, node.self_weight, node.self_samples);
-            moved.push(here);
-        }
-    }
-
-    fn add_innermost_first(&mut self, event: &EventProfile) {
-        let nodes = event.tree.nodes();
-        for node in nodes.iter().filter(|node| node.self_samples > 0) {
-            let mut here = self.child(None, comm_of(event, node.group));
-            let mut at = Some(node);
-            while let Some(frame) = at {
-                here = self.child(Some(here), FlameLabel::Frame(frame.frame));
-                at = frame.parent.map(|parent| &nodes[parent as usize]);
-            }
-            self.count(here, node.self_weight, node.self_samples);
-        }
-    }
-
-    /// Parents stand before their children.
-    fn sum(&mut self) {
-        for idx in (0..self.nodes.len()).rev() {
-            let node = &mut self.nodes[idx];
-            node.width = node.width.saturating_add(node.own);
-            node.samples += node.own_samples;
-            let Merged {
-                parent,
-                width,
-                samples,
-                ..
-            } = *node;
-            if let Some(parent) = parent {
-                let parent = &mut self.nodes[parent as usize];
-                parent.width = parent.width.saturating_add(width);
-                parent.samples += samples;
-            }
-        }
-    }
-}
-
-fn comm_of(event: &EventProfile, group: u32) -> FlameLabel {
-    let group = event.groups.get(group as usize);
-    group.map_or(FlameLabel::Frame(FrameId::from_number(0)), |group| {
-        FlameLabel::Comm(group.comm)
-    })
-}
-
-fn sort(list: &mut [u32], nodes: &[Merged], order: FlameOrder, profile: &Profile) {
-    let name = |number: u32| match nodes[number as usize].label {
-        FlameLabel::Comm(comm) => profile.strings.of(comm).into_raw().to_owned(),
-        FlameLabel::Frame(frame) => profile.frames.label(frame, &profile.strings).into_raw(),
-    };
-    let width = |number: u32| Reverse(nodes[number as usize].width);
-    match order {
-        FlameOrder::Heaviest => list.sort_by_cached_key(|&number| (width(number), name(number))),
-        FlameOrder::Name => list.sort_by_cached_key(|&number| name(number)),
-    }
-}
-
-/// Gives each node its place.
-fn place(nodes: &[Merged], children: &[Vec<u32>]) -> FlameLayout {
-    let mut layout = FlameLayout::default();
-    let mut todo: Vec<(u32, Option<u32>, u64)> = Vec::new();
-    let push = |list: &[u32], parent, start: u64, todo: &mut Vec<(u32, Option<u32>, u64)>| {
+    /// Takes boxes that stand on the same one, from a place on, and says where they end.
+    fn place<P>(
+        &self,
+        list: &mut Vec<Standing<P>>,
+        (parent, mut at): (Option<u32>, u64),
+        view: &FlameView,
+        todo: &mut Vec<(Standing<P>, Option<u32>, u64)>,
+    ) -> u64 {
+        self.sort(list);
         let from = todo.len();
-        let mut at = start;
-        for &number in list {
-            todo.push((number, parent, at));
-            at = at.saturating_add(nodes[number as usize].width);
+        for one in list.drain(..) {
+            let start = at;
+            at = at.saturating_add(one.width);
+            if one.width >= view.least_width {
+                todo.push((one, parent, start));
+            }
         }
         // The leftmost is to come first.
         todo[from..].reverse();
         at
-    };
-    layout.whole = push(&children[0], None, 0, &mut todo);
-    while let Some((number, parent, start)) = todo.pop() {
-        let node = nodes[number as usize];
-        let depth = parent.map_or(0, |parent: u32| layout.boxes[parent as usize].depth + 1);
-        let idx = u32::try_from(layout.boxes.len()).unwrap_or(u32::MAX);
-        layout.boxes.push(FlameBox {
-            label: node.label,
-            parent,
-            depth,
-            start,
-            width: node.width,
-            own: node.own,
-            samples: node.samples,
-        });
-        layout.depth = layout.depth.max(depth + 1);
-        push(&children[number as usize + 1], Some(idx), start, &mut todo);
     }
-    layout
+
+    fn sort<P>(&self, list: &mut [Standing<P>]) {
+        match self.order {
+            FlameOrder::Heaviest => list.sort_unstable_by(|a, b| {
+                let by_width = b.width.cmp(&a.width);
+                by_width.then_with(|| self.by_name(a.label, b.label))
+            }),
+            FlameOrder::Name => list.sort_unstable_by(|a, b| self.by_name(a.label, b.label)),
+        }
+    }
+
+    fn by_name(&self, a: FlameLabel, b: FlameLabel) -> Ordering {
+        let text = |comm| self.profile.strings.of(comm);
+        let rank = |frame: FrameId| self.ranks[frame.number() as usize];
+        match (a, b) {
+            (FlameLabel::Frame(a), FlameLabel::Frame(b)) => rank(a).cmp(&rank(b)),
+            (FlameLabel::Comm(a), FlameLabel::Comm(b)) => text(a).cmp(&text(b)),
+            // They do not stand side by side.
+            (FlameLabel::Comm(_), FlameLabel::Frame(_)) => Ordering::Less,
+            (FlameLabel::Frame(_), FlameLabel::Comm(_)) => Ordering::Greater,
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Explorer, StackFolding};
-    use rprof_profile::testing;
-
-    const SAMPLES: [(u64, &str, &str, u64); 5] = [
-        (0, "prog", "main;b", 1),
-        (1, "prog", "main;a;x", 2),
-        (2, "pool", "main;b", 1),
-        (3, "prog", "main;b", 1),
-        (4, "prog", "main;b;y", 3),
-    ];
-
-    fn texts(layout: &FlameLayout, profile: &Profile) -> Vec<String> {
-        let text = |one: &FlameBox| {
-            let name = match one.label {
-                FlameLabel::Comm(comm) => profile.strings.of(comm).into_raw().to_owned(),
-                FlameLabel::Frame(frame) => {
-                    profile.frames.label(frame, &profile.strings).into_raw()
-                }
-            };
-            format!(
-                "{}{name} {}+{}",
-                " ".repeat(one.depth as usize),
-                one.start,
-                one.width
-            )
-        };
-        layout.boxes.iter().map(text).collect()
-    }
-
-    #[test]
-    fn the_heaviest_boxes_are_to_the_left_or_names_are_in_order() {
-        let mut explorer = Explorer::new(testing::sampled(&SAMPLES));
-        let event = explorer
-            .select(&SampleSelection::default(), &StackFolding::default())
-            .unwrap();
-        let of = |first, order| {
-            let layout = FlameLayout::of(explorer.profile(), &event, first, order);
-            assert_eq!((layout.whole, layout.depth), (8, 4));
-            texts(&layout, explorer.profile())
-        };
-        let heaviest = of(FirstFrame::Outermost, FlameOrder::Heaviest);
-        let expected = [
-            "prog 0+7",
-            " main 0+7",
-            "  b 0+5",
-            "   y 0+3",
-            "  a 5+2",
-            "   x 5+2",
-            "pool 7+1",
-            " main 7+1",
-            "  b 7+1",
-        ];
-        assert_eq!(heaviest, expected);
-        let names = of(FirstFrame::Outermost, FlameOrder::Name);
-        let expected = [
-            "pool 0+1",
-            " main 0+1",
-            "  b 0+1",
-            "prog 1+7",
-            " main 1+7",
-            "  a 1+2",
-            "   x 1+2",
-            "  b 3+5",
-            "   y 3+3",
-        ];
-        assert_eq!(names, expected);
-        let callers = of(FirstFrame::Innermost, FlameOrder::Heaviest);
-        assert_eq!(
-            callers[..4],
-            ["prog 0+7", " y 0+3", "  b 0+3", "   main 0+3"]
-        );
-    }
-
-    #[test]
-    fn in_time_only_neighbours_are_one_box() {
-        let sampled = testing::sampled(&SAMPLES);
-        let layout = FlameLayout::in_time(&sampled, &SampleSelection::default());
-        let expected = [
-            "prog 0+7",
-            " main 0+7",
-            "  b 0+1",
-            "  a 1+2",
-            "   x 1+2",
-            "  b 3+4",
-            "   y 4+3",
-            "pool 7+1",
-            " main 7+1",
-            "  b 7+1",
-        ];
-        assert_eq!(texts(&layout, &sampled.profile), expected);
-        assert_eq!(layout.boxes[5].own, 1);
-    }
-}
+mod tests;

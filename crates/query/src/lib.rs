@@ -61,7 +61,7 @@
 //!
 //! let sampled = testing::sampled(&[(0, "one", "main;a", 2), (5, "one", "main;b", 1)]);
 //! let all = SampleSelection::default();
-//! let chart = FlameLayout::in_time(&sampled, &all);
+//! let chart = FlameLayout::in_time(&sampled, &all, 0);
 //! assert_eq!((chart.whole, chart.depth), (3, 3));
 //! let lanes = lanes(&sampled, &all, 2).expect("there are times");
 //! assert_eq!(lanes.lanes[0].slots, [2, 1]);
@@ -80,7 +80,7 @@ mod lanes;
 mod selection;
 
 pub use explorer::Explorer;
-pub use flame::{FlameBox, FlameLabel, FlameLayout, FlameOrder};
+pub use flame::{FlameBox, FlameLabel, FlameLayout, FlameOrder, FlameView};
 pub use heat::{HeatMap, heat_map};
 pub use lanes::{ThreadLane, ThreadLanes, lanes};
 pub use selection::{Focus, SampleSelection, StackFolding};

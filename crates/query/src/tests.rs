@@ -1,5 +1,7 @@
 //! What is selected is what going through all samples, one by one, comes to.
 
+mod sums;
+
 use crate::{Explorer, FlameLabel, FlameLayout, FlameOrder, Focus, SampleSelection, StackFolding};
 use proptest::prelude::*;
 use rprof_profile::view::{FirstFrame, Rows, SortKey, ThreadNames, Weighing};

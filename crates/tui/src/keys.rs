@@ -131,7 +131,7 @@ pub const KEYS: &[KeyHelp] = &[
     ),
     help(
         "p",
-        "rprof top: pause, and go on; it pauses where trees are opened",
+        "rprof top: pause, and go on; opened calls and boxes pause it",
     ),
     help(
         "i m ? h F1",
@@ -143,6 +143,11 @@ pub const KEYS: &[KeyHelp] = &[
         "a click selects, a second one opens; the wheel moves; dragging marks a time",
     ),
 ];
+
+/// Whether a key ends everything, whatever is under way.
+pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c')
+}
 
 /// What a key does.
 pub(crate) fn command_of(key: KeyEvent) -> Option<Command> {

@@ -25,6 +25,7 @@ mod prompt;
 mod run;
 mod screen;
 mod shown;
+mod task;
 mod views;
 mod zoom;
 

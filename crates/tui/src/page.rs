@@ -43,9 +43,12 @@ impl Page {
 
     /// Code, shown where the most was sampled.
     pub(crate) fn code(title: String, lines: Vec<String>, height: usize) -> Self {
+        // Above are sums by source line.
+        let heading = lines.iter().position(|line| line.ends_with("Instructions"));
         let mut hot: Vec<(usize, f64)> = lines
             .iter()
             .enumerate()
+            .skip(heading.unwrap_or(0))
             .filter_map(|(number, line)| Some((number, percent_of(line)?)))
             .collect();
         hot.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -107,6 +110,8 @@ mod tests {
     #[test]
     fn code_begins_where_it_is_hottest() {
         let mut lines: Vec<String> = (0..100).map(|n| format!("   {n:x}:  nop")).collect();
+        lines[2] = "  92.50 | a.c:1".to_owned();
+        lines[4] = " Percent | Instructions".to_owned();
         lines[20] = "  12.50  14: add".to_owned();
         lines[60] = "  80.00  3c: mul".to_owned();
         let mut page = Page::code("f".to_owned(), lines, 10);

@@ -1,13 +1,19 @@
 //! The loop: a terminal, keys, signals, and data that may be replaced.
 
+mod beside;
 mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
 use crate::face::{Face, TuiData, TuiUpdate};
+use crate::keys::is_interrupt;
+use crate::task::Made;
+use beside::Beside;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use ratatui_crossterm::crossterm::event::{self, Event, KeyEventKind};
+use ratatui_crossterm::crossterm::terminal::size as terminal_size;
 use rprof_ringbuf::sys::{Signal, Signals};
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,7 +25,7 @@ pub enum RunError {
     /// The terminal cannot be used.
     #[error("the terminal")]
     Terminal(#[from] io::Error),
-    /// SIGINT, SIGTERM or SIGHUP came.
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came.
     #[error("interrupted")]
     Interrupted,
 }
@@ -31,10 +37,16 @@ enum Message {
     Data(Box<TuiData>),
     End,
     Broken(io::Error),
+    Made(Box<Made>),
+    /// Nobody types: there is time for what is still to be opened.
+    Idle,
 }
 
 /// How long signals and keys are waited for at once.
 const TICK: Duration = Duration::from_millis(50);
+
+/// What takes longer says that it is under way.
+const SOON: Duration = Duration::from_millis(30);
 
 /// What the loop is connected to.
 pub struct Wires {
@@ -57,7 +69,7 @@ impl Wires {
         Ok(Self {
             out,
             updates: crossbeam_channel::never(),
-            signals: Some(Signals::block()?),
+            signals: Some(Signals::block_on_screen()?),
             log,
         })
     }
@@ -88,26 +100,24 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         face,
         signals: signals.as_ref(),
         log,
+        inputs,
+        early: VecDeque::new(),
+        beside: Beside::new(),
     };
+    looped.settle(&mut screen)?;
     looped.draw(&mut screen)?;
     loop {
-        let message = looped.next(&inputs, &updates)?;
+        let message = looped.next(&updates, &mut screen)?;
         let begin = Instant::now();
         let what = format!("{message:.60?}");
-        match message {
-            Some(Message::Broken(error)) => return Err(error.into()),
-            Some(Message::Data(data)) => looped.app.replace(*data),
-            Some(Message::End) => return Ok(()),
-            Some(Message::Input(input)) => {
-                let effect = looped.app.handle(&input);
-                if looped.take(effect, &mut screen)? {
-                    return Ok(());
-                }
-            }
-            None => looped.app.work(),
+        let is_seen = !matches!(message, Message::Made(_));
+        if looped.obey(message, &mut screen)? {
+            return Ok(());
         }
-        looped.draw(&mut screen)?;
-        looped.note(&what, begin);
+        if is_seen {
+            looped.draw(&mut screen)?;
+            looped.note(&what, begin);
+        }
     }
 }
 
@@ -137,40 +147,123 @@ struct Loop<'a> {
     face: &'a mut dyn Face,
     signals: Option<&'a Signals>,
     log: Option<Box<dyn Write>>,
+    inputs: Receiver<Message>,
+    /// What came while something else was waited for.
+    early: VecDeque<Message>,
+    beside: Beside,
 }
 
 impl Loop<'_> {
-    /// What comes next; `None` if there is work to be done meanwhile.
-    fn next(
-        &self,
-        inputs: &Receiver<Message>,
-        updates: &Receiver<TuiUpdate>,
-    ) -> Result<Option<Message>, RunError> {
-        loop {
-            while let Some(signal) = self.signals.and_then(Signals::next) {
-                if let Signal::Stop { .. } = signal {
-                    return Err(RunError::Interrupted);
-                }
+    /// Obeys signals. Says whether all is to be drawn again.
+    fn obey_signals(&mut self, screen: &mut Screen) -> Result<bool, RunError> {
+        let mut is_changed = false;
+        while let Some(signal) = self.signals.and_then(Signals::next) {
+            match signal {
+                Signal::Stop { .. } => return Err(RunError::Interrupted),
+                Signal::Suspend => screen.suspend()?,
+                Signal::Continue => screen.take_again()?,
+                _ => continue,
             }
-            if let Ok(message) = inputs.try_recv() {
-                return Ok(Some(message));
+            is_changed = true;
+        }
+        if is_changed {
+            self.ask_size();
+        }
+        Ok(is_changed)
+    }
+
+    /// While others had the terminal, it may have become larger or smaller.
+    fn ask_size(&mut self) {
+        if let Ok((columns, lines)) = terminal_size() {
+            self.app.input(&Input::Size(columns, lines));
+        }
+    }
+
+    /// What comes next.
+    fn next(
+        &mut self,
+        updates: &Receiver<TuiUpdate>,
+        screen: &mut Screen,
+    ) -> Result<Message, RunError> {
+        loop {
+            if self.obey_signals(screen)? {
+                return Ok(Message::Idle);
+            }
+            let early = self.early.pop_front();
+            if let Some(message) = early.or_else(|| self.inputs.try_recv().ok()) {
+                return Ok(message);
             }
             if self.app.has_work() {
-                return Ok(None);
+                return Ok(Message::Idle);
+            }
+            // One at a time: the views that nobody waits for.
+            if let Some(task) = self.app.wanted().filter(|_| self.beside.is_idle()) {
+                self.beside.start(task);
             }
             crossbeam_channel::select! {
-                recv(inputs) -> message => if let Ok(message) = message {
-                    return Ok(Some(message));
+                recv(self.inputs) -> message => if let Ok(message) = message {
+                    return Ok(message);
+                },
+                recv(self.beside.made()) -> made => if let Ok(made) = made {
+                    return Ok(Message::Made(Box::new(self.beside.take(made))));
                 },
                 recv(updates) -> data => match data {
-                    Ok(TuiUpdate::Data(data)) => return Ok(Some(Message::Data(data))),
-                    Ok(TuiUpdate::End) => return Ok(Some(Message::End)),
+                    Ok(TuiUpdate::Data(data)) => return Ok(Message::Data(data)),
+                    Ok(TuiUpdate::End) => return Ok(Message::End),
                     // Nobody will send any more: this must not be asked all the time.
                     Err(_) => thread::sleep(TICK),
                 },
                 default(TICK) => {}
             }
         }
+    }
+
+    /// Does what a message says. Says whether it is the end.
+    fn obey(&mut self, message: Message, screen: &mut Screen) -> Result<bool, RunError> {
+        let effect = match message {
+            Message::Broken(error) => return Err(error.into()),
+            Message::End => return Ok(true),
+            Message::Data(data) => {
+                self.app.take_data(*data);
+                Effect::None
+            }
+            Message::Input(input) => self.app.input(&input),
+            Message::Made(made) => {
+                self.app.take_made(*made);
+                Effect::None
+            }
+            Message::Idle => {
+                self.app.work();
+                Effect::None
+            }
+        };
+        let is_end = effect == Effect::Quit || self.settle(screen)?;
+        Ok(is_end || self.take(effect, screen)?)
+    }
+
+    /// Waits for what the view needs: keys that come meanwhile are for what it will show. Says whether it is the end.
+    fn settle(&mut self, screen: &mut Screen) -> Result<bool, RunError> {
+        let mut wait = SOON;
+        while let Some(task) = self.app.needed() {
+            self.beside.start(task);
+            self.obey_signals(screen)?;
+            crossbeam_channel::select! {
+                recv(self.beside.made()) -> made => if let Ok(made) = made {
+                    let made = self.beside.take(made);
+                    self.app.take_made(made);
+                },
+                recv(self.inputs) -> message => match message {
+                    Ok(Message::Input(Input::Key(key))) if is_interrupt(key) => return Ok(true),
+                    Ok(message) => self.early.push_back(message),
+                    Err(_) => thread::sleep(TICK),
+                },
+                default(wait) => if wait == SOON {
+                    wait = TICK;
+                    self.draw(screen)?;
+                },
+            }
+        }
+        Ok(false)
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
@@ -187,9 +280,7 @@ impl Loop<'_> {
             Effect::Pause(is_paused) => self.face.pause(is_paused),
             Effect::Suspend => {
                 screen.suspend()?;
-                if let Ok((columns, lines)) = ratatui_crossterm::crossterm::terminal::size() {
-                    self.app.handle(&Input::Size(columns, lines));
-                }
+                self.ask_size();
             }
             Effect::Code(function) => {
                 self.draw(screen)?;

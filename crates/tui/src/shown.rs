@@ -3,13 +3,10 @@
 use crate::views::boxes::Boxes;
 use foldhash::HashMap;
 use rprof_base::Share;
-use rprof_profile::view::{
-    CallTree, FirstFrame, KeptRows, Order, Pruning, Row, Rows, SortKey, Weighing,
-};
-use rprof_profile::{EventProfile, FrameId};
-use rprof_query::{
-    Explorer, FlameLayout, FlameOrder, SampleSelection, StackFolding, ThreadLanes, lanes,
-};
+use rprof_profile::view::{CallTree, KeptRows, Order, Pruning, Row, Rows, SortKey, Weighing};
+use rprof_profile::{EventProfile, FrameId, Node};
+use rprof_query::{Explorer, SampleSelection, ThreadLanes};
+use std::sync::Arc;
 
 /// What rows are.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,90 +17,107 @@ pub(crate) struct RowsBy {
 
 /// Samples that are selected, counted.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Counted {
+    pub(crate) explorer: Arc<Explorer>,
     pub(crate) selection: SampleSelection,
     pub(crate) event: EventProfile,
     /// Weight and samples of what is shown.
     pub(crate) weight: u64,
     pub(crate) samples: u64,
-    /// Made of which keys.
-    rows_by: Option<RowsBy>,
-    kept: Option<KeptRows>,
-    rows: Vec<Row>,
-    boxes: Option<Boxes>,
-    lanes: Option<(usize, Option<ThreadLanes>)>,
 }
 
-impl Shown {
+impl Counted {
     /// Counts a selection; nothing if there is no such event.
-    pub(crate) fn of(explorer: &mut Explorer, selection: SampleSelection) -> Option<Self> {
-        let event = explorer.select(&selection, &StackFolding::default())?;
-        let nodes = event.tree.nodes().iter();
-        let sum = |(weight, samples): (u64, u64), node: &rprof_profile::Node| {
+    pub(crate) fn of(explorer: Arc<Explorer>, selection: SampleSelection) -> Option<Self> {
+        let event = explorer.count(&selection)?;
+        let sum = |(weight, samples): (u64, u64), node: &Node| {
             (
                 weight.saturating_add(node.self_weight),
                 samples + node.self_samples,
             )
         };
-        let (weight, samples) = nodes.fold((0, 0), sum);
+        let (weight, samples) = event.tree.nodes().iter().fold((0, 0), sum);
         Some(Self {
+            explorer,
             selection,
             event,
             weight,
             samples,
-            rows_by: None,
-            kept: None,
-            rows: Vec::new(),
+        })
+    }
+}
+
+/// Rows, and what trees below them are made of.
+#[derive(Debug)]
+pub(crate) struct MadeRows {
+    by: RowsBy,
+    rows: Vec<Row>,
+    kept: Option<KeptRows>,
+}
+
+impl MadeRows {
+    pub(crate) fn of(counted: &Counted, by: RowsBy) -> Self {
+        let profile = counted.explorer.profile();
+        let rows = Rows::new(profile, &counted.event, &by.keys, by.weighing);
+        Self {
+            by,
+            rows: rows.iter().copied().collect(),
+            kept: Some(rows.keep()),
+        }
+    }
+}
+
+/// What of a selection is shown, as far as it was made.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) counted: Arc<Counted>,
+    rows: Option<MadeRows>,
+    boxes: Option<Boxes>,
+    lanes: Option<(usize, Option<ThreadLanes>)>,
+}
+
+impl Shown {
+    pub(crate) fn of(counted: Arc<Counted>) -> Self {
+        Self {
+            counted,
+            rows: None,
             boxes: None,
             lanes: None,
-        })
+        }
     }
 
     /// Whether all samples of the event are shown.
     pub(crate) fn is_all(&self) -> bool {
-        self.samples == self.event.samples
+        self.counted.samples == self.counted.event.samples
     }
 
-    /// Makes rows, unless these are there. Says whether they are new.
-    pub(crate) fn need_rows(&mut self, explorer: &Explorer, by: &RowsBy) -> bool {
-        if self.rows_by.as_ref() == Some(by) {
-            return false;
-        }
-        let rows = Rows::new(explorer.profile(), &self.event, &by.keys, by.weighing);
-        self.rows = rows.iter().copied().collect();
-        self.kept = Some(rows.keep());
-        self.rows_by = Some(by.clone());
-        true
+    /// Whether rows of these keys were made.
+    pub(crate) fn has_rows(&self, by: &RowsBy) -> bool {
+        self.rows.as_ref().is_some_and(|made| made.by == *by)
+    }
+
+    pub(crate) fn take_rows(&mut self, rows: MadeRows) {
+        self.rows = Some(rows);
     }
 
     /// The rows, as far as they were made.
     pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
+        self.rows.as_ref().map_or(&[], |made| &made.rows)
     }
 
-    /// The tree below a row, and whether its roots stand for the row itself.
-    pub(crate) fn tree(
-        &mut self,
-        explorer: &Explorer,
-        row: usize,
-        order: Order,
-    ) -> Option<CallTree> {
-        let row = *self.rows.get(row)?;
-        let rows = self.kept.take()?.again(explorer.profile(), &self.event);
+    /// The tree below a row.
+    pub(crate) fn tree(&mut self, row: usize, order: Order) -> Option<CallTree> {
+        let made = self.rows.as_mut()?;
+        let row = *made.rows.get(row)?;
+        let profile = self.counted.explorer.profile();
+        let rows = made.kept.take()?.again(profile, &self.counted.event);
         let tree = rows.call_tree(&row, order, Pruning::Below(0));
-        self.kept = Some(rows.keep());
+        made.kept = Some(rows.keep());
         Some(tree)
     }
 
-    /// Makes boxes, unless they are there. Says whether they are new.
-    pub(crate) fn need_boxes(&mut self, explorer: &Explorer) -> bool {
-        let is_new = self.boxes.is_none();
-        if is_new {
-            let (first, order) = (FirstFrame::Outermost, FlameOrder::Heaviest);
-            let layout = FlameLayout::of(explorer.profile(), &self.event, first, order);
-            self.boxes = Some(Boxes::of(layout));
-        }
-        is_new
+    pub(crate) fn take_boxes(&mut self, boxes: Boxes) {
+        self.boxes = Some(boxes);
     }
 
     /// The boxes, if they were made.
@@ -111,19 +125,14 @@ impl Shown {
         self.boxes.as_ref()
     }
 
-    /// Makes lanes of so many slots, unless they are there.
-    pub(crate) fn need_lanes(&mut self, explorer: &Explorer, n_slots: usize) {
-        if !self.has_lanes(n_slots) {
-            let lanes = lanes(explorer.sampled(), &self.selection, n_slots);
-            self.lanes = Some((n_slots, lanes));
-        }
+    pub(crate) fn take_lanes(&mut self, n_slots: usize, lanes: Option<ThreadLanes>) {
+        self.lanes = Some((n_slots, lanes));
     }
 
     /// Whether lanes of so many slots were made.
     pub(crate) fn has_lanes(&self, n_slots: usize) -> bool {
-        self.lanes
-            .as_ref()
-            .is_some_and(|(made, _)| *made == n_slots)
+        let made = self.lanes.as_ref();
+        made.is_some_and(|(made, _)| *made == n_slots)
     }
 
     /// The lanes, if there are any.
@@ -134,9 +143,9 @@ impl Shown {
     /// A share of all samples, or of those that are shown.
     pub(crate) fn share(&self, weight: u64, is_relative: bool) -> Share {
         let whole = if is_relative {
-            self.weight
+            self.counted.weight
         } else {
-            self.event.weight
+            self.counted.event.weight
         };
         Share::of(weight, whole)
     }

@@ -6,7 +6,7 @@ use super::base64;
 use super::columns::{difference, unsigned};
 use super::head::kind_word;
 use super::options::Page;
-use super::payload::deflated;
+use super::packing::Packing;
 use super::shell;
 use crate::Format;
 use crate::json::Json;
@@ -160,29 +160,28 @@ impl Columns {
     }
 
     fn compressed(&self, page: &Page, compared: &ComparedRecordings) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
+        let mut packing = Packing::of(&self.json(page, compared)?)?;
+        let out = &mut packing.bytes;
         self.frames
             .values()
             .iter()
-            .for_each(|&name| unsigned(&mut out, name.into()));
+            .for_each(|&name| unsigned(out, name.into()));
         // Images, flags, places.
         out.resize(out.len() + 3 * self.frames.values().len(), 0);
-        self.ups.iter().for_each(|&up| unsigned(&mut out, up));
+        self.ups.iter().for_each(|&up| unsigned(out, up));
         let labels = self.labels.iter();
-        labels.for_each(|&label| unsigned(&mut out, label.into()));
-        unsigned(&mut out, self.before.len() as u64);
-        unsigned(&mut out, self.after.len() as u64);
+        labels.for_each(|&label| unsigned(out, label.into()));
+        unsigned(out, self.before.len() as u64);
+        unsigned(out, self.after.len() as u64);
         // Times.
         out.resize(out.len() + self.rows().count(), 0);
-        self.differences(&mut out, |row| row.stack);
+        self.differences(out, |row| row.stack);
         if compared.events.len() > 1 {
-            self.differences(&mut out, |row| row.event);
+            self.differences(out, |row| row.event);
         }
-        self.rows()
-            .for_each(|row| unsigned(&mut out, row.count.samples));
-        self.rows()
-            .for_each(|row| unsigned(&mut out, row.count.weight));
-        deflated(&self.json(page, compared)?, &out)
+        self.rows().for_each(|row| unsigned(out, row.count.samples));
+        self.rows().for_each(|row| unsigned(out, row.count.weight));
+        packing.finish()
     }
 
     fn differences(&self, out: &mut Vec<u8>, value: impl Fn(&SideRow) -> u64) {

@@ -1,7 +1,8 @@
 //! What is said of a profile beside its columns, as JSON; strings, each once.
 
 use super::columns::unsigned;
-use super::joined::{Detail, Rows, ThreadDetail};
+use super::detail::{Detail, ThreadDetail};
+use super::joined::Rows;
 use super::losses::joined_losses;
 use super::options::Page;
 use super::stacks::Stacks;

@@ -1,65 +1,11 @@
 //! Samples as the page has them: by thread, then in order of time; where there are too many, joined.
 
 use super::columns::{difference, unsigned};
+use super::detail::{Detail, ThreadDetail};
+use super::packing::Packing;
 use super::stacks::Stacks;
-use rprof_profile::SampledProfile;
-
-/// How much is joined, so that a profile has room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Detail {
-    /// Samples of one thread, event and stack within so many nanoseconds are one row; 0 if each is one.
-    pub(super) slot_ns: u64,
-    /// Threads of one name are one.
-    pub(super) threads: ThreadDetail,
-    /// Stacks end at the outermost node that has fewer samples than this.
-    pub(super) min_samples: u64,
-}
-
-/// Whether threads are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ThreadDetail {
-    /// They are.
-    Each,
-    /// Only by their names.
-    Names,
-}
-
-impl Detail {
-    /// All of it.
-    pub(super) const FULL: Self = Self {
-        slot_ns: 0,
-        threads: ThreadDetail::Each,
-        min_samples: 0,
-    };
-
-    const FIRST_SLOT_NS: u64 = 1_000_000;
-
-    /// The next coarser detail for a recording that is so long; `None` if there is nothing left to join.
-    pub(super) fn coarser(self, span_ns: u64) -> Option<Self> {
-        let slot_ns = match self.slot_ns {
-            0 => Self::FIRST_SLOT_NS,
-            slot_ns => slot_ns.saturating_mul(2),
-        };
-        let longest = span_ns / Self::MIN_SLOTS;
-        match (slot_ns <= longest.max(Self::FIRST_SLOT_NS), self.threads) {
-            (true, _) => Some(Self { slot_ns, ..self }),
-            (false, ThreadDetail::Each) => Some(Self {
-                slot_ns: Self::FIRST_SLOT_NS,
-                threads: ThreadDetail::Names,
-                ..self
-            }),
-            (false, ThreadDetail::Names) if self.min_samples < Self::MOST => Some(Self {
-                min_samples: (self.min_samples * 2).max(2),
-                ..self
-            }),
-            _ => None,
-        }
-    }
-
-    /// Threads are told apart only as long as times are told apart so well.
-    const MIN_SLOTS: u64 = 100;
-    const MOST: u64 = 1 << 40;
-}
+use rprof_profile::{SampleTable, SampledProfile};
+use std::io;
 
 /// A row of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,28 +22,56 @@ struct Joined {
 }
 
 impl Joined {
-    const EMPTY: Self = Self {
-        thread: 0,
-        event: 0,
-        cpu: NO_CPU,
-        time: 0,
-        stack: 0,
-        samples: 0,
-        weight: 0,
-    };
-
     fn key(&self) -> (u32, u64, u16, u32) {
         (self.thread, self.time, self.event, self.stack)
+    }
+}
+
+/// What rows are made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowSource<'a> {
+    samples: &'a SampleTable,
+    stacks: &'a Stacks,
+    start_ns: u64,
+}
+
+impl<'a> RowSource<'a> {
+    pub(super) fn of(sampled: &'a SampledProfile, stacks: &'a Stacks) -> Self {
+        let samples = &sampled.samples;
+        Self {
+            samples,
+            stacks,
+            start_ns: samples.span_ns().map_or(0, |span| *span.start()),
+        }
+    }
+
+    /// The row of a sample.
+    fn row(&self, sample: u32) -> Joined {
+        let sample = self.samples.row(sample as usize);
+        Joined {
+            thread: sample.thread,
+            event: sample.event,
+            cpu: sample.cpu.unwrap_or(NO_CPU),
+            time: sample.time_ns.saturating_sub(self.start_ns),
+            stack: sample
+                .stack
+                .map_or(0, |stack| self.stacks.number(stack) + 1),
+            samples: 1,
+            weight: sample.weight,
+        }
     }
 }
 
 /// The rows.
 #[derive(Debug)]
 pub(super) struct Rows {
-    rows: Vec<Joined>,
+    /// Numbers of all samples, by thread; within one in order of time.
+    order: Vec<u32>,
+    /// What became of them, if they were joined: rows of their own take ten times the memory.
+    joined: Option<Vec<Joined>>,
     n_threads: usize,
     n_events: usize,
-    is_joined: bool,
+    has_cpus: bool,
     /// By event, if each of its samples counts for the same.
     alike: Vec<Option<u64>>,
     /// The first of each name, by thread.
@@ -117,34 +91,27 @@ const NO_CPU: u16 = u16::MAX;
 
 impl Rows {
     /// All samples, by thread.
-    pub(super) fn of(sampled: &SampledProfile, stacks: &Stacks) -> Self {
-        let start_ns = sampled.samples.span_ns().map_or(0, |span| *span.start());
+    pub(super) fn of(sampled: &SampledProfile) -> Self {
         let mut alike: Vec<Option<Option<u64>>> = vec![None; sampled.profile.events.len()];
-        // Within a thread they stay in order of time.
         let mut places = first_places(sampled);
-        let mut rows = vec![Joined::EMPTY; sampled.samples.len()];
-        for sample in sampled.samples.iter() {
+        let mut order = vec![0; sampled.samples.len()];
+        let mut has_cpus = false;
+        for (number, sample) in (0u32..).zip(sampled.samples.iter()) {
             if let Some(alike) = alike.get_mut(usize::from(sample.event)) {
                 let is_alike = alike.is_none_or(|alike| alike == Some(sample.weight));
                 *alike = Some(Some(sample.weight).filter(|_| is_alike));
             }
+            has_cpus |= sample.cpu.is_some();
             let place = &mut places[sample.thread as usize];
-            rows[*place] = Joined {
-                thread: sample.thread,
-                event: sample.event,
-                cpu: sample.cpu.unwrap_or(NO_CPU),
-                time: sample.time_ns.saturating_sub(start_ns),
-                stack: sample.stack.map_or(0, |stack| stacks.number(stack) + 1),
-                samples: 1,
-                weight: sample.weight,
-            };
+            order[*place] = number;
             *place += 1;
         }
         Self {
-            rows,
+            order,
+            joined: None,
             n_threads: sampled.threads.len(),
             n_events: sampled.profile.events.len(),
-            is_joined: false,
+            has_cpus,
             alike: alike
                 .into_iter()
                 .map(|alike| alike.unwrap_or(Some(0)))
@@ -155,22 +122,34 @@ impl Rows {
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.joined.as_ref().map_or(self.order.len(), Vec::len)
+    }
+
+    fn row(&self, source: RowSource<'_>, idx: usize) -> Joined {
+        match &self.joined {
+            Some(joined) => joined[idx],
+            None => source.row(self.order[idx]),
+        }
     }
 
     /// Joins what is one by a coarser detail; `before` is the detail that they have.
-    pub(super) fn join(&mut self, before: Detail, detail: Detail) {
+    pub(super) fn join(&mut self, source: RowSource<'_>, before: Detail, detail: Detail) {
         let unit = before.slot_ns.max(1);
         let is_by_name = detail.threads == ThreadDetail::Names;
-        for row in &mut self.rows {
+        let order = std::mem::take(&mut self.order).into_iter();
+        let mut rows = match self.joined.take() {
+            Some(rows) => rows,
+            None => order.map(|sample| source.row(sample)).collect(),
+        };
+        for row in &mut rows {
             row.time = row.time.saturating_mul(unit) / detail.slot_ns.max(1);
             row.cpu = NO_CPU;
             if is_by_name {
                 row.thread = self.namesakes[row.thread as usize];
             }
         }
-        self.rows.sort_by_key(Joined::key);
-        self.rows.dedup_by(|next, one| {
+        rows.sort_by_key(Joined::key);
+        rows.dedup_by(|next, one| {
             let is_same = next.key() == one.key();
             if is_same {
                 one.samples += next.samples;
@@ -178,15 +157,16 @@ impl Rows {
             }
             is_same
         });
-        self.is_joined = true;
+        self.joined = Some(rows);
+        self.has_cpus = false;
     }
 
     /// Which columns are written.
     pub(super) fn present(&self) -> Present {
         Present {
             events: self.n_events > 1,
-            cpus: self.rows.iter().any(|row| row.cpu != NO_CPU),
-            samples: self.is_joined,
+            cpus: self.has_cpus,
+            samples: self.joined.is_some(),
             weights: self.alike.iter().any(Option::is_none),
         }
     }
@@ -196,41 +176,60 @@ impl Rows {
         self.alike.get(event).copied().flatten()
     }
 
-    /// Appends the columns: rows of each thread, then time, stack, and what else is present.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    /// Writes the columns: rows of each thread, then time, stack, and what else is present.
+    pub(super) fn write(&self, source: RowSource<'_>, out: &mut Packing) -> io::Result<()> {
         let present = self.present();
         let mut n_of_thread = vec![0u64; self.n_threads];
-        self.rows
+        for idx in 0..self.len() {
+            n_of_thread[self.row(source, idx).thread as usize] += 1;
+        }
+        n_of_thread
             .iter()
-            .for_each(|row| n_of_thread[row.thread as usize] += 1);
-        n_of_thread.iter().for_each(|&n| unsigned(out, n));
-        self.column(out, |row| row.time);
-        self.column(out, |row| row.stack.into());
-        if present.events {
-            self.column(out, |row| row.event.into());
-        }
-        if present.cpus {
-            self.column(out, |row| u64::from(row.cpu.wrapping_add(1)));
-        }
-        if present.samples {
-            self.rows.iter().for_each(|row| unsigned(out, row.samples));
-        }
-        if present.weights {
-            self.rows.iter().for_each(|row| unsigned(out, row.weight));
-        }
-    }
-
-    /// Differences within each thread.
-    fn column(&self, out: &mut Vec<u8>, value: impl Fn(&Joined) -> u64) {
-        let mut before = (0, 0);
-        for row in &self.rows {
-            if row.thread != before.0 {
-                before = (row.thread, 0);
+            .for_each(|&n| unsigned(&mut out.bytes, n));
+        let columns: [Column; 6] = [
+            (true, Coding::Difference, |row| row.time),
+            (true, Coding::Difference, |row| row.stack.into()),
+            (present.events, Coding::Difference, |row| row.event.into()),
+            (present.cpus, Coding::Difference, |row| {
+                u64::from(row.cpu.wrapping_add(1))
+            }),
+            (present.samples, Coding::Unsigned, |row| row.samples),
+            (present.weights, Coding::Unsigned, |row| row.weight),
+        ];
+        for (_, coding, value) in columns.into_iter().filter(|(is_there, ..)| *is_there) {
+            let rows = (0..self.len()).map(|idx| self.row(source, idx));
+            match coding {
+                Coding::Difference => differences(rows, value, &mut out.bytes),
+                Coding::Unsigned => {
+                    rows.for_each(|row| unsigned(&mut out.bytes, value(&row)));
+                }
             }
-            let value = value(row);
-            difference(out, value, before.1);
-            before.1 = value;
+            out.flush()?;
         }
+        Ok(())
+    }
+}
+
+/// Whether it is there, how it is written, its value.
+type Column = (bool, Coding, fn(&Joined) -> u64);
+
+/// How a column's numbers are written.
+#[derive(Clone, Copy, Debug)]
+enum Coding {
+    Unsigned,
+    /// Within each thread.
+    Difference,
+}
+
+fn differences(rows: impl Iterator<Item = Joined>, value: fn(&Joined) -> u64, out: &mut Vec<u8>) {
+    let mut before = (0, 0);
+    for row in rows {
+        if row.thread != before.0 {
+            before = (row.thread, 0);
+        }
+        let value = value(&row);
+        difference(out, value, before.1);
+        before.1 = value;
     }
 }
 

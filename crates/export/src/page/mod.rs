@@ -3,11 +3,13 @@
 
 mod base64;
 mod columns;
+mod detail;
 mod difference;
 mod head;
 mod joined;
 mod losses;
 mod options;
+mod packing;
 mod payload;
 mod shell;
 mod stacks;

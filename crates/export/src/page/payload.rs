@@ -1,15 +1,14 @@
 //! The profile in few bytes, at a detail that has room.
 
-use super::columns::unsigned;
+use super::detail::Detail;
 use super::head::{Head, Parts};
-use super::joined::{Detail, Rows};
+use super::joined::{RowSource, Rows};
 use super::losses;
 use super::options::Page;
+use super::packing::Packing;
 use super::stacks::Stacks;
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use rprof_profile::SampledProfile;
-use std::io::{self, Write};
+use std::io;
 
 /// A compressed profile.
 #[derive(Debug)]
@@ -17,14 +16,8 @@ pub(super) struct Payload {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The first bytes: what it is, and the version.
-const MAGIC: &[u8; 8] = b"RPROFPG1";
-
 /// A row takes no less than this many bytes, compressed: what cannot fit is not tried.
 const MIN_ROW_BYTES: usize = 1;
-
-/// Of 9. Higher ones save few bytes and take many times as long.
-const LEVEL: u32 = 6;
 
 impl Payload {
     /// The profile in the finest detail that has room; if none has, the coarsest.
@@ -33,7 +26,7 @@ impl Payload {
         let span_ns = span_ns.map_or(0, |span| span.end() - span.start());
         let mut detail = Detail::FULL;
         let mut stacks = stacks_of(sampled, detail);
-        let mut rows = Rows::of(sampled, &stacks);
+        let mut rows = Rows::of(sampled);
         loop {
             if rows.len().saturating_mul(MIN_ROW_BYTES) <= room {
                 let bytes = compressed(
@@ -64,10 +57,11 @@ impl Payload {
             let mut joined = before;
             if (before.threads, before.min_samples) != (detail.threads, detail.min_samples) {
                 stacks = stacks_of(sampled, detail);
-                rows = Rows::of(sampled, &stacks);
+                rows = Rows::of(sampled);
                 joined = Detail::FULL;
             }
-            rows.join(joined, detail);
+            let source = RowSource::of(sampled, &stacks);
+            rows.join(source, joined, detail);
         }
     }
 }
@@ -93,22 +87,12 @@ fn stacks_of(sampled: &SampledProfile, detail: Detail) -> Stacks {
 
 fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::Result<Vec<u8>> {
     let head = Head::of(sampled, parts.stacks);
-    let mut columns = Vec::new();
-    head.write_frames(&mut columns);
-    parts.stacks.write(&mut columns);
-    parts.rows.write(&mut columns);
-    losses::write(sampled, &mut columns);
-    let json = head.json(page, sampled, parts)?;
-    deflated(&json, &columns)
-}
-
-/// The profile's bytes: what is said of its columns, then these.
-pub(super) fn deflated(json: &[u8], columns: &[u8]) -> io::Result<Vec<u8>> {
-    let mut before = MAGIC.to_vec();
-    unsigned(&mut before, json.len() as u64);
-    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
-    zlib.write_all(&before)?;
-    zlib.write_all(json)?;
-    zlib.write_all(columns)?;
-    zlib.finish()
+    let mut out = Packing::of(&head.json(page, sampled, parts)?)?;
+    head.write_frames(&mut out.bytes);
+    parts.stacks.write(&mut out.bytes);
+    out.flush()?;
+    let source = RowSource::of(sampled, parts.stacks);
+    parts.rows.write(source, &mut out)?;
+    losses::write(sampled, &mut out.bytes);
+    out.finish()
 }

@@ -8,7 +8,6 @@ mod folded;
 mod hierarchy;
 mod in_time;
 mod joined;
-mod ranks;
 mod row;
 mod rows;
 mod sort_key;

@@ -1,16 +1,15 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
 mod kept;
+mod numbers;
 
 pub use kept::KeptRows;
 
-use super::ranks::Ranks;
-use super::row::{Row, RowKey, Weighing};
+use super::row::{Row, Weighing};
 use super::{Columns, Field, SortKey, Sum};
 use crate::tree::{ChildLists, NodeLists};
-use crate::{Dimension, EventProfile, FrameId, Group, Profile};
-use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use crate::{Dimension, EventProfile, FrameId, Group, Node, Profile};
+use numbers::number_rows;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
@@ -35,7 +34,6 @@ pub struct Rows<'p> {
     pub(super) weighing: Weighing,
     /// Made for the first tree.
     nodes: OnceLock<RowNodes>,
-    ranks: OnceLock<Ranks>,
     is_by_symbol: bool,
 }
 
@@ -74,7 +72,6 @@ impl<'p> Rows<'p> {
             order: Vec::new(),
             weighing: columns.weighing,
             nodes: OnceLock::new(),
-            ranks: OnceLock::new(),
             is_by_symbol: columns.keys().first() == Some(&SortKey::Symbol),
         };
         all.sum_self();
@@ -89,11 +86,6 @@ impl<'p> Rows<'p> {
     /// The rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.order.iter().map(|&number| &self.rows[number as usize])
-    }
-
-    /// The order of frames that weigh the same.
-    pub(super) fn ranks(&self) -> &Ranks {
-        self.ranks.get_or_init(|| Ranks::of(self.profile))
     }
 
     /// Whether a row's first column is this function.
@@ -116,7 +108,10 @@ impl<'p> Rows<'p> {
 
     fn sum_self(&mut self) {
         let rows = &mut self.rows;
-        for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
+        let nodes = self.event.tree.nodes().iter();
+        let is_counted = |node: &Node| node.self_samples > 0 || node.self_weight > 0;
+        let own = nodes.zip(&self.self_row_of_node);
+        for (node, &row) in own.filter(|(node, _)| is_counted(node)) {
             let row = &mut rows[row as usize];
             let level = self.profile.frames.of(node.frame).level;
             row.sums.add_own(level, node.self_samples, node.self_weight);
@@ -189,6 +184,10 @@ impl<'p> Rows<'p> {
             .filter(|(_, row)| is_shown(row))
             .map(|(number, row)| (heaviest_first(row), number))
             .collect();
+        // Texts of many rows would be compared again and again.
+        if order.len() > profile.strings.len() {
+            profile.strings.rank();
+        }
         let compare = |a: u32, b: u32| {
             let (a, b) = (&rows[a as usize], &rows[b as usize]);
             let mut fields = columns.order.iter().skip(sums.len());
@@ -201,81 +200,5 @@ impl<'p> Rows<'p> {
             by_sums.then_with(|| compare(*a, *b).then(a.cmp(b)))
         });
         self.order = order.into_iter().map(|(_, number)| number).collect();
-    }
-}
-
-/// Gives each distinct row a number, and each node that of its row.
-///
-/// Groups are few and nodes many: keys of groups get numbers first, so that a node's is one number to be hashed.
-fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
-    let mut group_keys: Interner<u32, RowKey, RandomState> = Interner::default();
-    let alike = profile.values.alike_in(&SortKey::dimensions(keys));
-    let has_comm = keys.contains(&SortKey::Comm);
-    let groups = event.groups.iter().map(|group| {
-        group_keys.intern(RowKey {
-            comm: has_comm.then_some(group.comm),
-            values: alike.first(group.values),
-            ..RowKey::default()
-        })
-    });
-    let groups: Vec<u32> = groups.collect();
-    let mut codes = Codes::of(keys, profile);
-    let mut rows: Interner<u32, Row, RandomState, u64> = Interner::default();
-    let row_of_node = event.tree.nodes().iter().map(|node| {
-        let group = groups.get(node.group as usize).copied();
-        let group = group.unwrap_or(u32::MAX);
-        let code = codes.number(node.frame);
-        let number = rows.len();
-        rows.intern_with(u64::from(group) << 32 | u64::from(code), |_| {
-            let mut key = group_keys.get(group).copied().unwrap_or_default();
-            keys.iter()
-                .for_each(|part| part.fill_frame(&mut key, node.frame, profile));
-            Row::of(key, number)
-        })
-    });
-    let row_of_node = row_of_node.collect();
-    (rows.into_values(), row_of_node)
-}
-
-/// Gives each code that keys tell apart a number.
-struct Codes<'p> {
-    keys: &'p [SortKey],
-    profile: &'p Profile,
-    has_symbol: bool,
-    has_image: bool,
-    has_position: bool,
-    has_places: bool,
-    /// Where places in the source are told apart.
-    places: Interner<u32, RowKey, RandomState>,
-}
-
-impl<'p> Codes<'p> {
-    fn of(keys: &'p [SortKey], profile: &'p Profile) -> Self {
-        let is_position = |key: &SortKey| matches!(key, SortKey::Srcline | SortKey::Srcfile);
-        Self {
-            keys,
-            profile,
-            has_symbol: keys.contains(&SortKey::Symbol),
-            has_image: keys.contains(&SortKey::Dso),
-            has_places: profile.frames.has_places(),
-            has_position: keys.iter().any(is_position),
-            places: Interner::default(),
-        }
-    }
-
-    fn number(&mut self, frame: FrameId) -> u32 {
-        if self.has_position {
-            let mut key = RowKey::default();
-            let parts = self.keys.iter();
-            parts.for_each(|part| part.fill_frame(&mut key, frame, self.profile));
-            return self.places.intern(key);
-        }
-        match (self.has_symbol, self.has_image) {
-            // A function is in one image.
-            (true, _) if self.has_places => self.profile.frames.function_of(frame).number(),
-            (true, _) => frame.number(),
-            (false, true) => self.profile.frames.of(frame).image.number(),
-            (false, false) => 0,
-        }
     }
 }

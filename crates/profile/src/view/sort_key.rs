@@ -179,9 +179,7 @@ impl SortKey {
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
         match self {
-            // Equal texts have one number.
-            Self::Comm if a.comm == b.comm => Ordering::Equal,
-            Self::Comm => text(a.comm).cmp(&text(b.comm)),
+            Self::Comm => compare_texts(a.comm, b.comm, profile),
             Self::Dimension(_) if a.values == b.values => Ordering::Equal,
             Self::Dimension(one) => {
                 let value = |row: &RowKey| {
@@ -205,25 +203,15 @@ impl SortKey {
             }
             Self::Dso if a.image == b.image => Ordering::Equal,
             Self::Dso => {
-                let image =
-                    |row: &RowKey| text(row.image).map(|image| (image.raw() == "[unknown]", image));
-                image(a).cmp(&image(b))
+                let is_unknown =
+                    |row: &RowKey| text(row.image).is_some_and(|image| image.raw() == "[unknown]");
+                let by_text = || compare_texts(a.image, b.image, profile);
+                is_unknown(a).cmp(&is_unknown(b)).then_with(by_text)
             }
-            Self::Symbol => {
-                let symbol = |row: &RowKey| {
-                    let frame = profile.frames.of(row.frame?);
-                    let is_nameless = frame.name.is_none();
-                    let name = text(frame.name);
-                    Some((
-                        is_nameless,
-                        name,
-                        frame.start,
-                        frame.level,
-                        frame.is_inlined,
-                    ))
-                };
-                symbol(a).cmp(&symbol(b))
-            }
+            Self::Symbol => match (a.frame, b.frame) {
+                (Some(a), Some(b)) => profile.frames.compare_symbols(a, b, &profile.strings),
+                (a, b) => a.cmp(&b),
+            },
             Self::Srcline | Self::Srcfile => {
                 let position = |row: &RowKey| {
                     let (file, line) = row.position?;
@@ -258,5 +246,13 @@ impl SortKey {
             _ => None,
         });
         dimensions.collect()
+    }
+}
+
+/// Orders two texts; none comes first.
+fn compare_texts(a: Option<StrId>, b: Option<StrId>, profile: &Profile) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => profile.strings.compare(a, b),
+        (a, b) => a.cmp(&b),
     }
 }

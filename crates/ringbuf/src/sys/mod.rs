@@ -17,7 +17,7 @@ pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
 pub use rights::Rights;
-pub use signals::{Signal, Signals, restore_signals_of_start};
+pub use signals::{Signal, Signals, restore_signals_of_start, suspend_process};
 
 use std::ffi::CStr;
 use std::io;

@@ -54,6 +54,18 @@ pub fn restore_signals_of_start() {
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
 }
 
+/// Stops this process as SIGTSTP does that nobody hears, until SIGCONT comes. Where no shell would continue it, the
+/// kernel does not stop it.
+pub fn suspend_process() {
+    let (stop, mut before) = (signal_set(&[libc::SIGTSTP]), signal_set(&[]));
+    // SAFETY: it asks for nothing but a signal for this thread.
+    unsafe { libc::raise(libc::SIGTSTP) };
+    // SAFETY: both sets are initialised; the kernel writes the old mask.
+    unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const stop, &raw mut before) };
+    // SAFETY: the mask is initialised; no old one is asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+}
+
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -66,6 +78,10 @@ pub enum Signal {
         /// A key on the terminal (Ctrl-C): all processes in its foreground have it, too.
         is_from_terminal: bool,
     },
+    /// SIGTSTP: somebody wants a pause. The terminal's owner has to give it back first.
+    Suspend,
+    /// SIGCONT: it goes on after a pause, and others may have changed the terminal.
+    Continue,
 }
 
 /// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD,
@@ -91,13 +107,30 @@ impl Signals {
         libc::SIGUSR2,
     ];
 
+    /// What is heard beside by who has changed the terminal.
+    const HANDLED_ON_SCREEN: [libc::c_int; 3] = [libc::SIGQUIT, libc::SIGTSTP, libc::SIGCONT];
+
     /// Blocks them and opens the descriptor. Call before any thread is started.
     ///
     /// # Errors
     /// The kernel's.
     pub fn block() -> io::Result<Self> {
-        let heard: Vec<libc::c_int> = Self::HANDLED
-            .into_iter()
+        Self::block_these(&Self::HANDLED)
+    }
+
+    /// The same, and what ends or stops a program whose terminal has to be given back first: SIGQUIT is a
+    /// [`Signal::Stop`], SIGTSTP and SIGCONT are heard.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn block_on_screen() -> io::Result<Self> {
+        Self::block_these(&[&Self::HANDLED[..], &Self::HANDLED_ON_SCREEN].concat())
+    }
+
+    fn block_these(signals: &[libc::c_int]) -> io::Result<Self> {
+        let heard: Vec<libc::c_int> = signals
+            .iter()
+            .copied()
             .filter(|&signal| signal != libc::SIGHUP || !is_ignored(signal))
             .collect();
         // Ignored, it would take our children's statuses away.
@@ -127,6 +160,8 @@ impl Signals {
         Some(match number {
             libc::SIGCHLD => Signal::Child,
             libc::SIGUSR2 => Signal::Snapshot,
+            libc::SIGTSTP => Signal::Suspend,
+            libc::SIGCONT => Signal::Continue,
             _ => Signal::Stop {
                 is_from_terminal: number == libc::SIGINT && code == libc::SI_KERNEL,
             },

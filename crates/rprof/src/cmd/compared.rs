@@ -19,11 +19,18 @@ pub(super) fn compared(
 ) -> Result<(DifferentialPage, ComparedRecordings)> {
     let mut events = Vec::new();
     let mut refused = Vec::new();
+    let mut notes = vec![
+        format!("before: {}", quality_line(before.profile())),
+        format!("after: {}", quality_line(profile)),
+    ];
     for event in &profile.events {
         let other = event_called(before.profile(), event.name.raw());
         let is_empty = event.samples == 0 && other.is_none_or(|other| other.samples == 0);
         if is_empty && profile.events.len() > 1 {
             continue;
+        }
+        if let Some(other) = other.filter(|other| other.name.raw() != event.name.raw()) {
+            notes.push(format!("{} is compared with {}", event.name, other.name));
         }
         let after = NamedEvent {
             name: name.clone(),
@@ -43,10 +50,6 @@ pub(super) fn compared(
         let first = refused.into_iter().next();
         return Err(first.context("the recording has no events to compare")?);
     }
-    let mut notes = vec![
-        format!("before: {}", quality_line(before.profile())),
-        format!("after: {}", quality_line(profile)),
-    ];
     for error in refused {
         say::warning(&error);
         notes.push(error.to_string());

@@ -184,8 +184,7 @@ impl App {
 
     pub(super) fn with_table(&mut self, work: impl FnOnce(&mut TableView, &mut Source<'_>)) {
         if let Some(shown) = &mut self.shown {
-            let explorer = &self.explorer;
-            work(&mut self.table, &mut Source { explorer, shown });
+            work(&mut self.table, &mut Source { shown });
         }
     }
 
@@ -200,7 +199,7 @@ impl App {
                 };
                 self.message = Some(format!("percentages are of {of}"));
                 if self.min_percent > 0.0 {
-                    self.filter_rows();
+                    self.filter_again();
                 }
             }
             Command::Headings => self.has_heading = !self.has_heading,

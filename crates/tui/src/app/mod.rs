@@ -4,6 +4,7 @@ mod commands;
 mod mouse;
 mod over;
 mod prepared;
+mod remembered;
 mod saved;
 #[cfg(test)]
 mod tests;
@@ -24,8 +25,10 @@ use crate::views::lanes::LanesView;
 use crate::views::table::TableView;
 use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
+use remembered::RememberedRows;
 use rprof_profile::view::{Order, SortKey, Weighing};
-use rprof_query::Explorer;
+use rprof_query::{Explorer, SampleSelection};
+use std::sync::Arc;
 
 /// How the interface begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +93,7 @@ pub(crate) enum Over {
 pub struct App {
     pub(crate) look: Look,
     pub(crate) size: (u16, u16),
-    pub(crate) explorer: Explorer,
+    pub(crate) explorer: Arc<Explorer>,
     /// Of what is replaced together with the samples.
     pub(crate) title: String,
     pub(crate) quality: String,
@@ -105,7 +108,15 @@ pub struct App {
     pub(crate) min_percent: f64,
     pub(crate) filter: Option<Matcher>,
     pub(crate) found: Option<Found>,
+    /// The selection that is shown, once it was counted.
     pub(crate) shown: Option<Shown>,
+    /// What is to be counted.
+    asked: Option<SampleSelection>,
+    /// Selections that were left, the last one at the end.
+    kept: Vec<Shown>,
+    remembered: Option<RememberedRows>,
+    /// Whether the table is to be made again, when its rows are there.
+    is_table_old: bool,
     pub(crate) view: ViewKind,
     pub(crate) table: TableView,
     pub(crate) calls: CallsView,
@@ -124,7 +135,7 @@ impl App {
         let mut app = Self {
             look: settings.look,
             size: settings.size,
-            explorer: Explorer::new(data.sampled),
+            explorer: Arc::new(Explorer::new(data.sampled)),
             title: data.title,
             quality: data.quality,
             advice: data.advice,
@@ -142,6 +153,10 @@ impl App {
             filter: None,
             found: None,
             shown: None,
+            asked: None,
+            kept: Vec::new(),
+            remembered: None,
+            is_table_old: true,
             view: ViewKind::default(),
             table: TableView::default(),
             calls: CallsView::default(),
@@ -154,32 +169,37 @@ impl App {
         };
         app.table.order = order;
         app.select();
-        app.prepare();
+        app.settle();
         app
     }
 
-    /// Goes on with other data: what is selected stays selected, as far as it is still there.
+    /// Goes on with other data: what is open and selected stays so, as far as it is still there.
     pub fn replace(&mut self, data: TuiData) {
-        let selected = self.selected_row().map(|row| self.row_text(row));
-        self.explorer = Explorer::new(data.sampled);
-        (self.title, self.quality) = (data.title, data.quality);
-        (self.advice, self.about) = (data.advice, data.about);
-        self.found = None;
-        self.select();
-        self.prepare();
-        let rows = self.shown.as_ref().map_or(0, |shown| shown.rows().len());
-        let again = selected.filter(|_| rows > 0).and_then(|text| {
-            let mut lines = self.table.lines.iter();
-            lines.position(|line| self.row_text(line.row()) == text)
-        });
-        if let Some(at) = again {
-            self.table.cursor.at = at;
-            self.prepare();
-        }
+        self.take_data(data);
+        self.settle();
     }
 
-    /// What a key, a click or a new size makes of it.
+    /// The same; what the view needs is still [`Self::needed`].
+    pub(crate) fn take_data(&mut self, data: TuiData) {
+        self.remember_rows();
+        self.shown = None;
+        self.kept.clear();
+        self.explorer = Arc::new(Explorer::new(data.sampled));
+        (self.title, self.quality) = (data.title, data.quality);
+        (self.advice, self.about) = (data.advice, data.about);
+        self.select();
+        self.prepare();
+    }
+
+    /// What a key, a click or a new size makes of it, at once.
     pub fn handle(&mut self, input: &Input) -> Effect {
+        let effect = self.input(input);
+        self.settle();
+        effect
+    }
+
+    /// The same; what the view needs is still [`Self::needed`].
+    pub(crate) fn input(&mut self, input: &Input) -> Effect {
         let n_lines = self.n_lines();
         let effect = match input {
             Input::Size(columns, lines) => {
@@ -206,10 +226,10 @@ impl App {
     /// Whether something is open that other data would close.
     fn is_opened(&self, before: (ViewKind, usize)) -> bool {
         match self.view {
-            ViewKind::Rows => self.table.has_open(),
+            // Trees of rows stay open by name.
+            ViewKind::Rows | ViewKind::Threads => false,
             ViewKind::Calls => before != self.n_lines() && before.0 == self.view,
             ViewKind::Flame => self.flame.zoom.is_some(),
-            ViewKind::Threads => false,
         }
     }
 
@@ -255,7 +275,7 @@ impl App {
         Some(Saved {
             form,
             profile: self.explorer.profile(),
-            event: &self.shown.as_ref()?.event,
+            event: &self.shown.as_ref()?.counted.event,
             keys: &self.by.keys,
             weighing: self.by.weighing,
             text,

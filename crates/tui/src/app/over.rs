@@ -3,7 +3,7 @@
 use super::commands::SORTS;
 use super::{App, Effect, Over};
 use crate::face::{FunctionOf, SaveForm};
-use crate::keys::{Command, KEYS, command_of, command_on_page};
+use crate::keys::{Command, KEYS, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
 use crate::page::Page;
@@ -11,14 +11,12 @@ use crate::prompt::{Prompt, PromptKind, Typed};
 use crate::views::ViewKind;
 use crate::views::boxes::Found;
 use crate::zoom::Zoom;
-use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent};
 
 impl App {
     /// What a key does.
     pub(super) fn key(&mut self, key: KeyEvent) -> Effect {
-        let is_quit =
-            key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c');
-        if is_quit && !matches!(self.over, Over::Prompt(_)) {
+        if is_interrupt(key) && !matches!(self.over, Over::Prompt(_)) {
             return Effect::Quit;
         }
         self.message = None;
@@ -118,7 +116,7 @@ impl App {
                     .ok()
                     .filter(|percent| (0.0..=100.0).contains(percent));
                 self.min_percent = percent.ok_or("a percentage from 0 to 100")?;
-                self.filter_rows();
+                self.filter_again();
             }
         }
         Ok(())
@@ -131,10 +129,9 @@ impl App {
         };
         match self.view {
             ViewKind::Rows | ViewKind::Threads => {
+                self.filter_again();
                 self.filter = matcher;
                 self.view = ViewKind::Rows;
-                self.prepare();
-                self.filter_rows();
             }
             ViewKind::Calls | ViewKind::Flame => {
                 let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());

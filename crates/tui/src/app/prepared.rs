@@ -1,8 +1,9 @@
-//! What the view needs is made, when it is first needed.
+//! What the view needs: asked for, and taken when it was made.
 
 use super::{App, Over};
 use crate::screen::Screen;
-use crate::shown::Shown;
+use crate::shown::{Counted, Shown};
+use crate::task::{Made, Task};
 use crate::views::ViewKind;
 use crate::views::boxes::Found;
 use crate::views::flame::FlameView;
@@ -10,12 +11,34 @@ use crate::views::table::TableView;
 use crate::zoom::selection;
 use rprof_base::Share;
 use rprof_profile::view::{Row, Weighing};
+use std::sync::Arc;
+
+/// Selections that were left and are kept, so that going back takes no time.
+const MAX_KEPT: usize = 4;
+
+/// Nodes of their trees: each takes about a hundred bytes with its rows and boxes.
+const MAX_KEPT_NODES: usize = 1 << 20;
 
 impl App {
-    /// Counts the samples that are selected.
+    /// Asks for the samples that are selected.
     pub(crate) fn select(&mut self) {
+        self.remember_rows();
         let selection = selection(self.event, &self.zooms, self.explorer.profile());
-        self.shown = Shown::of(&mut self.explorer, selection);
+        self.kept.extend(self.shown.take());
+        let is_it = |one: &Shown| one.counted.selection == selection;
+        if let Some(at) = self.kept.iter().position(is_it) {
+            self.shown = Some(self.kept.remove(at));
+            self.boxes_are_new();
+        }
+        let n_nodes = |kept: &[Shown]| -> usize {
+            let trees = kept.iter().map(|one| &one.counted.event.tree);
+            trees.map(|tree| tree.nodes().len()).sum()
+        };
+        while self.kept.len() > MAX_KEPT || n_nodes(&self.kept) > MAX_KEPT_NODES {
+            self.kept.remove(0);
+        }
+        self.is_table_old = true;
+        self.asked = Some(selection).filter(|_| self.shown.is_none());
     }
 
     pub(crate) fn screen(&self) -> Option<Screen> {
@@ -34,12 +57,101 @@ impl App {
         usize::from(self.size.1).saturating_sub(2).max(1)
     }
 
-    /// Makes what the view needs, and brings its selection onto the screen.
+    /// Columns of time.
+    pub(crate) fn slots(&self) -> usize {
+        self.screen().map_or(1, |screen| screen.lane().slots)
+    }
+
+    /// What the view waits for.
+    pub(crate) fn needed(&self) -> Option<Task> {
+        self.missing(self.view)
+    }
+
+    /// What other views will need.
+    pub(crate) fn wanted(&self) -> Option<Task> {
+        ViewKind::ALL
+            .into_iter()
+            .find_map(|view| self.missing(view))
+    }
+
+    fn missing(&self, view: ViewKind) -> Option<Task> {
+        let Some(shown) = &self.shown else {
+            let selection = self.asked.clone()?;
+            return Some(Task::Count(Arc::clone(&self.explorer), Box::new(selection)));
+        };
+        let counted = || Arc::clone(&shown.counted);
+        match view {
+            ViewKind::Rows if !shown.has_rows(&self.by) => {
+                Some(Task::Rows(counted(), self.by.clone()))
+            }
+            ViewKind::Calls | ViewKind::Flame if shown.boxes().is_none() => {
+                Some(Task::Boxes(counted()))
+            }
+            ViewKind::Threads if !shown.has_lanes(self.slots()) => {
+                Some(Task::Lanes(counted(), self.slots()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes what was made. What is of another selection than the one that is shown comes too late.
+    pub(crate) fn take_made(&mut self, made: Made) {
+        let is_shown = |app: &Self, of: &Arc<Counted>| {
+            let shown = app.shown.as_ref();
+            shown.is_some_and(|shown| Arc::ptr_eq(&shown.counted, of))
+        };
+        match made {
+            Made::Counted(selection, counted) if self.asked.as_ref() == Some(&*selection) => {
+                self.asked = None;
+                self.shown = counted.map(Shown::of);
+            }
+            Made::Rows(of, rows) if is_shown(self, &of) => {
+                self.remember_rows();
+                if let Some(shown) = &mut self.shown {
+                    shown.take_rows(*rows);
+                }
+                self.is_table_old = true;
+            }
+            Made::Boxes(of, boxes) if is_shown(self, &of) => {
+                if let Some(shown) = &mut self.shown {
+                    shown.take_boxes(boxes);
+                }
+                self.boxes_are_new();
+            }
+            Made::Lanes(of, n_slots, lanes) if is_shown(self, &of) => {
+                if let Some(shown) = &mut self.shown {
+                    shown.take_lanes(n_slots, lanes);
+                }
+            }
+            _ => {}
+        }
+        self.prepare();
+    }
+
+    /// Makes what the view needs, here and now.
+    pub(crate) fn settle(&mut self) {
+        while let Some(task) = self.needed() {
+            self.take_made(task.run());
+        }
+    }
+
+    /// Brings the view's selection onto the screen.
     pub(crate) fn prepare(&mut self) {
-        match self.view {
-            ViewKind::Rows => self.prepare_rows(),
-            ViewKind::Calls | ViewKind::Flame => self.prepare_boxes(),
-            ViewKind::Threads => self.prepare_lanes(),
+        let (height, slots) = (self.height(), self.slots());
+        let shown = self.shown.as_ref();
+        if self.is_table_old && shown.is_some_and(|shown| shown.has_rows(&self.by)) {
+            self.filter_rows();
+        }
+        self.table.cursor.fit(self.table.lines.len(), height);
+        let shown = self.shown.as_ref();
+        if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
+            self.calls.cursor.fit(self.calls.lines.len(), height);
+            self.flame.fit(boxes, height);
+        }
+        if let Some(lanes) = shown.and_then(|shown| shown.lanes()) {
+            let n = lanes.lanes.len();
+            self.lanes.cursor.fit(n, height.saturating_sub(1));
+            self.lanes.sideways(0, slots);
         }
         let height = self.page_height();
         if let Over::Page(page) = &mut self.over {
@@ -47,78 +159,31 @@ impl App {
         }
     }
 
-    fn prepare_rows(&mut self) {
-        let height = self.height();
-        let Some(shown) = &mut self.shown else {
-            return;
-        };
-        if shown.need_rows(&self.explorer, &self.by) {
-            self.filter_rows();
-        }
-        self.table.cursor.fit(self.table.lines.len(), height);
-    }
-
-    fn prepare_boxes(&mut self) {
-        let height = self.height();
-        let Some(shown) = &mut self.shown else {
-            return;
-        };
-        let is_new = shown.need_boxes(&self.explorer);
-        let Some(boxes) = shown.boxes() else {
-            return;
-        };
-        if is_new {
+    /// The call tree and the flame graph begin anew.
+    fn boxes_are_new(&mut self) {
+        let shown = self.shown.as_ref();
+        if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
             self.calls.reset(boxes);
             self.flame = FlameView::default();
             let profile = self.explorer.profile();
             let found = self.found.take();
             self.found = found.map(|found| Found::of(boxes, profile, found.matcher));
         }
-        self.calls.cursor.fit(self.calls.lines.len(), height);
-        self.flame.fit(boxes, height);
     }
 
-    fn prepare_lanes(&mut self) {
-        let (height, slots) = (self.height(), self.slots());
-        let Some(shown) = &mut self.shown else {
-            return;
-        };
-        shown.need_lanes(&self.explorer, slots);
-        let n = shown.lanes().map_or(0, |lanes| lanes.lanes.len());
-        self.lanes.cursor.fit(n, height.saturating_sub(1));
-        self.lanes.sideways(0, slots);
+    /// Whether there are trees that are to be opened.
+    pub(crate) fn has_work(&self) -> bool {
+        self.table.has_work() && self.missing(ViewKind::Rows).is_none()
     }
 
-    /// Columns of time.
-    pub(crate) fn slots(&self) -> usize {
-        self.screen().map_or(1, |screen| screen.lane().slots)
-    }
-
-    /// Whether there is work that can be done while nobody types: trees that are to be opened, and what other views
-    /// will need.
-    pub fn has_work(&self) -> bool {
-        let is_missing = |shown: &Shown| shown.boxes().is_none() || !shown.has_lanes(self.slots());
-        self.table.has_work() || self.shown.as_ref().is_some_and(is_missing)
-    }
-
-    /// Does a part of it.
-    pub fn work(&mut self) {
-        if self.table.has_work() {
-            self.with_table(TableView::work);
-        } else if self
-            .shown
-            .as_ref()
-            .is_some_and(|shown| shown.boxes().is_none())
-        {
-            self.prepare_boxes();
-        } else {
-            self.prepare_lanes();
-        }
+    /// Opens one of them.
+    pub(crate) fn work(&mut self) {
+        self.with_table(TableView::work);
         self.prepare();
     }
 
-    /// Rows that have the names that are looked for, and are heavy enough.
-    pub(crate) fn filter_rows(&mut self) {
+    /// Rows that have the names that are looked for, and are heavy enough; open are those that were open.
+    fn filter_rows(&mut self) {
         let Some(shown) = &self.shown else {
             return;
         };
@@ -133,7 +198,8 @@ impl App {
         let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));
         let rows: Vec<usize> = rows.map(|(number, _)| number).collect();
         self.table.reset(rows.into_iter());
-        self.table.cursor.fit(self.table.lines.len(), self.height());
+        self.is_table_old = false;
+        self.reopen_rows();
     }
 
     fn has_name(&self, row: &Row) -> bool {
@@ -155,16 +221,5 @@ impl App {
         let keys = self.by.keys.iter();
         keys.map(|key| key.cell(&row.key, self.explorer.profile()))
             .collect()
-    }
-
-    /// The number of the row that is selected.
-    pub(crate) fn selected_row(&self) -> Option<usize> {
-        Some(self.table.selected()?.row())
-    }
-
-    pub(super) fn row_text(&self, row: usize) -> String {
-        let rows = self.shown.as_ref().map_or(&[][..], |shown| shown.rows());
-        rows.get(row)
-            .map_or_else(String::new, |row| self.cells(row).join(" "))
     }
 }

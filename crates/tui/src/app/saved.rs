@@ -103,7 +103,10 @@ impl App {
         else {
             return;
         };
-        for placed in self.flame.placed(boxes, self.columns()) {
+        let mut placed = self.flame.placed(boxes, self.columns());
+        placed.retain(|one| one.n_narrow == 0);
+        placed.sort_by_key(|one| (one.x, one.depth));
+        for placed in placed {
             let width = boxes.get(placed.number).map_or(0, |one| one.width);
             let share = percent(shown.share(width, self.is_relative));
             let indent = " ".repeat(2 * placed.depth);
@@ -147,20 +150,23 @@ impl App {
 
     /// Event, samples and zooms, in a line.
     pub(crate) fn what(&self) -> String {
-        let Some(shown) = &self.shown else {
+        let Some(event) = self.explorer.profile().events.get(self.event) else {
             return "no events".to_owned();
         };
-        let mut what = shown.event.name.to_string();
+        let mut what = event.name.to_string();
         let n_events = self.explorer.profile().events.len();
         if n_events > 1 {
             what += &format!(" ({} of {n_events})", self.event + 1);
         }
-        what += &match shown.is_all() {
-            true => format!(", {} samples", grouped(shown.samples)),
-            false => format!(
+        what += &match &self.shown {
+            None => String::new(),
+            Some(shown) if shown.is_all() => {
+                format!(", {} samples", grouped(shown.counted.samples))
+            }
+            Some(shown) => format!(
                 ", {} of {} samples",
-                grouped(shown.samples),
-                grouped(shown.event.samples)
+                grouped(shown.counted.samples),
+                grouped(shown.counted.event.samples)
             ),
         };
         for zoom in &self.zooms {

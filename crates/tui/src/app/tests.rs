@@ -73,11 +73,19 @@ pub(super) fn press(app: &mut App, keys: &str) -> Effect {
         };
         rest = after;
         effect = app.handle(&Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
-        while app.has_work() {
-            app.work();
-        }
+        idle(app);
     }
     effect
+}
+
+/// Nobody types until all is done.
+pub(super) fn idle(app: &mut App) {
+    while app.has_work() {
+        app.work();
+    }
+    while let Some(task) = app.wanted() {
+        app.take_made(task.run());
+    }
 }
 
 fn named_key(name: &str) -> KeyCode {

@@ -85,8 +85,9 @@ impl App {
         if self.view == ViewKind::Flame && self.zoom_out() {
             return Effect::None;
         }
-        if self.filter.take().is_some() {
-            self.filter_rows();
+        if self.filter.is_some() {
+            self.filter_again();
+            self.filter = None;
             return Effect::None;
         }
         if self.pop_zoom() {

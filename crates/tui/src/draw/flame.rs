@@ -47,12 +47,16 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
 }
 
 fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, PlacedBox)) {
-    let name = boxes.name(placed.number, app.explorer.profile());
-    let mut style = style_of(app, boxes, placed);
-    if app
-        .found
-        .as_ref()
-        .is_some_and(|found| found.has(placed.number))
+    let name = box_name(app, boxes, placed);
+    let mut style = match placed.n_narrow {
+        0 => style_of(app, boxes, placed),
+        _ => app.look.quiet(),
+    };
+    if placed.n_narrow == 0
+        && app
+            .found
+            .as_ref()
+            .is_some_and(|found| found.has(placed.number))
     {
         style = app.look.found();
     }
@@ -65,6 +69,8 @@ fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, Pl
     let width = usize::from(at.width);
     let has_lines = app.look.colors == Colors::None;
     let (edge, fill) = match (has_lines, app.look.has_blocks) {
+        _ if placed.n_narrow > 0 && app.look.has_blocks => ("", "\u{2591}"),
+        _ if placed.n_narrow > 0 => ("", "."),
         (false, _) => ("", " "),
         (true, true) => ("\u{2502}", "\u{2500}"),
         (true, false) => ("|", "-"),
@@ -79,6 +85,14 @@ fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, Pl
     let text = format!("{edge}{name}");
     let fill = fill.repeat(width.saturating_sub(rprof_profile::text::width(&text)));
     pen.text(at, &(text + &fill), style);
+}
+
+/// What stands in a box.
+pub(crate) fn box_name(app: &App, boxes: &Boxes, placed: PlacedBox) -> String {
+    match placed.n_narrow {
+        0 | 1 => boxes.name(placed.number, app.explorer.profile()),
+        n => format!("{n} more"),
+    }
 }
 
 /// Neighbours have different shades.

@@ -77,7 +77,7 @@ fn heading(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
 fn kind(app: &App) -> EventKind {
     app.shown
         .as_ref()
-        .map_or(EventKind::Counter, |shown| shown.event.kind)
+        .map_or(EventKind::Counter, |shown| shown.counted.event.kind)
 }
 
 /// What a full column is: of time on a CPU all of it, of other events the most that there is.

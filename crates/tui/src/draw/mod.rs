@@ -40,12 +40,17 @@ impl App {
             pen.cut(what, &self.what(), self.look.quiet());
         }
         match self.view {
+            _ if self.needed().is_some() => {
+                pen.cut(screen.body, "counting ..", self.look.quiet());
+            }
             ViewKind::Rows => table::draw(self, &mut pen, &screen),
             ViewKind::Calls => calls::draw(self, &mut pen, &screen),
             ViewKind::Flame => flame::draw(self, &mut pen, &screen),
             ViewKind::Threads => lanes::draw(self, &mut pen, &screen),
         }
-        line::status(self, &mut pen, screen.status);
+        if self.needed().is_none() {
+            line::status(self, &mut pen, screen.status);
+        }
         if let Some(quality) = screen.quality {
             line::quality(self, &mut pen, quality);
         }

@@ -45,7 +45,7 @@ impl TableColumns {
         for key in app.by.keys.iter().rev().skip(1).rev() {
             let most = match total {
                 0..60 => 0,
-                60..110 => 12,
+                60..110 => 13,
                 _ => 28,
             };
             let width = widest(app, *key).min(most);

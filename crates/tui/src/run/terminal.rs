@@ -1,25 +1,30 @@
 //! The terminal while the interface has it; it is given back as it was found, however that ends.
 
 use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 use ratatui_crossterm::crossterm::cursor::{Hide, Show};
 use ratatui_crossterm::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
-use ratatui_crossterm::crossterm::execute;
 use ratatui_crossterm::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
 };
-use rustix::process::{Signal, getpid, kill_process};
-use std::io::{self, Write};
+use ratatui_crossterm::crossterm::{execute, queue};
+use rprof_ringbuf::sys::suspend_process;
+use std::io::{self, BufWriter, Write};
 use std::panic;
 use std::sync::Once;
 
 /// Opens what a terminal is written to.
 type Out = fn() -> Box<dyn Write>;
 
+/// Most screens are written at once.
+const FRAME_LEN: usize = 64 << 10;
+
 /// A terminal that shows the interface.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<Box<dyn Write>>>>,
     out: Out,
 }
 
@@ -27,28 +32,39 @@ impl Screen {
     /// Takes the terminal.
     pub(super) fn enter(out: Out) -> io::Result<Self> {
         restore_on_panic(out);
-        let terminal = Terminal::new(CrosstermBackend::new(out()))?;
+        let buffered = BufWriter::with_capacity(FRAME_LEN, out());
+        let terminal = Terminal::new(CrosstermBackend::new(buffered))?;
         let screen = Self { terminal, out };
         take(out)?;
         Ok(screen)
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        // Terminals that know this show nothing of it before all is there; others pass over it.
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| draw(frame.buffer_mut()))?;
-        Ok(())
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
     /// All is drawn anew next time.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // `Terminal::clear` would ask where the cursor is, and the answer comes as keys do.
+        let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
+        self.terminal.resize(area)
     }
 
     /// Gives the terminal back until the program is continued.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         give_back(self.out);
-        kill_process(getpid(), Signal::TSTP)?;
+        suspend_process();
+        self.take_again()
+    }
+
+    /// Takes the terminal as it is now: a shell had it.
+    pub(super) fn take_again(&mut self) -> io::Result<()> {
+        let _ = disable_raw_mode();
         take(self.out)?;
-        self.terminal.clear()
+        self.clear()
     }
 
     /// Sends what the terminal obeys, beside the screen.
@@ -72,7 +88,13 @@ fn take(out: Out) -> io::Result<()> {
 
 /// Nothing can be done about what fails here.
 fn give_back(out: Out) {
-    let _ = execute!(out(), DisableMouseCapture, LeaveAlternateScreen, Show);
+    let _ = execute!(
+        out(),
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        Show
+    );
     let _ = disable_raw_mode();
 }
 

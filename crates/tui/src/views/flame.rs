@@ -10,6 +10,55 @@ pub(crate) struct PlacedBox {
     pub(crate) depth: usize,
     pub(crate) x: usize,
     pub(crate) width: usize,
+    /// How many boxes these columns are of, if each of them is too narrow: `number` is the first.
+    pub(crate) n_narrow: usize,
+}
+
+/// What a column is.
+#[derive(Clone, Copy, Debug)]
+struct FlameScale {
+    start: u64,
+    whole: u64,
+    columns: usize,
+}
+
+impl FlameScale {
+    fn column(self, at: u64) -> usize {
+        let at = u128::from(at.saturating_sub(self.start)) * self.columns as u128;
+        usize::try_from(at / u128::from(self.whole.max(1)))
+            .unwrap_or(usize::MAX)
+            .min(self.columns)
+    }
+
+    /// Boxes beside each other.
+    fn place(self, line: &[u32], boxes: &Boxes, placed: &mut Vec<PlacedBox>) {
+        let mut narrow: Option<PlacedBox> = None;
+        let mut end = 0;
+        for &number in line {
+            let Some(one) = boxes.get(number) else {
+                continue;
+            };
+            let x = self.column(one.start);
+            end = self.column(one.start.saturating_add(one.width));
+            let place = PlacedBox {
+                number,
+                depth: one.depth as usize,
+                x,
+                width: end - x,
+                n_narrow: 0,
+            };
+            if place.width > 0 && narrow.is_none() {
+                placed.push(place);
+            } else {
+                narrow.get_or_insert(place).n_narrow += 1;
+            }
+        }
+        // The heaviest come first: after the first narrow one there are only such.
+        if let Some(narrow) = narrow.filter(|narrow| end > narrow.x) {
+            let width = end - narrow.x;
+            placed.push(PlacedBox { width, ..narrow });
+        }
+    }
 }
 
 /// What of the graph is seen.
@@ -23,54 +72,48 @@ pub(crate) struct FlameView {
 }
 
 impl FlameView {
-    /// Where boxes are, as far as they are wide enough to be seen: callers first, then from left to right.
+    /// Where boxes are, callers first, then from left to right. Those that are too narrow to be seen are one.
     pub(crate) fn placed(&self, boxes: &Boxes, columns: usize) -> Vec<PlacedBox> {
-        let (start, whole) = match self.zoom.and_then(|zoom| boxes.get(zoom)) {
-            Some(zoom) => (zoom.start, zoom.width),
-            None => (0, boxes.layout.whole),
-        };
-        let column = |at: u64| {
-            let at = u128::from(at.saturating_sub(start)) * columns as u128;
-            usize::try_from(at / u128::from(whole.max(1)))
-                .unwrap_or(usize::MAX)
-                .min(columns)
-        };
         let mut placed = Vec::new();
-        let mut todo: Vec<u32> = Vec::new();
-        match self.zoom {
+        let mut todo: Vec<&[u32]> = Vec::new();
+        match &self.zoom {
             Some(zoom) => {
                 // What is further out is as wide as the screen.
-                let mut outer: Vec<u32> = boxes.path(zoom).skip(1).collect();
+                let mut outer: Vec<u32> = boxes.path(*zoom).skip(1).collect();
                 outer.reverse();
                 let whole_line = |(depth, number)| PlacedBox {
                     number,
                     depth,
                     x: 0,
                     width: columns,
+                    n_narrow: 0,
                 };
                 placed.extend(outer.into_iter().enumerate().map(whole_line));
-                todo.push(zoom);
+                todo.push(std::slice::from_ref(zoom));
             }
-            None => todo.extend(boxes.children(None).iter().rev()),
+            None => todo.push(boxes.children(None)),
         }
-        while let Some(number) = todo.pop() {
-            let Some(one) = boxes.get(number) else {
-                continue;
-            };
-            let x = column(one.start);
-            let width = column(one.start.saturating_add(one.width)).saturating_sub(x);
-            if width > 0 {
-                let depth = one.depth as usize;
-                placed.push(PlacedBox {
-                    number,
-                    depth,
-                    x,
-                    width,
-                });
-                todo.extend(boxes.children(Some(number)).iter().rev());
-            }
+        let scale = self.scale(boxes, columns);
+        while let Some(line) = todo.pop() {
+            let begin = placed.len();
+            scale.place(line, boxes, &mut placed);
+            let wide = placed[begin..].iter().filter(|one| one.n_narrow == 0);
+            todo.extend(wide.map(|one| boxes.children(Some(one.number))));
         }
+        placed.sort_by_key(|one| (one.depth, one.x));
         placed
+    }
+
+    fn scale(&self, boxes: &Boxes, columns: usize) -> FlameScale {
+        let (start, whole) = match self.zoom.and_then(|zoom| boxes.get(zoom)) {
+            Some(zoom) => (zoom.start, zoom.width),
+            None => (0, boxes.layout.whole),
+        };
+        FlameScale {
+            start,
+            whole,
+            columns,
+        }
     }
 
     /// Selects a neighbour.
@@ -148,7 +191,8 @@ impl FlameView {
         self.selected = number;
         let is_seen = |view: &Self| {
             let placed = view.placed(boxes, columns);
-            placed.iter().any(|one| one.number == number)
+            let mut wide = placed.iter().filter(|one| one.n_narrow == 0);
+            wide.any(|one| one.number == number)
         };
         if !is_seen(self) {
             self.zoom = None;

@@ -3,8 +3,9 @@
 use crate::cursor::Cursor;
 use crate::shown::Shown;
 use foldhash::{HashMap, HashSet};
+use rprof_profile::Profile;
 use rprof_profile::view::{CallTree, Order};
-use rprof_query::Explorer;
+use std::hash::{BuildHasher, Hasher};
 
 /// A line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,14 +14,6 @@ pub(crate) enum TableLine {
     Row(usize),
     /// A node of the tree below a row.
     Node { row: usize, node: u32, depth: usize },
-}
-
-impl TableView {
-    /// Whether the tree of a row is open.
-    pub(crate) fn has_open(&self) -> bool {
-        let mut lines = self.lines.iter();
-        lines.any(|line| matches!(line, TableLine::Node { .. }))
-    }
 }
 
 impl TableLine {
@@ -50,11 +43,12 @@ pub(crate) struct TableView {
     trees: HashMap<usize, OpenTree>,
     /// Rows whose trees are still to be opened.
     waiting: Vec<usize>,
+    /// What of their trees was open, and is to be again.
+    again: HashMap<usize, HashSet<u64>>,
 }
 
 /// What trees are made of.
 pub(crate) struct Source<'a> {
-    pub(crate) explorer: &'a Explorer,
     pub(crate) shown: &'a mut Shown,
 }
 
@@ -62,9 +56,9 @@ impl OpenTree {
     /// Lines that are opened at once, at most.
     const MAX_OPENED: usize = 10_000;
 
-    fn of(tree: CallTree, is_row: impl Fn(u32) -> bool) -> Self {
+    fn of(tree: CallTree, is_row: bool) -> Self {
         let roots = match *tree.roots() {
-            [only] if is_row(only) => tree.node(only).children.clone(),
+            [only] if is_row => tree.node(only).children.clone(),
             _ => tree.roots().to_vec(),
         };
         let mut this = Self {
@@ -117,9 +111,55 @@ impl OpenTree {
         lines
     }
 
+    /// What is open, by name.
+    pub(crate) fn open_names(&self, names: &OpenNames<'_>) -> HashSet<u64> {
+        let open = self.open.iter();
+        open.map(|&node| self.name_of(node, names)).collect()
+    }
+
+    /// A number for the names from the outermost to a node.
+    pub(crate) fn name_of(&self, node: u32, names: &OpenNames<'_>) -> u64 {
+        let mut path: Vec<u32> = self.path(node).collect();
+        path.reverse();
+        path.into_iter()
+            .fold(0, |above, at| names.below(above, &self.tree, at))
+    }
+
+    /// Opens what has these names, and nothing else.
+    fn open_again(&mut self, open: &HashSet<u64>, names: &OpenNames<'_>) {
+        self.open.clear();
+        let roots = self.roots.iter();
+        let mut todo: Vec<(u32, u64)> = roots
+            .map(|&root| (root, self.name_of(root, names)))
+            .collect();
+        while let Some((node, name)) = todo.pop() {
+            if open.contains(&name) {
+                self.open.insert(node);
+                let children = self.tree.node(node).children.iter();
+                todo.extend(children.map(|&child| (child, names.below(name, &self.tree, child))));
+            }
+        }
+    }
+
     /// Nodes from one to the outermost.
     pub(crate) fn path(&self, node: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(node), |&at| self.tree.node(at).parent)
+    }
+}
+
+/// Numbers for paths of names.
+pub(crate) struct OpenNames<'p>(pub(crate) &'p Profile);
+
+impl OpenNames<'_> {
+    fn below(&self, above: u64, tree: &CallTree, node: u32) -> u64 {
+        let Self(profile) = self;
+        let label = profile
+            .frames
+            .label(tree.node(node).frame, &profile.strings);
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        hasher.write_u64(above);
+        hasher.write(label.raw().as_bytes());
+        hasher.finish()
     }
 }
 
@@ -131,6 +171,7 @@ impl Default for TableView {
             order: Order::Caller,
             trees: HashMap::default(),
             waiting: Vec::new(),
+            again: HashMap::default(),
         }
     }
 }
@@ -140,6 +181,7 @@ impl TableView {
     pub(crate) fn reset(&mut self, rows: impl Iterator<Item = usize>) {
         self.trees.clear();
         self.waiting.clear();
+        self.again.clear();
         self.lines.clear();
         self.lines.extend(rows.map(TableLine::Row));
     }
@@ -289,15 +331,55 @@ impl TableView {
     fn open_row(&mut self, row: usize, source: &mut Source<'_>) {
         if let Some(tree) = self.trees.get_mut(&row) {
             tree.is_open = true;
-        } else if let Some(tree) = source.shown.tree(source.explorer, row, self.order) {
+        } else if let Some(tree) = source.shown.tree(row, self.order) {
             let frame = source.shown.rows().get(row).and_then(|row| row.key.frame());
-            let frames = &source.explorer.profile().frames;
-            let is_row = |node: u32| Some(frames.function_of(tree.node(node).frame)) == frame;
-            let roots: Vec<bool> = tree.roots().iter().map(|&root| is_row(root)).collect();
-            let is_row = roots.first().copied().unwrap_or(false);
-            self.trees.insert(row, OpenTree::of(tree, |_| is_row));
+            let profile = source.shown.counted.explorer.profile();
+            let of = |node: u32| profile.frames.function_of(tree.node(node).frame);
+            let is_row = tree
+                .roots()
+                .first()
+                .is_some_and(|&root| Some(of(root)) == frame);
+            let mut tree = OpenTree::of(tree, is_row);
+            if let Some(open) = self.again.remove(&row) {
+                tree.open_again(&open, &OpenNames(profile));
+            }
+            self.trees.insert(row, tree);
         }
         self.refresh(row);
+    }
+
+    /// Rows that are open, with their trees.
+    pub(crate) fn open_trees(&self) -> impl Iterator<Item = (usize, &OpenTree)> {
+        let trees = self.trees.iter().filter(|(_, tree)| tree.is_open);
+        trees.map(|(&row, tree)| (row, tree))
+    }
+
+    /// Rows are to be opened as they were: one with each [`Self::work`].
+    pub(crate) fn reopen(&mut self, rows: Vec<(usize, HashSet<u64>)>) {
+        self.waiting = rows.iter().rev().map(|&(row, _)| row).collect();
+        self.again = rows.into_iter().collect();
+    }
+
+    /// Selects a row, or a node of its tree, which is opened for that.
+    pub(crate) fn select_again(&mut self, row: usize, node: Option<u64>, source: &mut Source<'_>) {
+        if node.is_some() {
+            self.open_row(row, source);
+        }
+        let is_row = |line: &TableLine| *line == TableLine::Row(row);
+        let Some(start) = self.lines.iter().position(is_row) else {
+            return;
+        };
+        let names = OpenNames(source.shown.counted.explorer.profile());
+        let tree = self.trees.get(&row).zip(node);
+        let is_it = |line: &TableLine| match (*line, tree) {
+            (TableLine::Node { node, .. }, Some((tree, name))) => {
+                tree.name_of(node, &names) == name
+            }
+            _ => false,
+        };
+        let inner = self.lines.iter().skip(start + 1);
+        let at = inner.take_while(|line| line.row() == row).position(is_it);
+        self.cursor.at = at.map_or(start, |at| start + 1 + at);
     }
 
     fn close_row(&mut self, row: usize) {
@@ -320,6 +402,12 @@ impl TableView {
         let end = start + 1 + inner.take_while(|line| line.row() == row).count();
         let tree = self.trees.get(&row).filter(|tree| tree.is_open);
         let lines = tree.map_or_else(Vec::new, |tree| tree.lines(row));
+        // What is selected below stays selected.
+        let moved = |at: usize| match at >= end {
+            true => at + lines.len() - (end - start - 1),
+            false => at,
+        };
+        (self.cursor.at, self.cursor.top) = (moved(self.cursor.at), moved(self.cursor.top));
         self.lines.splice(start + 1..end, lines);
     }
 }

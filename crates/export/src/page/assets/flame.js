@@ -167,7 +167,25 @@ class Flame {
   thinFill(list, from, to) {
     const colours = this.theme.colours;
     for (let at = from; at < to && this.matches !== null; at++) if (this.isMatch(list[at])) return colours.match;
-    return this.matches === null && to - from < 3 ? this.fill(list[from]) : colours.thin;
+    if (this.matches !== null) return colours.thin;
+    if (this.boxes.sides !== null) return this.theme.changed(this.meanDegree(list, from, to));
+    return to - from < 3 ? this.fill(list[from]) : colours.thin;
+  }
+
+  /**
+   * How much boxes beside each other changed together.
+   * @param {Uint32Array} list
+   * @param {number} from
+   * @param {number} to
+   */
+  meanDegree(list, from, to) {
+    const { widths, degrees } = this.boxes;
+    let [sum, width] = [0, 0];
+    for (let at = from; at < to; at++) {
+      sum += widths[list[at]] * degrees[list[at]];
+      width += widths[list[at]];
+    }
+    return width > 0 ? Math.round((10 * sum) / width) / 10 : 0;
   }
 
   /** @param {number} box */

@@ -143,8 +143,8 @@ class Table {
     if (relative === "new" || relative === "vanished") cell.append(made("small", ` ${relative}`));
     cell.title = comparison.text(both);
     const degree = comparison.degree(both);
-    cell.classList.toggle("more", degree > 0);
-    cell.classList.toggle("less", degree < 0);
+    cell.classList.toggle("rise", degree > 0);
+    cell.classList.toggle("fall", degree < 0);
     return cell;
   }
 

@@ -164,7 +164,7 @@ impl Rows<'_> {
     }
 
     fn grow(&self, merged: &Tree, pruning: Pruning) -> CallTree {
-        let ranks = self.ranks();
+        let ranks = self.profile.frames.label_ranks(&self.profile.strings);
         let mut nodes: Vec<CallNode> = merged.nodes().iter().map(new_node).collect();
         let mut whole = Counts::default();
         // Parents stand before their children.
@@ -182,7 +182,10 @@ impl Rows<'_> {
                 .collect();
             heavy.sort_by_key(|&child| {
                 let CallNode { total, frame, .. } = &nodes[child as usize];
-                (std::cmp::Reverse(total.weight), ranks.rank(*frame))
+                (
+                    std::cmp::Reverse(total.weight),
+                    ranks[frame.number() as usize],
+                )
             });
             heavy
         };

@@ -2,7 +2,6 @@
 
 use super::{RowNodes, Rows};
 use crate::tree::ChildLists;
-use crate::view::ranks::Ranks;
 use crate::view::{Row, Weighing};
 use crate::{EventProfile, Profile};
 use std::sync::OnceLock;
@@ -17,7 +16,6 @@ pub struct KeptRows {
     order: Vec<u32>,
     weighing: Weighing,
     nodes: OnceLock<RowNodes>,
-    ranks: OnceLock<Ranks>,
     is_by_symbol: bool,
 }
 
@@ -32,7 +30,6 @@ impl Rows<'_> {
             order: self.order,
             weighing: self.weighing,
             nodes: self.nodes,
-            ranks: self.ranks,
             is_by_symbol: self.is_by_symbol,
         }
     }
@@ -51,7 +48,6 @@ impl KeptRows {
             order: self.order,
             weighing: self.weighing,
             nodes: self.nodes,
-            ranks: self.ranks,
             is_by_symbol: self.is_by_symbol,
         }
     }

@@ -1,11 +1,14 @@
 //! What keys do.
 
-use super::{app, app_of, data, line_with, press, sampled, screen};
+use super::{app, app_of, data, idle, line_with, press, sampled, screen};
 use crate::app::{App, Effect, Input, Over};
 use crate::face::SaveForm;
 use crate::views::ViewKind;
+use crate::views::table::TableLine;
 use proptest::prelude::*;
-use ratatui_crossterm::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui_crossterm::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use rprof_profile::{SampledProfile, testing};
 
 /// Names of the functions of all rows.
@@ -164,11 +167,11 @@ fn a_time_is_marked_and_holds_in_all_views() {
     assert!(app.lanes.mark.is_none());
     press(&mut app, " <Right><Right><Right><Enter>1");
     let shown = app.shown.as_ref().unwrap();
-    assert!(shown.event.samples < 184);
-    assert_eq!(shown.event.samples, shown.samples);
+    assert!(shown.counted.event.samples < 184);
+    assert_eq!(shown.counted.event.samples, shown.counted.samples);
     assert!(line_with(&app, "cycles").contains(" s"));
     press(&mut app, "<Left>");
-    assert_eq!(app.shown.as_ref().unwrap().samples, 184);
+    assert_eq!(app.shown.as_ref().unwrap().counted.samples, 184);
 }
 
 #[test]
@@ -245,6 +248,43 @@ fn data_is_replaced_under_what_is_selected() {
     press(&mut app, "1234<Enter>");
 }
 
+#[test]
+fn trees_stay_open_when_data_is_replaced() {
+    let mut app = app();
+    press(&mut app, "<Enter><Down><Enter><Down><Down><Enter><Down>");
+    let before = (app.table.lines.len(), screen(&app));
+    app.replace(data(sampled()));
+    idle(&mut app);
+    assert_eq!((app.table.lines.len(), screen(&app)), before);
+    // They are there again after a zoom, too.
+    press(&mut app, "tt");
+    assert_eq!(screen(&app), before.1);
+    press(&mut app, "C");
+    app.replace(data(sampled()));
+    idle(&mut app);
+    assert!(
+        app.table
+            .lines
+            .iter()
+            .all(|line| *line == TableLine::Row(line.row()))
+    );
+}
+
+#[test]
+fn what_is_not_made_yet_is_said() {
+    let mut app = app();
+    let key = |letter| Input::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+    app.input(&key('2'));
+    assert!(screen(&app).contains("counting .."));
+    // Keys that come too early do no harm.
+    for letter in "1234 ecEatdkuxyPn+".chars() {
+        app.input(&key(letter));
+        screen(&app);
+    }
+    app.settle();
+    assert!(!screen(&app).contains("counting .."));
+}
+
 fn mouse(app: &mut App, kind: MouseEventKind, (column, row): (u16, u16)) {
     let modifiers = KeyModifiers::NONE;
     app.handle(&Input::Mouse(MouseEvent {
@@ -298,12 +338,12 @@ proptest! {
         let Some(shown) = &app.shown else { return Ok(()) };
         let own: u64 = shown.rows().iter().map(|row| row.self_weight).sum();
         if !shown.rows().is_empty() {
-            prop_assert_eq!(own, shown.weight);
+            prop_assert_eq!(own, shown.counted.weight);
         }
         press(&mut app, "3");
         let shown = app.shown.as_ref().unwrap();
         if let Some(boxes) = shown.boxes() {
-            prop_assert_eq!(boxes.layout.whole, shown.weight);
+            prop_assert_eq!(boxes.layout.whole, shown.counted.weight);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whole screens, as they are kept in `screens/`.
 
-use super::{app, app_of, buffer, press, sampled, screen};
+use super::{app, app_of, buffer, line_with, press, sampled, screen};
 use crate::app::{App, Input};
 use crate::look::{Colors, Look};
 use ratatui_core::style::Color;
@@ -52,6 +52,27 @@ fn a_wide_screen_has_room_for_all() {
     assert_screen("rows-wide.txt", &app);
     press(&mut app, "3/a<Enter>");
     assert_screen("flame-wide.txt", &app);
+}
+
+#[test]
+fn boxes_that_are_too_narrow_are_counted() {
+    let mut samples = vec![(0, "server", "main;serve".to_owned(), 100)];
+    samples.extend((1..60).map(|n| (n, "server", format!("main;f{n}"), 1)));
+    let samples: Vec<(u64, &str, &str, u64)> = samples
+        .iter()
+        .map(|(time, comm, stack, weight)| (*time, *comm, stack.as_str(), *weight))
+        .collect();
+    let mut app = app_of(testing::sampled(&samples), (40, 12));
+    press(&mut app, "3");
+    let line = line_with(&app, "59 more");
+    assert!(
+        line.starts_with("serve ") && line.ends_with('\u{2591}'),
+        "{line}"
+    );
+    // The first of them can be zoomed into.
+    press(&mut app, "<Down><Down><Right><Enter>");
+    let line = line_with(&app, "f1");
+    assert!(line.starts_with("f1"), "{}", screen(&app));
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! What was open and selected, by name: it stays so when rows are made anew.
+
+use super::App;
+use crate::views::table::{OpenNames, TableLine};
+use foldhash::{HashMap, HashSet};
+
+/// Rows and nodes by name.
+#[derive(Debug, Default)]
+pub(crate) struct RememberedRows {
+    /// What of the trees of open rows is open.
+    open: HashMap<String, HashSet<u64>>,
+    /// The selected row, and the node of its tree.
+    selected: Option<(String, Option<u64>)>,
+    /// How many lines are above it on the screen.
+    n_above: usize,
+}
+
+impl App {
+    /// Remembers what is open and selected, until rows are there again.
+    pub(super) fn remember_rows(&mut self) {
+        if self.is_table_old || self.remembered.is_some() {
+            return;
+        }
+        let names = OpenNames(self.explorer.profile());
+        let open = self.table.open_trees();
+        let open = open.map(|(row, tree)| (self.row_text(row), tree.open_names(&names)));
+        let selected = self.table.selected().map(|line| {
+            let node = match line {
+                TableLine::Row(_) => None,
+                TableLine::Node { row, node, .. } => {
+                    let tree = self.table.tree(row);
+                    tree.map(|tree| tree.name_of(node, &names))
+                }
+            };
+            (self.row_text(line.row()), node)
+        });
+        let cursor = self.table.cursor;
+        // The first row is where one begins: it is no choice.
+        let is_first = cursor.at == 0;
+        self.remembered = Some(RememberedRows {
+            open: open.collect(),
+            selected: selected.filter(|_| !is_first),
+            n_above: cursor.at.saturating_sub(cursor.top),
+        });
+    }
+
+    /// The table is to be made again of rows that are there: opened as it is.
+    pub(super) fn filter_again(&mut self) {
+        self.remember_rows();
+        self.is_table_old = true;
+    }
+
+    /// Opens and selects what was, as far as it is still there.
+    pub(super) fn reopen_rows(&mut self) {
+        self.table.cursor = crate::cursor::Cursor::default();
+        let Some(remembered) = self.remembered.take() else {
+            return;
+        };
+        if remembered.open.is_empty() && remembered.selected.is_none() {
+            return;
+        }
+        let mut open = remembered.open;
+        let mut selected = None;
+        let mut reopened = Vec::new();
+        for line in &self.table.lines {
+            let text = self.row_text(line.row());
+            let is_selected = remembered.selected.as_ref().filter(|(row, _)| *row == text);
+            if let Some((_, node)) = is_selected {
+                selected = Some((line.row(), *node));
+            }
+            if let Some(names) = open.remove(&text) {
+                reopened.push((line.row(), names));
+            }
+            if open.is_empty() && (selected.is_some() || remembered.selected.is_none()) {
+                break;
+            }
+        }
+        self.with_table(|table, source| {
+            table.reopen(reopened);
+            if let Some((row, node)) = selected {
+                table.select_again(row, node, source);
+            }
+        });
+        let cursor = &mut self.table.cursor;
+        cursor.top = cursor.at.saturating_sub(remembered.n_above);
+        self.table.cursor.fit(self.table.lines.len(), self.height());
+    }
+
+    fn row_text(&self, row: usize) -> String {
+        let rows = self.shown.as_ref().map_or(&[][..], |shown| shown.rows());
+        let cells = rows.get(row).map(|row| self.cells(row));
+        cells.map_or_else(String::new, |cells| cells.join("\n"))
+    }
+}
