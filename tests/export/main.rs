@@ -10,6 +10,7 @@ mod callgrind;
 #[path = "../common/mod.rs"]
 mod common;
 mod endings;
+mod filters;
 mod firefox;
 mod pprof;
 mod recordings;

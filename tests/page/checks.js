@@ -109,6 +109,28 @@ async function searchMarksAndKeeps(tab, facts) {
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), facts.total);
 }
 
+/** What is kept of a row counts what the row says, whatever else is called so. @param {Tab} tab */
+async function rowsThatAreKeptCountWhatTheySay(tab) {
+  await tab.press("2", "2");
+  for (const grouping of ["function", "image", "thread"]) {
+    await tab.run(`rprofPage.set({ grouping: ${JSON.stringify(grouping)} })`);
+    const n = await tab.run(`rprofPage.views.table.rows.slice(0, 20).length`);
+    for (let at = 0; at < n; at++) {
+      const [total, shown] = await tab.run(`(() => {
+        const { total } = rprofPage.views.table.rows[${at}];
+        document.querySelectorAll("tbody .name button")[${at}].click();
+        if (rprofPage.state.only === null) document.getElementById("keep-this").click();
+        return [total, rprofPage.counts.shown.weight];
+      })()`);
+      assert.equal(shown, total, grouping);
+      assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 1);
+      await tab.press("Escape");
+      assert.equal(await tab.run(`rprofPage.state.only`), null);
+    }
+  }
+  await tab.run(`rprofPage.set({ grouping: "function", view: "flame" })`);
+}
+
 /** @param {Tab} tab */
 async function aBrushChoosesARangeOfTime(tab) {
   const [left, top, width] = await tab.run(`(() => {
@@ -231,6 +253,7 @@ async function main() {
       }
       const zoomed = await aClickZoomsAndEscapeGoesBack(tab);
       await searchMarksAndKeeps(tab, facts);
+      await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);

@@ -163,6 +163,7 @@ impl CodeRecording<'_> {
                 name: demangling.of(symbol.as_bytes()),
                 image: String::from_utf8_lossy(image.long_name()).into_owned(),
                 start,
+                is_jit: false,
                 level: Level::User,
                 own: vec![SampleCount::default(); self.events.len()],
                 image_id: id,

@@ -20,6 +20,8 @@ pub struct FoundFunction {
     pub image: String,
     /// Where it begins, as the file has it; in JIT code, where its code is in the jitdump.
     pub start: u64,
+    /// Whether it is JIT code of a jitdump.
+    pub is_jit: bool,
     /// Who runs it.
     pub level: Level,
     /// Its own samples, by event ([`super::CodeRecording::events`]), those of its cold parts included.
@@ -91,6 +93,7 @@ fn function_at(
         name: frame.filter_name(&symbols.strings)?.into_owned(),
         image: String::from_utf8_lossy(image.long_name()).into_owned(),
         start,
+        is_jit: image.is_jitdump(),
         level: frame.level,
         own: Vec::new(),
         image_id,

@@ -106,9 +106,9 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
     Ok((look, size))
 }
 
-/// A terminal that only prints.
+/// A terminal that only prints, or one of which nothing is known.
 pub(crate) fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "dumb")
+    env::var_os("TERM").is_some_and(|term| term == "dumb" || term.is_empty())
 }
 
 /// Whether texts are in UTF-8, by the first of the locale's variables that says something.

@@ -44,12 +44,12 @@ class HeatMap {
   show(selection) {
     const { profile, unit } = this;
     // It shows all times, whatever the range.
-    const { event, thread, keep } = selection;
-    const key = JSON.stringify([event, thread, keep]);
+    const { event, thread, keep, only } = selection;
+    const key = JSON.stringify([event, thread, keep, only]);
     if (key !== this.key) {
       this.key = key;
       const cells = new Float64Array(this.columns * HEAT_ROWS);
-      const kept = keptNodes(profile, keep);
+      const kept = keptNodes(profile, selection);
       forRows(profile, { event, thread, range: null }, (node, _weight, samples, time) => {
         if (node < 0 || (kept !== null && kept[node] === 0)) return;
         cells[Math.floor((time * HEAT_ROWS) / unit)] += samples;

@@ -113,7 +113,7 @@ function growAround(profile, counts, wanted, { callers, callees }) {
  * @param {SampleSelection} selection
  */
 function boxesInTime(profile, selection) {
-  const kept = keptNodes(profile, selection.keep);
+  const kept = keptNodes(profile, selection);
   const { n_rows: rows, n_nodes: nodes } = profile.head;
   for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
     const boxes = new Boxes(Math.min(1 << 20, rows + nodes));

@@ -31,7 +31,7 @@ class Lanes {
      */
     this.drawn = new Map();
     /** @type {SampleSelection} */
-    this.selection = { event: 0, range: null, thread: null, keep: "" };
+    this.selection = { event: 0, range: null, thread: null, keep: "", only: null };
     /** @type {[number, number] | null} */
     this.drag = null;
     this.listen();
@@ -41,7 +41,7 @@ class Lanes {
   show(selection) {
     const { profile } = this;
     this.selection = selection;
-    this.kept = keptNodes(profile, selection.keep);
+    this.kept = keptNodes(profile, selection);
     this.drawn.clear();
     const weights = new Float64Array(profile.head.threads.length);
     const kept = this.kept;

@@ -11,7 +11,7 @@ class App {
     this.theme = new Theme(profile);
     this.details = new Details(profile, {
       open: (label) => this.open(label),
-      keep: (label) => this.set({ keep: exactly(profile.bareNameOf(label)), zoom: [], span: null }),
+      keep: (label) => this.set({ only: onlyWith(profile, label), zoom: [], span: null }),
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
@@ -36,10 +36,10 @@ class App {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
-    const { event, range, thread, keep } = this.state;
+    const { event, range, thread, keep, only } = this.state;
     this.profile.isByLine = this.state.frames === "line";
     if (this.state.frames !== before.frames) this.details.choose(null);
-    const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
+    const isOther = event !== before.event || thread !== before.thread || keep !== before.keep || only !== before.only;
     if (isOther || String(range) !== String(before.range)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
@@ -132,6 +132,10 @@ class App {
     };
     if (state.range !== null) chip(`${duration(state.range[0])} – ${duration(state.range[1])}`, { range: null });
     if (state.thread !== null) chip(profile.nameOfThread(state.thread), { thread: null });
+    if (state.only !== null) {
+      const [name] = namesOfRow(profile, state.only.grouping, state.only.key);
+      chip(`with ${state.only.grouping} ${name.slice(0, 60)}`, { only: null });
+    }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples here.", "said"));
     element("chips", HTMLElement).replaceChildren(...chips);
@@ -182,7 +186,7 @@ class App {
   /** @param {Row} row */
   chooseRow(row) {
     const { grouping } = this.state;
-    if (grouping === "thread" || grouping === "image") return this.set({ keep: "", search: exactly(row.name) });
+    if (grouping === "thread" || grouping === "image") return this.set({ only: { grouping, key: row.key } });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const whole = this.counts.total.weight;
     const changed = /** @type {ChangedRow} */ (row);
@@ -219,7 +223,7 @@ class App {
   }
 
   /**
-   * One step out: of the search, of the zoom, of what is left out.
+   * One step out: of the zoom, of the search, of what is left out.
    * @param {boolean} isTyping
    */
   back(isTyping) {
@@ -232,7 +236,11 @@ class App {
       this.zoomed();
     } else if (this.details.chosen !== null) this.details.choose(null);
     else if (state.view === "sandwich") this.set({ view: "flame" });
-    else this.set({ range: null, thread: null, keep: "" });
+    else if (state.search !== "") this.find((this.search.value = ""));
+    else if (state.keep !== "") this.set({ keep: "" });
+    else if (state.only !== null) this.set({ only: null });
+    else if (state.thread !== null) this.set({ thread: null });
+    else if (state.range !== null) this.set({ range: null });
   }
 
   toggleTheme() {
@@ -322,11 +330,14 @@ function widerThan(boxes, box) {
 }
 
 /**
- * A pattern of just this name.
- * @param {string} name
+ * What a box is of: a function, or threads of one name.
+ * @param {Profile} profile
+ * @param {number} label
+ * @returns {Only}
  */
-function exactly(name) {
-  return `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+function onlyWith(profile, label) {
+  if (label < 0) return { grouping: "thread", key: -1 - label };
+  return { grouping: "function", key: profile.functionOf[label] };
 }
 
 /**

@@ -38,12 +38,12 @@ class Overview {
     this.range = selection.range;
     if (!profile.head.has_times) return;
     // It shows all times, whatever the range.
-    const { event, thread, keep } = selection;
-    const key = JSON.stringify([event, thread, keep]);
+    const { event, thread, keep, only } = selection;
+    const key = JSON.stringify([event, thread, keep, only]);
     if (key !== this.key) {
       this.key = key;
       const slots = new Float64Array(SLOTS);
-      const kept = keptNodes(profile, keep);
+      const kept = keptNodes(profile, selection);
       forRows(profile, { event, thread, range: null }, (node, weight, _samples, time) => {
         if (kept !== null && (node < 0 || kept[node] === 0)) return;
         slots[Math.min(SLOTS - 1, Math.floor((time / span) * SLOTS))] += weight;

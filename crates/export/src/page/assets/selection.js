@@ -1,7 +1,9 @@
 // Which samples count, and what each stack counts then. The sums are those of `rprof report` for the same filter.
 
 /**
- * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string}} SampleSelection
+ * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string,
+ *   only: Only | null}} SampleSelection
+ * @typedef {{grouping: Grouping, key: number}} Only A row of the table: stacks with it are kept.
  * @typedef {{weight: number, samples: number}} Sum
  */
 
@@ -48,7 +50,7 @@ class Counts {
   static ofRows(profile, selection) {
     const counts = new Counts(profile);
     const { total, shown, weights, samples } = counts;
-    const kept = keptNodes(profile, selection.keep);
+    const kept = keptNodes(profile, selection);
     const wanted = selection.thread;
     // A side is compared with itself, a thread with all of them.
     const rows = profile.sides === null ? { ...selection, thread: null } : selection;
@@ -124,13 +126,33 @@ function firstFrom(times, [low, high], time) {
 /**
  * Nodes whose stacks have what is to be kept; `null` if that is all. The last answer is kept, as all views ask.
  * @param {Profile} profile
- * @param {string} keep
+ * @param {{keep: string, only: Only | null}} wanted
  */
-function keptNodes(profile, keep) {
-  if (keep === "") return null;
-  const key = `${profile.isByLine} ${keep}`;
-  if (profile.kept?.key !== key) profile.kept = { key, nodes: nodesWith(profile, keep) };
+function keptNodes(profile, { keep, only }) {
+  if (keep === "" && only === null) return null;
+  const key = JSON.stringify([profile.isByLine, keep, only]);
+  if (profile.kept?.key !== key) {
+    const nodes = keep === "" ? null : nodesWith(profile, keep);
+    profile.kept = { key, nodes: only === null ? nodes ?? new Uint8Array(0) : nodesBelow(profile, only, nodes) };
+  }
   return profile.kept.nodes;
+}
+
+/**
+ * By node, whether it or one further out is of a row of the table, and it is one of `within`.
+ * @param {Profile} profile
+ * @param {Only} only
+ * @param {Uint8Array | null} within
+ */
+function nodesBelow(profile, { grouping, key }, within) {
+  const rows = rowsOfNodes(profile, grouping);
+  const { parents } = profile;
+  const has = new Uint8Array(parents.length);
+  for (let node = 0; node < parents.length; node++) {
+    const parent = parents[node];
+    has[node] = rows[node] === key || (parent >= 0 && has[parent] === 1) ? 1 : 0;
+  }
+  return within === null ? has : has.map((one, node) => one & within[node]);
 }
 
 /**

@@ -3,7 +3,8 @@
 /**
  * @typedef {"flame" | "table" | "sandwich" | "threads" | "heat"} ViewName
  * @typedef {{view: ViewName, order: "heavy" | "name" | "time", inverted: boolean, event: number,
- *   range: [number, number] | null, thread: number | null, search: string, keep: string, focus: number | null,
+ *   range: [number, number] | null, thread: number | null, search: string, keep: string,
+ *   only: Only | null, focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   frames: "function" | "line", per: Measure["per"], widths: Measure["widths"]}} State
  */
@@ -16,7 +17,7 @@ function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
     view: "flame", order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
-    focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
+    only: null, focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
     frames: "function", per: "event", widths: "after",
   };
 }
@@ -32,7 +33,9 @@ function fragmentOf(state, profile) {
   for (const name of /** @type {(keyof State)[]} */ (Object.keys(initial))) {
     const value = state[name];
     if (value === null || String(value) === String(initial[name])) continue;
-    words.set(name, Array.isArray(value) ? value.join(".") : String(value));
+    if (Array.isArray(value)) words.set(name, value.join("."));
+    else if (typeof value === "object") words.set(name, `${value.grouping}.${value.key}`);
+    else words.set(name, String(value));
   }
   return words.toString();
 }
@@ -71,7 +74,7 @@ function stateOf(fragment, profile) {
    */
   const pair = (name) => {
     const [from, to] = (words.get(name) ?? "").split(".").map(Number);
-    return from >= 0 && to >= from ? [from, to] : null;
+    return from >= 0 && to >= from && Number.isFinite(to) ? [from, to] : null;
   };
   state.view = one("view", /** @type {ViewName[]} */ (["flame", "table", "sandwich", ...inTime(["threads", "heat"])]), state.view);
   state.order = one("order", /** @type {State["order"][]} */ (["heavy", "name", ...inTime(["time"])]), state.order);
@@ -90,6 +93,7 @@ function stateOf(fragment, profile) {
   state.span = pair("span");
   state.search = words.get("search") ?? "";
   state.keep = words.get("keep") ?? "";
+  state.only = onlyOf(words.get("only") ?? "", profile);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;
 }
@@ -102,4 +106,18 @@ function stateOf(fragment, profile) {
 function groupingsOf(profile) {
   if (profile.sides !== null) return ["function", "thread"];
   return ["function", "image", "thread", ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
+}
+
+/**
+ * A row of the table that the profile has.
+ * @param {string} word
+ * @param {Profile} profile
+ * @returns {Only | null}
+ */
+function onlyOf(word, profile) {
+  const [name, number] = word.split(".");
+  const grouping = groupingsOf(profile).find((one) => one === name);
+  const key = Number(number);
+  if (grouping === undefined || number === undefined || !Number.isInteger(key)) return null;
+  return rowsOfNodes(profile, grouping).includes(key) && key >= 0 ? { grouping, key } : null;
 }

@@ -3,8 +3,8 @@
 use super::super::annotate::CodeOf;
 use crate::args::{AnnotateArgs, TuiArgs};
 use crate::target;
-use anyhow::{Context, Result, anyhow};
-use rprof_analysis::{CodeOptions, CodeRecording, FoundFunction, WantedFunction};
+use anyhow::{Context, Result, bail};
+use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_export::{Folded, Format};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
@@ -64,24 +64,47 @@ impl<'r> TerminalFace<'r> {
     }
 }
 
-/// The function of that name, image and start.
+/// The function of that name, image and start: no other one that is called so.
 fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<FoundFunction> {
-    let is_image = |one: &&FoundFunction| {
+    let is_meant = |one: &FoundFunction| {
         let short = Path::new(&one.image).file_name();
-        short.is_some_and(|short| short == function.image.as_str()) || one.image == function.image
+        let is_image = short.is_some_and(|short| short == function.image.as_str())
+            || one.image == function.image;
+        // A jitdump has other addresses.
+        let is_start = one.is_jit || function.start.is_none_or(|start| one.start == start);
+        is_image && is_start
     };
-    let all = recording.functions().iter();
-    let named: Vec<&FoundFunction> = all.filter(|one| one.name == function.name).collect();
-    let starts = |one: &&&FoundFunction| Some(one.start) == function.start;
-    let in_image = || named.iter().filter(|one| is_image(one));
-    let best = in_image().find(starts).or_else(|| in_image().next());
-    if let Some(best) = best.or(named.first()) {
-        return Ok((*best).clone());
+    let sampled = recording.functions().iter();
+    let sampled = sampled.filter(|one| one.name == function.name && is_meant(one));
+    let sampled: Vec<FoundFunction> = sampled.cloned().collect();
+    let all = match sampled.is_empty() {
+        true => without_samples(recording, function),
+        false => sampled,
+    };
+    let mut meant = all.into_iter().filter(is_meant);
+    match (meant.next(), meant.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => bail!(
+            "{}: its code in {} is not found",
+            function.name,
+            function.image
+        ),
+        (Some(_), Some(_)) => bail!("{} has several functions {}", function.image, function.name),
     }
-    let nothing = || anyhow!("{}: its code is not found", function.name);
+}
+
+/// Functions that a file has under this name, where none has samples of its own.
+fn without_samples(recording: &CodeRecording<'_>, function: &FunctionOf) -> Vec<FoundFunction> {
     let no_file = |_: &str| Err(FilterError("no file".to_owned()));
-    let wanted = WantedFunction::parse(&function.name, no_file).map_err(|_| nothing())?;
-    recording.choose(&wanted).map_err(|_| nothing())
+    let name = match function.start {
+        Some(start) => format!("{}@{start:#x}", function.name),
+        None => function.name.clone(),
+    };
+    match WantedFunction::parse(&name, no_file).map(|wanted| recording.choose(&wanted)) {
+        Ok(Ok(one)) => vec![one],
+        Ok(Err(ChoiceError::Several(all) | ChoiceError::Elsewhere(all))) => all,
+        _ => Vec::new(),
+    }
 }
 
 impl Face for TerminalFace<'_> {
