@@ -143,8 +143,10 @@ fn the_code_of_a_function_is_that_of_annotate() {
     terminal.wait("the next hottest line");
     terminal.press(&["Home"]);
     let screen = terminal.wait("% of all");
-    let name = screen.lines().next().unwrap_or_default().trim().to_owned();
-    let listing = Recording::fixture("spin").read("annotate", &[&name]);
+    let title = screen.lines().next().unwrap_or_default();
+    let (name, image) = title.trim().split_once("  ").unwrap();
+    assert_eq!(image, "spin");
+    let listing = Recording::fixture("spin").read("annotate", &[name]);
     // Jumps are drawn with other characters on a terminal.
     let lines = screen.lines().skip(1);
     let shown: Vec<&str> = lines.filter(|line| line.contains("% of all")).collect();
@@ -185,7 +187,7 @@ fn a_resize_storm_ends_with_the_last_size() {
 #[test]
 fn signals_give_the_terminal_back() {
     let test = "signals_give_the_terminal_back";
-    for signal in ["TERM", "INT", "HUP", "QUIT"] {
+    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)] {
         let script = format!(
             "cd \"$(dirname \"$0\")\"; stty -g > before; sh -c 'echo $$ > pid; exec {}'; \
              echo exit $?; stty -g > after; echo done",
@@ -198,9 +200,47 @@ fn signals_give_the_terminal_back() {
         assert!(terminal.is_other_screen());
         let pid = fs::read_to_string(terminal.path("pid")).unwrap();
         common::signal(pid.trim().parse().unwrap(), signal);
-        terminal.wait("exit 130");
+        terminal.wait(&format!("exit {code}"));
         assert_restored(&terminal);
     }
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_gone() {
+    let test = "it_ends_when_its_terminal_is_gone";
+    // As nohup does: nothing but the terminal itself says that it is gone.
+    let script = format!(
+        "trap '' HUP; cd \"$(dirname \"$0\")\"; {} 2> said; echo $? > code",
+        line("")
+    );
+    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        return;
+    };
+    terminal.wait("? keys");
+    terminal.close();
+    let code = terminal.wait_for_file("code");
+    assert_eq!(code, "1\n");
+    let said = fs::read_to_string(terminal.path("said")).unwrap();
+    assert!(said.contains("the terminal is gone"), "{said}");
+}
+
+#[test]
+fn what_is_pasted_is_typed_where_names_are_asked_for() {
+    let test = "what_is_pasted_is_typed_where_names_are_asked_for";
+    let Some(terminal) = shown(test, (80, 24), "") else {
+        return;
+    };
+    terminal.wait("? keys");
+    terminal.paste("q\nq\n");
+    terminal.wait("text can be pasted where");
+    terminal.press(&["/"]);
+    terminal.paste("main\nq\n");
+    terminal.wait("/regex/): main");
+    terminal.press(&["Enter"]);
+    terminal.wait("/main: ");
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
 }
 
 #[test]
@@ -251,7 +291,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     );
     let script = format!(
         "export TERM=dumb PAGER=cat; {}; echo exit $?",
-        line("-s sym -e x")
+        line("-s sym -Ue cpu-clock:u")
     );
     let Some(terminal) = Terminal::start(test, (120, 90), &script) else {
         return;
@@ -262,4 +302,22 @@ fn where_there_is_no_screen_the_report_comes_instead() {
         "{screen}"
     );
     assert!(terminal.dir().is_dir());
+}
+
+#[test]
+fn an_event_that_there_is_not_is_an_error_with_and_without_a_screen() {
+    let test = "an_event_that_there_is_not_is_an_error_with_and_without_a_screen";
+    let expected = "rprof: error: no event 'nosuch' in the recording; it has cpu-clock:u";
+    let script = format!(
+        "cd \"$(dirname \"$0\")\"; {0} 2> said; echo $? >> said; {0} 2> piped | cat; echo done",
+        line("-e nosuch")
+    );
+    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        return;
+    };
+    terminal.wait("done");
+    let said = |name| fs::read_to_string(terminal.path(name)).unwrap();
+    assert!(said("said").contains(expected), "{}", said("said"));
+    assert!(said("said").ends_with("\n1\n"), "{}", said("said"));
+    assert!(said("piped").contains(expected), "{}", said("piped"));
 }

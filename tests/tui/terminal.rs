@@ -73,6 +73,32 @@ impl Terminal {
         self.ok(&[&["send-keys"], keys].concat());
     }
 
+    /// Pastes a text, as a terminal does that says so.
+    #[track_caller]
+    pub(crate) fn paste(&self, text: &str) {
+        self.ok(&["set-buffer", text]);
+        self.ok(&["paste-buffer", "-p"]);
+    }
+
+    /// Takes it away from what runs in it.
+    pub(crate) fn close(&self) {
+        self.tmux(&["kill-server"]);
+    }
+
+    /// Waits for a file with lines, and returns them.
+    #[track_caller]
+    pub(crate) fn wait_for_file(&self, name: &str) -> String {
+        let begin = Instant::now();
+        loop {
+            let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
+            if text.ends_with('\n') {
+                return text;
+            }
+            assert!(begin.elapsed() < LONGEST, "{name} was not written");
+            thread::sleep(STEP);
+        }
+    }
+
     /// Makes it larger or smaller.
     #[track_caller]
     pub(crate) fn resize(&self, columns: u32, lines: u32) {

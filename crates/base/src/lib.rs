@@ -1,8 +1,9 @@
 //! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
-//! values that go by a number, parts of a whole, dates, names without type arguments. It needs nothing but the
+//! values that go by a number, parts of a whole, dates, names without type arguments, base64. It needs nothing but the
 //! standard library.
 
 mod address;
+mod base64;
 mod build_id;
 mod code_address;
 mod counted;
@@ -16,6 +17,7 @@ mod type_arguments;
 mod utc;
 
 pub use address::{Avma, FileOffset, Svma};
+pub use base64::{base64_decoded_len, base64_text, base64_write};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
 pub use counted::Counted;

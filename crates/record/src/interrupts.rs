@@ -104,7 +104,10 @@ impl Interrupts {
             if signal == Signal::Snapshot {
                 self.wants_snapshot.set(true);
             }
-            if let Signal::Stop { is_from_terminal } = signal {
+            if let Signal::Stop {
+                is_from_terminal, ..
+            } = signal
+            {
                 let heard = match is_from_terminal && self.has_command.get() {
                     true => HeardBy::CommandToo,
                     false => HeardBy::Recorder,

@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
         Command::Top(args) => cmd::top::run(*args, rights),
         Command::Report(args) => cmd::report::run(&args, paging),
         #[cfg(feature = "tui")]
-        Command::Tui(args) => cmd::tui::run(&args, paging),
+        Command::Tui(args) => cmd::tui::run(*args, paging),
         Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Diff(args) => cmd::diff::run(&args, paging),

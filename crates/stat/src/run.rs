@@ -419,7 +419,10 @@ impl Running<'_> {
     }
 
     fn hear(&mut self, signal: Signal) {
-        let Signal::Stop { is_from_terminal } = signal else {
+        let Signal::Stop {
+            is_from_terminal, ..
+        } = signal
+        else {
             return;
         };
         if let Some(child) = &self.child {

@@ -81,7 +81,10 @@ pub const KEYS: &[KeyHelp] = &[
         "ENTER +",
         "open or close the call tree of a row, a node; zoom into a box; apply the marked time",
     ),
-    help("LEFT", "close a node, or zoom out"),
+    help(
+        "LEFT",
+        "close a node, or zoom out; boxes and threads: to the left",
+    ),
     help("ESC", "out of a search, a zoom, a filter; then quit"),
     help("e", "open or close all of a row's or node's tree"),
     help(

@@ -7,6 +7,8 @@ use crate::cursor::Step;
 pub(crate) enum PageKind {
     /// Code, with a percentage at the beginning of each line that was sampled.
     Code,
+    /// The keys: lines as wide as the screen.
+    Keys,
     /// Anything else.
     Text,
 }
@@ -38,6 +40,14 @@ impl Page {
             left: 0,
             hot: Vec::new(),
             nth: None,
+        }
+    }
+
+    /// The help.
+    pub(crate) fn keys(lines: Vec<String>) -> Self {
+        Self {
+            kind: PageKind::Keys,
+            ..Self::text("Keys".to_owned(), lines)
         }
     }
 

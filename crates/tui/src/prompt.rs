@@ -43,7 +43,7 @@ pub(crate) enum Typed {
 }
 
 impl Prompt {
-    /// Characters at most.
+    /// Bytes at most.
     const MAX_LEN: usize = 1000;
 
     pub(crate) fn key(&mut self, key: KeyEvent) -> Typed {
@@ -59,12 +59,23 @@ impl Prompt {
             }
             KeyCode::Char('h') if is_control => drop(self.text.pop()),
             KeyCode::Backspace => drop(self.text.pop()),
-            KeyCode::Char(letter) if !is_control && self.text.len() < Self::MAX_LEN => {
-                self.text.push(letter);
-            }
+            KeyCode::Char(letter) if !is_control => self.push(letter),
             _ => {}
         }
         Typed::On
+    }
+
+    /// Takes a text up to where its first line ends.
+    pub(crate) fn paste(&mut self, text: &str) {
+        let line = text.split(['\r', '\n']).next().unwrap_or_default();
+        let letters = line.chars().filter(|letter| !letter.is_control());
+        letters.for_each(|letter| self.push(letter));
+    }
+
+    fn push(&mut self, letter: char) {
+        if self.text.len() + letter.len_utf8() <= Self::MAX_LEN {
+            self.text.push(letter);
+        }
     }
 }
 
@@ -73,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_edited_as_in_a_shell() {
+    fn letters_words_and_all_of_a_line_are_taken_back() {
         let mut prompt = Prompt {
             kind: PromptKind::Search,
             text: String::new(),
@@ -91,5 +102,17 @@ mod tests {
         assert_eq!(key(KeyCode::Char('u'), control).1, "");
         assert_eq!(key(KeyCode::Enter, KeyModifiers::NONE).0, Typed::Done);
         assert_eq!(key(KeyCode::Esc, KeyModifiers::NONE).0, Typed::Off);
+    }
+
+    #[test]
+    fn a_pasted_text_is_typed_up_to_its_first_newline() {
+        let mut prompt = Prompt {
+            kind: PromptKind::Search,
+            text: "a".to_owned(),
+        };
+        prompt.paste("b\tc\x1b\rq\n");
+        assert_eq!(prompt.text, "abc");
+        prompt.paste(&"\u{e9}".repeat(Prompt::MAX_LEN));
+        assert_eq!(prompt.text.len(), Prompt::MAX_LEN - 1);
     }
 }

@@ -1,16 +1,18 @@
 //! The loop: a terminal, keys, signals, and data that may be replaced.
 
 mod beside;
+mod keyboard;
+mod message;
 mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
-use crate::face::{Face, TuiData, TuiUpdate};
+use crate::face::{Face, TuiUpdate};
 use crate::keys::is_interrupt;
-use crate::task::Made;
 use beside::Beside;
-use crossbeam_channel::{Receiver, Sender, unbounded};
-use ratatui_crossterm::crossterm::event::{self, Event, KeyEventKind};
+use crossbeam_channel::{Receiver, unbounded};
+use keyboard::{Keyboard, listen};
+use message::Message;
 use ratatui_crossterm::crossterm::terminal::size as terminal_size;
 use rprof_ringbuf::sys::{Signal, Signals};
 use std::collections::VecDeque;
@@ -25,21 +27,12 @@ pub enum RunError {
     /// The terminal cannot be used.
     #[error("the terminal")]
     Terminal(#[from] io::Error),
-    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-/// What comes from outside.
-#[derive(Debug)]
-enum Message {
-    Input(Input),
-    Data(Box<TuiData>),
-    End,
-    Broken(io::Error),
-    Made(Box<Made>),
-    /// Nobody types: there is time for what is still to be opened.
-    Idle,
+    /// Nobody has the terminal any more.
+    #[error("the terminal is gone")]
+    Gone,
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came: its number.
+    #[error("ended by signal {0}")]
+    Ended(i32),
 }
 
 /// How long signals and keys are waited for at once.
@@ -88,7 +81,7 @@ impl std::fmt::Debug for Wires {
 pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunError> {
     let Wires {
         out,
-        updates,
+        mut updates,
         signals,
         log,
     } = wires;
@@ -101,45 +94,25 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         signals: signals.as_ref(),
         log,
         inputs,
+        keyboard: Keyboard::open(),
         early: VecDeque::new(),
         beside: Beside::new(),
     };
     looped.settle(&mut screen)?;
     looped.draw(&mut screen)?;
     loop {
-        let message = looped.next(&updates, &mut screen)?;
+        let message = looped.next(&mut updates, &mut screen)?;
         let begin = Instant::now();
-        let what = format!("{message:.60?}");
+        let what = looped.log.is_some().then(|| message.name());
         let is_seen = !matches!(message, Message::Made(_));
         if looped.obey(message, &mut screen)? {
             return Ok(());
         }
         if is_seen {
             looped.draw(&mut screen)?;
-            looped.note(&what, begin);
+            looped.note(what.as_deref(), begin);
         }
     }
-}
-
-/// Reads keys for as long as the program runs.
-fn listen(to: Sender<Message>) {
-    thread::spawn(move || {
-        loop {
-            let input = match event::read() {
-                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
-                Ok(Event::Mouse(mouse)) => Input::Mouse(mouse),
-                Ok(Event::Resize(columns, lines)) => Input::Size(columns, lines),
-                Ok(_) => continue,
-                Err(error) => {
-                    let _ = to.send(Message::Broken(error));
-                    return;
-                }
-            };
-            if to.send(Message::Input(input)).is_err() {
-                return;
-            }
-        }
-    });
 }
 
 struct Loop<'a> {
@@ -148,6 +121,7 @@ struct Loop<'a> {
     signals: Option<&'a Signals>,
     log: Option<Box<dyn Write>>,
     inputs: Receiver<Message>,
+    keyboard: Keyboard,
     /// What came while something else was waited for.
     early: VecDeque<Message>,
     beside: Beside,
@@ -156,10 +130,14 @@ struct Loop<'a> {
 impl Loop<'_> {
     /// Obeys signals. Says whether all is to be drawn again.
     fn obey_signals(&mut self, screen: &mut Screen) -> Result<bool, RunError> {
+        // Where SIGHUP is ignored, nothing else says so.
+        if self.keyboard.is_gone() {
+            return Err(RunError::Gone);
+        }
         let mut is_changed = false;
         while let Some(signal) = self.signals.and_then(Signals::next) {
             match signal {
-                Signal::Stop { .. } => return Err(RunError::Interrupted),
+                Signal::Stop { number, .. } => return Err(RunError::Ended(number)),
                 Signal::Suspend => screen.suspend()?,
                 Signal::Continue => screen.take_again()?,
                 _ => continue,
@@ -182,7 +160,7 @@ impl Loop<'_> {
     /// What comes next.
     fn next(
         &mut self,
-        updates: &Receiver<TuiUpdate>,
+        updates: &mut Receiver<TuiUpdate>,
         screen: &mut Screen,
     ) -> Result<Message, RunError> {
         loop {
@@ -200,6 +178,7 @@ impl Loop<'_> {
             if let Some(task) = self.app.wanted().filter(|_| self.beside.is_idle()) {
                 self.beside.start(task);
             }
+            let mut is_closed = false;
             crossbeam_channel::select! {
                 recv(self.inputs) -> message => if let Ok(message) = message {
                     return Ok(message);
@@ -207,13 +186,16 @@ impl Loop<'_> {
                 recv(self.beside.made()) -> made => if let Ok(made) = made {
                     return Ok(Message::Made(Box::new(self.beside.take(made))));
                 },
-                recv(updates) -> data => match data {
+                recv(*updates) -> data => match data {
                     Ok(TuiUpdate::Data(data)) => return Ok(Message::Data(data)),
                     Ok(TuiUpdate::End) => return Ok(Message::End),
-                    // Nobody will send any more: this must not be asked all the time.
-                    Err(_) => thread::sleep(TICK),
+                    Err(_) => is_closed = true,
                 },
                 default(TICK) => {}
+            }
+            if is_closed {
+                // Nobody will send any more: this must not be asked all the time.
+                *updates = crossbeam_channel::never();
             }
         }
     }
@@ -306,8 +288,8 @@ impl Loop<'_> {
         Ok(false)
     }
 
-    fn note(&mut self, what: &str, begin: Instant) {
-        if let Some(log) = &mut self.log {
+    fn note(&mut self, what: Option<&str>, begin: Instant) {
+        if let Some((log, what)) = self.log.as_mut().zip(what) {
             let _ = writeln!(log, "{} us: {what}", begin.elapsed().as_micros());
         }
     }

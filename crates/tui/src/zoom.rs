@@ -44,8 +44,13 @@ impl Zoom {
             Self::Frames(names) => format!("stacks with {}", names.items().join(",")),
             Self::Times(times) => {
                 let start = sampled.samples.span_ns().map_or(0, |span| *span.start());
-                let since = |time: u64| seconds(time.saturating_sub(start));
-                format!("{} to {} s", since(*times.start()), since(*times.end()))
+                let unit = TimeUnit::of(times.end().saturating_sub(*times.start()));
+                let since = |time: u64| time.saturating_sub(start);
+                format!(
+                    "{} to {}",
+                    unit.number(since(*times.start())),
+                    unit.text(since(*times.end()))
+                )
             }
         }
     }
@@ -87,12 +92,52 @@ pub(crate) fn selection(event: usize, zooms: &[Zoom], profile: &Profile) -> Samp
     selection
 }
 
-/// Nanoseconds as seconds, with as many decimals as tell something.
-pub(crate) fn seconds(ns: u64) -> String {
-    format!("{}.{:03}", ns / 1_000_000_000, ns / 1_000_000 % 1000)
+/// A unit of times, with three decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeUnit {
+    ns: u64,
+    pub(crate) name: &'static str,
+}
+
+impl TimeUnit {
+    /// One in which a time of some length has digits before the decimals.
+    pub(crate) fn of(length_ns: u64) -> Self {
+        let (ns, name) = match length_ns {
+            0..1_000_000 => (1000, "us"),
+            1_000_000..1_000_000_000 => (1_000_000, "ms"),
+            _ => (1_000_000_000, "s"),
+        };
+        Self { ns, name }
+    }
+
+    /// A time as a number of it.
+    pub(crate) fn number(self, ns: u64) -> String {
+        let Self { ns: unit, .. } = self;
+        format!("{}.{:03}", ns / unit, ns % unit / (unit / 1000))
+    }
+
+    /// A time, with the unit.
+    pub(crate) fn text(self, ns: u64) -> String {
+        format!("{} {}", self.number(ns), self.name)
+    }
 }
 
 /// A share in five columns and a sign.
 pub(crate) fn percent(share: Share) -> String {
     format!("{share:.2}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_time_is_no_zero() {
+        let own = |ns| TimeUnit::of(ns).text(ns);
+        assert_eq!(own(0), "0.000 us");
+        assert_eq!(own(1_234), "1.234 us");
+        assert_eq!(own(1_234_567), "1.234 ms");
+        assert_eq!(own(61_234_567_890), "61.234 s");
+        assert_eq!(TimeUnit::of(5_000_000).number(61_234_567_890), "61234.567");
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! Its columns are those of any page: a side is a thread, and a row is what a stack counts on it.
 
-use super::base64;
 use super::columns::{difference, unsigned};
 use super::head::kind_word;
 use super::options::Page;
@@ -11,7 +10,7 @@ use super::shell;
 use crate::Format;
 use crate::json::Json;
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Interner, base64_decoded_len};
 use rprof_profile::difference::{BothCounts, DifferentialTree, Side};
 use rprof_profile::{EventKind, SampleCount};
 use rprof_untrusted::printable;
@@ -45,7 +44,7 @@ impl Format for DifferentialPage {
     type Source = ComparedRecordings;
 
     fn write(&self, compared: &ComparedRecordings, out: &mut dyn Write) -> io::Result<()> {
-        let room = base64::decoded_len(self.0.max_bytes.saturating_sub(shell::len()));
+        let room = base64_decoded_len(self.0.max_bytes.saturating_sub(shell::len()));
         let mut min_samples = 0;
         let bytes = loop {
             let bytes = Columns::of(compared, min_samples).compressed(&self.0, compared)?;

@@ -1,7 +1,6 @@
 //! One file that shows a recording in any browser, without a network: HTML, a script of ours, and the samples in few
 //! bytes. `PAGE.md` beside this crate says what is in it.
 
-mod base64;
 mod columns;
 mod detail;
 mod difference;
@@ -19,6 +18,7 @@ pub use options::Page;
 
 use crate::Format;
 use payload::Payload;
+use rprof_base::base64_decoded_len;
 use rprof_profile::SampledProfile;
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ impl Format for Page {
 
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
         let room = self.max_bytes.saturating_sub(shell::len());
-        let payload = Payload::of(self, sampled, base64::decoded_len(room))?;
+        let payload = Payload::of(self, sampled, base64_decoded_len(room))?;
         shell::write(&self.title, &payload.bytes, out)
     }
 }

@@ -1,6 +1,6 @@
 //! The file around the profile: HTML, style, script. Nothing in it is from a recording but the title, escaped.
 
-use super::base64;
+use rprof_base::{base64_text, base64_write};
 use rprof_untrusted::printable;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
@@ -56,7 +56,7 @@ pub(super) fn write(title: &str, profile: &[u8], out: &mut dyn Write) -> io::Res
             "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
             "script" => out.write_all(script.as_bytes())?,
             "script-hash" => out.write_all(hash(&script).as_bytes())?,
-            "profile" => base64::write(profile, out)?,
+            "profile" => base64_write(profile, out)?,
             _ => {}
         }
         rest = after;
@@ -71,7 +71,7 @@ fn script() -> String {
 
 /// By which the page's policy knows what may run.
 fn hash(text: &str) -> String {
-    format!("'sha256-{}'", base64::text(&Sha256::digest(text)))
+    format!("'sha256-{}'", base64_text(&Sha256::digest(text)))
 }
 
 fn escaped(title: &str) -> String {

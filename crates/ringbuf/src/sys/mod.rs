@@ -163,6 +163,17 @@ pub(crate) fn poll(fds: &mut [libc::pollfd], timeout: Duration) -> io::Result<()
     }
 }
 
+/// Whether the other end of a terminal is gone.
+pub fn is_hung_up(terminal: BorrowedFd<'_>) -> bool {
+    let mut fds = [libc::pollfd {
+        fd: terminal.as_raw_fd(),
+        events: 0,
+        revents: 0,
+    }];
+    let gone = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
+    poll(&mut fds, Duration::ZERO).is_ok() && fds[0].revents & gone != 0
+}
+
 /// Bytes of a page.
 pub fn page_size() -> usize {
     // SAFETY: no pointers.

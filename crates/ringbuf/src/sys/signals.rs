@@ -75,6 +75,8 @@ pub enum Signal {
     Snapshot,
     /// SIGINT, SIGTERM or SIGHUP: somebody wants an end.
     Stop {
+        /// Its number.
+        number: i32,
         /// A key on the terminal (Ctrl-C): all processes in its foreground have it, too.
         is_from_terminal: bool,
     },
@@ -163,6 +165,7 @@ impl Signals {
             libc::SIGTSTP => Signal::Suspend,
             libc::SIGCONT => Signal::Continue,
             _ => Signal::Stop {
+                number,
                 is_from_terminal: number == libc::SIGINT && code == libc::SI_KERNEL,
             },
         })

@@ -19,6 +19,10 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
+    /// The event that a recording has to have: asked for where an interface was to show it.
+    #[arg(skip)]
+    pub(crate) event: Option<String>,
+
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
 

@@ -51,37 +51,26 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
     Ok(SortKeys(keys))
 }
 
-impl Args {
-    /// The arguments of `rprof tui` as those of `rprof report`, which shows all events.
-    pub(crate) fn report_instead() -> anyhow::Result<ReportArgs> {
-        let words = as_report(std::env::args_os());
-        match Self::try_parse_from(words)?.command {
-            Command::Report(args) => Ok(*args),
+impl TuiArgs {
+    /// As the arguments of `rprof report`, which shows all events.
+    pub(crate) fn into_report(self) -> anyhow::Result<ReportArgs> {
+        let mut words = vec!["rprof".to_owned(), "report".to_owned()];
+        let SortKeys(keys) = self.sort;
+        if keys != SortKey::DEFAULT {
+            let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
+            words.push(format!("--sort={}", names.join(",")));
+        }
+        match Args::try_parse_from(words)?.command {
+            Command::Report(report) => {
+                let mut report = *report;
+                (report.input, report.fde, report.event) = (self.input, self.fde, self.event);
+                (report.children, report.no_children) = (self.children, self.no_children);
+                Ok(report)
+            }
             _ => anyhow::bail!("rprof report shows the recording as text"),
         }
     }
-}
 
-fn as_report(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut report: Vec<OsString> = Vec::new();
-    let mut words = words;
-    let mut is_before = true;
-    while let Some(word) = words.next() {
-        let text = word.to_str().unwrap_or_default();
-        match text {
-            "tui" if is_before => {
-                is_before = false;
-                report.push("report".into());
-            }
-            "-e" | "--event" => drop(words.next()),
-            text if text.starts_with("-e") || text.starts_with("--event=") => {}
-            _ => report.push(word),
-        }
-    }
-    report
-}
-
-impl TuiArgs {
     /// How code is written: as `rprof annotate` does it by default, with the same files.
     pub(crate) fn listing(&self) -> anyhow::Result<AnnotateArgs> {
         // Whole lines without colours: they can be moved sideways, and are coloured on the screen.
@@ -122,15 +111,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_has_the_same_arguments_but_for_the_event() {
-        let words = "rprof tui -i tui -e cycles --event=x -ey -s sym -c tui";
-        let report = as_report(words.split(' ').map(OsString::from));
-        assert_eq!(
-            report,
-            "rprof report -i tui -s sym -c tui"
-                .split(' ')
-                .collect::<Vec<_>>()
-        );
+    fn the_report_has_the_same_arguments() {
+        let report = |words: &str| {
+            let words = words.split(' ');
+            let Command::Tui(args) = Args::parse_from(words).command else {
+                panic!()
+            };
+            args.into_report().unwrap()
+        };
+        let args = report("rprof tui -Ue tui -s sym -c web --no-children --no-fde -i x");
+        assert_eq!(args.event.as_deref(), Some("tui"));
+        assert!(args.no_children && args.fde.no_fde);
+        assert_eq!(args.input.recording.path(), std::path::Path::new("x"));
+        let same = "rprof report -U -s sym -c web -i x";
+        let Command::Report(same) = Args::parse_from(same.split(' ')).command else {
+            panic!()
+        };
+        assert_eq!(format!("{:?}", args.columns), format!("{:?}", same.columns));
+        assert_eq!(format!("{:?}", args.input), format!("{:?}", same.input));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::say;
 use anyhow::{Result, bail};
+use rprof_perfdata::Reader;
 use rprof_profile::{EventProfile, Profile};
+use rprof_untrusted::Untrusted;
 
 /// Says which event is shown, if others have samples, too, and `how` those are.
 pub(crate) fn say_which(profile: &Profile, shown: &EventProfile, how: &str) {
@@ -22,15 +24,24 @@ pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usi
         let first = profile.events.iter().position(|event| event.samples > 0);
         return Ok(first.or((!profile.events.is_empty()).then_some(0)));
     };
-    match profile
-        .events
-        .iter()
-        .position(|event| event.name.raw() == name)
-    {
-        Some(number) => Ok(Some(number)),
+    of_name(profile.events.iter().map(|event| &event.name), name).map(Some)
+}
+
+/// Whether a recording has an event with this name.
+pub(crate) fn check(reader: &Reader, name: &str) -> Result<()> {
+    let events = reader.events().iter().filter(|event| !event.is_dummy());
+    of_name(events.map(|event| &event.name), name).map(drop)
+}
+
+/// Which one it is, or what there is instead.
+fn of_name<'n>(
+    names: impl Iterator<Item = &'n Untrusted<String>> + Clone,
+    name: &str,
+) -> Result<usize> {
+    match names.clone().position(|one| one.raw() == name) {
+        Some(number) => Ok(number),
         None => {
-            let names = profile.events.iter().map(|event| event.name.to_string());
-            let names: Vec<String> = names.collect();
+            let names: Vec<String> = names.map(ToString::to_string).collect();
             bail!(
                 "no event '{name}' in the recording; it has {}",
                 names.join(", ")

@@ -1,7 +1,7 @@
 //! `rprof report`.
 
 use super::answerable;
-use super::event::{choose, say_which};
+use super::event::{self, choose, say_which};
 use super::header;
 use super::idle;
 use super::next::{self, Seen};
@@ -16,6 +16,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
+use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_report::{
@@ -40,16 +41,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let reader = open(args.input.recording.path(), args.input.limits());
-    let reader = reader.map_err(|error| {
-        // Words that no recording could know are said first.
-        let columns =
-            args.columns
-                .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
-                    Vec::new()
-                });
-        columns.err().unwrap_or(error)
-    })?;
+    let reader = opened(args, weighing)?;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {
@@ -130,6 +122,24 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     next::suggest(seen, &profile, &args.input.recording);
     Ok(ending(args.strict, &profile))
+}
+
+/// Opens the recording.
+fn opened(args: &ReportArgs, weighing: Weighing) -> Result<Reader> {
+    let reader = open(args.input.recording.path(), args.input.limits());
+    let reader = reader.map_err(|error| {
+        // Words that no recording could know are said first.
+        let columns =
+            args.columns
+                .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
+                    Vec::new()
+                });
+        columns.err().unwrap_or(error)
+    })?;
+    if let Some(event) = &args.event {
+        event::check(&reader, event)?;
+    }
+    Ok(reader)
 }
 
 /// Refuses what a form does not have.

@@ -18,6 +18,9 @@ pub(crate) const SORTS: &[&[SortKey]] = &[
     &[SortKey::Comm, SortKey::Dso],
 ];
 
+/// Why rows have no trees.
+const NO_CHAINS: &str = "there are no call chains: rprof record writes them (perf record needs -g)";
+
 impl App {
     /// Does what a command says.
     pub(super) fn command(&mut self, command: Command) -> Effect {
@@ -104,6 +107,7 @@ impl App {
     fn right(&mut self) {
         let columns = self.columns();
         match self.view {
+            ViewKind::Rows if !self.has_chains => self.say(NO_CHAINS),
             ViewKind::Rows => self.with_table(TableView::open),
             ViewKind::Calls | ViewKind::Flame => {
                 let Some(boxes) = self.shown.as_ref().and_then(|shown| shown.boxes()) else {
@@ -129,6 +133,7 @@ impl App {
     pub(super) fn open(&mut self) {
         let shown = self.shown.as_ref();
         match self.view {
+            ViewKind::Rows if !self.has_chains => self.say(NO_CHAINS),
             ViewKind::Rows => self.with_table(TableView::toggle),
             ViewKind::Calls => {
                 if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
@@ -155,6 +160,7 @@ impl App {
         let height = self.height();
         if self.view == ViewKind::Rows {
             match command {
+                _ if !self.has_chains => self.say(NO_CHAINS),
                 Command::OpenEntry => self.with_table(TableView::toggle_all),
                 Command::OpenAll => self.table.open_all(height),
                 _ => self.table.close_all(height),
@@ -173,6 +179,10 @@ impl App {
     }
 
     fn turn(&mut self) {
+        if !self.has_chains {
+            self.say(NO_CHAINS);
+            return;
+        }
         let height = self.height();
         self.with_table(|table, source| table.turn(source, height));
         let way = match self.table.order {
@@ -216,6 +226,10 @@ impl App {
 
     fn turn_weighing(&mut self) {
         self.by.weighing = match self.by.weighing {
+            Weighing::Own if !self.has_chains => {
+                self.say(NO_CHAINS);
+                return;
+            }
             Weighing::Own => Weighing::WithChildren,
             Weighing::WithChildren => Weighing::Own,
         };

@@ -1,6 +1,7 @@
 //! All state, and what keys and clicks make of it.
 
 mod commands;
+mod help;
 mod mouse;
 mod over;
 mod prepared;
@@ -26,6 +27,7 @@ use crate::views::table::TableView;
 use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
 use remembered::RememberedRows;
+use rprof_profile::SampledProfile;
 use rprof_profile::view::{Order, SortKey, Weighing};
 use rprof_query::{Explorer, SampleSelection};
 use std::sync::Arc;
@@ -56,6 +58,8 @@ pub enum Input {
     Mouse(MouseEvent),
     /// The terminal has another size: columns and lines.
     Size(u16, u16),
+    /// A text that was pasted.
+    Paste(String),
 }
 
 /// What has to be done outside.
@@ -94,6 +98,8 @@ pub struct App {
     pub(crate) look: Look,
     pub(crate) size: (u16, u16),
     pub(crate) explorer: Arc<Explorer>,
+    /// Whether there is anything below rows.
+    pub(crate) has_chains: bool,
     /// Of what is replaced together with the samples.
     pub(crate) title: String,
     pub(crate) quality: String,
@@ -132,10 +138,12 @@ impl App {
     /// Begins with the rows of an event.
     pub fn new(data: TuiData, settings: TuiSettings) -> Self {
         let order = table_order(settings.weighing);
+        let has_chains = has_chains(&data.sampled);
         let mut app = Self {
             look: settings.look,
             size: settings.size,
             explorer: Arc::new(Explorer::new(data.sampled)),
+            has_chains,
             title: data.title,
             quality: data.quality,
             advice: data.advice,
@@ -184,6 +192,7 @@ impl App {
         self.remember_rows();
         self.shown = None;
         self.kept.clear();
+        self.has_chains = has_chains(&data.sampled);
         self.explorer = Arc::new(Explorer::new(data.sampled));
         (self.title, self.quality) = (data.title, data.quality);
         (self.advice, self.about) = (data.advice, data.about);
@@ -203,7 +212,11 @@ impl App {
         let n_lines = self.n_lines();
         let effect = match input {
             Input::Size(columns, lines) => {
-                self.size = (*columns, *lines);
+                self.resize((*columns, *lines));
+                Effect::None
+            }
+            Input::Paste(text) => {
+                self.paste(text);
                 Effect::None
             }
             Input::Key(key) => self.key(*key),
@@ -248,13 +261,22 @@ impl App {
     pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
         match code {
             Ok(lines) => {
-                let title = rprof_untrusted::printable(&function.name).into_owned();
+                let title = self.code_title(function);
                 let height = self.page_height();
                 self.over = Over::Page(Page::code(title, lines, height));
                 self.message = None;
             }
             Err(why) => self.message = Some(why),
         }
+    }
+
+    /// The function, and which samples its code counts.
+    fn code_title(&self, function: &FunctionOf) -> String {
+        let mut title = format!("{}  {}", function.name, function.image);
+        if !self.zooms.is_empty() {
+            title += "  (also what zooms leave out)";
+        }
+        rprof_untrusted::printable(&title).into_owned()
     }
 
     /// How saving went.
@@ -281,6 +303,12 @@ impl App {
             text,
         })
     }
+}
+
+/// Whether any stack has more than one function.
+fn has_chains(sampled: &SampledProfile) -> bool {
+    let mut nodes = sampled.stacks.nodes().iter();
+    nodes.any(|node| node.parent.is_some())
 }
 
 /// Trees grow as those of `rprof report`.

@@ -101,6 +101,7 @@ impl App {
         let lanes = self.shown.as_ref().and_then(|shown| shown.lanes());
         let n = lanes.map_or(0, |lanes| lanes.lanes.len());
         let lane = screen.lane();
+        let before = self.lanes;
         if let Some(slot) = column.checked_sub(lane.names) {
             self.lanes.slot = slot.min(lane.slots.saturating_sub(1));
             self.lanes.mark = None;
@@ -111,6 +112,10 @@ impl App {
             self.lanes
                 .cursor
                 .go(line, n, screen.height().saturating_sub(1));
+        }
+        // The same thread and time: as ENTER.
+        if self.lanes == before && column >= lane.names {
+            self.open();
         }
     }
 

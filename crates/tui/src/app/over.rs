@@ -1,12 +1,13 @@
 //! What stands in front of the view: pages, menus, a line that is typed; and what they do.
 
 use super::commands::SORTS;
+use super::help::help;
 use super::{App, Effect, Over};
 use crate::face::{FunctionOf, SaveForm};
-use crate::keys::{Command, KEYS, command_of, command_on_page, is_interrupt};
+use crate::keys::{Command, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
-use crate::page::Page;
+use crate::page::{Page, PageKind};
 use crate::prompt::{Prompt, PromptKind, Typed};
 use crate::views::ViewKind;
 use crate::views::boxes::Found;
@@ -93,6 +94,25 @@ impl App {
         Effect::None
     }
 
+    /// A text belongs into the line that is typed; it presses no keys.
+    pub(super) fn paste(&mut self, text: &str) {
+        self.message = None;
+        match &mut self.over {
+            Over::Prompt(prompt) => prompt.paste(text),
+            _ => self.message = Some("text can be pasted where / or f ask for names".to_owned()),
+        }
+    }
+
+    /// The terminal has another size: columns and lines.
+    pub(super) fn resize(&mut self, size: (u16, u16)) {
+        self.size = size;
+        if let Over::Page(page) = &mut self.over
+            && page.kind == PageKind::Keys
+        {
+            page.lines = help(size.0);
+        }
+    }
+
     /// Does what a line says.
     fn typed(&mut self, prompt: &Prompt) -> Result<(), String> {
         let text = prompt.text.trim();
@@ -131,7 +151,10 @@ impl App {
             ViewKind::Rows | ViewKind::Threads => {
                 self.filter_again();
                 self.filter = matcher;
-                self.view = ViewKind::Rows;
+                if self.view == ViewKind::Threads {
+                    self.view = ViewKind::Rows;
+                    self.message = Some("rows with such names; 4 goes back to threads".to_owned());
+                }
             }
             ViewKind::Calls | ViewKind::Flame => {
                 let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
@@ -180,7 +203,7 @@ impl App {
             }
             Command::Frames => prompt(PromptKind::Frames, String::new()),
             Command::Limit => prompt(PromptKind::Limit, String::new()),
-            Command::Help => Over::Page(Page::text("Keys".to_owned(), help())),
+            Command::Help => Over::Page(Page::keys(help(self.size.0))),
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
             Command::Sort => Over::Menu(self.sort_menu()),
             Command::Save => Over::Menu(save_menu(self.is_live)),
@@ -280,23 +303,4 @@ fn actions() -> Menu {
     ];
     let choices = choices.map(|(key, text, command)| choice(key, text, command));
     Menu::new("What to do", choices.into())
-}
-
-fn help() -> Vec<String> {
-    let width = KEYS
-        .iter()
-        .map(|help| help.keys.len())
-        .max()
-        .unwrap_or(0)
-        .min(14);
-    let mut lines = Vec::new();
-    for help in KEYS {
-        if help.keys.len() > width {
-            lines.push(help.keys.to_owned());
-            lines.push(format!("{:width$}  {}", "", help.what));
-        } else {
-            lines.push(format!("{:width$}  {}", help.keys, help.what));
-        }
-    }
-    lines
 }

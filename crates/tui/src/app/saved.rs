@@ -2,9 +2,10 @@
 
 use super::{App, Effect};
 use crate::views::ViewKind;
+use crate::views::boxes::folded;
 use crate::views::lanes::times_of;
 use crate::views::table::TableLine;
-use crate::zoom::{percent, seconds};
+use crate::zoom::{TimeUnit, percent};
 use rprof_profile::view::Weighing;
 use rprof_untrusted::printable;
 
@@ -130,7 +131,8 @@ impl App {
             .max(1);
         let times = times_of(lanes, &(0..=slots - 1));
         let long = times.end().saturating_sub(*times.start());
-        *text += &format!("# {} s, {slots} parts\n", seconds(long));
+        let long = TimeUnit::of(long).text(long);
+        *text += &format!("# {long}, {slots} parts\n");
         for lane in &lanes.lanes {
             let share = percent(shown.share(lane.weight, self.is_relative));
             let name = self.thread_name(lane.thread);
@@ -226,7 +228,7 @@ impl App {
         if self.table.order == rprof_profile::view::Order::Caller {
             names.reverse();
         }
-        names.join(";")
+        folded(names.into_iter())
     }
 }
 

@@ -4,9 +4,10 @@ use super::pen::Pen;
 use crate::app::App;
 use crate::screen::{Screen, cells};
 use crate::views::lanes::times_of;
-use crate::zoom::{percent, seconds};
+use crate::zoom::{TimeUnit, percent};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use rprof_base::Counted;
 use rprof_profile::EventKind;
 use rprof_profile::text::at_right;
 use rprof_query::{ThreadLane, ThreadLanes};
@@ -64,13 +65,14 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
 
 fn heading(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let full = if app.look.has_blocks { "\u{2588}" } else { "#" };
-    let per = seconds(lanes.slot_ns);
+    let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
     let what = match kind(app) {
         EventKind::CpuTime => "a whole CPU",
         _ => "the most of any",
     };
-    let n = lanes.lanes.len();
-    let text = format!("{n} threads, {per} s a column, {full} is {what}");
+    let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
+    let threads = Counted::new(n, "thread", "threads");
+    let text = format!("{threads}, {per} a column, {full} is {what}");
     pen.text(at, &text, app.look.quiet());
 }
 
@@ -131,6 +133,12 @@ fn draw_name(app: &App, pen: &mut Pen<'_>, at: Rect, lane: &ThreadLane) {
     }
 }
 
+/// The unit of times on the screen.
+fn unit_of(lanes: &ThreadLanes) -> TimeUnit {
+    let times = &lanes.times_ns;
+    TimeUnit::of(times.end().saturating_sub(*times.start()))
+}
+
 /// Times below which columns begin, since the first sample.
 fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let first = app
@@ -139,11 +147,14 @@ fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
         .samples
         .span_ns()
         .map_or(0, |span| *span.start());
-    for x in (0..at.width).step_by(12) {
+    let unit = unit_of(lanes);
+    let last = lanes.times_ns.end().saturating_sub(first);
+    let step = unit.text(last).len().max(11) + 1;
+    for x in (0..at.width).step_by(step) {
         let slot = usize::from(x);
         let time = times_of(lanes, &(slot..=slot));
-        let text = format!("{} s", seconds(time.start().saturating_sub(first)));
-        let place = Rect::new(at.x + x, at.y, 11, 1).intersection(at);
+        let text = unit.text(time.start().saturating_sub(first));
+        let place = Rect::new(at.x + x, at.y, cells(step - 1), 1).intersection(at);
         if usize::from(place.width) >= text.len() {
             pen.text(place, &text, app.look.quiet());
         }
@@ -185,7 +196,8 @@ pub(super) fn selected(app: &App) -> String {
         .span_ns()
         .map_or(0, |span| *span.start());
     let times = app.lanes.times(lanes);
-    let since = |time: u64| seconds(time.saturating_sub(first));
+    let unit = unit_of(lanes);
+    let since = |time: u64| time.saturating_sub(first);
     let share = percent(shown.share(lane.weight, app.is_relative));
     let slots = app
         .lanes
@@ -195,9 +207,10 @@ pub(super) fn selected(app: &App) -> String {
         .filter_map(|slot| lane.slots.get(slot))
         .fold(0, |sum, one| sum.saturating_add(*one));
     let within = percent(shown.share(within, app.is_relative));
-    let (start, end) = (since(*times.start()), since(*times.end()));
+    let start = unit.number(since(*times.start()));
+    let end = unit.text(since(*times.end()));
     format!(
-        "{} {share}; {start} to {end} s: {within}",
+        "{} {share}; {start} to {end}: {within}",
         app.thread_name(lane.thread)
     )
 }

@@ -2,11 +2,13 @@
 
 use super::pen::Pen;
 use crate::app::{App, Over};
+use crate::matcher::Matcher;
 use crate::screen::cells;
 use crate::views::ViewKind;
 use crate::zoom::percent;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use rprof_base::Counted;
 use rprof_profile::text::width;
 use rprof_untrusted::printable;
 
@@ -57,15 +59,17 @@ fn selected(app: &App) -> String {
         let share = shown.map(|shown| percent(shown.share(found.weight, app.is_relative)));
         let share = share.unwrap_or_default();
         text = format!(
-            "/{} {} found, {share}; n the next | ",
-            found.matcher.text(),
+            "{} {} found, {share}; n the next | ",
+            looked_for(&found.matcher),
             found.n
         );
     }
     match app.view {
         ViewKind::Rows | ViewKind::Calls => {
             if let (ViewKind::Rows, Some(filter)) = (app.view, &app.filter) {
-                text = format!("/{}: {} rows | ", filter.text(), app.table.lines.len());
+                let n = u64::try_from(app.table.lines.len()).unwrap_or(u64::MAX);
+                let rows = Counted::new(n, "row", "rows");
+                text = format!("{}: {rows} | ", looked_for(filter));
             }
             if let Some(frame) = app.selected().frame {
                 profile
@@ -79,6 +83,14 @@ fn selected(app: &App) -> String {
         ViewKind::Threads => text = super::lanes::selected(app),
     }
     text
+}
+
+/// What was typed behind `/`; a regular expression has one of its own.
+fn looked_for(matcher: &Matcher) -> String {
+    match matcher.text() {
+        text if text.starts_with('/') => text.to_owned(),
+        text => format!("/{text}"),
+    }
 }
 
 fn box_text(app: &App) -> String {

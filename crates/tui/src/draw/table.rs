@@ -134,7 +134,11 @@ fn draw_row(app: &App, pen: &mut Pen<'_>, columns: &TableColumns, (at, number): 
     };
     let share = |weight| shown.share(weight, app.is_relative);
     let (total, own) = (share(row.total_weight), share(row.self_weight));
-    let sign = if app.table.is_open(number) { "-" } else { "+" };
+    let sign = match app.has_chains {
+        true if app.table.is_open(number) => "-",
+        true => "+",
+        false => " ",
+    };
     pen.text(at, sign, app.look.quiet());
     let mut x = 2;
     if columns.has_children {

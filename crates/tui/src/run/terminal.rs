@@ -5,7 +5,9 @@ use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 use ratatui_crossterm::crossterm::cursor::{Hide, Show};
-use ratatui_crossterm::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui_crossterm::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use ratatui_crossterm::crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
@@ -83,7 +85,14 @@ impl Drop for Screen {
 
 fn take(out: Out) -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(out(), EnterAlternateScreen, EnableMouseCapture, Hide)
+    // What is pasted is to be told apart from keys.
+    execute!(
+        out(),
+        EnterAlternateScreen,
+        EnableMouseCapture,
+        EnableBracketedPaste,
+        Hide
+    )
 }
 
 /// Nothing can be done about what fails here.
@@ -91,6 +100,7 @@ fn give_back(out: Out) {
     let _ = execute!(
         out(),
         EndSynchronizedUpdate,
+        DisableBracketedPaste,
         DisableMouseCapture,
         LeaveAlternateScreen,
         Show

@@ -104,9 +104,14 @@ impl Boxes {
     pub(crate) fn stack(&self, number: u32, profile: &Profile) -> String {
         let mut path: Vec<u32> = self.path(number).collect();
         path.reverse();
-        let names = path.into_iter().map(|one| self.name(one, profile));
-        names.collect::<Vec<_>>().join(";")
+        folded(path.into_iter().map(|one| self.name(one, profile)))
     }
+}
+
+/// Names from the outermost on as a folded stack: what separates them is in none.
+pub(crate) fn folded(names: impl Iterator<Item = String>) -> String {
+    let names = names.map(|name| name.replace(';', ":"));
+    names.collect::<Vec<_>>().join(";")
 }
 
 /// What a search has found.

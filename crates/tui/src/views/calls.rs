@@ -1,6 +1,7 @@
 //! The call tree: from the threads to what they called.
 
 use super::boxes::Boxes;
+use super::opened::{open_below, open_chain};
 use crate::cursor::Cursor;
 use foldhash::HashSet;
 
@@ -22,15 +23,12 @@ pub(crate) struct CallsView {
 }
 
 impl CallsView {
-    /// Lines that `E` opens at most.
-    const MAX_OPENED: usize = 10_000;
-
     /// Begins anew: with the threads, the first of them open.
     pub(crate) fn reset(&mut self, boxes: &Boxes) {
         self.open.clear();
         self.cursor = Cursor::default();
         if let Some(&first) = boxes.children(None).first() {
-            self.open_chain(boxes, first);
+            open_chain(&mut self.open, boxes, first);
         }
         self.build(boxes);
     }
@@ -48,7 +46,7 @@ impl CallsView {
         if let Some(number) = self.selected() {
             match self.open.remove(&number) {
                 true => {}
-                false => self.open_chain(boxes, number),
+                false => open_chain(&mut self.open, boxes, number),
             }
             self.build(boxes);
         }
@@ -87,14 +85,15 @@ impl CallsView {
                 }
             }
         } else {
-            self.open_below(boxes, vec![number]);
+            open_below(&mut self.open, boxes, vec![number]);
         }
         self.build(boxes);
     }
 
     pub(crate) fn open_all(&mut self, boxes: &Boxes, height: usize) {
         let at = self.selected();
-        self.open_below(boxes, boxes.children(None).iter().rev().copied().collect());
+        let lowest = boxes.children(None).iter().rev().copied().collect();
+        open_below(&mut self.open, boxes, lowest);
         self.build(boxes);
         at.map(|at| self.go_to(at, height));
     }
@@ -120,27 +119,6 @@ impl CallsView {
             self.cursor.go(at, self.lines.len(), height);
         }
         at.is_some()
-    }
-
-    /// Opens a node, and on to where its weight divides.
-    fn open_chain(&mut self, boxes: &Boxes, number: u32) {
-        let chain = std::iter::successors(Some(number), |&at| boxes.only_child(at));
-        self.open.extend(chain);
-    }
-
-    fn open_below(&mut self, boxes: &Boxes, mut todo: Vec<u32>) {
-        let mut n_left = Self::MAX_OPENED;
-        while let Some(at) = todo.pop() {
-            let children = boxes.children(Some(at));
-            if n_left < children.len() {
-                break;
-            }
-            n_left -= children.len();
-            if !children.is_empty() {
-                self.open.insert(at);
-                todo.extend(children.iter().rev());
-            }
-        }
     }
 
     fn build(&mut self, boxes: &Boxes) {

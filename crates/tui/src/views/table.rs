@@ -1,5 +1,6 @@
 //! Rows, with call trees below those that are open.
 
+use super::opened::{open_below, open_chain};
 use crate::cursor::Cursor;
 use crate::shown::Shown;
 use foldhash::{HashMap, HashSet};
@@ -53,9 +54,6 @@ pub(crate) struct Source<'a> {
 }
 
 impl OpenTree {
-    /// Lines that are opened at once, at most.
-    const MAX_OPENED: usize = 10_000;
-
     fn of(tree: CallTree, is_row: bool) -> Self {
         let roots = match *tree.roots() {
             [only] if is_row => tree.node(only).children.clone(),
@@ -78,23 +76,11 @@ impl OpenTree {
     }
 
     fn open_chain(&mut self, node: u32) {
-        let chain = std::iter::successors(Some(node), |&at| self.tree.only_child(at));
-        self.open.extend(chain);
+        open_chain(&mut self.open, &self.tree, node);
     }
 
-    fn open_below(&mut self, mut todo: Vec<u32>) {
-        let mut n_left = Self::MAX_OPENED;
-        while let Some(at) = todo.pop() {
-            let children = &self.tree.node(at).children;
-            if n_left < children.len() {
-                break;
-            }
-            n_left -= children.len();
-            if !children.is_empty() {
-                self.open.insert(at);
-                todo.extend(children.iter().rev());
-            }
-        }
+    fn open_below(&mut self, nodes: Vec<u32>) {
+        open_below(&mut self.open, &self.tree, nodes);
     }
 
     fn lines(&self, row: usize) -> Vec<TableLine> {

@@ -7,7 +7,7 @@ pub(super) use face::{free_name, save_view};
 use super::event::choose;
 use super::reading::{open, progress, warn_of};
 use super::report;
-use crate::args::{Args, TuiArgs};
+use crate::args::TuiArgs;
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
@@ -25,17 +25,15 @@ use std::process::ExitCode;
 /// Names a file that gets a line for each key: how long its answer took.
 const LOG: &str = "RPROF_TUI_LOG";
 
-/// As a shell says that SIGINT ended something.
-const INTERRUPTED: u8 = 128 + 2;
-
-pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (look, size) = match screen::interface() {
         Ok(terminal) => terminal,
         Err(why) => {
             say::line(format_args!("{why}: here is the report instead"));
-            return report::run(&Args::report_instead()?, paging);
+            return report::run(&args.into_report()?, paging);
         }
     };
+    let args = &args;
     let reader = open(args.input.recording.path(), args.input.limits())?;
     let has_chains = reader.has_call_chains();
     let options = Options {
@@ -67,7 +65,8 @@ pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let wires = Wires::of(|| Box::new(io::stdout()), log()?)?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(RunError::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
+        // As a shell says what ended something.
+        Err(RunError::Ended(signal)) => Ok(ExitCode::from(u8::try_from(128 + signal)?)),
         Err(error) => Err(error.into()),
     }
 }

@@ -321,6 +321,119 @@ fn a_click_selects_and_a_second_one_opens() {
     assert_eq!(app.over, Over::Nothing);
 }
 
+#[test]
+fn a_second_click_zooms_into_the_time_of_a_thread() {
+    let mut app = app();
+    let left = MouseEventKind::Down(MouseButton::Left);
+    press(&mut app, "4");
+    mouse(&mut app, left, (60, 4));
+    assert!(app.zooms.is_empty());
+    mouse(&mut app, left, (60, 5));
+    assert!(app.zooms.is_empty());
+    mouse(&mut app, left, (60, 5));
+    assert_eq!(app.zooms.len(), 1);
+}
+
+#[test]
+fn what_is_pasted_presses_no_keys() {
+    let mut app = app();
+    let paste = |app: &mut App, text: &str| app.handle(&Input::Paste(text.to_owned()));
+    assert_eq!(paste(&mut app, "q"), Effect::None);
+    assert!(screen(&app).contains("text can be pasted where"));
+    press(&mut app, "/");
+    paste(&mut app, "memcpy\nq\x1b");
+    assert!(matches!(&app.over, Over::Prompt(prompt) if prompt.text == "memcpy"));
+    press(&mut app, "<Enter>");
+    assert_eq!(rows(&app), ["[.] memcpy"]);
+}
+
+#[test]
+fn rows_without_call_chains_open_nothing() {
+    let samples = [(1, "server", "main", 2), (2, "server", "work", 1)];
+    let mut app = app_of(testing::sampled(&samples), (80, 24));
+    let n_rows = app.table.lines.len();
+    for key in ["<Enter>", "+", "<Right>", "e", "E", "c"] {
+        press(&mut app, key);
+        assert!(screen(&app).contains("no call chains"), "{key}");
+        assert_eq!(app.table.lines.len(), n_rows, "{key}");
+        assert!(line_with(&app, "] main").starts_with(' '), "{key}");
+    }
+    // Out of a column that says nothing, but not into it.
+    press(&mut app, "x");
+    assert!(!screen(&app).contains("Children"));
+    press(&mut app, "x");
+    assert!(screen(&app).contains("no call chains") && !screen(&app).contains("Children"));
+}
+
+#[test]
+fn a_copied_stack_has_a_name_between_two_separators() {
+    let sampled = testing::sampled(&[(1, "a;b", "main;work", 1)]);
+    let mut app = app_of(sampled, (80, 24));
+    assert_eq!(
+        press(&mut app, "2<Down><Down>y"),
+        Effect::Copy("a:b;main;work".to_owned())
+    );
+}
+
+#[test]
+fn what_is_looked_for_is_said_as_it_was_typed() {
+    let mut app = app();
+    press(&mut app, "//^main$/<Enter>");
+    assert!(line_with(&app, "1 row |").starts_with("/^main$/: "));
+    press(&mut app, "<Esc>2/ma<Enter>");
+    assert!(line_with(&app, " found").starts_with("/ma "));
+}
+
+#[test]
+fn a_search_from_the_threads_says_where_it_goes() {
+    let mut app = app();
+    press(&mut app, "4/memcpy<Enter>");
+    assert_eq!(app.view, ViewKind::Rows);
+    assert!(screen(&app).contains("4 goes back to threads"));
+}
+
+#[test]
+fn code_says_that_zooms_are_not_its() {
+    let mut app = app();
+    let Effect::Code(function) = press(&mut app, "a") else {
+        panic!();
+    };
+    let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();
+    app.take_code(&function, Ok(vec![String::new()]));
+    assert_eq!(title(&app), " main  prog");
+    press(&mut app, "<Esc>t");
+    app.take_code(&function, Ok(vec![String::new()]));
+    assert_eq!(title(&app), " main  prog  (also what zooms leave out)");
+}
+
+#[test]
+fn short_times_have_digits() {
+    let samples = [(1_000, "x", "main", 1), (41_000, "x", "main", 1)];
+    let mut app = app_of(testing::sampled(&samples), (80, 24));
+    press(&mut app, "4<Right><Right>");
+    assert!(line_with(&app, "a column").starts_with("1 thread, "));
+    assert!(line_with(&app, "a column").contains(" us a column"));
+    press(&mut app, "<Enter>");
+    let what = line_with(&app, "cycles");
+    assert!(
+        what.ends_with(" us") && !what.contains("0.000 to 0.000"),
+        "{what}"
+    );
+}
+
+#[test]
+fn the_help_is_as_wide_as_the_screen() {
+    let mut app = app_of(sampled(), (40, 24));
+    press(&mut app, "?");
+    for columns in [40, 60, 200] {
+        app.handle(&Input::Size(columns, 200));
+        let text: Vec<String> = screen(&app).split_whitespace().map(str::to_owned).collect();
+        let text = text.join(" ");
+        assert!(text.contains("a row, a node; zoom into a box; apply the marked time"));
+        assert!(!text.contains(".."), "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

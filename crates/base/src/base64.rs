@@ -7,8 +7,11 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Bytes that are read and written at once; three become four.
 const BLOCK: usize = 3 << 14;
 
-/// Writes bytes as text.
-pub(super) fn write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+/// Writes bytes as text in base64.
+///
+/// # Errors
+/// Those of `out`.
+pub fn base64_write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::with_capacity(BLOCK / 3 * 4);
     for block in bytes.chunks(BLOCK) {
         text.clear();
@@ -25,16 +28,16 @@ pub(super) fn write(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Text of bytes that are few.
-pub(super) fn text(bytes: &[u8]) -> String {
+/// Bytes that are few, in base64.
+pub fn base64_text(bytes: &[u8]) -> String {
     let mut text = Vec::new();
     // Into memory nothing can fail.
-    let _ = write(bytes, &mut text);
+    let _ = base64_write(bytes, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// How many bytes a text of some length has room for.
-pub(super) fn decoded_len(text: usize) -> usize {
+/// How many bytes a text in base64 of some length has room for.
+pub fn base64_decoded_len(text: usize) -> usize {
     text / 4 * 3
 }
 
@@ -52,14 +55,17 @@ mod tests {
             ("foobar", "Zm9vYmFy"),
             ("\u{7ff}??>", "378/Pz4="),
         ] {
-            assert_eq!(text(bytes.as_bytes()), expected);
+            assert_eq!(base64_text(bytes.as_bytes()), expected);
         }
     }
 
     #[test]
     fn blocks_follow_each_other_without_a_seam() {
         let bytes: Vec<u8> = (0..=255).cycle().take(BLOCK + 100).collect();
-        let whole = text(&bytes);
-        assert_eq!(whole, text(&bytes[..BLOCK]) + &text(&bytes[BLOCK..]));
+        let whole = base64_text(&bytes);
+        assert_eq!(
+            whole,
+            base64_text(&bytes[..BLOCK]) + &base64_text(&bytes[BLOCK..])
+        );
     }
 }

@@ -1,0 +1,38 @@
+//! The help, in lines.
+
+use crate::keys::KEYS;
+
+/// All keys, in so many columns.
+pub(super) fn help(columns: u16) -> Vec<String> {
+    /// Longer ones have a line of their own.
+    const KEYS_WIDTH: usize = 14;
+    let room = usize::from(columns).saturating_sub(KEYS_WIDTH + 2).max(1);
+    let mut lines = Vec::new();
+    for help in KEYS {
+        let mut keys = help.keys;
+        if keys.len() > KEYS_WIDTH {
+            lines.push(keys.to_owned());
+            keys = "";
+        }
+        for what in wrapped(help.what, room) {
+            lines.push(format!("{keys:KEYS_WIDTH$}  {what}"));
+            keys = "";
+        }
+    }
+    lines
+}
+
+/// A text in lines; a word that is longer than one has its own.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
