@@ -22,13 +22,16 @@ use std::sync::Once;
 /// Opens what a terminal is written to.
 type Out = fn() -> Box<dyn Write>;
 
+/// What is drawn with.
+type BufferedBackend = CrosstermBackend<BufWriter<Box<dyn Write>>>;
+
 /// Most screens are written at once.
 const FRAME_LEN: usize = 64 << 10;
 
 /// A terminal that shows the interface.
 pub(super) struct Screen {
     /// Its end would show the cursor, and complain to a terminal that may be gone: [`give_back`] does that.
-    terminal: ManuallyDrop<Terminal<CrosstermBackend<BufWriter<Box<dyn Write>>>>>,
+    terminal: ManuallyDrop<Terminal<BufferedBackend>>,
     out: Out,
 }
 
