@@ -208,20 +208,27 @@ fn signals_give_the_terminal_back() {
 #[test]
 fn it_ends_when_its_terminal_is_gone() {
     let test = "it_ends_when_its_terminal_is_gone";
-    // As nohup does: nothing but the terminal itself says that it is gone.
-    let script = format!(
-        "trap '' HUP; cd \"$(dirname \"$0\")\"; {} 2> said; echo $? > code",
-        line("")
-    );
-    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
-        return;
-    };
-    terminal.wait("? keys");
-    terminal.close();
-    let code = terminal.wait_for_file("code");
-    assert_eq!(code, "1\n");
-    let said = fs::read_to_string(terminal.path("said")).unwrap();
-    assert!(said.contains("the terminal is gone"), "{said}");
+    for to in ["2> said", ""] {
+        // As nohup does: nothing but the terminal itself says that it is gone.
+        let script = format!(
+            "trap '' HUP; cd \"$(dirname \"$0\")\"; {} {to}; echo $? > code",
+            line("")
+        );
+        let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+            return;
+        };
+        terminal.wait("? keys");
+        terminal.close();
+        assert_eq!(terminal.wait_for_file("code"), "1\n", "{to}");
+        if !to.is_empty() {
+            let said = fs::read_to_string(terminal.path("said")).unwrap();
+            assert!(
+                said.ends_with("rprof: error: the terminal is gone\n"),
+                "{said}"
+            );
+            assert!(!said.contains("cursor"), "{said}");
+        }
+    }
 }
 
 #[test]

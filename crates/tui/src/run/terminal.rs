@@ -15,18 +15,23 @@ use ratatui_crossterm::crossterm::terminal::{
 use ratatui_crossterm::crossterm::{execute, queue};
 use rprof_ringbuf::sys::suspend_process;
 use std::io::{self, BufWriter, Write};
+use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
 
 /// Opens what a terminal is written to.
 type Out = fn() -> Box<dyn Write>;
 
+/// What is drawn with.
+type BufferedBackend = CrosstermBackend<BufWriter<Box<dyn Write>>>;
+
 /// Most screens are written at once.
 const FRAME_LEN: usize = 64 << 10;
 
 /// A terminal that shows the interface.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Box<dyn Write>>>>,
+    /// Its end would show the cursor, and complain to a terminal that may be gone: [`give_back`] does that.
+    terminal: ManuallyDrop<Terminal<BufferedBackend>>,
     out: Out,
 }
 
@@ -35,7 +40,7 @@ impl Screen {
     pub(super) fn enter(out: Out) -> io::Result<Self> {
         restore_on_panic(out);
         let buffered = BufWriter::with_capacity(FRAME_LEN, out());
-        let terminal = Terminal::new(CrosstermBackend::new(buffered))?;
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(buffered))?);
         let screen = Self { terminal, out };
         take(out)?;
         Ok(screen)
