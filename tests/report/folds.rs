@@ -39,5 +39,5 @@ fn folding_that_is_not_is_said() {
         "{said}"
     );
     let said = read("export", &["--fold", "modules", "--format", "pprof"]).fails(2);
-    assert!(said.contains("folded stacks and JSON"), "{said}");
+    assert!(said.contains("folded stacks, JSON and --against"), "{said}");
 }
