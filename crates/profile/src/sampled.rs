@@ -169,7 +169,7 @@ impl SampleTable {
         }
     }
 
-    /// Drops the first samples, as many as that if there are so many.
+    /// Drops the first samples, at most this many.
     pub fn drop_first(&mut self, n_samples: usize) {
         let first = ..n_samples.min(self.len());
         self.times_ns.drain(first);

@@ -30,7 +30,7 @@ pub struct ThreadLane {
     pub slots: Vec<u64>,
 }
 
-/// Threads over a selection's time, or the recording's, in so many slots. `None` if there are no samples, or no times.
+/// Threads over a selection's time, or the recording's, in this many slots. `None` if there are no samples, or no times.
 pub fn lanes(
     sampled: &SampledProfile,
     selection: &SampleSelection,

@@ -129,7 +129,7 @@ impl Shown {
         self.lanes = Some((n_slots, lanes));
     }
 
-    /// Whether lanes of so many slots were made.
+    /// Whether lanes of this many slots were made.
     pub(crate) fn has_lanes(&self, n_slots: usize) -> bool {
         let made = self.lanes.as_ref();
         made.is_some_and(|(made, _)| *made == n_slots)

@@ -12,7 +12,7 @@ pub(crate) enum Task {
     Count(Arc<Explorer>, Box<SampleSelection>),
     Rows(Arc<Counted>, RowsBy),
     Boxes(Arc<Counted>),
-    /// Lanes of so many slots.
+    /// Lanes of this many slots.
     Lanes(Arc<Counted>, usize),
 }
 

@@ -3,7 +3,7 @@
 /// How much is joined, so that a profile has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Detail {
-    /// Samples of one thread, event and stack within so many nanoseconds are one row; 0 if each is one.
+    /// Samples of one thread, event and stack within this many nanoseconds are one row; 0 if each is one.
     pub(super) slot_ns: u64,
     /// Threads of one name are one.
     pub(super) threads: ThreadDetail,

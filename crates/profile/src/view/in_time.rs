@@ -112,7 +112,7 @@ impl Chart {
         }
     }
 
-    /// Ends frames until so many are open. Of those that are too narrow, one line is left, of their caller; threads
+    /// Ends frames until this many are open. Of those that are too narrow, one line is left, of their caller; threads
     /// stay, as they have none.
     fn close(&mut self, n_open: usize) {
         while self.open.len() > n_open.max(1) || (n_open == 0 && !self.open.is_empty()) {

@@ -117,7 +117,7 @@ impl Chart<'_> {
         });
     }
 
-    /// Closes all boxes but so many.
+    /// Closes boxes until this many are open.
     fn close(&mut self, n_open: usize) {
         while self.open.len() > n_open {
             let Some(last) = self.open.pop() else {

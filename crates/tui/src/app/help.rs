@@ -2,7 +2,7 @@
 
 use crate::keys::KEYS;
 
-/// All keys, in so many columns.
+/// All keys, in this many columns.
 pub(super) fn help(columns: u16) -> Vec<String> {
     /// Longer ones have a line of their own.
     const KEYS_WIDTH: usize = 14;

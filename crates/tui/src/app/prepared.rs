@@ -5,12 +5,13 @@ use crate::screen::Screen;
 use crate::shown::{Counted, Shown};
 use crate::task::{Made, Task};
 use crate::views::ViewKind;
-use crate::views::boxes::Found;
+use crate::views::boxes::{Boxes, Found};
 use crate::views::flame::FlameView;
 use crate::views::table::TableView;
 use crate::zoom::selection;
 use rprof_base::Share;
 use rprof_profile::view::{Row, Weighing};
+use rprof_query::ThreadLanes;
 use std::sync::Arc;
 
 /// Selections that were left and are kept, so that going back takes no time.
@@ -221,5 +222,17 @@ impl App {
         let keys = self.by.keys.iter();
         keys.map(|key| key.cell(&row.key, self.explorer.profile()))
             .collect()
+    }
+
+    /// What is shown, if its boxes were made.
+    pub(crate) fn shown_boxes(&self) -> Option<(&Shown, &Boxes)> {
+        let shown = self.shown.as_ref()?;
+        Some((shown, shown.boxes()?))
+    }
+
+    /// What is shown, if its lanes were made.
+    pub(crate) fn shown_lanes(&self) -> Option<(&Shown, &ThreadLanes)> {
+        let shown = self.shown.as_ref()?;
+        Some((shown, shown.lanes()?))
     }
 }

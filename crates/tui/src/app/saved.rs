@@ -76,11 +76,7 @@ impl App {
     }
 
     fn calls_text(&self, text: &mut String) {
-        let Some((shown, boxes)) = self
-            .shown
-            .as_ref()
-            .and_then(|shown| Some((shown, shown.boxes()?)))
-        else {
+        let Some((shown, boxes)) = self.shown_boxes() else {
             return;
         };
         for line in &self.calls.lines {
@@ -97,11 +93,7 @@ impl App {
 
     /// Boxes as wide as one column of the screen, or wider.
     fn flame_text(&self, text: &mut String) {
-        let Some((shown, boxes)) = self
-            .shown
-            .as_ref()
-            .and_then(|shown| Some((shown, shown.boxes()?)))
-        else {
+        let Some((shown, boxes)) = self.shown_boxes() else {
             return;
         };
         let mut placed = self.flame.placed(boxes, self.columns());
@@ -117,11 +109,7 @@ impl App {
     }
 
     fn lanes_text(&self, text: &mut String) {
-        let Some((shown, lanes)) = self
-            .shown
-            .as_ref()
-            .and_then(|shown| Some((shown, shown.lanes()?)))
-        else {
+        let Some((shown, lanes)) = self.shown_lanes() else {
             return;
         };
         let slots = lanes

@@ -179,11 +179,7 @@ fn brush(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
 
 /// The thread and the time that are selected.
 pub(super) fn selected(app: &App) -> String {
-    let Some((shown, lanes)) = app
-        .shown
-        .as_ref()
-        .and_then(|shown| Some((shown, shown.lanes()?)))
-    else {
+    let Some((shown, lanes)) = app.shown_lanes() else {
         return String::new();
     };
     let Some(lane) = lanes.lanes.get(app.lanes.cursor.at) else {

@@ -119,11 +119,7 @@ impl FlameView {
     /// Selects a neighbour.
     pub(crate) fn step(&mut self, step: Step, boxes: &Boxes, columns: usize) {
         let placed = self.placed(boxes, columns);
-        let Some(here) = placed
-            .iter()
-            .find(|one| one.number == self.selected)
-            .copied()
-        else {
+        let Some(here) = self.selected_of(&placed) else {
             self.selected = placed.first().map_or(0, |first| first.number);
             return;
         };
@@ -147,14 +143,15 @@ impl FlameView {
         self.selected = to.unwrap_or(&here).number;
     }
 
+    fn selected_of(&self, placed: &[PlacedBox]) -> Option<PlacedBox> {
+        let mut all = placed.iter();
+        all.find(|one| one.number == self.selected).copied()
+    }
+
     /// Selects the box to the left or right on the same line.
     pub(crate) fn sideways(&mut self, is_left: bool, boxes: &Boxes, columns: usize) {
         let placed = self.placed(boxes, columns);
-        let Some(here) = placed
-            .iter()
-            .find(|one| one.number == self.selected)
-            .copied()
-        else {
+        let Some(here) = self.selected_of(&placed) else {
             return;
         };
         let mut line = placed.iter().filter(|one| one.depth == here.depth);

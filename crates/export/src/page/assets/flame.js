@@ -6,7 +6,7 @@ const FONT = "12px ui-monospace, 'SF Mono', 'DejaVu Sans Mono', Menlo, Consolas,
 const MIN_TEXT = 22;
 /** Pixels of a printed picture, from top to bottom, at most. */
 const MAX_PRINTED = 8000;
-/** Zooms in to so many parts of the whole, at most. */
+/** The whole is at most this many times as wide as what a zoom shows. */
 const MAX_ZOOM = 1e7;
 
 /**

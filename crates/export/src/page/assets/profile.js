@@ -112,14 +112,7 @@ class Profile {
    * @param {number} label
    */
   nameOf(label) {
-    return label >= 0 && this.isByLine ? this.nameWithPlace(label) : this.bareNameOf(label);
-  }
-
-  /**
-   * The same without a place.
-   * @param {number} label
-   */
-  bareNameOf(label) {
+    if (label >= 0 && this.isByLine) return this.nameWithPlace(label);
     return this.text(label >= 0 ? this.names[label] : this.head.comms[-1 - label]);
   }
 
