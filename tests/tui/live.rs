@@ -107,7 +107,8 @@ fn signals_end_it_and_give_the_terminal_back() {
         });
         let pid = file(&terminal, "pid");
         signal(pid.trim().parse().unwrap(), "TERM");
-        terminal.wait("exit ");
+        // The command's, which it ended, and then its own.
+        terminal.wait("exit 143");
         assert_over(&terminal);
     }
 }

@@ -233,7 +233,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
         sampled: sampled.clone(),
         title: format!("{state}last {:.0} s", window.time().as_secs_f64()),
         quality,
-        advice: quality_advice(profile).map(str::to_owned),
+        advice: quality_advice(profile),
         about: profile.warnings.clone(),
     }
 }

@@ -31,6 +31,9 @@ const ROWS: usize = 40;
 /// Lines of a table that are no rows.
 const OTHER_LINES: usize = 16;
 
+/// Warnings that are remembered. Then all are forgotten.
+const MOST_SAID: usize = 1024;
+
 /// How long a segment is waited for at a time.
 const WAIT: Duration = Duration::from_secs(3600);
 
@@ -73,6 +76,9 @@ impl Tables {
     fn refresh(&mut self, segment: RecordedSegment) -> Result<()> {
         self.window.take(segment)?;
         let profile = self.window.profile();
+        if self.said.len() > MOST_SAID {
+            self.said.clear();
+        }
         for warning in &profile.warnings {
             if self.said.insert(warning.clone()) {
                 say::warning(warning);

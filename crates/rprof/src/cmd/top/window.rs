@@ -11,6 +11,7 @@ use rprof_profile::SampledProfile;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_record::{RecordedSegment, save_segments};
+use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::quoted;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -32,10 +33,19 @@ pub(super) struct LiveWindow {
     pub(super) rate: f64,
     /// Samples of the last segment.
     pub(super) n_new: u64,
+    /// Segments so far.
+    n_taken: u64,
 }
+
+/// So often, in segments, memory is given back: each needs much more while it is read than stays of it, in pieces that
+/// the allocator does not give back by itself.
+const TRIM_EVERY: u64 = 5;
 
 /// Bytes of segments that are kept to be saved.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Segments that are kept: each is an open file.
+const MOST_SEGMENTS: usize = 512;
 
 /// Samples that are kept, 20 MB of them: more are left out, the oldest first.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -55,6 +65,7 @@ impl LiveWindow {
             last: Instant::now(),
             rate: 0.0,
             n_new: 0,
+            n_taken: 0,
         }
     }
 
@@ -71,8 +82,12 @@ impl LiveWindow {
         let now = Instant::now();
         let time = now.duration_since(self.last);
         self.last = now;
-        self.times.push_back(time);
-        while self.times.len() > self.window.n_parts() {
+        match self.times.back_mut() {
+            // None of them falls out.
+            Some(all) if self.most_parts == usize::MAX => *all += time,
+            _ => self.times.push_back(time),
+        }
+        if self.times.len() > self.most_parts {
             self.times.pop_front();
         }
         self.n_new = segment.samples;
@@ -80,6 +95,11 @@ impl LiveWindow {
         let n_new = self.n_new as f64;
         self.rate = n_new / time.as_secs_f64().max(1e-3);
         self.keep(segment);
+        drop((sampled, reader));
+        self.n_taken += 1;
+        if self.n_taken.is_multiple_of(TRIM_EVERY) {
+            give_back_free_memory();
+        }
         Ok(())
     }
 
@@ -89,7 +109,7 @@ impl LiveWindow {
         let size_bytes = |all: &VecDeque<RecordedSegment>| -> u64 {
             all.iter().map(|segment| segment.size_bytes).sum()
         };
-        while self.segments.len() > self.most_parts
+        while self.segments.len() > self.most_parts.min(MOST_SEGMENTS)
             || self.segments.len() > 1 && size_bytes(&self.segments) > MOST_BYTES
         {
             self.segments.pop_front();
