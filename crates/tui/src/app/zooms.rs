@@ -133,7 +133,7 @@ impl App {
         let Some((line, shown)) = self.table.selected().zip(self.shown.as_ref()) else {
             return Selected::default();
         };
-        let Some(row) = shown.rows().get(line.row()) else {
+        let Some(row) = shown.row(line.row()) else {
             return Selected::default();
         };
         let text = |id| profile.strings.of(id).into_raw().to_owned();
