@@ -76,6 +76,9 @@ impl App {
 
     /// One step back; at the end, out.
     pub(super) fn back(&mut self) -> Effect {
+        if self.awaited.take().is_some() {
+            return Effect::None;
+        }
         if self.lanes.mark.take().is_some() && self.view == ViewKind::Threads {
             return Effect::None;
         }

@@ -43,8 +43,8 @@ pub(super) fn status(app: &App, pen: &mut Pen<'_>, at: Rect) {
         pen.text(cursor, " ", Style::new().add_modifier(Modifier::REVERSED));
         return;
     }
-    if let Some(message) = &app.message {
-        pen.cut(at, &printable(message), app.look.warning());
+    if let Some(message) = app.message.clone().or_else(|| app.awaited_text()) {
+        pen.cut(at, &printable(&message), app.look.warning());
         return;
     }
     pen.cut(at, &printable(&selected(app)), Style::new());

@@ -194,25 +194,19 @@ fn what_has_to_be_done_outside_is_asked_for() {
     assert_eq!(press(&mut app, "P"), Effect::Save(SaveForm::Text));
     assert_eq!(press(&mut app, "sj"), Effect::Save(SaveForm::Json));
     assert_eq!(press(&mut app, "s<Enter>"), Effect::Save(SaveForm::Svg));
-    let Effect::Code(function) = press(&mut app, "a") else {
+    let Effect::Code(wanted) = press(&mut app, "a") else {
         panic!();
     };
+    let function = &wanted.function;
     assert_eq!(
         (function.name.as_str(), function.image.as_str()),
         ("main", "prog")
     );
-    assert!(screen(&app).contains("reading the code of main"));
-    app.take_code(&function, Ok(vec!["  50.00  10: add".to_owned()]));
-    assert!(screen(&app).contains("10: add"));
-    press(&mut app, "q");
-    assert_eq!(app.over, Over::Nothing);
-    app.take_code(&function, Err("there is no file".to_owned()));
-    assert!(screen(&app).contains("there is no file"));
     assert_eq!(
         press(&mut app, "3<Down><Down><Down>y"),
         Effect::Copy("server;main;serve;parse".to_owned())
     );
-    press(&mut app, "1<Esc>");
+    press(&mut app, "1<Esc><Esc>");
     assert!(screen(&app).contains("Really quit?"));
     assert_eq!(press(&mut app, "y"), Effect::Quit);
 }
@@ -394,20 +388,6 @@ fn a_search_from_the_threads_says_where_it_goes() {
     press(&mut app, "4/memcpy<Enter>");
     assert_eq!(app.view, ViewKind::Rows);
     assert!(screen(&app).contains("4 goes back to threads"));
-}
-
-#[test]
-fn code_says_that_zooms_are_not_its() {
-    let mut app = app();
-    let Effect::Code(function) = press(&mut app, "a") else {
-        panic!();
-    };
-    let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();
-    app.take_code(&function, Ok(vec![String::new()]));
-    assert_eq!(title(&app), " main  prog");
-    press(&mut app, "<Esc>t");
-    app.take_code(&function, Ok(vec![String::new()]));
-    assert_eq!(title(&app), " main  prog  (also what zooms leave out)");
 }
 
 #[test]
