@@ -115,7 +115,7 @@ impl App {
 
     /// Does what a line says.
     fn typed(&mut self, prompt: &Prompt) -> Result<(), String> {
-        let text = prompt.text.trim();
+        let text = prompt.text().trim();
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
             PromptKind::Frames if text.is_empty() => {
@@ -190,7 +190,7 @@ impl App {
 
     /// Opens a page, a menu or a line.
     pub(super) fn open_over(&mut self, command: Command) {
-        let prompt = |kind, text: String| Over::Prompt(Prompt { kind, text });
+        let prompt = |kind, text: String| Over::Prompt(Prompt::new(kind, text));
         self.awaited = None;
         self.over = match command {
             Command::Search => {

@@ -340,7 +340,7 @@ fn what_is_pasted_presses_no_keys() {
     assert!(screen(&app).contains("text can be pasted where"));
     press(&mut app, "/");
     paste(&mut app, "memcpy\nq\x1b");
-    assert!(matches!(&app.over, Over::Prompt(prompt) if prompt.text == "memcpy"));
+    assert!(matches!(&app.over, Over::Prompt(prompt) if prompt.text() == "memcpy"));
     press(&mut app, "<Enter>");
     assert_eq!(rows(&app), ["[.] memcpy"]);
 }
