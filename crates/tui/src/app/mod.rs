@@ -1,5 +1,6 @@
 //! All state, and what keys and clicks make of it.
 
+mod code;
 mod commands;
 mod help;
 mod mouse;
@@ -11,7 +12,7 @@ mod saved;
 mod tests;
 mod zooms;
 
-use crate::face::{FunctionOf, SaveForm, Saved, TuiData};
+use crate::face::{SaveForm, Saved, TuiData, WantedCode};
 use crate::look::Look;
 use crate::matcher::Matcher;
 use crate::menu::Menu;
@@ -26,7 +27,7 @@ use crate::views::lanes::LanesView;
 use crate::views::table::TableView;
 use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
-use remembered::RememberedRows;
+use remembered::{RememberedBoxes, RememberedRows};
 use rprof_profile::SampledProfile;
 use rprof_profile::view::{Order, SortKey, Weighing};
 use rprof_query::{Explorer, SampleSelection};
@@ -63,7 +64,7 @@ pub enum Input {
 }
 
 /// What has to be done outside.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing.
     None,
@@ -74,7 +75,7 @@ pub enum Effect {
     /// All is to be drawn anew.
     Redraw,
     /// The code of a function is asked for: [`App::take_code`].
-    Code(FunctionOf),
+    Code(Box<WantedCode>),
     /// What is seen is to be saved: [`App::saved`], then [`App::take_saved`].
     Save(SaveForm),
     /// A text is to be copied to the clipboard.
@@ -121,6 +122,7 @@ pub struct App {
     /// Selections that were left, the last one at the end.
     kept: Vec<Shown>,
     remembered: Option<RememberedRows>,
+    remembered_boxes: Option<RememberedBoxes>,
     /// Whether the table is to be made again, when its rows are there.
     is_table_old: bool,
     pub(crate) view: ViewKind,
@@ -130,6 +132,8 @@ pub struct App {
     pub(crate) lanes: LanesView,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
+    /// Code that has not come yet.
+    pub(crate) awaited: Option<WantedCode>,
     pub(crate) is_live: bool,
     pub(crate) is_paused: bool,
 }
@@ -164,6 +168,7 @@ impl App {
             asked: None,
             kept: Vec::new(),
             remembered: None,
+            remembered_boxes: None,
             is_table_old: true,
             view: ViewKind::default(),
             table: TableView::default(),
@@ -172,6 +177,7 @@ impl App {
             lanes: LanesView::default(),
             over: Over::Nothing,
             message: None,
+            awaited: None,
             is_live: settings.is_live,
             is_paused: false,
         };
@@ -190,6 +196,7 @@ impl App {
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn take_data(&mut self, data: TuiData) {
         self.remember_rows();
+        self.remember_boxes();
         self.shown = None;
         self.kept.clear();
         self.has_chains = has_chains(&data.sampled);
@@ -209,7 +216,7 @@ impl App {
 
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn input(&mut self, input: &Input) -> Effect {
-        let n_lines = self.n_lines();
+        let has_times = self.has_times();
         let effect = match input {
             Input::Size(columns, lines) => {
                 self.resize((*columns, *lines));
@@ -224,26 +231,18 @@ impl App {
         };
         self.prepare();
         match effect {
-            Effect::None if self.is_live && !self.is_paused && self.is_opened(n_lines) => {
+            // Other data would soon have nothing of that time.
+            Effect::None if self.is_live && !self.is_paused && !has_times && self.has_times() => {
                 self.pause()
             }
             effect => effect,
         }
     }
 
-    /// Lines of the call tree.
-    fn n_lines(&self) -> (ViewKind, usize) {
-        (self.view, self.calls.lines.len())
-    }
-
-    /// Whether something is open that other data would close.
-    fn is_opened(&self, before: (ViewKind, usize)) -> bool {
-        match self.view {
-            // Trees of rows stay open by name.
-            ViewKind::Rows | ViewKind::Threads => false,
-            ViewKind::Calls => before != self.n_lines() && before.0 == self.view,
-            ViewKind::Flame => self.flame.zoom.is_some(),
-        }
+    /// Whether a time is zoomed into.
+    fn has_times(&self) -> bool {
+        let mut zooms = self.zooms.iter();
+        zooms.any(|zoom| matches!(zoom, Zoom::Times(_)))
     }
 
     /// Pauses, or goes on.
@@ -255,28 +254,6 @@ impl App {
         self.is_paused = !self.is_paused;
         self.message = self.is_paused.then(|| "paused: p goes on".to_owned());
         Effect::Pause(self.is_paused)
-    }
-
-    /// The code that was asked for.
-    pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
-        match code {
-            Ok(lines) => {
-                let title = self.code_title(function);
-                let height = self.page_height();
-                self.over = Over::Page(Page::code(title, lines, height));
-                self.message = None;
-            }
-            Err(why) => self.message = Some(why),
-        }
-    }
-
-    /// The function, and which samples its code counts.
-    fn code_title(&self, function: &FunctionOf) -> String {
-        let mut title = format!("{}  {}", function.name, function.image);
-        if !self.zooms.is_empty() {
-            title += "  (also what zooms leave out)";
-        }
-        rprof_untrusted::printable(&title).into_owned()
     }
 
     /// How saving went.

@@ -5,8 +5,7 @@ use crate::screen::Screen;
 use crate::shown::{Counted, Shown};
 use crate::task::{Made, Task};
 use crate::views::ViewKind;
-use crate::views::boxes::{Boxes, Found};
-use crate::views::flame::FlameView;
+use crate::views::boxes::Boxes;
 use crate::views::table::TableView;
 use crate::zoom::selection;
 use rprof_base::Share;
@@ -24,6 +23,7 @@ impl App {
     /// Asks for the samples that are selected.
     pub(crate) fn select(&mut self) {
         self.remember_rows();
+        self.remember_boxes();
         let selection = selection(self.event, &self.zooms, self.explorer.profile());
         self.kept.extend(self.shown.take());
         let is_it = |one: &Shown| one.counted.selection == selection;
@@ -160,18 +160,6 @@ impl App {
         }
     }
 
-    /// The call tree and the flame graph begin anew.
-    fn boxes_are_new(&mut self) {
-        let shown = self.shown.as_ref();
-        if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
-            self.calls.reset(boxes);
-            self.flame = FlameView::default();
-            let profile = self.explorer.profile();
-            let found = self.found.take();
-            self.found = found.map(|found| Found::of(boxes, profile, found.matcher));
-        }
-    }
-
     /// Whether there are trees that are to be opened.
     pub(crate) fn has_work(&self) -> bool {
         self.table.has_work() && self.missing(ViewKind::Rows).is_none()
@@ -195,7 +183,7 @@ impl App {
             };
             shown.share(weight, self.is_relative) >= Share::from_percent(self.min_percent)
         };
-        let rows = shown.rows().iter().enumerate();
+        let rows = shown.rows().enumerate();
         let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));
         let rows: Vec<usize> = rows.map(|(number, _)| number).collect();
         self.table.reset(rows.into_iter());

@@ -1,6 +1,8 @@
 //! Keys in, screens out.
 
+mod code;
 mod keys;
+mod replaced;
 mod screens;
 
 use super::{App, Effect, Input, TuiSettings};
