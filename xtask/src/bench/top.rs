@@ -20,7 +20,7 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
     heading("top: its own CPU time, in percent of one CPU, and peak memory");
     for (what, perf_words, rprof_words) in [
         ("no call chains", &[][..], &["--call-graph", "none"][..]),
-        ("call chains (perf: by frame pointers)", &["-g"], &[]),
+        ("call chains (perf: frame pointers)", &["-g"], &[]),
     ] {
         let theirs = watch(bench, perf(perf_words))?;
         let ours = watch(bench, rprof(bench, rprof_words))?;

@@ -102,18 +102,16 @@ impl Tables {
     /// What is said above the table.
     fn write_head(&self, profile: &Profile, out: &mut impl Write) -> std::io::Result<()> {
         let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
-        let lost: u64 = profile.events.iter().map(|event| event.loss.samples).sum();
-        let at_least = profile.events.iter().any(|event| event.loss.at_least);
         let names = profile.events.iter().map(|event| event.name.raw());
         let names: Vec<&str> = names.collect();
         let samples = Counted::new(samples, "sample", "samples");
-        let bound = if at_least { "at least " } else { "" };
         let mut line = format!(
-            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {bound}{lost} lost",
+            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {}",
             names.join(", "),
             self.since(),
             self.window.n_new,
             self.window.rate,
+            self.window.lost(),
         );
         if self.n_dropped > 0 {
             let dropped = Counted::new(self.n_dropped, "sample was", "samples were");

@@ -14,9 +14,10 @@ use rprof_record::{RecordedSegment, save_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::quoted;
 use std::collections::VecDeque;
+use std::fmt::{Display, Formatter};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The last segments, read and named.
 pub(super) struct LiveWindow {
@@ -27,8 +28,6 @@ pub(super) struct LiveWindow {
     most_parts: usize,
     /// How long those in the window took.
     times: VecDeque<Duration>,
-    /// When the segment before came.
-    last: Instant,
     /// Of the last segment, samples a second.
     pub(super) rate: f64,
     /// Samples of the last segment.
@@ -40,6 +39,25 @@ pub(super) struct LiveWindow {
 /// So often, in segments, memory is given back: each needs much more while it is read than stays of it, in pieces that
 /// the allocator does not give back by itself.
 const TRIM_EVERY: u64 = 5;
+
+/// Samples that the kernel lost.
+pub(super) struct Lost {
+    pub(super) samples: u64,
+    at_least: bool,
+    /// Some may be of those that are left out.
+    has_others: bool,
+}
+
+impl Display for Lost {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let bound = match self.samples {
+            _ if self.at_least => "at least ",
+            1.. if self.has_others => "at most ",
+            _ => "",
+        };
+        write!(f, "{bound}{} lost", self.samples)
+    }
+}
 
 /// Bytes of segments that are kept to be saved.
 const MOST_BYTES: u64 = 64 << 20;
@@ -62,7 +80,6 @@ impl LiveWindow {
             segments: VecDeque::new(),
             most_parts: view.n_parts(),
             times: VecDeque::new(),
-            last: Instant::now(),
             rate: 0.0,
             n_new: 0,
             n_taken: 0,
@@ -79,9 +96,7 @@ impl LiveWindow {
         };
         let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
         self.window.append(&sampled);
-        let now = Instant::now();
-        let time = now.duration_since(self.last);
-        self.last = now;
+        let time = segment.time;
         match self.times.back_mut() {
             // None of them falls out.
             Some(all) if self.most_parts == usize::MAX => *all += time,
@@ -131,6 +146,18 @@ impl LiveWindow {
     /// Samples that there was no room for.
     pub(super) fn left_out(&self) -> u64 {
         self.window.left_out()
+    }
+
+    /// Samples of it that the kernel lost.
+    pub(super) fn lost(&self) -> Lost {
+        let profile = &self.window.sampled().profile;
+        let samples = profile.events.iter().map(|event| event.loss.samples);
+        let about = &profile.about;
+        Lost {
+            samples: samples.fold(0, u64::saturating_add),
+            at_least: profile.events.iter().any(|event| event.loss.at_least),
+            has_others: about.own_samples > 0 || about.others_samples > 0,
+        }
     }
 
     /// The same, and says so.
