@@ -8,10 +8,11 @@ const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const difference = require("./difference.js");
+const inTime = require("./in_time.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
- *   total: number}[], lacks?: boolean}} Facts
+ *   total: number}[], inTime: [number, number, number, string][], lacks?: boolean}} Facts
  * @typedef {Awaited<ReturnType<Browser["tab"]>>} Tab
  */
 
@@ -38,9 +39,9 @@ async function sumsAreTheReports(tab, facts) {
     list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
   assert.deepEqual(inverted, facts.levels);
   await tab.run(`rprofPage.set({ inverted: false, order: "time" })`);
-  const inTime = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
+  const ordered = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
     list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
-  assert.deepEqual(inTime, facts.levels);
+  assert.deepEqual(ordered, facts.levels);
   await tab.run(`rprofPage.set({ order: "heavy" })`);
 }
 
@@ -251,6 +252,7 @@ async function main() {
         await nothingOfOthersRuns(tab);
         continue;
       }
+      await inTime.check(tab, facts);
       const zoomed = await aClickZoomsAndEscapeGoesBack(tab);
       await searchMarksAndKeeps(tab, facts);
       await rowsThatAreKeptCountWhatTheySay(tab);

@@ -111,19 +111,20 @@ function growAround(profile, counts, wanted, { callers, callees }) {
  * many, some samples that follow each other count together for the frames that they have in common.
  * @param {Profile} profile
  * @param {SampleSelection} selection
+ * @param {number} most
  */
-function boxesInTime(profile, selection) {
+function boxesInTime(profile, selection, most) {
   const kept = keptNodes(profile, selection);
   const { n_rows: rows, n_nodes: nodes } = profile.head;
   for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
     const boxes = new Boxes(Math.min(1 << 20, rows + nodes));
     const chart = new TimeChart(profile, boxes, together);
     forRows(profile, selection, (node, weight, samples, _time, thread) => {
-      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= MAX_TIME_BOXES) chart.add(thread, node, weight, samples);
+      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= most) chart.add(thread, node, weight, samples);
     });
     chart.flush();
     boxes.together = together;
-    if (boxes.n <= MAX_TIME_BOXES || together >= rows) return boxes.close();
+    if (boxes.n <= most || together >= rows) return boxes.close();
   }
 }
 

@@ -4,8 +4,8 @@
  * Boxes of the flame graph that is asked for.
  * @param {App} app
  */
-function flameBoxes({ profile, counts, state, comparison }) {
-  if (state.order === "time") return boxesInTime(profile, state);
+function flameBoxes({ profile, counts, state, comparison, views }) {
+  if (state.order === "time") return boxesInTime(profile, state, views.maxTimeBoxes);
   const tree = new Growing(profile.head.n_nodes);
   const grow = state.inverted ? growOutwards : growInwards;
   growBy([tree], counts, comparison, (counts) => grow(profile, counts, tree));
@@ -20,6 +20,8 @@ class Views {
   constructor(app) {
     const { profile, theme, details } = app;
     this.app = app;
+    /** Tests have small recordings. */
+    this.maxTimeBoxes = MAX_TIME_BOXES;
     /** @type {{counts: Counts, key: string, boxes: Boxes} | null} */
     this.known = null;
     /**
