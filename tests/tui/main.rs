@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod code;
 #[path = "../common/mod.rs"]
 mod common;
 mod live;

@@ -69,6 +69,18 @@ impl Strings {
         });
     }
 
+    /// Whether [`Self::rank_of`] is known.
+    pub(crate) fn is_ranked(&self) -> bool {
+        self.ranks.get().is_some()
+    }
+
+    /// The place of a text in their order, after [`Self::rank`].
+    #[inline]
+    pub(crate) fn rank_of(&self, id: StrId) -> u32 {
+        let ranks = self.ranks.get().map_or(&[][..], |ranks| ranks);
+        ranks.get(id.0 as usize).copied().unwrap_or(0)
+    }
+
     /// The order of two texts.
     #[inline]
     pub(crate) fn compare(&self, a: StrId, b: StrId) -> Ordering {

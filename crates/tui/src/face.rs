@@ -2,6 +2,7 @@
 
 use rprof_profile::view::{SortKey, Weighing};
 use rprof_profile::{EventProfile, Profile, SampledProfile};
+use rprof_query::SampleSelection;
 
 /// What is looked at. It may be replaced while somebody looks.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,33 @@ pub struct FunctionOf {
     pub start: Option<u64>,
 }
 
+/// Code that is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WantedCode {
+    /// Whose.
+    pub function: FunctionOf,
+    /// Samples that are to be counted in it.
+    pub selection: SampleSelection,
+}
+
+/// Code as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeLines {
+    /// Lines, with what was sampled at each.
+    pub lines: Vec<String>,
+    /// Whether they count the samples that were asked for. Otherwise also others, which the command line leaves.
+    pub is_of_selection: bool,
+}
+
+/// Code that was asked for.
+#[derive(Debug)]
+pub struct CodeAnswer {
+    /// What was asked for.
+    pub wanted: WantedCode,
+    /// The code; or why there is none, in a line.
+    pub code: Result<CodeLines, String>,
+}
+
 /// As what a view is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveForm {
@@ -49,6 +77,8 @@ pub enum SaveForm {
 pub enum TuiUpdate {
     /// Other data instead.
     Data(Box<TuiData>),
+    /// Code that was asked for.
+    Code(Box<CodeAnswer>),
     /// The end.
     End,
 }
@@ -72,11 +102,11 @@ pub struct Saved<'a> {
 
 /// What only the program can do.
 pub trait Face {
-    /// Lines of the code of a function, with what was sampled at each.
+    /// Begins to read the code of a function: it comes as [`TuiUpdate::Code`].
     ///
     /// # Errors
     /// Why there is none, in a line.
-    fn code(&mut self, function: &FunctionOf) -> Result<Vec<String>, String>;
+    fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String>;
 
     /// Writes what is seen into a file, and returns its name.
     ///

@@ -30,7 +30,9 @@ mod views;
 mod zoom;
 
 pub use app::{App, Effect, Input, TuiSettings};
-pub use face::{Face, FunctionOf, SaveForm, Saved, TuiData, TuiUpdate};
+pub use face::{
+    CodeAnswer, CodeLines, Face, FunctionOf, SaveForm, Saved, TuiData, TuiUpdate, WantedCode,
+};
 pub use keys::{KEYS, KeyHelp};
 pub use look::{Colors, Look};
 pub use run::{RunError, Wires, run};

@@ -7,7 +7,7 @@ mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
-use crate::face::{Face, TuiUpdate};
+use crate::face::{CodeAnswer, Face, TuiUpdate};
 use crate::keys::is_interrupt;
 use beside::Beside;
 use crossbeam_channel::{Receiver, unbounded};
@@ -188,6 +188,7 @@ impl Loop<'_> {
                 },
                 recv(*updates) -> data => match data {
                     Ok(TuiUpdate::Data(data)) => return Ok(Message::Data(data)),
+                    Ok(TuiUpdate::Code(answer)) => return Ok(Message::Code(answer)),
                     Ok(TuiUpdate::End) => return Ok(Message::End),
                     Err(_) => is_closed = true,
                 },
@@ -207,6 +208,10 @@ impl Loop<'_> {
             Message::End => return Ok(true),
             Message::Data(data) => {
                 self.app.take_data(*data);
+                Effect::None
+            }
+            Message::Code(answer) => {
+                self.app.take_code(*answer);
                 Effect::None
             }
             Message::Input(input) => self.app.input(&input),
@@ -264,10 +269,12 @@ impl Loop<'_> {
                 screen.suspend()?;
                 self.ask_size();
             }
-            Effect::Code(function) => {
-                self.draw(screen)?;
-                let code = self.face.code(&function);
-                self.app.take_code(&function, code);
+            Effect::Code(wanted) => {
+                if let Err(why) = self.face.ask_code((*wanted).clone()) {
+                    let wanted = *wanted;
+                    let code = Err(why);
+                    self.app.take_code(CodeAnswer { wanted, code });
+                }
             }
             Effect::Save(form) => {
                 let text = self.app.text();

@@ -3,7 +3,9 @@
 use crate::views::boxes::Boxes;
 use foldhash::HashMap;
 use rprof_base::Share;
-use rprof_profile::view::{CallTree, KeptRows, Order, Pruning, Row, Rows, SortKey, Weighing};
+use rprof_profile::view::{
+    CallTree, Columns, KeptRows, Order, Pruning, Row, Rows, SortKey, Weighing,
+};
 use rprof_profile::{EventProfile, FrameId, Node};
 use rprof_query::{Explorer, SampleSelection, ThreadLanes};
 use std::sync::Arc;
@@ -51,7 +53,7 @@ impl Counted {
 #[derive(Debug)]
 pub(crate) struct MadeRows {
     by: RowsBy,
-    rows: Vec<Row>,
+    /// Always there: taken only while a tree is made.
     kept: Option<KeptRows>,
 }
 
@@ -61,7 +63,6 @@ impl MadeRows {
         let rows = Rows::new(profile, &counted.event, &by.keys, by.weighing);
         Self {
             by,
-            rows: rows.iter().copied().collect(),
             kept: Some(rows.keep()),
         }
     }
@@ -101,14 +102,33 @@ impl Shown {
     }
 
     /// The rows, as far as they were made.
-    pub(crate) fn rows(&self) -> &[Row] {
-        self.rows.as_ref().map_or(&[], |made| &made.rows)
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        let kept = self.rows.as_ref().and_then(|made| made.kept.as_ref());
+        kept.into_iter().flat_map(KeptRows::iter)
+    }
+
+    /// The row with a number.
+    pub(crate) fn row(&self, number: usize) -> Option<&Row> {
+        self.rows.as_ref()?.kept.as_ref()?.get(number)
+    }
+
+    /// Puts rows in the order that another weighing has: the sums of rows have both.
+    pub(crate) fn sort_rows(&mut self, by: &RowsBy) {
+        if let Some(made) = &mut self.rows
+            && made.by.keys == by.keys
+            && made.by.weighing != by.weighing
+            && let Some(kept) = &mut made.kept
+        {
+            let profile = self.counted.explorer.profile();
+            kept.sort(profile, &Columns::of(&by.keys, by.weighing));
+            made.by.weighing = by.weighing;
+        }
     }
 
     /// The tree below a row.
     pub(crate) fn tree(&mut self, row: usize, order: Order) -> Option<CallTree> {
+        let row = *self.row(row)?;
         let made = self.rows.as_mut()?;
-        let row = *made.rows.get(row)?;
         let profile = self.counted.explorer.profile();
         let rows = made.kept.take()?.again(profile, &self.counted.event);
         let tree = rows.call_tree(&row, order, Pruning::Below(0));

@@ -24,12 +24,14 @@ use rprof_symbols::{Demangling, Detail, Request};
 use std::rc::Rc;
 
 /// Which samples count, and how functions are called.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CodeOptions {
     /// Which samples. Its images and functions choose what is shown; what shares are of does not depend on them.
     pub filter: Filter,
     /// Only samples whose stack has one of these functions further out; empty for all.
     pub callers: NameList,
+    /// One event alone, by its number in the recording.
+    pub event: Option<usize>,
     /// Functions without names, too, as FDEs have them.
     pub fde: bool,
     /// How names of functions are to read.
@@ -66,7 +68,10 @@ impl<'r> CodeRecording<'r> {
         check_filter(reader, &options.filter)?;
         let recording = Recording::open(reader, locator, SampleOrder::Any)?;
         let (counts, symbols) = count(&recording, &options, progress)?;
-        let events = events(reader, &counts);
+        let mut events = events(reader, &counts);
+        if let Some(event) = options.event.filter(|event| events.contains(event)) {
+            events = vec![event];
+        }
         let files = ImageFiles::default();
         let functions = functions((&recording, &files), &symbols, &counts, &events);
         let unnamed = unnamed(&recording, &symbols);

@@ -110,6 +110,11 @@ impl NameList {
         !self.wanted.is_empty()
     }
 
+    /// Whether there are names that are not wanted.
+    pub fn has_unwanted(&self) -> bool {
+        !self.unwanted.is_empty()
+    }
+
     /// Whether a name is among the wanted ones, and whether it is among those that are not wanted.
     pub fn of_any(&self, name: &str) -> (bool, bool) {
         let has = |list: &[Pattern]| list.iter().any(|one| one.matches(name));

@@ -65,6 +65,21 @@ impl TimeSlices {
         })
     }
 
+    /// One span, by the recording's clock.
+    pub fn of(times_ns: RangeInclusive<u64>) -> Self {
+        let seconds = |time: &u64| format!("{}.{:09}", time / NANOS, time % NANOS);
+        let (start, stop) = (times_ns.start(), times_ns.end());
+        Self {
+            text: format!("{},{}", seconds(start), seconds(stop)),
+            slices: vec![Slice::Between(Bound::At(*start), Bound::At(*stop))],
+        }
+    }
+
+    /// Whether it is one span.
+    pub fn is_one(&self) -> bool {
+        self.slices.len() == 1
+    }
+
     /// As it was given.
     pub fn text(&self) -> &str {
         &self.text

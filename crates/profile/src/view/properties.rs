@@ -140,6 +140,35 @@ proptest! {
     }
 
     #[test]
+    fn rows_are_in_the_order_of_their_fields_however_they_are_sorted(
+        stacks in stacks(), keys in keys(), weighing in weighing(), other in weighing(),
+        is_ranked in any::<bool>(), has_unknown in any::<bool>()
+    ) {
+        let mut profile = profile_of(&stacks);
+        if has_unknown {
+            let unknown = function(&mut profile, "[unknown]", "[unknown]");
+            let unknown = profile.frames.intern(FrameInfo { name: None, ..unknown });
+            let tree = &mut profile.events[0].tree;
+            let node = tree.child(None, 0, unknown);
+            tree.count(node, 1, 1);
+        }
+        if is_ranked {
+            profile.strings.rank();
+        }
+        let columns = Columns::of(&keys, weighing);
+        let rows = Rows::of(&profile, &profile.events[0], &columns);
+        let sorted: Vec<Row> = rows.iter().copied().collect();
+        let compare = |a: &Row, b: &Row| {
+            let fields = columns.order.iter().map(|field| field.compare(a, b, &profile));
+            fields.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        };
+        prop_assert!(sorted.is_sorted_by(|a, b| compare(a, b).is_le()));
+        let mut kept = Rows::new(&profile, &profile.events[0], &keys, other).keep();
+        kept.sort(&profile, &columns);
+        prop_assert_eq!(kept.iter().copied().collect::<Vec<_>>(), sorted);
+    }
+
+    #[test]
     fn what_a_node_calls_weighs_no_more_than_it(
         stacks in stacks(), changes in changes(), keys in keys(), weighing in weighing(),
         order in prop::sample::select(vec![Order::Caller, Order::Callee]), min_weight in 0..20u64

@@ -175,6 +175,35 @@ impl SortKey {
         }
     }
 
+    /// Whether [`Self::place`] says anything of it.
+    pub(super) fn has_place(self) -> bool {
+        matches!(self, Self::Comm | Self::Dso | Self::Symbol)
+    }
+
+    /// Whether rows of one place are equal in it.
+    pub(super) fn is_placed_exactly(self) -> bool {
+        matches!(self, Self::Comm | Self::Dso)
+    }
+
+    /// A number that is lower for what comes first by [`Self::compare`]; strings must have ranks.
+    pub(super) fn place(self, row: &RowKey, profile: &Profile) -> u32 {
+        let strings = &profile.strings;
+        let rank = |id: Option<StrId>| id.map_or(0, |id| strings.rank_of(id).saturating_add(1));
+        match self {
+            Self::Comm => rank(row.comm),
+            Self::Dso => match row.image {
+                Some(image) if strings.of(image).raw() == "[unknown]" => u32::MAX,
+                image => rank(image),
+            },
+            // Without a function, then with a name, then without one.
+            Self::Symbol => row.frame.map_or(0, |frame| {
+                let name = profile.frames.of(frame).name;
+                name.map_or(u32::MAX, |name| rank(Some(name)))
+            }),
+            Self::Dimension(_) | Self::Srcline | Self::Srcfile => 0,
+        }
+    }
+
     /// Orders two rows by this key as their cells would be, without making them; what is unknown comes last.
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));

@@ -92,6 +92,7 @@ impl AnnotateArgs {
         CodeOptions {
             filter: self.samples.filter(),
             callers: NameList::of_all(&self.caller),
+            event: None,
             fde: !self.fde.no_fde,
             demangling: self.samples.demangling(),
         }

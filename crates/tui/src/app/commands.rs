@@ -225,6 +225,7 @@ impl App {
     }
 
     fn turn_weighing(&mut self) {
+        self.filter_again();
         self.by.weighing = match self.by.weighing {
             Weighing::Own if !self.has_chains => {
                 self.say(NO_CHAINS);
@@ -234,6 +235,9 @@ impl App {
             Weighing::WithChildren => Weighing::Own,
         };
         self.table.order = table_order(self.by.weighing);
+        if let Some(shown) = &mut self.shown {
+            shown.sort_rows(&self.by);
+        }
         self.message = Some(
             match self.by.weighing {
                 Weighing::Own => "rows count only their own samples",

@@ -1,5 +1,6 @@
 //! All state, and what keys and clicks make of it.
 
+mod code;
 mod commands;
 mod help;
 mod mouse;
@@ -11,7 +12,7 @@ mod saved;
 mod tests;
 mod zooms;
 
-use crate::face::{FunctionOf, SaveForm, Saved, TuiData};
+use crate::face::{SaveForm, Saved, TuiData, WantedCode};
 use crate::look::Look;
 use crate::matcher::Matcher;
 use crate::menu::Menu;
@@ -63,7 +64,7 @@ pub enum Input {
 }
 
 /// What has to be done outside.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing.
     None,
@@ -74,7 +75,7 @@ pub enum Effect {
     /// All is to be drawn anew.
     Redraw,
     /// The code of a function is asked for: [`App::take_code`].
-    Code(FunctionOf),
+    Code(Box<WantedCode>),
     /// What is seen is to be saved: [`App::saved`], then [`App::take_saved`].
     Save(SaveForm),
     /// A text is to be copied to the clipboard.
@@ -130,6 +131,8 @@ pub struct App {
     pub(crate) lanes: LanesView,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
+    /// Code that has not come yet.
+    pub(crate) awaited: Option<WantedCode>,
     pub(crate) is_live: bool,
     pub(crate) is_paused: bool,
 }
@@ -172,6 +175,7 @@ impl App {
             lanes: LanesView::default(),
             over: Over::Nothing,
             message: None,
+            awaited: None,
             is_live: settings.is_live,
             is_paused: false,
         };
@@ -255,28 +259,6 @@ impl App {
         self.is_paused = !self.is_paused;
         self.message = self.is_paused.then(|| "paused: p goes on".to_owned());
         Effect::Pause(self.is_paused)
-    }
-
-    /// The code that was asked for.
-    pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
-        match code {
-            Ok(lines) => {
-                let title = self.code_title(function);
-                let height = self.page_height();
-                self.over = Over::Page(Page::code(title, lines, height));
-                self.message = None;
-            }
-            Err(why) => self.message = Some(why),
-        }
-    }
-
-    /// The function, and which samples its code counts.
-    fn code_title(&self, function: &FunctionOf) -> String {
-        let mut title = format!("{}  {}", function.name, function.image);
-        if !self.zooms.is_empty() {
-            title += "  (also what zooms leave out)";
-        }
-        rprof_untrusted::printable(&title).into_owned()
     }
 
     /// How saving went.

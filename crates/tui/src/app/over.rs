@@ -3,7 +3,7 @@
 use super::commands::SORTS;
 use super::help::help;
 use super::{App, Effect, Over};
-use crate::face::{FunctionOf, SaveForm};
+use crate::face::SaveForm;
 use crate::keys::{Command, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
@@ -115,7 +115,7 @@ impl App {
 
     /// Does what a line says.
     fn typed(&mut self, prompt: &Prompt) -> Result<(), String> {
-        let text = prompt.text.trim();
+        let text = prompt.text().trim();
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
             PromptKind::Frames if text.is_empty() => {
@@ -190,7 +190,8 @@ impl App {
 
     /// Opens a page, a menu or a line.
     pub(super) fn open_over(&mut self, command: Command) {
-        let prompt = |kind, text: String| Over::Prompt(Prompt { kind, text });
+        let prompt = |kind, text: String| Over::Prompt(Prompt::new(kind, text));
+        self.awaited = None;
         self.over = match command {
             Command::Search => {
                 let is_tree = matches!(self.view, ViewKind::Calls | ViewKind::Flame);
@@ -246,28 +247,6 @@ impl App {
             .position(|keys| *keys == self.by.keys)
             .unwrap_or(0);
         menu
-    }
-
-    /// Asks for the code of the selected function.
-    pub(super) fn ask_code(&mut self) -> Effect {
-        let profile = self.explorer.profile();
-        let frame = self.selected().frame.map(|frame| profile.frames.of(frame));
-        let named = frame.and_then(|frame| Some((frame, frame.name?)));
-        let Some((frame, name)) = named else {
-            self.message = Some(match frame {
-                Some(_) => "no name is known of this code, so it cannot be shown".to_owned(),
-                None => "no function is selected".to_owned(),
-            });
-            return Effect::None;
-        };
-        let name = profile.strings.of(name).into_raw().to_owned();
-        let image = profile.strings.of(frame.image).into_raw().to_owned();
-        let start = frame.start;
-        self.message = Some(format!(
-            "reading the code of {} ..",
-            rprof_untrusted::printable(&name)
-        ));
-        Effect::Code(FunctionOf { name, image, start })
     }
 }
 

@@ -195,7 +195,7 @@ impl App {
             };
             shown.share(weight, self.is_relative) >= Share::from_percent(self.min_percent)
         };
-        let rows = shown.rows().iter().enumerate();
+        let rows = shown.rows().enumerate();
         let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));
         let rows: Vec<usize> = rows.map(|(number, _)| number).collect();
         self.table.reset(rows.into_iter());

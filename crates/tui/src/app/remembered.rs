@@ -87,8 +87,8 @@ impl App {
     }
 
     fn row_text(&self, row: usize) -> String {
-        let rows = self.shown.as_ref().map_or(&[][..], |shown| shown.rows());
-        let cells = rows.get(row).map(|row| self.cells(row));
+        let row = self.shown.as_ref().and_then(|shown| shown.row(row));
+        let cells = row.map(|row| self.cells(row));
         cells.map_or_else(String::new, |cells| cells.join("\n"))
     }
 }

@@ -44,7 +44,7 @@ impl App {
         };
         match *line {
             TableLine::Row(number) => {
-                let Some(row) = shown.rows().get(number) else {
+                let Some(row) = shown.row(number) else {
                     return String::new();
                 };
                 let mut line = String::new();

@@ -1,5 +1,6 @@
 //! Keys in, screens out.
 
+mod code;
 mod keys;
 mod screens;
 

@@ -76,6 +76,9 @@ impl App {
 
     /// One step back; at the end, out.
     pub(super) fn back(&mut self) -> Effect {
+        if self.awaited.take().is_some() {
+            return Effect::None;
+        }
         if self.lanes.mark.take().is_some() && self.view == ViewKind::Threads {
             return Effect::None;
         }
@@ -133,7 +136,7 @@ impl App {
         let Some((line, shown)) = self.table.selected().zip(self.shown.as_ref()) else {
             return Selected::default();
         };
-        let Some(row) = shown.rows().get(line.row()) else {
+        let Some(row) = shown.row(line.row()) else {
             return Selected::default();
         };
         let text = |id| profile.strings.of(id).into_raw().to_owned();

@@ -3,6 +3,7 @@
 use super::pen::Pen;
 use crate::app::{App, Over};
 use crate::matcher::Matcher;
+use crate::prompt::Prompt;
 use crate::screen::cells;
 use crate::views::ViewKind;
 use crate::zoom::percent;
@@ -31,23 +32,33 @@ pub(super) fn status(app: &App, pen: &mut Pen<'_>, at: Rect) {
         };
         let end = pen.text(at, &question, style);
         let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
-        let typed = printable(&prompt.text);
-        // The end of what is typed is seen.
-        let room = usize::from(rest.width).saturating_sub(1);
-        let mut letters = typed.chars();
-        while width(letters.as_str()) > room {
-            letters.next();
-        }
-        let end = pen.text(rest, letters.as_str(), Style::new());
-        let cursor = Rect::new(end, at.y, 1, 1).intersection(at);
-        pen.text(cursor, " ", Style::new().add_modifier(Modifier::REVERSED));
+        typed(prompt, pen, rest);
         return;
     }
-    if let Some(message) = &app.message {
-        pen.cut(at, &printable(message), app.look.warning());
+    if let Some(message) = app.message.clone().or_else(|| app.awaited_text()) {
+        pen.cut(at, &printable(&message), app.look.warning());
         return;
     }
     pen.cut(at, &printable(&selected(app)), Style::new());
+}
+
+/// What is typed, with the cursor.
+fn typed(prompt: &Prompt, pen: &mut Pen<'_>, at: Rect) {
+    let (before, after) = prompt.parts();
+    let (before, after) = (printable(before), printable(after));
+    // What is before the cursor is seen, or its end.
+    let room = usize::from(at.width).saturating_sub(1);
+    let mut letters = before.chars();
+    while width(letters.as_str()) > room {
+        letters.next();
+    }
+    let end = pen.text(at, letters.as_str(), Style::new());
+    let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
+    let mut next = after.chars();
+    let here = next.next().map_or(" ".to_owned(), String::from);
+    let end = pen.text(rest, &here, Style::new().add_modifier(Modifier::REVERSED));
+    let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
+    pen.cut(rest, next.as_str(), Style::new());
 }
 
 /// What is selected, with all of its name.

@@ -74,7 +74,7 @@ fn widest(app: &App, key: SortKey) -> u16 {
         return 0;
     };
     let profile = app.explorer.profile();
-    let rows = shown.rows().iter().take(200);
+    let rows = shown.rows().take(200);
     let cells_of = rows.map(|row| width(&key.cell(&row.key, profile)));
     cells(cells_of.max().unwrap_or(0).max(key.heading().len()))
 }
@@ -128,7 +128,7 @@ fn draw_row(app: &App, pen: &mut Pen<'_>, columns: &TableColumns, (at, number): 
     let Some((shown, row)) = app
         .shown
         .as_ref()
-        .and_then(|shown| Some((shown, shown.rows().get(number)?)))
+        .and_then(|shown| Some((shown, shown.row(number)?)))
     else {
         return;
     };
@@ -157,7 +157,7 @@ fn draw_row(app: &App, pen: &mut Pen<'_>, columns: &TableColumns, (at, number): 
         Weighing::WithChildren => row.total_weight,
     };
     // The heaviest row's is as long as the column.
-    let whole = shown.rows().first().map_or(0, weight);
+    let whole = shown.row(0).map_or(0, weight);
     let place = Rect {
         y: at.y,
         ..columns.bar

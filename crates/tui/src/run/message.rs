@@ -1,7 +1,7 @@
 //! What the loop waits for.
 
 use crate::app::Input;
-use crate::face::TuiData;
+use crate::face::{CodeAnswer, TuiData};
 use crate::task::Made;
 use std::io;
 
@@ -9,6 +9,7 @@ use std::io;
 pub(super) enum Message {
     Input(Input),
     Data(Box<TuiData>),
+    Code(Box<CodeAnswer>),
     End,
     Broken(io::Error),
     Made(Box<Made>),
@@ -23,6 +24,7 @@ impl Message {
             Self::Input(Input::Paste(_)) => "paste",
             Self::Input(input) => return format!("{input:?}"),
             Self::Data(_) => "data",
+            Self::Code(_) => "code",
             Self::End => "end",
             Self::Broken(_) => "broken",
             Self::Made(_) => "made",

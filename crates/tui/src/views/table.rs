@@ -318,7 +318,7 @@ impl TableView {
         if let Some(tree) = self.trees.get_mut(&row) {
             tree.is_open = true;
         } else if let Some(tree) = source.shown.tree(row, self.order) {
-            let frame = source.shown.rows().get(row).and_then(|row| row.key.frame());
+            let frame = source.shown.row(row).and_then(|row| row.key.frame());
             let profile = source.shown.counted.explorer.profile();
             let of = |node: u32| profile.frames.function_of(tree.node(node).frame);
             let is_row = tree

@@ -11,7 +11,7 @@ use rprof_profile::view::{SortKey, Weighing};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{
-    App, Face, FunctionOf, Look, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, Wires, run,
+    App, Face, Look, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, WantedCode, Wires, run,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -242,7 +242,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
 struct LiveFace(Arc<Shared>);
 
 impl Face for LiveFace {
-    fn code(&mut self, _: &FunctionOf) -> Result<Vec<String>, String> {
+    fn ask_code(&mut self, _: WantedCode) -> Result<(), String> {
         Err("save the samples (s p): rprof annotate shows code".to_owned())
     }
 

@@ -1,5 +1,6 @@
 //! `rprof tui`.
 
+mod code;
 mod face;
 
 pub(super) use face::{free_name, save_view};
@@ -11,6 +12,8 @@ use crate::args::TuiArgs;
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
+use code::CodeReader;
+use crossbeam_channel::unbounded;
 use face::TerminalFace;
 use rprof_analysis::{Options, load_samples};
 use rprof_inspect::header_text;
@@ -21,6 +24,8 @@ use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
 
 /// Names a file that gets a line for each key: how long its answer took.
 const LOG: &str = "RPROF_TUI_LOG";
@@ -34,7 +39,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
     };
     let args = &args;
-    let reader = open(args.input.recording.path(), args.input.limits())?;
+    let reader = Arc::new(open(args.input.recording.path(), args.input.limits())?);
     let has_chains = reader.has_call_chains();
     let options = Options {
         filter: args.input.filter(),
@@ -60,9 +65,20 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         event,
         is_live: false,
     };
+    let locator = Arc::new(options.locator);
+    let code = CodeReader::of(args, (&reader, &locator), profile)?;
     let mut app = App::new(data(args, &reader, sampled), settings);
-    let mut face = TerminalFace::of(args, &reader, &options.locator)?;
-    let wires = Wires::of(|| Box::new(io::stdout()), log()?)?;
+    let (asked, wanted) = unbounded();
+    let (to, updates) = unbounded();
+    // It ends with the program: what it reads nobody waits for.
+    let thread = thread::Builder::new().name("rprof-code".to_owned());
+    let beside = move || code.run(&wanted, &to);
+    thread.spawn(beside).context("starting a thread")?;
+    let mut face = TerminalFace { asked };
+    let wires = Wires {
+        updates,
+        ..Wires::of(|| Box::new(io::stdout()), log()?)?
+    };
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         // As a shell says what ended something.

@@ -1,0 +1,64 @@
+//! The code of a function: asked for, and shown when it comes.
+
+use super::{App, Effect, Over};
+use crate::face::{CodeAnswer, FunctionOf, WantedCode};
+use crate::page::Page;
+use crate::zoom::selection;
+
+impl App {
+    /// Asks for the code of the selected function.
+    pub(super) fn ask_code(&mut self) -> Effect {
+        let profile = self.explorer.profile();
+        let frame = self.selected().frame.map(|frame| profile.frames.of(frame));
+        let named = frame.and_then(|frame| Some((frame, frame.name?)));
+        let Some((frame, name)) = named else {
+            self.message = Some(match frame {
+                Some(_) => "no name is known of this code, so it cannot be shown".to_owned(),
+                None => "no function is selected".to_owned(),
+            });
+            return Effect::None;
+        };
+        let wanted = WantedCode {
+            function: FunctionOf {
+                name: profile.strings.of(name).into_raw().to_owned(),
+                image: profile.strings.of(frame.image).into_raw().to_owned(),
+                start: frame.start,
+            },
+            selection: selection(self.event, &self.zooms, profile),
+        };
+        self.awaited = Some(wanted.clone());
+        Effect::Code(Box::new(wanted))
+    }
+
+    /// The code that was asked for, if it is still wanted.
+    pub fn take_code(&mut self, answer: CodeAnswer) {
+        let CodeAnswer { wanted, code } = answer;
+        if self.awaited.as_ref() != Some(&wanted) {
+            return;
+        }
+        self.awaited = None;
+        match code {
+            Ok(code) => {
+                let WantedCode { function, .. } = &wanted;
+                let mut title = format!("{}  {}", function.name, function.image);
+                if !code.is_of_selection {
+                    title += "  (also what zooms leave out)";
+                }
+                let title = rprof_untrusted::printable(&title).into_owned();
+                let height = self.page_height();
+                self.over = Over::Page(Page::code(title, code.lines, height));
+                self.message = None;
+            }
+            Err(why) => self.message = Some(why),
+        }
+    }
+
+    /// What is waited for, in a line.
+    pub(crate) fn awaited_text(&self) -> Option<String> {
+        let WantedCode { function, .. } = self.awaited.as_ref()?;
+        Some(format!(
+            "reading the code of {} .. (ESC gives it up)",
+            rprof_untrusted::printable(&function.name)
+        ))
+    }
+}

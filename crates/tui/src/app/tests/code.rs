@@ -1,0 +1,61 @@
+//! Code is asked for, and comes.
+
+use super::{app, press, screen};
+use crate::app::{App, Effect, Over};
+use crate::face::{CodeAnswer, CodeLines, WantedCode};
+
+/// Code of one line that was asked for, of all samples or of those that are selected.
+fn answer(wanted: &WantedCode, is_of_selection: bool) -> CodeAnswer {
+    let lines = vec!["  50.00  10: add".to_owned()];
+    CodeAnswer {
+        wanted: wanted.clone(),
+        code: Ok(CodeLines {
+            lines,
+            is_of_selection,
+        }),
+    }
+}
+
+#[test]
+fn code_comes_while_keys_go_on() {
+    let mut app = app();
+    let Effect::Code(wanted) = press(&mut app, "a") else {
+        panic!();
+    };
+    assert!(screen(&app).contains("reading the code of main"));
+    press(&mut app, "<Down>2");
+    assert!(screen(&app).contains("reading the code of main"));
+    app.take_code(answer(&wanted, true));
+    assert!(screen(&app).contains("10: add"));
+    press(&mut app, "q");
+    assert_eq!(app.over, Over::Nothing);
+    // What was given up, or is not the last that was asked for, comes too late.
+    for given_up in ["1a<Esc>", "1a/<Esc>", "1a<Down><Down>a<Esc>"] {
+        press(&mut app, given_up);
+        app.take_code(answer(&wanted, true));
+        assert_eq!(app.over, Over::Nothing, "{given_up}");
+    }
+    press(&mut app, "1<Home>a");
+    let code = Err("there is no file".to_owned());
+    app.take_code(CodeAnswer {
+        wanted: *wanted,
+        code,
+    });
+    assert!(screen(&app).contains("there is no file"));
+}
+
+#[test]
+fn code_counts_the_samples_that_are_selected() {
+    let mut app = app();
+    let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();
+    let Effect::Code(wanted) = press(&mut app, "ta") else {
+        panic!();
+    };
+    assert!(wanted.selection.comms.accepts(&["server"]));
+    assert!(!wanted.selection.comms.accepts(&["worker"]));
+    app.take_code(answer(&wanted, true));
+    assert_eq!(title(&app), " main  prog");
+    press(&mut app, "<Esc>a");
+    app.take_code(answer(&wanted, false));
+    assert_eq!(title(&app), " main  prog  (also what zooms leave out)");
+}

@@ -1,0 +1,118 @@
+//! Code of functions that are called alike, and of the samples that a zoom leaves.
+
+use crate::common::{FRAME_POINTERS, compile, has, live, run, scratch, tool};
+use crate::terminal::Terminal;
+use std::path::Path;
+
+/// `twin` of the library, and a `both` that two threads run.
+const LIBRARY: &str = r#"
+    static volatile long sink;
+    static __attribute__((noinline)) void twin(void) { WORK(100, sink += i) }
+    void both(void) { WORK(100, sink ^= i) }
+    void in_library(void) { twin(); both(); }
+"#;
+
+/// Another `twin`.
+const PROGRAM: &str = r#"
+    #include <pthread.h>
+    #include <stddef.h>
+    static volatile long sink;
+    void both(void);
+    void in_library(void);
+    static __attribute__((noinline)) void twin(void) { WORK(200, sink -= i) }
+    static void *alpha(void *none) { pthread_setname_np(pthread_self(), "alpha"); twin(); both(); both(); return none; }
+    static void *beta(void *none) { pthread_setname_np(pthread_self(), "beta"); in_library(); return none; }
+    int main(void) {
+        pthread_t one, other;
+        pthread_create(&one, NULL, alpha, NULL); pthread_create(&other, NULL, beta, NULL);
+        pthread_join(one, NULL); pthread_join(other, NULL);
+        return 0;
+    }
+"#;
+
+/// Records it, with two events.
+fn record(test: &str, dir: &Path) -> Option<()> {
+    if !has(test, "cc", "gcc") {
+        return None;
+    }
+    let _live = live(test)?;
+    let library = dir.join("libtwin.so");
+    let options = [FRAME_POINTERS, &["-fPIC", "-shared"]].concat();
+    compile(&library, LIBRARY, &options);
+    let library = library.to_str().unwrap();
+    let options = [FRAME_POINTERS, &[library, "-Wl,-rpath,$ORIGIN"]].concat();
+    compile(&dir.join("program"), PROGRAM, &options);
+    let mut rprof = tool(env!("CARGO_BIN_EXE_rprof"));
+    rprof.args([
+        "record",
+        "-q",
+        "-F",
+        "1999",
+        "-e",
+        "cpu-clock:u,task-clock:u",
+    ]);
+    rprof.args(["-o", "perf.data", "--", "./program"]);
+    run(rprof.current_dir(dir)).ok();
+    Some(())
+}
+
+/// What `rprof annotate` says.
+fn annotated(dir: &Path, args: &[&str]) -> String {
+    let mut rprof = tool(env!("CARGO_BIN_EXE_rprof"));
+    rprof.arg("annotate").args(args).current_dir(dir);
+    run(&mut rprof).ok().stdout
+}
+
+#[test]
+fn code_is_of_the_image_and_the_threads_that_are_selected() {
+    let test = "code_is_of_the_image_and_the_threads_that_are_selected";
+    let dir = scratch();
+    if record(test, dir.path()).is_none() {
+        return;
+    }
+    let script = format!(
+        "cd {}; {} tui --no-children -s comm,dso,sym; echo exit $?",
+        dir.path().display(),
+        env!("CARGO_BIN_EXE_rprof")
+    );
+    let Some(terminal) = Terminal::start(test, (120, 40), &script) else {
+        return;
+    };
+    terminal.wait("? keys");
+    let code = |keys: &[&str]| {
+        terminal.press(keys);
+        terminal.wait("the next hottest line");
+        terminal.press(&["Home"]);
+        let page = terminal.wait("% of all");
+        terminal.press(&["Escape"]);
+        terminal.wait("? keys");
+        page
+    };
+    terminal.press(&["/", "/^twin$/", "Enter"]);
+    terminal.wait("/^twin$/: 2 rows");
+    // Of threads of one time each, the one in the program has more samples.
+    for (keys, image, file) in [
+        (&["Home", "a"][..], "program", "program.c"),
+        (&["Down", "a"], "libtwin.so", "libtwin.c"),
+    ] {
+        let page = code(keys);
+        let title = page.lines().next().unwrap_or_default().trim();
+        assert_eq!(title, format!("twin  {image}"));
+        assert!(page.contains(file), "{page}");
+    }
+    terminal.press(&["/", "C-u", "/^both$/", "Enter"]);
+    terminal.wait("/^both$/: 2 rows");
+    for (keys, comm) in [
+        (&["Home", "t", "a"][..], "alpha"),
+        (&["t", "Down", "t", "a"], "beta"),
+    ] {
+        let page = code(keys);
+        // Of both events, where the interface shows one.
+        let listing = annotated(dir.path(), &["--comms", comm, "both"]);
+        let heading = page.lines().find(|line| line.contains("% of all")).unwrap();
+        assert!(
+            listing.contains(&format!("(1) {}\n", heading.trim())),
+            "{page}\n{listing}"
+        );
+    }
+}
