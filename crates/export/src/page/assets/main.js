@@ -96,7 +96,7 @@ class App {
    */
   find(search) {
     this.state = { ...this.state, search };
-    if (this.state.view === "table") this.show();
+    if (this.state.view === "table") this.views.show();
     else this.views.mark(this.state);
     this.sayFound();
     this.remember();
