@@ -63,9 +63,13 @@ fn other_samples_come_until_it_pauses() {
     terminal.wait_until("more samples below it", |screen| {
         samples(screen) > opened && screen.contains("\n-")
     });
-    // Calls that are opened pause it.
-    terminal.press(&["2", "Enter"]);
-    terminal.wait("paused: p goes on");
+    // Neither are calls.
+    terminal.press(&["2", "Home", "C", "Enter"]);
+    let screen = terminal.wait_until("open calls", |screen| screen.contains(" - sh"));
+    let opened = samples(&screen);
+    terminal.wait_until("more samples in them", |screen| {
+        samples(screen) > opened && screen.contains(" - sh")
+    });
     terminal.press(&["q"]);
     terminal.wait("exit ");
     assert_over(&terminal);

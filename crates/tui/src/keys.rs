@@ -134,7 +134,7 @@ pub const KEYS: &[KeyHelp] = &[
     ),
     help(
         "p",
-        "rprof top: pause, and go on; opened calls and boxes pause it",
+        "rprof top: pause, and go on; zooming into a time pauses it",
     ),
     help(
         "i m ? h F1",

@@ -27,7 +27,7 @@ use crate::views::lanes::LanesView;
 use crate::views::table::TableView;
 use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
-use remembered::RememberedRows;
+use remembered::{RememberedBoxes, RememberedRows};
 use rprof_profile::SampledProfile;
 use rprof_profile::view::{Order, SortKey, Weighing};
 use rprof_query::{Explorer, SampleSelection};
@@ -122,6 +122,7 @@ pub struct App {
     /// Selections that were left, the last one at the end.
     kept: Vec<Shown>,
     remembered: Option<RememberedRows>,
+    remembered_boxes: Option<RememberedBoxes>,
     /// Whether the table is to be made again, when its rows are there.
     is_table_old: bool,
     pub(crate) view: ViewKind,
@@ -167,6 +168,7 @@ impl App {
             asked: None,
             kept: Vec::new(),
             remembered: None,
+            remembered_boxes: None,
             is_table_old: true,
             view: ViewKind::default(),
             table: TableView::default(),
@@ -194,6 +196,7 @@ impl App {
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn take_data(&mut self, data: TuiData) {
         self.remember_rows();
+        self.remember_boxes();
         self.shown = None;
         self.kept.clear();
         self.has_chains = has_chains(&data.sampled);
@@ -213,7 +216,7 @@ impl App {
 
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn input(&mut self, input: &Input) -> Effect {
-        let n_lines = self.n_lines();
+        let has_times = self.has_times();
         let effect = match input {
             Input::Size(columns, lines) => {
                 self.resize((*columns, *lines));
@@ -228,26 +231,18 @@ impl App {
         };
         self.prepare();
         match effect {
-            Effect::None if self.is_live && !self.is_paused && self.is_opened(n_lines) => {
+            // Other data would soon have nothing of that time.
+            Effect::None if self.is_live && !self.is_paused && !has_times && self.has_times() => {
                 self.pause()
             }
             effect => effect,
         }
     }
 
-    /// Lines of the call tree.
-    fn n_lines(&self) -> (ViewKind, usize) {
-        (self.view, self.calls.lines.len())
-    }
-
-    /// Whether something is open that other data would close.
-    fn is_opened(&self, before: (ViewKind, usize)) -> bool {
-        match self.view {
-            // Trees of rows stay open by name.
-            ViewKind::Rows | ViewKind::Threads => false,
-            ViewKind::Calls => before != self.n_lines() && before.0 == self.view,
-            ViewKind::Flame => self.flame.zoom.is_some(),
-        }
+    /// Whether a time is zoomed into.
+    fn has_times(&self) -> bool {
+        let mut zooms = self.zooms.iter();
+        zooms.any(|zoom| matches!(zoom, Zoom::Times(_)))
     }
 
     /// Pauses, or goes on.

@@ -5,8 +5,7 @@ use crate::screen::Screen;
 use crate::shown::{Counted, Shown};
 use crate::task::{Made, Task};
 use crate::views::ViewKind;
-use crate::views::boxes::{Boxes, Found};
-use crate::views::flame::FlameView;
+use crate::views::boxes::Boxes;
 use crate::views::table::TableView;
 use crate::zoom::selection;
 use rprof_base::Share;
@@ -24,6 +23,7 @@ impl App {
     /// Asks for the samples that are selected.
     pub(crate) fn select(&mut self) {
         self.remember_rows();
+        self.remember_boxes();
         let selection = selection(self.event, &self.zooms, self.explorer.profile());
         self.kept.extend(self.shown.take());
         let is_it = |one: &Shown| one.counted.selection == selection;
@@ -157,18 +157,6 @@ impl App {
         let height = self.page_height();
         if let Over::Page(page) = &mut self.over {
             page.fit(height);
-        }
-    }
-
-    /// The call tree and the flame graph begin anew.
-    fn boxes_are_new(&mut self) {
-        let shown = self.shown.as_ref();
-        if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
-            self.calls.reset(boxes);
-            self.flame = FlameView::default();
-            let profile = self.explorer.profile();
-            let found = self.found.take();
-            self.found = found.map(|found| Found::of(boxes, profile, found.matcher));
         }
     }
 

@@ -1,6 +1,10 @@
 //! What was open and selected, by name: it stays so when rows are made anew.
 
 use super::App;
+use crate::views::box_names::BoxNames;
+use crate::views::boxes::Found;
+use crate::views::calls::RememberedCalls;
+use crate::views::flame::{FlameView, RememberedFlame};
 use crate::views::table::{OpenNames, TableLine};
 use foldhash::{HashMap, HashSet};
 
@@ -15,7 +19,53 @@ pub(crate) struct RememberedRows {
     n_above: usize,
 }
 
+/// Boxes by name, in both views of them.
+#[derive(Debug)]
+pub(crate) struct RememberedBoxes {
+    calls: RememberedCalls,
+    flame: RememberedFlame,
+}
+
 impl App {
+    /// Remembers what of the boxes is open and selected, until others are there.
+    pub(super) fn remember_boxes(&mut self) {
+        let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
+        let Some(boxes) = boxes.filter(|_| self.remembered_boxes.is_none()) else {
+            return;
+        };
+        let names = BoxNames {
+            boxes,
+            profile: self.explorer.profile(),
+        };
+        self.remembered_boxes = Some(RememberedBoxes {
+            calls: self.calls.remember(names),
+            flame: self.flame.remember(names),
+        });
+    }
+
+    /// The call tree and the flame graph are of other boxes: they show the same of them.
+    pub(super) fn boxes_are_new(&mut self) {
+        let height = self.height();
+        let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
+        let Some(boxes) = boxes else {
+            return;
+        };
+        let profile = self.explorer.profile();
+        match self.remembered_boxes.take() {
+            Some(RememberedBoxes { calls, flame }) => {
+                let names = BoxNames { boxes, profile };
+                self.calls.reopen(names, &calls, height);
+                self.flame = FlameView::again(names, &flame);
+            }
+            None => {
+                self.calls.reset(boxes);
+                self.flame = FlameView::default();
+            }
+        }
+        let found = self.found.take();
+        self.found = found.map(|found| Found::of(boxes, profile, found.matcher));
+    }
+
     /// Remembers what is open and selected, until rows are there again.
     pub(super) fn remember_rows(&mut self) {
         if self.is_table_old || self.remembered.is_some() {

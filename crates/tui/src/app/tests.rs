@@ -2,6 +2,7 @@
 
 mod code;
 mod keys;
+mod replaced;
 mod screens;
 
 use super::{App, Effect, Input, TuiSettings};

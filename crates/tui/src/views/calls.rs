@@ -1,5 +1,6 @@
 //! The call tree: from the threads to what they called.
 
+use super::box_names::{BoxNames, BoxPath};
 use super::boxes::Boxes;
 use super::opened::{open_below, open_chain};
 use crate::cursor::Cursor;
@@ -12,6 +13,15 @@ pub(crate) struct CallLine {
     pub(crate) number: u32,
     /// How far it is to the right. What all weight goes on to is not further than what it comes from.
     pub(crate) depth: usize,
+}
+
+/// What was open and selected, by name.
+#[derive(Debug)]
+pub(crate) struct RememberedCalls {
+    open: HashSet<u64>,
+    selected: Option<BoxPath>,
+    /// How many lines were above it on the screen.
+    n_above: usize,
 }
 
 /// The tree, as far as it is open.
@@ -31,6 +41,40 @@ impl CallsView {
             open_chain(&mut self.open, boxes, first);
         }
         self.build(boxes);
+    }
+
+    /// What is open and selected.
+    pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedCalls {
+        let selected = self.selected().map(|number| names.path(number));
+        RememberedCalls {
+            open: names.of_all(self.open.iter().copied()).collect(),
+            // The first line is where one begins: it is no choice.
+            selected: selected.filter(|_| self.cursor.at > 0),
+            n_above: self.cursor.at.saturating_sub(self.cursor.top),
+        }
+    }
+
+    /// Opens and selects what was, as far as it is still there.
+    pub(crate) fn reopen(&mut self, names: BoxNames<'_>, was: &RememberedCalls, height: usize) {
+        let boxes = names.boxes;
+        self.open.clear();
+        self.cursor = Cursor::default();
+        let lowest = boxes.children(None).iter();
+        let mut todo: Vec<(u32, u64)> = lowest.map(|&one| (one, names.below(0, one))).collect();
+        while let Some((number, name)) = todo.pop() {
+            if was.open.contains(&name) {
+                self.open.insert(number);
+                let on = boxes.children(Some(number)).iter();
+                todo.extend(on.map(|&one| (one, names.below(name, one))));
+            }
+        }
+        self.build(boxes);
+        let selected = was.selected.as_ref().and_then(|path| names.find(path));
+        if let Some(number) = selected {
+            self.show(boxes, number, height);
+            self.cursor.top = self.cursor.at.saturating_sub(was.n_above);
+            self.cursor.fit(self.lines.len(), height);
+        }
     }
 
     pub(crate) fn selected(&self) -> Option<u32> {

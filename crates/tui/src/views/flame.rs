@@ -1,5 +1,6 @@
 //! The flame graph: boxes as wide as what they weigh, callers above what they called.
 
+use super::box_names::{BoxNames, BoxPath};
 use super::boxes::Boxes;
 use crate::cursor::Step;
 
@@ -59,6 +60,14 @@ impl FlameScale {
             placed.push(PlacedBox { width, ..narrow });
         }
     }
+}
+
+/// What was seen of it, by name.
+#[derive(Debug)]
+pub(crate) struct RememberedFlame {
+    zoom: Option<BoxPath>,
+    selected: BoxPath,
+    top: usize,
 }
 
 /// What of the graph is seen.
@@ -196,6 +205,24 @@ impl FlameView {
         }
         if !is_seen(self) {
             self.zoom = Some(number);
+        }
+    }
+
+    /// What is zoomed into and selected.
+    pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedFlame {
+        RememberedFlame {
+            zoom: self.zoom.map(|zoom| names.path(zoom)),
+            selected: names.path(self.selected),
+            top: self.top,
+        }
+    }
+
+    /// The same of other boxes, as far as they are still there.
+    pub(crate) fn again(names: BoxNames<'_>, was: &RememberedFlame) -> Self {
+        Self {
+            zoom: was.zoom.as_ref().and_then(|path| names.find(path)),
+            selected: names.find(&was.selected).unwrap_or(0),
+            top: was.top,
         }
     }
 

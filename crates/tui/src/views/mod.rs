@@ -1,5 +1,6 @@
 //! The views: what each of them selects, and how that moves.
 
+pub(crate) mod box_names;
 pub(crate) mod boxes;
 pub(crate) mod calls;
 pub(crate) mod flame;

@@ -3,6 +3,7 @@
 use super::boxes::Boxes;
 use foldhash::HashSet;
 use rprof_profile::view::CallTree;
+use std::hash::{BuildHasher, Hasher};
 
 /// Lines that are opened at once, at most.
 const MAX_OPENED: usize = 10_000;
@@ -34,6 +35,14 @@ impl Branching for CallTree {
     fn only_below(&self, node: u32) -> Option<u32> {
         self.only_child(node)
     }
+}
+
+/// Numbers for paths of names: what is open stays so where nodes have other numbers.
+pub(crate) fn path_name(above: u64, name: &str) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+    hasher.write_u64(above);
+    hasher.write(name.as_bytes());
+    hasher.finish()
 }
 
 /// Opens a node, and on to where its weight divides.

@@ -1,12 +1,11 @@
 //! Rows, with call trees below those that are open.
 
-use super::opened::{open_below, open_chain};
+use super::opened::{open_below, open_chain, path_name};
 use crate::cursor::Cursor;
 use crate::shown::Shown;
 use foldhash::{HashMap, HashSet};
 use rprof_profile::Profile;
 use rprof_profile::view::{CallTree, Order};
-use std::hash::{BuildHasher, Hasher};
 
 /// A line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +141,7 @@ impl OpenNames<'_> {
         let label = profile
             .frames
             .label(tree.node(node).frame, &profile.strings);
-        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
-        hasher.write_u64(above);
-        hasher.write(label.raw().as_bytes());
-        hasher.finish()
+        path_name(above, label.raw())
     }
 }
 

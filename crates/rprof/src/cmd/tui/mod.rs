@@ -70,15 +70,16 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut app = App::new(data(args, &reader, sampled), settings);
     let (asked, wanted) = unbounded();
     let (to, updates) = unbounded();
-    // It ends with the program: what it reads nobody waits for.
-    let thread = thread::Builder::new().name("rprof-code".to_owned());
-    let beside = move || code.run(&wanted, &to);
-    thread.spawn(beside).context("starting a thread")?;
     let mut face = TerminalFace { asked };
+    // Before threads start: they are to block the same signals.
     let wires = Wires {
         updates,
         ..Wires::of(|| Box::new(io::stdout()), log()?)?
     };
+    // It ends with the program: what it reads nobody waits for.
+    let thread = thread::Builder::new().name("rprof-code".to_owned());
+    let beside = move || code.run(&wanted, &to);
+    thread.spawn(beside).context("starting a thread")?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         // As a shell says what ended something.

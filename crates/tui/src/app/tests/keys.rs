@@ -1,18 +1,17 @@
 //! What keys do.
 
-use super::{app, app_of, data, idle, line_with, press, sampled, screen};
+use super::{app, app_of, line_with, press, sampled, screen};
 use crate::app::{App, Effect, Input, Over};
 use crate::face::SaveForm;
 use crate::views::ViewKind;
-use crate::views::table::TableLine;
 use proptest::prelude::*;
 use ratatui_crossterm::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
-use rprof_profile::{SampledProfile, testing};
+use rprof_profile::testing;
 
 /// Names of the functions of all rows.
-fn rows(app: &App) -> Vec<String> {
+pub(super) fn rows(app: &App) -> Vec<String> {
     let shown = app.shown.as_ref().unwrap();
     let rows = app
         .table
@@ -227,45 +226,6 @@ fn tab_is_the_next_event_or_view() {
     assert!(line_with(&app, "page-faults").contains("2 of 2"));
     press(&mut app, "<Tab>");
     assert!(line_with(&app, "cycles").contains("1 of 2"));
-}
-
-#[test]
-fn data_is_replaced_under_what_is_selected() {
-    let mut app = app();
-    press(&mut app, "t<Down><Down><Down>");
-    let selected = |app: &App| rows(app)[app.table.cursor.at].clone();
-    let before = selected(&app);
-    let fewer = testing::sampled(&[
-        (1, "server", "main;serve;parse;memcpy", 1),
-        (2, "x", "y", 1),
-    ]);
-    app.replace(data(fewer));
-    assert_eq!(selected(&app), before);
-    assert!(line_with(&app, "cycles").contains("1 of 2 samples"));
-    app.replace(data(SampledProfile::default()));
-    press(&mut app, "1234<Enter>");
-}
-
-#[test]
-fn trees_stay_open_when_data_is_replaced() {
-    let mut app = app();
-    press(&mut app, "<Enter><Down><Enter><Down><Down><Enter><Down>");
-    let before = (app.table.lines.len(), screen(&app));
-    app.replace(data(sampled()));
-    idle(&mut app);
-    assert_eq!((app.table.lines.len(), screen(&app)), before);
-    // They are there again after a zoom, too.
-    press(&mut app, "tt");
-    assert_eq!(screen(&app), before.1);
-    press(&mut app, "C");
-    app.replace(data(sampled()));
-    idle(&mut app);
-    assert!(
-        app.table
-            .lines
-            .iter()
-            .all(|line| *line == TableLine::Row(line.row()))
-    );
 }
 
 #[test]
