@@ -181,7 +181,8 @@ impl App {
                 Weighing::Own => row.self_weight,
                 Weighing::WithChildren => row.total_weight,
             };
-            shown.share(weight, self.is_relative) >= Share::from_percent(self.min_percent)
+            let least = Share::from_percent(self.min_percent);
+            self.min_percent <= 0.0 || shown.share(weight, self.is_relative) >= least
         };
         let rows = shown.rows().enumerate();
         let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));

@@ -50,7 +50,9 @@ pub fn load_samples(
     let mut done = |done| progress(progress_of(0.1, 0.6, done, n_chunks));
     let result = run(&query, &pass, &mut done)?;
     let mut parts = result.locals;
-    parts.iter_mut().for_each(ThreadSamples::finish_chunk);
+    for part in &mut parts {
+        part.finish_chunk();
+    }
     let locations = parts.iter().flat_map(|part| part.locations.values());
     let mut symbols = query.symbolize(distinct(locations), request)?;
     let history = &recording.index.history;
@@ -119,8 +121,7 @@ impl LoadedRows {
     /// Counts for the totals what has a name, where only that does; the rest is forgotten.
     fn count_named(&mut self, stacks: &NamedStacks, counts: &mut Counts) {
         for chunk in &mut self.chunks {
-            let mut rows = std::mem::take(&mut chunk.rows);
-            rows.retain(|row| {
+            chunk.retain(|chunk, row| {
                 let in_totals = stacks
                     .place(chunk.part, row.node)
                     .is_some_and(|place| place.in_totals);
@@ -131,7 +132,6 @@ impl LoadedRows {
                 }
                 in_totals
             });
-            chunk.rows = rows;
         }
     }
 
@@ -147,13 +147,13 @@ impl LoadedRows {
             threads,
             numbers,
         } = self;
-        let n_rows = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+        let n_rows = chunks.iter().map(ChunkRows::len).sum();
         let mut table = SampleTable::with_capacity(n_rows);
         let mut seen = SeenThreads::new(query, threads);
         let strings = &mut sampled.profile.strings;
-        for_each_in_order(chunks, |chunk, rows| {
+        for_each_in_order(chunks, |chunk, range| {
             let numbers = numbers.get(chunk.part).map_or(&[][..], Vec::as_slice);
-            for row in rows {
+            for row in chunk.within(range) {
                 let event = events.get(usize::from(row.event)).copied().flatten();
                 let event = event.and_then(|event| u16::try_from(event).ok());
                 let thread = numbers.get(row.thread as usize);
@@ -170,7 +170,7 @@ impl LoadedRows {
                         .map(|place| place.node)
                         .filter(|&node| node != NO_NODE),
                     cpu: Some(row.cpu).filter(|&cpu| cpu != NO_CPU),
-                    weight: chunk.weight(row),
+                    weight: chunk.weight(&row),
                 });
             }
         });

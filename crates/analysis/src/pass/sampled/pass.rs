@@ -46,11 +46,10 @@ pub(super) struct ThreadSamples {
 }
 
 impl ThreadSamples {
-    /// Puts the chunk at hand in order.
-    pub(super) fn finish_chunk(&mut self) {
-        if let Some(chunk) = self.chunks.last_mut() {
-            chunk.finish();
-        }
+    /// Puts the chunk at hand in order. Returns the room that its rows had.
+    pub(super) fn finish_chunk(&mut self) -> Vec<SampledRow> {
+        let last = self.chunks.last_mut();
+        last.map_or_else(Vec::new, ChunkRows::finish)
     }
 
     /// The numbers of a thread and of the group of its stacks.
@@ -94,8 +93,7 @@ impl Pass for SampledPass<'_> {
     }
 
     fn start_chunk(&self, local: &mut ThreadSamples, chunk: usize) {
-        local.finish_chunk();
-        let room = local.chunks.last().map_or(0, |last| last.rows.len());
+        let room = local.finish_chunk();
         local.chunks.push(ChunkRows::of(chunk, room));
     }
 

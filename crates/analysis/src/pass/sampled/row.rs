@@ -1,10 +1,13 @@
 //! A sample while threads put them together.
 
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-/// One sample, in 24 bytes.
-#[derive(Clone, Copy, Debug)]
+/// One sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SampledRow {
     pub(super) time_ns: u64,
     /// [`NO_NODE`] if it counts for totals only; [`AWAITED`] while its stack is not known.
@@ -30,26 +33,112 @@ pub(super) const NO_CPU: u16 = u16::MAX;
 /// Marks large weights.
 const IS_LARGE: u32 = 1 << 31;
 
-/// The rows of a chunk: in the file's order, and when it is finished, in that of time.
+/// The rows of a chunk: while it is read, in the file's order; when it is finished, in columns and in that of time.
 #[derive(Debug, Default)]
 pub(super) struct ChunkRows {
     pub(super) chunk: usize,
     /// Which thread read it.
     pub(super) part: usize,
+    /// Those that are read.
     pub(super) rows: Vec<SampledRow>,
     large_weights: Vec<u64>,
     /// Rows before it have their stacks.
     next: usize,
+    done: RowColumns,
+}
+
+/// Rows in 16 bytes each, as most recordings have them: there may be millions.
+#[derive(Debug, Default)]
+struct RowColumns {
+    times_ns: Vec<u64>,
+    nodes: Vec<u32>,
+    /// Numbers of `sources`.
+    source_of: Vec<u32>,
+    sources: Interner<u32, RowSource, RandomState>,
+    /// Empty while all rows have the weight of the first.
+    weights: Vec<u32>,
+    first_weight: u32,
+}
+
+/// What many rows of a chunk have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct RowSource {
+    thread: u32,
+    event: u16,
+    cpu: u16,
+}
+
+impl RowColumns {
+    fn of(rows: impl ExactSizeIterator<Item = SampledRow>) -> Self {
+        let n = rows.len();
+        let mut columns = Self {
+            times_ns: Vec::with_capacity(n),
+            nodes: Vec::with_capacity(n),
+            source_of: Vec::with_capacity(n),
+            ..Self::default()
+        };
+        rows.for_each(|row| columns.push(row));
+        columns
+    }
+
+    fn push(&mut self, row: SampledRow) {
+        let n_before = self.times_ns.len();
+        self.times_ns.push(row.time_ns);
+        self.nodes.push(row.node);
+        self.source_of.push(self.sources.intern(RowSource {
+            thread: row.thread,
+            event: row.event,
+            cpu: row.cpu,
+        }));
+        if n_before == 0 {
+            self.first_weight = row.weight;
+        } else if self.weights.is_empty() && row.weight != self.first_weight {
+            self.weights = vec![self.first_weight; n_before];
+        }
+        if !self.weights.is_empty() {
+            self.weights.push(row.weight);
+        }
+    }
+
+    #[inline]
+    fn row(&self, at: usize) -> Option<SampledRow> {
+        let source = self.sources.get(*self.source_of.get(at)?)?;
+        Some(SampledRow {
+            time_ns: *self.times_ns.get(at)?,
+            node: *self.nodes.get(at)?,
+            thread: source.thread,
+            weight: self.weights.get(at).copied().unwrap_or(self.first_weight),
+            event: source.event,
+            cpu: source.cpu,
+        })
+    }
 }
 
 impl ChunkRows {
     /// None of a chunk, with room for some.
-    pub(super) fn of(chunk: usize, room: usize) -> Self {
+    pub(super) fn of(chunk: usize, rows: Vec<SampledRow>) -> Self {
         Self {
             chunk,
-            rows: Vec::with_capacity(room),
+            rows,
             ..Self::default()
         }
+    }
+
+    /// How many rows there are, when it is finished.
+    pub(super) fn len(&self) -> usize {
+        self.done.times_ns.len()
+    }
+
+    /// Rows within a range, when it is finished.
+    pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = SampledRow> {
+        range.filter_map(|at| self.done.row(at))
+    }
+
+    /// Forgets rows that are not such.
+    pub(super) fn retain(&mut self, mut is_such: impl FnMut(&Self, &SampledRow) -> bool) {
+        let mut rows: Vec<SampledRow> = self.within(0..self.len()).collect();
+        rows.retain(|row| is_such(self, row));
+        self.done = RowColumns::of(rows.into_iter());
     }
 
     /// A weight as rows have it.
@@ -87,35 +176,39 @@ impl ChunkRows {
         }
     }
 
-    /// Puts rows in order of time; those of one time stay in the file's.
-    pub(super) fn finish(&mut self) {
-        self.rows.sort_by_key(|row| row.time_ns);
-        self.rows.shrink_to_fit();
+    /// Puts rows in order of time; those of one time stay in the file's. Returns the room that they had.
+    pub(super) fn finish(&mut self) -> Vec<SampledRow> {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_by_key(|row| row.time_ns);
+        self.done = RowColumns::of(rows.drain(..));
+        rows
     }
 }
 
-/// Calls `take` with the rows of all chunks in order of time, some at a time; those of one time come in the file's
+/// Calls `take` with the rows of all chunks in order of time, a range at a time; those of one time come in the file's
 /// order. Chunks must be finished, and in the file's order. What is taken is freed.
 pub(super) fn for_each_in_order(
     mut chunks: Vec<ChunkRows>,
-    mut take: impl FnMut(&ChunkRows, &[SampledRow]),
+    mut take: impl FnMut(&ChunkRows, Range<usize>),
 ) {
+    let time = |chunk: &ChunkRows, at: usize| chunk.done.times_ns.get(at).copied();
     let firsts = chunks.iter().enumerate();
-    let firsts = firsts.filter_map(|(nth, chunk)| Some((chunk.rows.first()?.time_ns, nth)));
+    let firsts = firsts.filter_map(|(nth, chunk)| Some((time(chunk, 0)?, nth)));
     let mut heap: BinaryHeap<Reverse<(u64, usize)>> = firsts.map(Reverse).collect();
     let mut taken = vec![0; chunks.len()];
     while let Some(Reverse((_, nth))) = heap.pop() {
         let chunk = &chunks[nth];
-        let rest = chunk.rows.get(taken[nth]..).unwrap_or_default();
+        let begin = taken[nth];
+        let rest = chunk.done.times_ns.get(begin..).unwrap_or_default();
         let n = match heap.peek() {
-            Some(&Reverse(other)) => rest.partition_point(|row| (row.time_ns, nth) < other),
+            Some(&Reverse(other)) => rest.partition_point(|&time| (time, nth) < other),
             None => rest.len(),
         };
-        let (now, later) = rest.split_at(n);
-        take(chunk, now);
-        taken[nth] += n;
-        match later.first() {
-            Some(row) => heap.push(Reverse((row.time_ns, nth))),
+        let end = begin + n;
+        take(chunk, begin..end);
+        taken[nth] = end;
+        match time(chunk, end) {
+            Some(time) => heap.push(Reverse((time, nth))),
             None => chunks[nth] = ChunkRows::default(),
         }
     }
@@ -126,18 +219,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn row(time_ns: u64, weight: u32) -> SampledRow {
+        SampledRow {
+            time_ns,
+            node: NO_NODE,
+            thread: 0,
+            weight,
+            event: 0,
+            cpu: NO_CPU,
+        }
+    }
+
     fn chunk(nth: usize, times: &[(u64, u64)]) -> ChunkRows {
-        let mut chunk = ChunkRows::of(nth, 0);
+        let mut chunk = ChunkRows::of(nth, Vec::new());
         for &(time_ns, weight) in times {
             let weight = chunk.add_weight(weight);
-            chunk.rows.push(SampledRow {
-                time_ns,
-                node: NO_NODE,
-                thread: 0,
-                weight,
-                event: 0,
-                cpu: NO_CPU,
-            });
+            chunk.rows.push(row(time_ns, weight));
         }
         chunk.finish();
         chunk
@@ -152,18 +249,38 @@ mod tests {
             expected.sort_by_key(|&(time, _)| time);
             let chunks = chunks.iter().enumerate().map(|(nth, times)| chunk(nth, times));
             let mut found = Vec::new();
-            for_each_in_order(chunks.collect(), |chunk, rows| {
-                found.extend(rows.iter().map(|row| (row.time_ns, chunk.weight(row))));
+            for_each_in_order(chunks.collect(), |chunk, range| {
+                found.extend(chunk.within(range).map(|row| (row.time_ns, chunk.weight(&row))));
             });
             prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn finished_rows_are_what_was_read(
+            rows in prop::collection::vec((0u64..9, 0u32..3, 0u16..3, 0u32..3), 0..20), limit in 0u32..3
+        ) {
+            let rows = rows.into_iter().map(|(time, thread, cpu, weight)| SampledRow {
+                thread,
+                cpu,
+                event: cpu / 2,
+                node: thread + weight,
+                ..row(time, weight)
+            });
+            let mut chunk = ChunkRows::of(0, rows.collect());
+            let mut expected = chunk.rows.clone();
+            expected.sort_by_key(|row| row.time_ns);
+            chunk.finish();
+            prop_assert_eq!(chunk.within(0..chunk.len()).collect::<Vec<_>>(), expected.clone());
+            chunk.retain(|_, row| row.weight > limit);
+            expected.retain(|row| row.weight > limit);
+            prop_assert_eq!(chunk.within(0..chunk.len()).collect::<Vec<_>>(), expected);
         }
     }
 
     #[test]
     fn stacks_are_of_rows_that_await_one() {
-        let mut rows = chunk(0, &[(1, 1), (2, 1), (3, 1)]);
-        rows.rows[0].node = AWAITED;
-        rows.rows[2].node = AWAITED;
+        let rows = [AWAITED, NO_NODE, AWAITED].map(|node| SampledRow { node, ..row(1, 1) });
+        let mut rows = ChunkRows::of(0, rows.into());
         rows.set_next(7);
         rows.set_next(8);
         rows.set_next(9);
