@@ -8,10 +8,11 @@ const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const difference = require("./difference.js");
+const inTime = require("./in_time.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
- *   total: number}[], lacks?: boolean}} Facts
+ *   total: number}[], inTime: [number, number, number, string][], lacks?: boolean}} Facts
  * @typedef {Awaited<ReturnType<Browser["tab"]>>} Tab
  */
 
@@ -38,9 +39,9 @@ async function sumsAreTheReports(tab, facts) {
     list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
   assert.deepEqual(inverted, facts.levels);
   await tab.run(`rprofPage.set({ inverted: false, order: "time" })`);
-  const inTime = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
+  const ordered = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
     list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
-  assert.deepEqual(inTime, facts.levels);
+  assert.deepEqual(ordered, facts.levels);
   await tab.run(`rprofPage.set({ order: "heavy" })`);
 }
 
@@ -202,6 +203,29 @@ async function theAddressRestoresWhatWasSeen(tab, facts, { fragment, width }) {
   assert.equal(await tab.run(`rprofPage.views.flame.boxes.whole`), facts.total);
 }
 
+/** Each of these may take for ever: a link's is not searched for before that is asked for. @param {Tab} tab @param {Facts} facts */
+async function aLinkHoldsNothingUp(tab, facts) {
+  for (const pattern of ["(x+x+)+y", "(x|x)*y", "x*x*x*x*y", "(?=x+x+x+)y", "x{1,9}x{1,9}y", "(.*)\\1y", `${"x?".repeat(60)}y`]) {
+    for (const word of ["search", "keep"]) {
+      await tab.open(`file://${facts.page}#${word}=${encodeURIComponent(pattern)}`);
+      const { search, keep } = await tab.run(`rprofPage.state`);
+      assert.deepEqual([search, keep], ["", ""], pattern);
+      await tab.run(`rprofPage.rememberNow()`);
+      assert.match(await tab.run(`location.hash`), new RegExp(`${word}=`));
+    }
+  }
+  for (const pattern of ["hot", "^a.*b$", "a.*|b+|\\(c\\)", "[a-z(]+x"]) {
+    await tab.open(`file://${facts.page}#search=${encodeURIComponent(pattern)}`);
+    assert.equal(await tab.run(`rprofPage.state.search`), pattern);
+  }
+  const [row] = [...facts.rows].sort((a, b) => b.self - a.self);
+  const pattern = `^(${row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})$`;
+  await tab.open(`file://${facts.page}#keep=${encodeURIComponent(pattern)}`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), facts.total);
+  await tab.run(`document.querySelector(".chip").click()`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), row.total);
+}
+
 /**
  * A recording without times and call chains.
  * @param {Tab} tab
@@ -251,12 +275,14 @@ async function main() {
         await nothingOfOthersRuns(tab);
         continue;
       }
+      await inTime.check(tab, facts);
       const zoomed = await aClickZoomsAndEscapeGoesBack(tab);
       await searchMarksAndKeeps(tab, facts);
       await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
+      await aLinkHoldsNothingUp(tab, facts);
       await nothingOfOthersRuns(tab);
       console.log(`as expected: ${facts.page}`);
     }

@@ -71,7 +71,50 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
         })
     });
     let rows: Vec<Value> = rows.collect();
-    json!({ "page": page, "total": total, "levels": levels(recording), "rows": rows })
+    json!({
+        "page": page,
+        "total": total,
+        "levels": levels(recording),
+        "rows": rows,
+        "inTime": in_time(recording),
+    })
+}
+
+/// Level, start, width and name of each box in order of time. There are none without times.
+fn in_time(recording: &Recording) -> Vec<Value> {
+    let chart = run(&mut recording.command("flame", &["--flamechart", "--min-width", "0"]));
+    let boxes = chart.stdout.split("<title>").skip(1).filter_map(|text| {
+        let (title, rest) = text.split_once("</title>")?;
+        let name = unescaped(title).rsplit_once(" (")?.0.to_owned();
+        let number = |attribute: &str| -> Option<u64> {
+            let (_, value) = rest.split_once(&format!(" {attribute}=\""))?;
+            value.split_once('"')?.0.parse().ok()
+        };
+        Some((number("y")?, number("fg:x")?, number("fg:w")?, name))
+    });
+    let boxes: Vec<(u64, u64, u64, String)> = boxes.collect();
+    // Below them is the box of all.
+    let lowest = boxes.iter().map(|(y, ..)| *y).max().unwrap_or(0);
+    let height = boxes.iter().map(|(y, ..)| lowest - y).filter(|&y| y > 0);
+    let height = height.min().unwrap_or(1);
+    let boxes = boxes.into_iter().filter(|(y, ..)| *y < lowest);
+    let boxes = boxes.map(|(y, start, width, name)| {
+        let level = (lowest - y) / height - 1;
+        // The page says a thread's id elsewhere.
+        let name = match (level, name.rsplit_once(" [")) {
+            (0, Some((comm, _))) => comm.to_owned(),
+            _ => name,
+        };
+        json!([level, start, width, name])
+    });
+    boxes.collect()
+}
+
+/// A text of an SVG.
+fn unescaped(text: &str) -> String {
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    let text = text.replace("&quot;", "\"").replace("&apos;", "'");
+    text.replace("&#39;", "'").replace("&amp;", "&")
 }
 
 /// What the page of what changed must say, by what `rprof flame` says of the same.
@@ -93,9 +136,7 @@ fn changes(before: &Recording, after: &Recording, page: &Path) -> Value {
     let picture = run(against("flame").args(["--min-width", "0"])).ok();
     let boxes = picture.stdout.split("<title>").skip(1).filter_map(|text| {
         let (title, rest) = text.split_once("</title>")?;
-        let title = title.replace("&lt;", "<").replace("&gt;", ">");
-        let title = title.replace("&quot;", "\"").replace("&apos;", "'");
-        let title = title.replace("&#39;", "'").replace("&amp;", "&");
+        let title = unescaped(title);
         let (name, said) = title.strip_suffix(')')?.rsplit_once(" (")?;
         let (_, fill) = rest.split_once(" fill=\"")?;
         let (fill, _) = fill.split_once('"')?;

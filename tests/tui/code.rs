@@ -115,4 +115,72 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
             "{page}\n{listing}"
         );
     }
+    // Stacks with a function, and most of the time: shares are those of the row.
+    terminal.press(&["t"]);
+    let frames = ["f", "in_library", "Enter"];
+    let to_the_end = [&["4", "Right", "Space"][..], &["Right"; 120]].concat();
+    let times = [&to_the_end[..], &["Left", "Enter", "1"]].concat();
+    for (keys, zoom) in [
+        (&frames[..], "stacks with in_library\n"),
+        (&times, "stacks with in_library, "),
+    ] {
+        terminal.press(keys);
+        let has_row = |screen: &str| {
+            screen.contains(zoom) && screen.contains(" both\n") && screen.contains("? keys")
+        };
+        let screen = terminal.wait_until("the row", has_row);
+        terminal.press(&["Home"]);
+        let row = screen.lines().find(|line| line.contains(" both")).unwrap();
+        let share = row
+            .split_whitespace()
+            .find(|word| word.ends_with('%'))
+            .unwrap();
+        let page = code(&["a"]);
+        assert!(page.starts_with(" both  libtwin.so\n"), "{page}");
+        assert!(
+            page.contains(&format!(", {share} of all\n")),
+            "{screen}\n{page}"
+        );
+    }
+}
+
+#[test]
+fn code_is_shown_of_what_is_recorded_while_it_is() {
+    let test = "code_is_shown_of_what_is_recorded_while_it_is";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let source = "static volatile long sink; \
+        static __attribute__((noinline)) void spinning(void) { WORK(600000, sink += i) } \
+        int main(void) { spinning(); return 0; }";
+    compile(&dir.path().join("program"), source, FRAME_POINTERS);
+    let script = format!(
+        "cd {}; {} top -e cpu-clock:u -F 999 -d 0.1 --window all --no-children -s sym -- ./program; echo exit $?",
+        dir.path().display(),
+        env!("CARGO_BIN_EXE_rprof")
+    );
+    let Some(terminal) = Terminal::start(test, (120, 40), &script) else {
+        return;
+    };
+    let has_most = |screen: &str| {
+        screen
+            .lines()
+            .nth(3)
+            .is_some_and(|row| row.contains("spinning"))
+    };
+    terminal.wait_until("the function", has_most);
+    terminal.press(&["Home", "a"]);
+    terminal.wait("the next hottest line");
+    terminal.press(&["Home"]);
+    let page = terminal.wait("% of all");
+    assert!(page.starts_with(" spinning  program\n"), "{page}");
+    assert!(page.contains("program.c:"), "{page}");
+    terminal.press(&["Escape"]);
+    terminal.wait_until("the function", has_most);
+    terminal.press(&["q"]);
+    terminal.wait("exit ");
 }

@@ -9,11 +9,13 @@
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use rprof_analysis::{Options, load, load_samples};
+use rprof_base::Share;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{FirstFrame, Rows, SortKey, Weighing};
 use rprof_profile::{Dimension, Fold, NameList, Profile};
 use rprof_query::{
-    Explorer, FlameLayout, FlameOrder, Focus, SampleSelection, StackFolding, heat_map, lanes,
+    Explorer, FlameChart, FlameLayout, FlameOrder, Focus, SampleSelection, StackFolding, heat_map,
+    lanes,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -177,10 +179,10 @@ fn views(explorer: &mut Explorer) -> Result<(), Box<dyn std::error::Error>> {
         let n_boxes = flame.boxes.len();
         println!("{took:>9.1} ms  {n_boxes} boxes, {first:?} first, by {order:?}");
     }
-    let (took, chart) = least(|| FlameLayout::in_time(sampled, &all, 0));
+    let (took, chart) = least(|| FlameChart::of(sampled, &all, Share::default()));
     println!(
         "{took:>9.1} ms  {} boxes in order of time",
-        chart.boxes.len()
+        chart.layout.boxes.len()
     );
     let (took, found) = least(|| lanes(sampled, &all, 200));
     let n_lanes = found.map_or(0, |lanes| lanes.lanes.len());

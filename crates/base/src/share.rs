@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A part of a whole. Shown in percent with any number of decimals, it is 100 only where nothing is missing.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share {
     percent: f64,
 }

@@ -157,6 +157,13 @@ impl SampleTable {
         }
     }
 
+    /// Gives samples the nodes that theirs have become, by number.
+    pub(crate) fn move_stacks(&mut self, moved: &[u32]) {
+        for stack in &mut self.stacks {
+            *stack = moved.get(*stack as usize).copied().unwrap_or(NO_STACK);
+        }
+    }
+
     /// Drops all samples from an index on.
     pub fn truncate(&mut self, len: usize) {
         self.times_ns.truncate(len);

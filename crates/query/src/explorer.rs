@@ -17,6 +17,11 @@ impl Explorer {
         Self { sampled }
     }
 
+    /// Gives the recording back.
+    pub fn into_sampled(self) -> SampledProfile {
+        self.sampled
+    }
+
     /// Its samples.
     pub fn sampled(&self) -> &SampledProfile {
         &self.sampled

@@ -3,6 +3,7 @@
 mod in_time;
 mod stacks;
 
+pub use in_time::FlameChart;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{EventProfile, FrameId, Profile, StrId};
 use stacks::{Callees, Callers, Stacks, Standing};

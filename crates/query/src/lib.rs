@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which samples ([`SampleSelection`]), folded how ([`StackFolding`]) | [`Explorer::select`]: an event with stacks and counts |
 //! | rows, callers, callees | of that event: [`rprof_profile::view`], as for every report |
-//! | a flame graph | [`FlameLayout`]: boxes, left-heavy or in order of time |
+//! | a flame graph | [`FlameLayout`]: boxes, left-heavy or by name; [`FlameChart`]: in order of time |
 //! | when | [`lanes`]: use by thread over time; [`heat_map`]: seconds by parts of a second |
 //!
 //! What is selected is an [`EventProfile`](rprof_profile::EventProfile) like one that was loaded with a filter: so all
@@ -56,13 +56,14 @@
 //! When: a flame graph in order of time, lanes and a heat map of the same selection.
 //!
 //! ```
+//! use rprof_base::Share;
 //! use rprof_profile::testing;
-//! use rprof_query::{FlameLayout, SampleSelection, heat_map, lanes};
+//! use rprof_query::{FlameChart, SampleSelection, heat_map, lanes};
 //!
 //! let sampled = testing::sampled(&[(0, "one", "main;a", 2), (5, "one", "main;b", 1)]);
 //! let all = SampleSelection::default();
-//! let chart = FlameLayout::in_time(&sampled, &all, 0);
-//! assert_eq!((chart.whole, chart.depth), (3, 3));
+//! let chart = FlameChart::of(&sampled, &all, Share::from_percent(0.0));
+//! assert_eq!((chart.layout.whole, chart.layout.depth), (3, 3));
 //! let lanes = lanes(&sampled, &all, 2).expect("there are times");
 //! assert_eq!(lanes.lanes[0].slots, [2, 1]);
 //! let map = heat_map(&sampled, &all, 4).expect("there are times");
@@ -80,7 +81,7 @@ mod lanes;
 mod selection;
 
 pub use explorer::Explorer;
-pub use flame::{FlameBox, FlameLabel, FlameLayout, FlameOrder, FlameView};
+pub use flame::{FlameBox, FlameChart, FlameLabel, FlameLayout, FlameOrder, FlameView};
 pub use heat::{HeatMap, heat_map};
 pub use lanes::{ThreadLane, ThreadLanes, lanes};
 pub use selection::{Focus, SampleSelection, StackFolding};

@@ -53,7 +53,7 @@ pub use note::{FewFiles, Less, Note, SmallRings};
 pub use opened_event::{OpenedEvent, OpenedFor};
 pub use opening::place::Place;
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
-pub use output::saved::save_segments;
+pub use output::saved::{save_segments, write_segments};
 pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments, segments};
 pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
 pub use probes::error::ProbeError;

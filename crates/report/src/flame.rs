@@ -8,12 +8,10 @@ use crate::Error;
 use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{
-    Audience, Count, FirstFrame, FoldOptions, FoldedInTime, FoldedStacks, ThreadNames, fold,
-    fold_in_time,
-};
-use rprof_profile::{EventProfile, Profile, Quality, SampledProfile};
+use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
+use rprof_profile::{EventProfile, Profile, Quality};
 use rprof_untrusted::printable;
+use std::cmp::Reverse;
 use std::io::Write;
 
 /// How a flame graph looks.
@@ -33,6 +31,8 @@ pub struct FlameOptions {
     pub width: Option<usize>,
     /// Frames narrower than this are left out.
     pub min_width: Share,
+    /// Of more frames, the narrowest are left out.
+    pub max_frames: usize,
     /// Colours.
     pub palette: FlamePalette,
 }
@@ -47,6 +47,7 @@ impl Default for FlameOptions {
             threads: ThreadNames::Pooled,
             width: None,
             min_width: Share::from_percent(0.01),
+            max_frames: Self::MAX_FRAMES,
             palette: FlamePalette::default(),
         }
     }
@@ -55,6 +56,22 @@ impl Default for FlameOptions {
 impl FlameOptions {
     /// Pixels of a picture whose width nobody has chosen, before a browser makes it as wide as its window.
     pub const USUAL_WIDTH: usize = 1200;
+    /// Frames of a picture whose least width nobody has chosen: browsers take seconds for many more.
+    pub const MAX_FRAMES: usize = 20_000;
+
+    /// The least width of a picture's frames, so that they are not too many.
+    pub(crate) fn least_width(&self, widths: impl Iterator<Item = u64>, all: u64) -> Share {
+        let is_wide = |&width: &u64| Share::of(width, all) >= self.min_width;
+        let mut widths: Vec<u64> = widths.filter(is_wide).collect();
+        if widths.len() <= self.max_frames {
+            return self.min_width;
+        }
+        let (_, &mut too_narrow, _) =
+            widths.select_nth_unstable_by_key(self.max_frames, |&width| Reverse(width));
+        // In steps of a hundredth of a percent, to be said in few digits.
+        let hundredths = (Share::of(too_narrow, all).percent() * 100.0).floor() + 1.0;
+        Share::from_percent(hundredths / 100.0)
+    }
 }
 
 /// Colours of a flame graph, by inferno's names.
@@ -79,10 +96,12 @@ impl Default for FlamePalette {
 }
 
 /// What became of the frames of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// Frames that were too narrow.
     pub left_out: u64,
+    /// The width of the narrowest that may be there.
+    pub least_width: Share,
 }
 
 /// Draws one event as SVG.
@@ -105,40 +124,40 @@ pub fn write_flame(
         threads: options.threads,
     };
     let mut folded = fold(profile, event, fold_options);
-    let left_out = folded.leave_out_narrow(options.min_width);
-    draw((profile, event), (folded, left_out), options, out)
+    let least_width = options.least_width(folded.frame_counts().into_iter(), folded.sum());
+    let left_out = folded.leave_out_narrow(least_width);
+    let stacks = DrawnStacks {
+        labels: folded.labels(),
+        lines: folded.lines().collect(),
+    };
+    let drawn = Drawn {
+        left_out,
+        least_width,
+    };
+    draw((profile, event), (stacks, drawn), options, out)
 }
 
-/// Draws the samples of one event in order of time, each thread by itself.
-///
-/// # Errors
-/// Those of [`write_flame`].
-pub fn write_flame_chart(
-    sampled: &SampledProfile,
-    event: usize,
-    options: &FlameOptions,
-    out: &mut impl Write,
-) -> Result<Drawn, Error> {
-    let profile = &sampled.profile;
-    let of = profile.events.get(event).ok_or(Error::NothingToDraw)?;
-    let FoldedInTime { stacks, left_out } = fold_in_time(sampled, event, options.min_width);
-    draw((profile, of), (stacks, left_out), options, out)
+/// What inferno is given.
+pub(crate) struct DrawnStacks<'l> {
+    /// What frames and threads are called.
+    pub(crate) labels: &'l [String],
+    /// Folded stacks, from left to right.
+    pub(crate) lines: Vec<String>,
 }
 
 /// Draws stacks in the order that they have.
-fn draw(
+pub(crate) fn draw(
     (profile, event): (&Profile, &EventProfile),
-    (folded, left_out): (FoldedStacks, u64),
+    (stacks, drawn): (DrawnStacks<'_>, Drawn),
     options: &FlameOptions,
     out: &mut impl Write,
 ) -> Result<Drawn, Error> {
-    if folded.is_empty() {
+    if stacks.lines.is_empty() {
         return Err(Error::NothingToDraw);
     }
-    let lines: Vec<String> = folded.lines().rev().collect();
     let FlamePalette(palette) = options.palette;
     let mut colors = match palette {
-        Palette::Multi(MultiPalette::Java) => own_colors(folded.labels()),
+        Palette::Multi(MultiPalette::Java) => own_colors(stacks.labels),
         _ => PaletteMap::default(),
     };
     let title = format!(
@@ -146,25 +165,29 @@ fn draw(
         event.name,
         Counted::new(event.samples, "sample", "samples")
     );
-    let mut drawing = drawing_of(options, title);
+    let mut drawing = drawing_of((options, drawn.least_width), title);
     drawing.colors = palette;
     drawing.palette_map = Some(&mut colors);
     drawing.count_name = unit(&event.name.shown()).to_owned();
     drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
-    let lines = lines.iter().map(String::as_str);
+    let lines = stacks.lines.iter().rev().map(String::as_str);
     from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
-    Ok(Drawn { left_out })
+    Ok(drawn)
 }
 
 /// What all pictures have; `title` is for one that was given none.
-pub(crate) fn drawing_of(options: &FlameOptions, title: String) -> Options<'static> {
+pub(crate) fn drawing_of(
+    (options, least_width): (&FlameOptions, Share),
+    title: String,
+) -> Options<'static> {
     let mut drawing = Options::default();
     drawing.title = shown_title(options, title);
     drawing.flame_chart = true;
     drawing.hash = true;
     drawing.text_truncate_direction = TextTruncateDirection::Right;
     drawing.image_width = options.width;
-    drawing.min_width = options.min_width.percent();
+    // Of threads that are too narrow. What is as wide as that must not be lost to rounding.
+    drawing.min_width = least_width.percent() * (1.0 - 1e-9);
     if options.inverted {
         drawing.direction = Direction::Inverted;
     }
@@ -353,10 +376,33 @@ mod tests {
         let mut svg = Vec::new();
         let options = FlameOptions::default();
         let drawn = write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
-        assert_eq!(drawn.left_out, 50_000);
+        assert_eq!(
+            (drawn.left_out, drawn.least_width),
+            (50_000, options.min_width)
+        );
         // All, prog, main and ten functions.
         let svg = String::from_utf8(svg).unwrap();
         assert_eq!(svg.matches("<title>").count(), 13);
+    }
+
+    #[test]
+    fn of_too_many_frames_the_narrowest_are_left_out() {
+        let names: Vec<String> = (0..40).map(|n| format!("f{n}")).collect();
+        let stacks: Vec<(&str, u64)> = names.iter().map(String::as_str).zip(1..).collect();
+        let profile = testing::profile(&stacks);
+        for max_frames in 1..50 {
+            let options = FlameOptions {
+                max_frames,
+                ..FlameOptions::default()
+            };
+            let mut svg = Vec::new();
+            let drawn = write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
+            let n_drawn = String::from_utf8(svg).unwrap().matches("<title>").count();
+            // Beside all.
+            let expected = max_frames.min(41) + 1;
+            assert_eq!(n_drawn, expected);
+            assert_eq!(usize::try_from(drawn.left_out).unwrap(), 42 - expected);
+        }
     }
 
     #[test]

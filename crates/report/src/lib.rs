@@ -3,6 +3,7 @@
 mod differential;
 mod error;
 mod flame;
+mod flame_chart;
 mod gaps;
 mod in_order;
 mod quality;
@@ -16,7 +17,8 @@ mod unnamed;
 
 pub use differential::{DifferentialOptions, WidthBy, write_differential};
 pub use error::Error;
-pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame, write_flame_chart};
+pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
+pub use flame_chart::write_flame_chart;
 pub use quality::{quality_advice, quality_faults, quality_line};
 pub use rprof_profile::text::Fit;
 pub use stats::write_stats;

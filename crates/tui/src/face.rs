@@ -37,6 +37,8 @@ pub struct WantedCode {
     pub function: FunctionOf,
     /// Samples that are to be counted in it.
     pub selection: SampleSelection,
+    /// The name of their event.
+    pub event: String,
 }
 
 /// Code as it is shown.
@@ -44,8 +46,8 @@ pub struct WantedCode {
 pub struct CodeLines {
     /// Lines, with what was sampled at each.
     pub lines: Vec<String>,
-    /// Whether they count the samples that were asked for. Otherwise also others, which the command line leaves.
-    pub is_of_selection: bool,
+    /// What else they count than the samples that were asked for, or what they do not, in a few words.
+    pub note: Option<&'static str>,
 }
 
 /// Code that was asked for.

@@ -4,6 +4,7 @@ mod callees;
 mod cycles;
 mod frames;
 mod parents;
+mod sampled;
 
 use crate::{EventProfile, FrameId, NameList, Profile, Tree};
 use cycles::{LONGEST_CYCLE, repeated};
@@ -98,24 +99,36 @@ impl EventProfile {
     /// Counts its stacks again: each frame is what `frames` has for it, or nothing. Cycles of up to `longest`
     /// functions are there once.
     fn fold(&mut self, frames: &[Option<FrameId>], longest: usize) {
-        let mut tree = Tree::default();
-        let mut moved: Vec<Option<u32>> = Vec::with_capacity(self.tree.nodes().len());
-        for node in self.tree.nodes() {
-            let parent = node.parent.and_then(|parent| moved[parent as usize]);
-            let folded = frames[node.frame.number() as usize];
-            let here = match (folded, parent) {
-                (None, Some(parent)) => parent,
-                // An outermost frame has no caller that it could be.
-                (None, None) => tree.child(None, node.group, node.frame),
-                (Some(frame), _) => repeated(&tree, parent, frame, longest)
-                    .unwrap_or_else(|| tree.child(parent, node.group, frame)),
-            };
+        let (mut tree, moved) = folded(&self.tree, frames, |_| longest);
+        for (node, here) in self.tree.nodes().iter().zip(moved) {
             tree.count(here, node.self_weight, node.self_samples);
-            moved.push(Some(here));
         }
         tree.freeze();
         self.tree = tree;
     }
+}
+
+/// The same stacks, without counts, of what `frames` has for each frame, or nothing; and where each node went. Cycles
+/// of up to as many functions as `longest` has for their innermost are there once.
+fn folded(
+    stacks: &Tree,
+    frames: &[Option<FrameId>],
+    longest: impl Fn(FrameId) -> usize,
+) -> (Tree, Vec<u32>) {
+    let mut tree = Tree::default();
+    let mut moved: Vec<u32> = Vec::with_capacity(stacks.nodes().len());
+    for node in stacks.nodes() {
+        let parent = node.parent.map(|parent| moved[parent as usize]);
+        let here = match (frames[node.frame.number() as usize], parent) {
+            (None, Some(parent)) => parent,
+            // An outermost frame has no caller that it could be.
+            (None, None) => tree.child(None, node.group, node.frame),
+            (Some(frame), _) => repeated(&tree, parent, frame, longest(frame))
+                .unwrap_or_else(|| tree.child(parent, node.group, frame)),
+        };
+        moved.push(here);
+    }
+    (tree, moved)
 }
 
 #[cfg(test)]

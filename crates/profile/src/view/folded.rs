@@ -1,10 +1,12 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
+use crate::timeline::Thread;
 use crate::{EventProfile, FrameId, Level, Node, Profile, without_digits};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
 use rprof_untrusted::{Untrusted, printable};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Which end of a stack a line starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +65,11 @@ pub struct FoldOptions {
 pub struct FoldedStacks {
     /// Names, sorted, so that their numbers are in the names' order.
     labels: Vec<String>,
-    /// Sorted, each once; in order of time, as they follow each other.
+    /// Sorted, each once.
     stacks: Vec<(Box<[u32]>, u64)>,
 }
 
 impl FoldedStacks {
-    /// Stacks as they follow each other.
-    pub(super) fn in_order(labels: Vec<String>, stacks: Vec<(Box<[u32]>, u64)>) -> Self {
-        Self { labels, stacks }
-    }
-
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
@@ -83,13 +80,46 @@ impl FoldedStacks {
         &self.labels
     }
 
+    /// What all count.
+    pub fn sum(&self) -> u64 {
+        let counts = self.stacks.iter().map(|(_, count)| *count);
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// What each frame and thread counts in its place, in no order.
+    pub fn frame_counts(&self) -> Vec<u64> {
+        let mut counts = Vec::new();
+        self.for_each_frame(|_, _, count| counts.push(count));
+        counts
+    }
+
     /// Leaves out frames that count less than `share` of all: what they count stays with their callers. Returns
     /// how many these were.
     pub fn leave_out_narrow(&mut self, share: Share) -> u64 {
-        let counts = self.stacks.iter().map(|(_, count)| *count);
-        let all = counts.fold(0, u64::saturating_add);
-        let (mut narrow, mut kept) = (0, Vec::with_capacity(self.stacks.len()));
-        kept.extend(self.stacks.iter().map(|(stack, _)| stack.len()));
+        let all = self.sum();
+        let mut narrow = 0;
+        let mut kept: Vec<usize> = self.stacks.iter().map(|(stack, _)| stack.len()).collect();
+        self.for_each_frame(|depth, stacks, count| {
+            if Share::of(count, all) < share {
+                narrow += 1;
+                for kept in &mut kept[stacks] {
+                    // Threads stay: what they count has no other place.
+                    *kept = depth.max(1).min(*kept);
+                }
+            }
+        });
+        for ((stack, _), kept) in self.stacks.iter_mut().zip(kept) {
+            if kept < stack.len() {
+                *stack = stack[..kept].into();
+            }
+        }
+        self.merge();
+        narrow
+    }
+
+    /// Calls `visit` for each frame and thread, callees first, with how many are below it, which stacks it is in, and
+    /// what these count.
+    fn for_each_frame(&self, mut visit: impl FnMut(usize, Range<usize>, u64)) {
         // Of each frame that is open: its first stack.
         let mut open: Vec<usize> = Vec::new();
         let mut before: &[u32] = &[];
@@ -101,27 +131,14 @@ impl FoldedStacks {
             let shared = pairs.take_while(|(one, other)| one == other).count();
             while open.len() > shared {
                 let start = open.pop().unwrap_or(end);
-                // Threads stay: what they count has no other place.
-                let depth = open.len().max(1);
-                if Share::of(sums[end].saturating_sub(sums[start]), all) < share {
-                    narrow += 1;
-                    for kept in &mut kept[start..end] {
-                        *kept = depth.min(*kept);
-                    }
-                }
+                let count = sums[end].saturating_sub(sums[start]);
+                visit(open.len(), start..end, count);
             }
             open.resize(stack.len(), end);
             before = stack;
             let count = self.stacks.get(end).map_or(0, |(_, count)| *count);
             sums.push(sums[end].saturating_add(count));
         }
-        for ((stack, _), kept) in self.stacks.iter_mut().zip(kept) {
-            if kept < stack.len() {
-                *stack = stack[..kept].into();
-            }
-        }
-        self.merge();
-        narrow
     }
 
     /// Counts equal stacks that stand next to each other as one.
@@ -182,9 +199,9 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
 
 /// Labels of frames and threads by number, in the labels' order.
 #[derive(Debug)]
-pub(super) struct LabelNumbers {
-    pub(super) labels: Vec<String>,
-    pub(super) comms: Vec<u32>,
+struct LabelNumbers {
+    labels: Vec<String>,
+    comms: Vec<u32>,
     frames: HashMap<FrameId, u32>,
     nameless: HashSet<u32>,
     audience: Audience,
@@ -192,11 +209,7 @@ pub(super) struct LabelNumbers {
 
 impl LabelNumbers {
     /// Of the frames of a tree, and of threads.
-    pub(super) fn of(
-        profile: &Profile,
-        nodes: &[Node],
-        (comms, audience): (Vec<String>, Audience),
-    ) -> Self {
+    fn of(profile: &Profile, nodes: &[Node], (comms, audience): (Vec<String>, Audience)) -> Self {
         let mut frames: HashMap<FrameId, String> = HashMap::default();
         for node in nodes {
             frames
@@ -229,7 +242,7 @@ impl LabelNumbers {
     }
 
     /// The frames of a node's stack, innermost first, without its thread.
-    pub(super) fn stack(&self, nodes: &[Node], node: &Node, stack: &mut Vec<u32>) {
+    fn stack(&self, nodes: &[Node], node: &Node, stack: &mut Vec<u32>) {
         stack.clear();
         let mut at = Some(node);
         while let Some(here) = at {
@@ -271,6 +284,17 @@ pub(crate) fn thread_labels(names: &[&str], threads: ThreadNames) -> Vec<String>
 
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+/// What a frame is called in pictures.
+pub fn picture_label(profile: &Profile, id: FrameId) -> String {
+    label(profile, id, Audience::Picture)
+}
+
+/// What a thread is called where each is drawn by itself.
+pub fn thread_label(profile: &Profile, thread: &Thread) -> String {
+    let comm = profile.strings.of(thread.comm).into_raw();
+    safe(&format!("{comm} [{}]", thread.tid))
 }
 
 fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {

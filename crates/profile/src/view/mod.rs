@@ -6,7 +6,6 @@ mod event_set;
 mod field;
 mod folded;
 mod hierarchy;
-mod in_time;
 mod joined;
 mod row;
 mod rows;
@@ -17,10 +16,12 @@ pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
 pub use columns::{Asked, Columns, WantedColumns};
 pub use event_set::{EventSet, EventSets};
 pub use field::Field;
-pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
+pub use folded::{
+    Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold, picture_label,
+    thread_label,
+};
 pub(crate) use folded::{nameless_label, safe, thread_labels, thread_names};
 pub use hierarchy::{LevelRow, levels};
-pub use in_time::{FoldedInTime, fold_in_time};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Sums, Weighing};
 pub use rows::{KeptRows, Rows};

@@ -3,19 +3,27 @@
 use super::{FlameBox, FlameLabel, FlameLayout};
 use crate::SampleSelection;
 use crate::chosen::Chosen;
+use rprof_base::Share;
 use rprof_profile::{NodeLists, SampledProfile};
 
-impl FlameLayout {
+/// A flame graph in order of time, each thread by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlameChart {
+    /// Boxes: the lowest are threads. Each comes after the one that it stands on, and before the next one beside that.
+    pub layout: FlameLayout,
+    /// Indices of the threads that the lowest boxes are.
+    pub threads: Vec<u32>,
+    /// How many boxes are narrower than was asked for, and left out.
+    pub left_out: u64,
+}
+
+impl FlameChart {
     /// Boxes in order of time: what follows each other is one box as far as its stack is the same. Each thread has a
     /// lowest box of its own, in the order of their first samples.
     ///
-    /// Boxes that are narrower than the least width are left out, with what is on them: long recordings have more boxes
-    /// than samples.
-    pub fn in_time(
-        sampled: &SampledProfile,
-        selection: &SampleSelection,
-        least_width: u64,
-    ) -> Self {
+    /// Boxes that are narrower than this share of all are left out, with what is on them, and counted: long recordings
+    /// have more boxes than samples.
+    pub fn of(sampled: &SampledProfile, selection: &SampleSelection, narrow: Share) -> Self {
         let chosen = Chosen::of(sampled, selection);
         let samples = &sampled.samples;
         let is_shown = |at: &usize| {
@@ -24,37 +32,64 @@ impl FlameLayout {
             stack.is_some_and(|stack| chosen.is_shown(&sample, stack))
         };
         let shown: Vec<usize> = chosen.range.clone().filter(is_shown).collect();
-        let threads = shown.iter().map(|&at| samples.row(at).thread as usize);
+        let rows = || shown.iter().map(|&at| samples.row(at));
+        let threads = rows().map(|row| row.thread as usize);
         let by_thread = NodeLists::of(sampled.threads.len(), threads);
-        let mut chart = Chart {
+        let mut drawing = Drawing {
             sampled,
-            least_width,
-            layout: Self::default(),
+            narrow,
+            all: rows().fold(0, |all, row| all.saturating_add(row.weight)),
+            chart: Self::default(),
             n_samples: 0,
             open: Vec::new(),
             depths: vec![0; sampled.stacks.nodes().len()],
             path: Vec::new(),
         };
-        for (number, thread) in sampled.threads.iter().enumerate() {
-            let of_thread = by_thread.of_list(number);
+        for (idx, thread) in (0u32..).zip(&sampled.threads) {
+            let of_thread = by_thread.of_list(idx as usize);
             if !of_thread.is_empty() {
-                chart.open(FlameLabel::Comm(thread.comm), None);
+                drawing.chart.threads.push(idx);
+                drawing.open(FlameLabel::Comm(thread.comm), None);
                 for &nth in of_thread {
                     let sample = samples.row(shown[nth as usize]);
-                    chart.add(sample.stack, sample.weight);
+                    drawing.add(sample.stack, sample.weight);
                 }
-                chart.close(0);
+                drawing.close(0);
             }
         }
-        chart.layout
+        drawing.chart
+    }
+
+    /// Leaves out boxes that are narrower than a share of all, as if that had been asked for.
+    pub fn leave_out_narrow(&mut self, narrow: Share) {
+        let all = self.layout.whole;
+        let boxes = std::mem::take(&mut self.layout.boxes);
+        let mut threads = std::mem::take(&mut self.threads).into_iter();
+        self.layout.depth = 0;
+        let mut moved: Vec<u32> = Vec::with_capacity(boxes.len());
+        for one in boxes {
+            moved.push(u32::try_from(self.layout.boxes.len()).unwrap_or(u32::MAX));
+            let thread = one.parent.is_none().then(|| threads.next()).flatten();
+            if Share::of(one.width, all) < narrow {
+                // What stands on it is no wider, and goes as well.
+                self.left_out += 1;
+                continue;
+            }
+            self.threads.extend(thread);
+            self.layout.depth = self.layout.depth.max(one.depth + 1);
+            let parent = one.parent.map(|parent| moved[parent as usize]);
+            self.layout.boxes.push(FlameBox { parent, ..one });
+        }
     }
 }
 
-/// Boxes of what was gone through.
-struct Chart<'s> {
+/// A chart of what was gone through.
+struct Drawing<'s> {
     sampled: &'s SampledProfile,
-    least_width: u64,
-    layout: FlameLayout,
+    narrow: Share,
+    /// What the chart is going to be as wide as.
+    all: u64,
+    chart: FlameChart,
     /// How many samples are in it.
     n_samples: u64,
     /// Boxes that the next sample may be in.
@@ -72,7 +107,7 @@ struct OpenBox {
     samples: u64,
 }
 
-impl Chart<'_> {
+impl Drawing<'_> {
     /// Adds a sample of the thread at hand.
     fn add(&mut self, stack: Option<u32>, weight: u64) {
         let nodes = self.sampled.stacks.nodes();
@@ -87,22 +122,24 @@ impl Chart<'_> {
         while let Some(node) = self.path.pop() {
             self.open(FlameLabel::Frame(nodes[node as usize].frame), Some(node));
         }
+        let layout = &mut self.chart.layout;
         if let Some(last) = self.open.last() {
-            let own = &mut self.layout.boxes[last.number as usize].own;
+            let own = &mut layout.boxes[last.number as usize].own;
             *own = own.saturating_add(weight);
         }
-        self.layout.whole = self.layout.whole.saturating_add(weight);
+        layout.whole = layout.whole.saturating_add(weight);
         self.n_samples += 1;
     }
 
     fn open(&mut self, label: FlameLabel, node: Option<u32>) {
         let depth = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        let number = u32::try_from(self.layout.boxes.len()).unwrap_or(u32::MAX);
-        self.layout.boxes.push(FlameBox {
+        let layout = &mut self.chart.layout;
+        let number = u32::try_from(layout.boxes.len()).unwrap_or(u32::MAX);
+        layout.boxes.push(FlameBox {
             label,
             parent: self.open.last().map(|open| open.number),
             depth,
-            start: self.layout.whole,
+            start: layout.whole,
             width: 0,
             own: 0,
             samples: 0,
@@ -126,13 +163,19 @@ impl Chart<'_> {
             if let Some(node) = last.node {
                 self.depths[node as usize] = 0;
             }
-            let one = &mut self.layout.boxes[last.number as usize];
-            one.width = self.layout.whole - one.start;
+            let layout = &mut self.chart.layout;
+            let one = &mut layout.boxes[last.number as usize];
+            one.width = layout.whole - one.start;
             one.samples = self.n_samples - last.samples;
-            match one.width < self.least_width {
-                // What stood on it is narrower, and gone.
-                true => self.layout.boxes.truncate(last.number as usize),
-                false => self.layout.depth = self.layout.depth.max(one.depth + 1),
+            if Share::of(one.width, self.all) >= self.narrow {
+                layout.depth = layout.depth.max(one.depth + 1);
+                continue;
+            }
+            // What stood on it is no wider, and gone.
+            layout.boxes.truncate(last.number as usize);
+            self.chart.left_out += 1;
+            if last.node.is_none() {
+                self.chart.threads.pop();
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Explorer, SampleSelection, StackFolding};
+use rprof_base::Share;
 use rprof_profile::testing;
 
 const SAMPLES: [(u64, &str, &str, u64); 5] = [
@@ -75,7 +76,13 @@ fn the_heaviest_boxes_are_to_the_left_or_names_are_in_order() {
 #[test]
 fn in_time_only_neighbours_are_one_box() {
     let sampled = testing::sampled(&SAMPLES);
-    let layout = FlameLayout::in_time(&sampled, &SampleSelection::default(), 0);
+    let of = |percent| {
+        let narrow = Share::from_percent(percent);
+        FlameChart::of(&sampled, &SampleSelection::default(), narrow)
+    };
+    let FlameChart {
+        layout, threads, ..
+    } = of(0.0);
     let expected = [
         "prog 0+7",
         " main 0+7",
@@ -90,4 +97,17 @@ fn in_time_only_neighbours_are_one_box() {
     ];
     assert_eq!(texts(&layout, &sampled.profile), expected);
     assert_eq!(layout.boxes[5].own, 1);
+    assert_eq!(threads, [0, 1]);
+    // Of eight, what one sample counts is narrower; so is all of the other thread.
+    let wide = of(15.0);
+    let expected = [
+        "prog 0+7",
+        " main 0+7",
+        "  a 1+2",
+        "   x 1+2",
+        "  b 3+4",
+        "   y 4+3",
+    ];
+    assert_eq!(texts(&wide.layout, &sampled.profile), expected);
+    assert_eq!((wide.threads, wide.left_out), (vec![0], 4));
 }

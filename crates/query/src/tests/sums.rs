@@ -1,7 +1,8 @@
 //! Each view of a selection comes to what its samples say, one by one.
 
 use super::*;
-use crate::{FlameBox, FlameView, heat_map, lanes};
+use crate::{FlameBox, FlameChart, FlameView, heat_map, lanes};
+use rprof_base::Share;
 use rprof_profile::view::{Order, Pruning, Row};
 
 /// Stacks that are counted, as their paths.
@@ -252,7 +253,7 @@ proptest! {
         mut samples in samples(),
         selection in selections(),
         n_slots in 1usize..9,
-        least_width in 0..30u64,
+        percent in 0.0..40.0,
     ) {
         samples.sort_by_key(|sample| sample.0);
         let sampled = sampled(&samples);
@@ -266,17 +267,29 @@ proptest! {
             add(&mut by_comm, vec![comm.to_owned()], sum);
         }
 
-        let chart = FlameLayout::in_time(&sampled, &selection, 0);
+        let chart_of = |percent| FlameChart::of(&sampled, &selection, Share::from_percent(percent));
+        let chart = chart_of(0.0);
         let of_stacks = counted(&stacks).map(|(comm, frames, sum)| (comm, frames.to_vec(), sum));
-        prop_assert_eq!(paths_in(profile, &chart), paths_of(of_stacks));
-        prop_assert!(is_in_place(&chart));
-        let wide = FlameLayout::in_time(&sampled, &selection, least_width);
+        prop_assert_eq!(paths_in(profile, &chart.layout), paths_of(of_stacks));
+        prop_assert!(is_in_place(&chart.layout));
+        prop_assert_eq!(chart.left_out, 0);
+        let narrow = Share::from_percent(percent);
+        let wide = chart_of(percent);
         let unlinked = |one: &FlameBox| FlameBox { parent: None, ..*one };
-        let all = chart.boxes.iter().filter(|one| one.width >= least_width);
-        let all: Vec<FlameBox> = all.map(unlinked).collect();
-        prop_assert_eq!(wide.boxes.iter().map(unlinked).collect::<Vec<_>>(), all);
-        prop_assert_eq!(wide.whole, chart.whole);
-        prop_assert!(is_in_place(&wide));
+        let whole = chart.layout.whole;
+        let is_wide = |one: &&FlameBox| Share::of(one.width, whole) >= narrow;
+        let all: Vec<FlameBox> = chart.layout.boxes.iter().filter(is_wide).map(unlinked).collect();
+        prop_assert_eq!(wide.layout.boxes.iter().map(unlinked).collect::<Vec<_>>(), all);
+        prop_assert_eq!(wide.layout.whole, whole);
+        prop_assert_eq!(wide.layout.boxes.len() as u64 + wide.left_out, chart.layout.boxes.len() as u64);
+        prop_assert!(is_in_place(&wide.layout));
+        let lowest = wide.layout.boxes.iter().filter(|one| one.parent.is_none());
+        let comm = |&thread: &u32| FlameLabel::Comm(sampled.threads[thread as usize].comm);
+        let comms: Vec<FlameLabel> = wide.threads.iter().map(comm).collect();
+        prop_assert_eq!(lowest.map(|one| one.label).collect::<Vec<_>>(), comms);
+        let mut later = chart;
+        later.leave_out_narrow(narrow);
+        prop_assert_eq!(later, wide);
 
         if let Some(map) = heat_map(&sampled, &selection, n_slots) {
             prop_assert_eq!(map.cells.iter().map(|&n| u64::from(n)).sum::<u64>(), n_samples);

@@ -44,6 +44,14 @@ pub fn save_segments(path: &Path, segments: &[RecordedSegment]) -> Result<u64, E
     written
 }
 
+/// The same into a file that has no name; `path` is what messages call it.
+///
+/// # Errors
+/// [`Error`]: it cannot be written.
+pub fn write_segments(file: File, path: &Path, segments: &[RecordedSegment]) -> Result<u64, Error> {
+    write(file, path, segments).map_err(write_error)
+}
+
 fn write_error(source: rprof_perfdata::Error) -> Error {
     Error::Write {
         source,

@@ -62,7 +62,7 @@ pub fn write_differential(
 ) -> Result<Drawn, Error> {
     let scaled = tree.scaled(Count::Weight, options.scaling);
     let mut widths = own_widths(tree, &scaled, options.width_by);
-    let left_out = leave_out_narrow(tree, &mut widths, options.flame.min_width);
+    let drawn = leave_out_narrow(tree, &mut widths, &options.flame);
     if widths.iter().all(|width| width.unwrap_or(0) == 0) {
         return Err(match options.width_by {
             WidthBy::Change => Error::NothingChanged,
@@ -96,7 +96,7 @@ pub fn write_differential(
     });
     let lines: Vec<String> = lines.collect();
     let compared = compared(event, &sum);
-    let mut drawing = drawing_of(&options.flame, compared.clone());
+    let mut drawing = drawing_of((&options.flame, drawn.least_width), compared.clone());
     drawing.bgcolors = Some(BackgroundColor::Flat(BACKGROUND));
     drawing.palette_map = Some(&mut colors);
     drawing.count_name = unit.to_owned();
@@ -107,7 +107,7 @@ pub fn write_differential(
     let svg = String::from_utf8(svg).map_err(|error| Error::Draw(io::Error::other(error)))?;
     let said = |at: Option<u32>| at.map_or(all, change).text(unit);
     without_marks(&svg, said, out).map_err(Error::Draw)?;
-    Ok(Drawn { left_out })
+    Ok(drawn)
 }
 
 fn marked(tree: &DifferentialTree, node: u32) -> String {
@@ -136,24 +136,43 @@ fn own_widths(
     scaled.iter().zip(&totals).map(width).map(Some).collect()
 }
 
-/// Makes frames narrower than a share `None`: their width is their callers'. Returns how many these are.
-fn leave_out_narrow(tree: &DifferentialTree, widths: &mut [Option<u64>], share: Share) -> u64 {
+/// How wide each node is with those below it.
+fn widths_with_callees(tree: &DifferentialTree, widths: &[Option<u64>]) -> Vec<u64> {
     let mut totals: Vec<u64> = widths.iter().map(|width| width.unwrap_or(0)).collect();
-    let all = totals.iter().copied().fold(0, u64::saturating_add);
+    for (at, node) in tree.nodes().iter().enumerate().rev() {
+        if let Some(parent) = node.parent.map(|parent| parent as usize) {
+            totals[parent] = totals[parent].saturating_add(totals[at]);
+        }
+    }
+    totals
+}
+
+/// Makes frames narrower than there may be `None`: their width is their callers'.
+fn leave_out_narrow(
+    tree: &DifferentialTree,
+    widths: &mut [Option<u64>],
+    options: &FlameOptions,
+) -> Drawn {
+    let own = widths.iter().map(|width| width.unwrap_or(0));
+    let all = own.fold(0, u64::saturating_add);
+    let totals = widths_with_callees(tree, widths);
+    let least_width = options.least_width(totals.iter().copied().filter(|&width| width > 0), all);
     let mut left_out = 0;
     for (at, node) in tree.nodes().iter().enumerate().rev() {
+        let is_narrow = Share::of(totals[at], all) < least_width;
+        left_out += u64::from(is_narrow && totals[at] > 0);
         // Threads stay: what they count has no other place.
-        let Some(parent) = node.parent.map(|parent| parent as usize) else {
-            continue;
-        };
-        totals[parent] = totals[parent].saturating_add(totals[at]);
-        if totals[at] == 0 || Share::of(totals[at], all) < share {
-            left_out += u64::from(totals[at] > 0);
+        if let Some(parent) = node.parent.map(|parent| parent as usize)
+            && (is_narrow || totals[at] == 0)
+        {
             let own = widths[at].take().unwrap_or(0);
             widths[parent] = widths[parent].map(|width| width.saturating_add(own));
         }
     }
-    left_out
+    Drawn {
+        left_out,
+        least_width,
+    }
 }
 
 /// Event and samples.

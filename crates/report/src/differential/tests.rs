@@ -153,7 +153,11 @@ proptest! {
             prop_assert_eq!(side(true), side(false));
             prop_assert!(sum >= side(true) && sum <= 2 * side(true));
             let mut narrow = widths.clone();
-            leave_out_narrow(&tree, &mut narrow, Share::from_percent(10.0));
+            let options = FlameOptions {
+                min_width: Share::from_percent(10.0),
+                ..FlameOptions::default()
+            };
+            leave_out_narrow(&tree, &mut narrow, &options);
             prop_assert_eq!(narrow.iter().flatten().sum::<u64>(), sum);
         }
     }

@@ -82,6 +82,28 @@ pub(crate) struct AnnotateArgs {
 }
 
 impl AnnotateArgs {
+    /// Those by which code is shown on a screen: `rprof annotate`'s defaults, with the same files.
+    #[cfg(feature = "tui")]
+    pub(crate) fn of_screen(
+        recording: Option<&Path>,
+        symfs: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        use super::{Args, Command};
+        use clap::Parser;
+        // Whole lines without colours: they can be moved sideways, and are coloured on the screen.
+        let words = ["rprof", "annotate", "--stdio-color=never", "--full-names"];
+        let mut words: Vec<std::ffi::OsString> = words.map(Into::into).into();
+        for (flag, path) in [("-i", recording), ("--symfs", symfs)] {
+            if let Some(path) = path {
+                words.extend([flag.into(), path.into()]);
+            }
+        }
+        match Args::try_parse_from(words)?.command {
+            Command::Annotate(args) => Ok(*args),
+            _ => anyhow::bail!("rprof annotate shows code"),
+        }
+    }
+
     /// The function that is asked for.
     pub(crate) fn function(&self) -> Option<&WantedFunction> {
         self.plain.as_ref().or(self.symbol.as_ref())

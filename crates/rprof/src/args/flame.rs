@@ -58,9 +58,10 @@ pub(crate) struct FlameArgs {
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(100..=100_000))]
     pub(crate) width: Option<u32>,
 
-    /// Leave out narrower frames: percent of the picture, or pixels such as 0.5px; 0 draws all
-    #[arg(long, value_name = "PERCENT", default_value = "0.01", value_parser = MinWidth::parse)]
-    pub(crate) min_width: MinWidth,
+    /// Leave out narrower frames: percent of the picture, or pixels such as 0.5px; 0 draws all [default: 0.01, or
+    /// more where that would be over 20000 frames]
+    #[arg(long, value_name = "PERCENT", value_parser = MinWidth::parse)]
+    pub(crate) min_width: Option<MinWidth>,
 
     #[arg(
         long,

@@ -1,9 +1,8 @@
 //! The arguments of `rprof tui`.
 
-use super::{AnnotateArgs, Args, Command, FdeArgs, InputArgs, ReportArgs, examples};
+use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, examples};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
-use std::ffi::OsString;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_tui())]
@@ -68,27 +67,6 @@ impl TuiArgs {
                 Ok(report)
             }
             _ => anyhow::bail!("rprof report shows the recording as text"),
-        }
-    }
-
-    /// How code is written: as `rprof annotate` does it by default, with the same files.
-    pub(crate) fn listing(&self) -> anyhow::Result<AnnotateArgs> {
-        // Whole lines without colours: they can be moved sideways, and are coloured on the screen.
-        let words = [
-            "rprof",
-            "annotate",
-            "--stdio-color=never",
-            "--full-names",
-            "-i",
-        ];
-        let mut words: Vec<OsString> = words.map(OsString::from).into();
-        words.push(self.input.recording.path().into());
-        if let Some(root) = self.input.samples.symfs() {
-            words.extend(["--symfs".into(), root.into()]);
-        }
-        match Args::try_parse_from(words)?.command {
-            Command::Annotate(args) => Ok(*args),
-            _ => anyhow::bail!("rprof annotate shows code"),
         }
     }
 

@@ -157,14 +157,14 @@ impl Before {
                 let mut lines = tree.lines(Count::Samples, scaling);
                 lines.try_for_each(|line| writeln!(out, "{line}"))
             })?;
-            return Ok(Drawn { left_out: 0 });
+            return Ok(Drawn::default());
         }
         let options = DifferentialOptions {
             flame,
             width_by: args.against.width_by(),
             scaling,
         };
-        let mut drawn = Drawn { left_out: 0 };
+        let mut drawn = Drawn::default();
         target::write(output, |mut out| {
             let name = after.1.name.shown();
             drawn =

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let (mut profile, in_time) = match args.flamechart {
         true => {
             let mut explorer = Explorer::new(read_samples(&reader, &options)?);
-            (counted(&mut explorer), Some(explorer))
+            (counted(&mut explorer), Some(explorer.into_sampled()))
         }
         false => (read(&reader, &options)?, None),
     };
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     if let Some(before) = before {
         let flame = flame_options(args);
         let drawn = before.write((&profile, event), (args, flame), output)?;
-        say_left_out(drawn.left_out, args);
+        say_left_out(drawn);
     } else if args.folded {
         let folded = Folded {
             event: number.unwrap_or(0),
@@ -89,13 +89,11 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         target::write(output, |out| folded.write(&profile, out))?;
     } else {
         let options = flame_options(args);
-        let drawn = draw(event, output, |mut out| match &in_time {
-            Some(explorer) => {
-                write_flame_chart(explorer.sampled(), number.unwrap_or(0), &options, &mut out)
-            }
+        let drawn = draw(event, output, |mut out| match in_time {
+            Some(sampled) => write_flame_chart(sampled, number.unwrap_or(0), &options, &mut out),
             None => write_flame(&profile, event, &options, &mut out),
         })?;
-        say_left_out(drawn.left_out, args);
+        say_left_out(drawn);
     }
     say::loss(event);
     say::stacks(&profile.unwound);
@@ -144,6 +142,11 @@ fn output_of(args: &FlameArgs) -> Result<Option<&Path>> {
 }
 
 fn flame_options(args: &FlameArgs) -> FlameOptions {
+    let usual = FlameOptions::default();
+    let (min_width, max_frames) = match args.min_width {
+        Some(asked) => (asked.of(args.width), usize::MAX),
+        None => (usual.min_width, usual.max_frames),
+    };
     FlameOptions {
         title: args.title.clone(),
         subtitle: args.subtitle.clone(),
@@ -154,7 +157,8 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
             false => ThreadNames::Pooled,
         },
         width: args.width.and_then(|width| usize::try_from(width).ok()),
-        min_width: args.min_width.of(args.width),
+        min_width,
+        max_frames,
         palette: args.palette,
     }
 }
@@ -206,12 +210,12 @@ fn draw(
     drawn.ok_or_else(|| Error::NothingToDraw.into())
 }
 
-fn say_left_out(left_out: u64, args: &FlameArgs) {
-    if left_out > 0 {
+fn say_left_out(drawn: Drawn) {
+    if drawn.left_out > 0 {
         say::line(format_args!(
             "not drawn: {} narrower than {} % (--min-width 0 draws all)",
-            Counted::new(left_out, "frame", "frames"),
-            args.min_width.of(args.width).percent(),
+            Counted::new(drawn.left_out, "frame", "frames"),
+            drawn.least_width.percent(),
         ));
     }
 }

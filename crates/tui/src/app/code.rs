@@ -25,6 +25,10 @@ impl App {
                 start: frame.start,
             },
             selection: selection(self.event, &self.zooms, profile),
+            event: profile
+                .events
+                .get(self.event)
+                .map_or_else(String::new, |event| event.name.raw().to_owned()),
         };
         self.awaited = Some(wanted.clone());
         Effect::Code(Box::new(wanted))
@@ -41,8 +45,8 @@ impl App {
             Ok(code) => {
                 let WantedCode { function, .. } = &wanted;
                 let mut title = format!("{}  {}", function.name, function.image);
-                if !code.is_of_selection {
-                    title += "  (also what zooms leave out)";
+                if let Some(note) = code.note {
+                    title += &format!("  ({note})");
                 }
                 let title = rprof_untrusted::printable(&title).into_owned();
                 let height = self.page_height();

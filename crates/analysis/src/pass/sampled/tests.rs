@@ -5,12 +5,13 @@ use crate::Error;
 use crate::pass::dimensions::GroupBy;
 use crate::pass::load::{Options, load};
 use crate::pass::tests::{questions, recordings};
+use rprof_base::Share;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Rows, SortKey, Weighing};
 use rprof_profile::{
-    Dimension, EventProfile, Filter, NameList, Profile, SampledProfile, TimeSlices,
+    Dimension, EventProfile, Filter, FrameId, NameList, Profile, SampledProfile, TimeSlices,
 };
-use rprof_query::{Explorer, SampleSelection, StackFolding};
+use rprof_query::{Explorer, FlameChart, Focus, SampleSelection, StackFolding, heat_map, lanes};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -46,14 +47,7 @@ fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
         let comm = event.groups[node.group as usize].comm;
         let outer = node.parent.map(|parent| paths[parent as usize].clone());
         let mut path = outer.unwrap_or_else(|| vec![strings.of(comm).into_raw().to_owned()]);
-        let frame = profile.frames.of(node.frame);
-        let image = strings.of(frame.image).into_raw();
-        path.push(format!(
-            "{} {image} {:?} {}",
-            frame.symbol(strings),
-            frame.start,
-            frame.is_inlined
-        ));
+        path.push(frame_name(profile, node.frame));
         if node.self_samples > 0 {
             let sum = stacks.entry(path.clone()).or_default();
             sum.0 += node.self_samples;
@@ -67,6 +61,13 @@ fn sums(profile: &Profile, event: &EventProfile) -> EventSums {
         rows: rows(profile, event, SortKey::DEFAULT),
         stacks,
     }
+}
+
+fn frame_name(profile: &Profile, frame: FrameId) -> String {
+    let frame = profile.frames.of(frame);
+    let image = profile.strings.of(frame.image).into_raw();
+    let symbol = frame.symbol(&profile.strings);
+    format!("{symbol} {image} {:?} {}", frame.start, frame.is_inlined)
 }
 
 fn of_profile(profile: &Profile) -> Vec<EventSums> {
@@ -250,6 +251,62 @@ fn filters(sampled: &SampledProfile) -> Vec<(&'static str, Filter, SampleSelecti
     filters
 }
 
+/// What is seen over time counts what the stacks of a profile do.
+fn check_over_time(
+    sampled: &SampledProfile,
+    selection: &SampleSelection,
+    expected: &EventSums,
+    at: &str,
+) {
+    let all = sum_of(expected.stacks.values());
+    let chart = FlameChart::of(sampled, selection, Share::default());
+    assert_eq!(chart.layout.whole, all.1, "{at}");
+    if let Some(lanes) = lanes(sampled, selection, 7) {
+        let sums: Vec<(u64, u64)> = lanes
+            .lanes
+            .iter()
+            .map(|lane| (lane.samples, lane.slots.iter().sum()))
+            .collect();
+        assert_eq!(sum_of(&sums), all, "{at}");
+    }
+    if let Some(map) = heat_map(sampled, selection, 50) {
+        let samples = map.cells.iter().map(|&cell| u64::from(cell));
+        assert_eq!(samples.sum::<u64>(), all.0, "{at}");
+    }
+}
+
+/// Who called a function, and what it called, count what the stacks of a profile do that have it.
+fn check_around(
+    explorer: &mut Explorer,
+    selection: &SampleSelection,
+    expected: &EventSums,
+    at: &str,
+) {
+    let nodes = explorer.sampled().stacks.nodes();
+    let Some(frame) = nodes.get(nodes.len() / 2).map(|node| node.frame) else {
+        return;
+    };
+    let profile = explorer.profile();
+    let name = frame_name(profile, frame);
+    let is_such = |(path, _): &(&Vec<String>, &(u64, u64))| path[1..].contains(&name);
+    let with_it = expected.stacks.iter().filter(is_such).map(|(_, sum)| sum);
+    let with_it = sum_of(with_it);
+    for focus in [Focus::Above(frame), Focus::Below(frame)] {
+        let selection = SampleSelection {
+            focus: Some(focus),
+            ..selection.clone()
+        };
+        let event = explorer.select(&selection, &StackFolding::default());
+        let found = sums(explorer.profile(), &event.unwrap());
+        assert_eq!(sum_of(found.stacks.values()), with_it, "{at} {focus:?}");
+    }
+}
+
+fn sum_of<'s>(sums: impl IntoIterator<Item = &'s (u64, u64)>) -> (u64, u64) {
+    let sums = sums.into_iter();
+    sums.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+}
+
 #[test]
 fn a_selection_is_what_a_profile_with_that_filter_has() {
     let mut n_compared = 0;
@@ -274,7 +331,16 @@ fn a_selection_is_what_a_profile_with_that_filter_has() {
             };
             let selected = of_samples(&mut explorer, &selection);
             let at = format!("{} {name}", path.display());
-            assert_eq!(selected, of_profile(&profile), "{at}");
+            let expected = of_profile(&profile);
+            assert_eq!(selected, expected, "{at}");
+            for (event, expected) in expected.iter().enumerate() {
+                let selection = SampleSelection {
+                    event,
+                    ..selection.clone()
+                };
+                check_over_time(explorer.sampled(), &selection, expected, &at);
+                check_around(&mut explorer, &selection, expected, &at);
+            }
             n_compared += 1;
         }
     }

@@ -145,7 +145,7 @@ class Flame {
       }
       // All that ends within this pixel is one.
       const pixel = Math.floor(x);
-      const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale));
+      const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale, at));
       const end = (boxes.endOf(list[next - 1]) - start) * scale;
       const fill = this.thinFill(list, at, next);
       if (run.end < 0 || fill !== run.fill || x > run.end + 0.3) {

@@ -190,22 +190,12 @@ class HeatMap {
       const begin = (cell * this.unit) / HEAT_ROWS;
       this.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
     });
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      const from = this.cellAt(event);
-      /** @param {PointerEvent} moved */
-      const move = (moved) => {
-        this.ends = [from, this.cellAt(moved)];
-        this.draw();
-      };
-      move(event);
-      canvas.setPointerCapture(event.pointerId);
-      canvas.addEventListener("pointermove", move);
-      canvas.addEventListener("pointerup", (last) => {
-        canvas.removeEventListener("pointermove", move);
-        move(last);
-        this.choose(this.timesOf(Math.min(from, this.cellAt(last)), Math.max(from, this.cellAt(last))));
-      }, { once: true });
+    followDrag(canvas, (from, to) => {
+      this.ends = [this.cellAt(from), this.cellAt(to)];
+      this.draw();
+    }, () => {
+      const [one, other] = /** @type {[number, number]} */ (this.ends);
+      this.choose(this.timesOf(Math.min(one, other), Math.max(one, other)));
     });
   }
 

@@ -1,51 +1,193 @@
-// What is drawn of a selection's counts: from the outermost frame in, from the innermost out, in order of time, around
-// one function.
-
-/** Boxes of a picture in order of time; more take too much memory. */
-const MAX_TIME_BOXES = 2e6;
-/** How many rows are told apart where there are more boxes. */
-const MOST_APART = 1 << 19;
+// Trees of a selection's counts: from the outermost frame in, from the innermost out, around one function.
 
 /**
- * The outermost frame first.
+ * Stacks of which anything is counted, the outermost frame first. Returns by node where it is in the tree.
  * @param {Profile} profile
- * @param {Counts} counts
+ * @param {Counts[]} sides
  * @param {Growing} tree
  */
-function growInwards(profile, counts, tree) {
-  const totals = counts.totals(profile);
-  const moved = new Int32Array(profile.parents.length);
-  for (let node = 0; node < moved.length; node++) {
-    if (totals.samples[node] === 0) continue;
-    const parent = profile.parents[node];
-    const here = tree.child(parent < 0 ? -1 : moved[parent], profile.labelOf(node));
-    moved[node] = here;
-    tree.weights[here] += totals.weights[node];
-    tree.samples[here] += totals.samples[node];
-    tree.own[here] += counts.weights[node];
+function growInwards(profile, sides, tree) {
+  const { parents, labels } = profile;
+  const counted = countedNodes(sides);
+  // Children come after their parents.
+  for (let node = parents.length - 1; node >= 0; node--) if (parents[node] >= 0) counted[parents[node]] |= counted[node];
+  const isAlone = loneLabels(profile, counted);
+  const shown = profile.labelsOfNodes();
+  const moved = new Int32Array(parents.length).fill(-1);
+  // Those of which there is no other with the same stack of labels.
+  const lone = new Uint8Array(parents.length);
+  for (let node = 0; node < parents.length; node++) {
+    if (counted[node] === 0) continue;
+    const parent = parents[node];
+    const here = parent < 0 ? -1 : moved[parent];
+    lone[node] = (parent < 0 || lone[parent] === 1) && isAlone(parent < 0, labels[node]) ? 1 : 0;
+    moved[node] = lone[node] === 1 ? tree.push(here, shown[node]) : tree.child(here, shown[node]);
+  }
+  return moved;
+}
+
+/**
+ * Nodes at which samples of any side end.
+ * @param {Counts[]} sides
+ */
+function countedNodes(sides) {
+  const counted = new Uint8Array(sides[0].samples.length);
+  for (const { samples } of sides) {
+    for (let node = 0; node < samples.length; node++) if (samples[node] > 0) counted[node] = 1;
+  }
+  return counted;
+}
+
+/**
+ * Whether no other frame, or no other outermost node, has the label that one has.
+ * @param {Profile} profile
+ * @param {Uint8Array} counted
+ */
+function loneLabels(profile, counted) {
+  const frames = new Uint32Array(profile.frameOfFunction.length);
+  for (const found of profile.functionOf) frames[found]++;
+  const comms = new Uint32Array(profile.head.comms.length);
+  profile.parents.forEach((parent, node) => parent < 0 && counted[node] === 1 && comms[profile.labels[node]]++);
+  return (/** @type {boolean} */ isOutermost, /** @type {number} */ label) =>
+    isOutermost ? comms[label] === 1 : profile.isByLine || frames[profile.functionOf[label]] === 1;
+}
+
+/**
+ * Stacks of which anything is counted, the innermost frame first, below the name of its thread. Returns by node where
+ * a stack that ends there is in the tree.
+ * @param {Profile} profile
+ * @param {Counts[]} sides
+ * @param {Growing} tree
+ */
+function growOutwards(profile, sides, tree) {
+  const stacks = new Turned(profile, countedNodes(sides), tree);
+  while (stacks.todo.length > 0) stacks.split();
+  return stacks.moved;
+}
+
+/** Stacks from the innermost frame outwards: those on one box stand side by side, and are told apart by their next frame. */
+class Turned {
+  /**
+   * @param {Profile} profile
+   * @param {Uint8Array} counted
+   * @param {Growing} tree
+   */
+  constructor(profile, counted, tree) {
+    const n = counted.length;
+    this.parents = profile.parents;
+    this.tree = tree;
+    this.moved = new Int32Array(n).fill(-1);
+    /** What each node's box is called. */
+    this.labels = profile.labelsOfNodes();
+    /** By stack, the node of its next frame. */
+    this.next = new Int32Array(n);
+    let [n_stacks, n_boxes] = [0, 0];
+    for (let node = 0; node < n; node++) {
+      n_stacks += counted[node];
+      n_boxes += counted[node] * (profile.depths[node] + 1);
+    }
+    tree.makeRoom(n_boxes);
+    this.stacks = new Int32Array(n_stacks);
+    this.sorted = new Int32Array(this.stacks.length);
+    /** By frame, where the stacks go whose next it is. */
+    this.places = new Int32Array(profile.names.length);
+    /**
+     * Stacks that stand on a box: the first, the one after the last, the box.
+     * @type {number[]}
+     */
+    this.todo = [];
+    this.begin(profile, counted);
+  }
+
+  /**
+   * Names of threads are lowest.
+   * @param {Profile} profile
+   * @param {Uint8Array} counted
+   */
+  begin(profile, counted) {
+    const roots = rootsOf(profile);
+    /** @type {Map<number, number[]>} */
+    const byComm = new Map();
+    for (let node = 0; node < counted.length; node++) {
+      if (counted[node] === 0) continue;
+      const comm = this.labels[roots[node]];
+      const list = byComm.get(comm) ?? [];
+      if (list.length === 0) byComm.set(comm, list);
+      list.push(node);
+      this.next[node] = node;
+    }
+    let first = 0;
+    for (const [comm, list] of byComm) {
+      this.stacks.set(list, first);
+      this.todo.push(first, first + list.length, this.tree.push(-1, comm));
+      first += list.length;
+    }
+  }
+
+  /** Puts the next boxes on one. */
+  split() {
+    const { todo, stacks, moved, next, parents, labels, tree } = this;
+    const box = /** @type {number} */ (todo.pop());
+    const end = /** @type {number} */ (todo.pop());
+    const first = /** @type {number} */ (todo.pop());
+    if (end - first > 1) return this.splitMany(first, end, box);
+    const stack = stacks[first];
+    let here = box;
+    for (let node = next[stack]; parents[node] >= 0; node = parents[node]) here = tree.push(here, labels[node]);
+    moved[stack] = here;
+  }
+
+  /**
+   * @param {number} first
+   * @param {number} end
+   * @param {number} box
+   */
+  splitMany(first, end, box) {
+    const { todo, stacks, sorted, moved, next, parents, labels, places, tree } = this;
+    /** @type {number[]} */
+    const found = [];
+    for (let at = first; at < end; at++) {
+      const node = next[stacks[at]];
+      if (parents[node] >= 0 && places[labels[node]]++ === 0) found.push(labels[node]);
+    }
+    let place = first;
+    for (const label of found) {
+      const n = places[label];
+      todo.push(place, place + n, tree.push(box, label));
+      places[label] = place;
+      place += n;
+    }
+    for (let at = first; at < end; at++) {
+      const stack = stacks[at];
+      const node = next[stack];
+      if (parents[node] < 0) {
+        moved[stack] = box;
+        continue;
+      }
+      sorted[places[labels[node]]++] = stack;
+      next[stack] = parents[node];
+    }
+    for (const label of found) places[label] = 0;
+    stacks.set(sorted.subarray(first, place), first);
   }
 }
 
 /**
- * The innermost frame first, below the name of its thread.
- * @param {Profile} profile
- * @param {Counts} counts
+ * Counts stacks in a tree that has them.
  * @param {Growing} tree
+ * @param {Int32Array} moved
+ * @param {Counts} counts
  */
-function growOutwards(profile, counts, tree) {
-  const { parents, labels } = profile;
-  const roots = rootsOf(profile);
-  for (let node = 0; node < parents.length; node++) {
-    const samples = counts.samples[node];
-    if (samples === 0) continue;
-    const weight = counts.weights[node];
-    let here = tree.child(-1, -1 - labels[roots[node]]);
-    add(tree, here, weight, samples);
-    for (let at = node; parents[at] >= 0; at = parents[at]) {
-      here = tree.child(here, profile.shownFrame(labels[at]));
-      add(tree, here, weight, samples);
-    }
-    tree.own[here] += weight;
+function countMoved(tree, moved, counts) {
+  for (let node = 0; node < moved.length; node++) {
+    if (counts.samples[node] === 0) continue;
+    add(tree, moved[node], counts.weights[node], counts.samples[node]);
+    tree.own[moved[node]] += counts.weights[node];
+  }
+  // Children come after their parents.
+  for (let node = tree.n - 1; node >= 0; node--) {
+    const parent = tree.parents[node];
+    if (parent >= 0) add(tree, parent, tree.weights[node], tree.samples[node]);
   }
 }
 
@@ -104,104 +246,4 @@ function growAround(profile, counts, wanted, { callers, callees }) {
     }
     callers.own[outer] += totals.weights[node];
   }
-}
-
-/**
- * In order of time: what follows each other in a thread is one box as far as its stack is the same. If these are too
- * many, some samples that follow each other count together for the frames that they have in common.
- * @param {Profile} profile
- * @param {SampleSelection} selection
- */
-function boxesInTime(profile, selection) {
-  const kept = keptNodes(profile, selection);
-  const { n_rows: rows, n_nodes: nodes } = profile.head;
-  for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
-    const boxes = new Boxes(Math.min(1 << 20, rows + nodes));
-    const chart = new TimeChart(profile, boxes, together);
-    forRows(profile, selection, (node, weight, samples, _time, thread) => {
-      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= MAX_TIME_BOXES) chart.add(thread, node, weight, samples);
-    });
-    chart.flush();
-    boxes.together = together;
-    if (boxes.n <= MAX_TIME_BOXES || together >= rows) return boxes.close();
-  }
-}
-
-/** Samples of a thread after the other, in order of time. */
-class TimeChart {
-  /**
-   * @param {Profile} profile
-   * @param {Boxes} boxes
-   * @param {number} together how many rows count together
-   */
-  constructor(profile, boxes, together) {
-    this.profile = profile;
-    this.boxes = boxes;
-    this.together = together;
-    this.thread = -1;
-    /** @type {number[]} */
-    this.open = [];
-    /** @type {number[]} */
-    this.labels = [];
-    /** The innermost node that all rows of the group have, and what they are. */
-    this.group = { node: -1, weight: 0, samples: 0, rows: 0 };
-  }
-
-  /**
-   * @param {number} thread
-   * @param {number} node
-   * @param {number} weight
-   * @param {number} samples
-   */
-  add(thread, node, weight, samples) {
-    const { group } = this;
-    if (thread !== this.thread) {
-      this.flush();
-      this.thread = thread;
-      this.open.length = this.labels.length = 0;
-    }
-    const common = group.rows === 0 ? node : commonNode(this.profile, group.node, node);
-    if (common < 0) this.flush();
-    group.node = common < 0 ? node : common;
-    group.weight += weight;
-    group.samples += samples;
-    if (++group.rows >= this.together) this.flush();
-  }
-
-  flush() {
-    const { profile, boxes, open, labels, group } = this;
-    if (group.rows === 0) return;
-    const path = profile.stackOf(group.node).reverse();
-    let shared = 0;
-    // The lowest box is the thread's.
-    while (shared < path.length && shared < labels.length && (shared === 0 || labels[shared] === path[shared])) shared++;
-    open.length = labels.length = shared;
-    for (let depth = shared; depth < path.length; depth++) {
-      const parent = depth === 0 ? -1 : open[depth - 1];
-      open.push(boxes.push(parent, path[depth], boxes.whole));
-      labels.push(path[depth]);
-    }
-    for (const box of open) {
-      boxes.widths[box] += group.weight;
-      boxes.samples[box] += group.samples;
-    }
-    boxes.own[open[open.length - 1]] += group.weight;
-    boxes.whole += group.weight;
-    group.weight = group.samples = group.rows = 0;
-  }
-}
-
-/**
- * The innermost node that is on the way to both; -1 if there is none.
- * @param {Profile} profile
- * @param {number} one
- * @param {number} other
- */
-function commonNode({ parents, depths }, one, other) {
-  let [a, b] = [one, other];
-  while (a !== b && a >= 0 && b >= 0) {
-    if (depths[a] >= depths[b]) a = parents[a];
-    else b = parents[b];
-  }
-  return a === b ? a : -1;
 }

@@ -95,8 +95,8 @@ class App {
    * @param {string} search
    */
   find(search) {
-    this.state = { ...this.state, search };
-    if (this.state.view === "table") this.show();
+    this.state = { ...this.state, search, asked: undefined };
+    if (this.state.view === "table") this.views.show();
     else this.views.mark(this.state);
     this.sayFound();
     this.remember();
@@ -135,6 +135,13 @@ class App {
     if (state.only !== null) {
       const [name] = namesOfRow(profile, state.only.grouping, state.only.key);
       chip(`with ${state.only.grouping} ${name.slice(0, 60)}`, { only: null });
+    }
+    if (state.asked !== undefined) {
+      const { search, keep } = state.asked;
+      const one = made("button", `Search as the link says: ${(keep || search).slice(0, 60)}`, "chip");
+      one.type = "button";
+      one.addEventListener("click", () => this.set({ search, keep, asked: undefined }));
+      chips.push(one);
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples here.", "said"));
@@ -298,14 +305,14 @@ class App {
     }
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
-    addEventListener("hashchange", () => this.set(stateOf(location.hash, this.profile)));
+    addEventListener("hashchange", () => this.set({ asked: undefined, ...stateOf(location.hash, this.profile) }));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }
 
   /** Leaves out all that does not have what is searched for. */
   keepFound() {
-    this.set({ keep: this.state.search, search: "", zoom: [], span: null });
+    this.set({ keep: this.state.search, search: "", asked: undefined, zoom: [], span: null });
   }
 
   /**

@@ -176,22 +176,30 @@ function niceStep(least) {
  * @param {(x: number, y: number) => void} end
  */
 function dragOver(canvas, move, end) {
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
+  followDrag(canvas, (from, to) => {
     const left = canvas.getBoundingClientRect().left;
-    const from = event.clientX - left;
-    /** @param {PointerEvent} moved */
-    const moved = (moved) => {
-      const to = moved.clientX - left;
-      move(Math.min(from, to), Math.max(from, to));
-    };
-    moved(event);
-    canvas.setPointerCapture(event.pointerId);
+    move(Math.min(from.clientX, to.clientX) - left, Math.max(from.clientX, to.clientX) - left);
+  }, (_from, last) => end(last.clientX, last.clientY));
+}
+
+/**
+ * Calls back with where a drag began, and where it is or ended.
+ * @param {HTMLCanvasElement} canvas
+ * @param {(from: PointerEvent, to: PointerEvent) => void} move
+ * @param {(from: PointerEvent, last: PointerEvent) => void} end
+ */
+function followDrag(canvas, move, end) {
+  canvas.addEventListener("pointerdown", (from) => {
+    if (from.button !== 0) return;
+    /** @param {PointerEvent} to */
+    const moved = (to) => move(from, to);
+    moved(from);
+    canvas.setPointerCapture(from.pointerId);
     canvas.addEventListener("pointermove", moved);
     canvas.addEventListener("pointerup", (last) => {
       canvas.removeEventListener("pointermove", moved);
       moved(last);
-      end(last.clientX, last.clientY);
+      end(from, last);
     }, { once: true });
   });
 }

@@ -84,17 +84,18 @@ function turn(flame, event) {
  */
 function key(flame, name) {
   const { boxes, selected } = flame;
-  if (boxes.n === 0) return false;
+  if (boxes.levels.length === 0) return false;
+  const first = boxes.levels[0][0];
   switch (name) {
     case "ArrowUp":
-      flame.choose(selected < 0 ? 0 : Math.max(boxes.parents[selected], boxes.parents[selected] < 0 ? selected : 0));
+      flame.choose(selected < 0 ? first : Math.max(boxes.parents[selected], boxes.parents[selected] < 0 ? selected : 0));
       return true;
     case "ArrowDown":
-      flame.choose(selected < 0 ? 0 : childOf(boxes, selected));
+      flame.choose(selected < 0 ? first : childOf(boxes, selected));
       return true;
     case "ArrowLeft":
     case "ArrowRight":
-      flame.choose(selected < 0 ? 0 : besides(boxes, selected, name === "ArrowLeft" ? -1 : 1));
+      flame.choose(selected < 0 ? first : besides(boxes, selected, name === "ArrowLeft" ? -1 : 1));
       return true;
     case "Enter":
       if (selected >= 0) flame.zoomTo(selected);

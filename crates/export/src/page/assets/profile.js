@@ -38,6 +38,11 @@ class Profile {
      * @type {{key: string, nodes: Uint8Array} | null}
      */
     this.kept = null;
+    /**
+     * What was searched for last.
+     * @type {{key: string, labels: {frames: Uint8Array, comms: Uint8Array}} | null}
+     */
+    this.found = null;
     /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
     this.ranks = null;
 
@@ -144,6 +149,13 @@ class Profile {
    */
   labelOf(node) {
     return this.parents[node] < 0 ? -1 - this.labels[node] : this.shownFrame(this.labels[node]);
+  }
+
+  /** The same of all nodes. */
+  labelsOfNodes() {
+    const labels = new Int32Array(this.labels.length);
+    for (let node = 0; node < labels.length; node++) labels[node] = this.labelOf(node);
+    return labels;
   }
 
   /** @param {number} thread */

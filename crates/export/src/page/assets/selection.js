@@ -162,21 +162,29 @@ function nodesBelow(profile, { grouping, key }, within) {
  */
 function stringsWith(profile, text) {
   const { pattern } = patternOf(text);
-  return Uint8Array.from(profile.head.strings, (string) => (pattern.test(string) ? 1 : 0));
+  const { strings } = profile.head;
+  const has = new Uint8Array(strings.length);
+  for (let at = 0; at < has.length; at++) has[at] = pattern.test(strings[at]) ? 1 : 0;
+  return has;
 }
 
 /**
- * Which labels match: frames by number, then names of threads.
+ * Which labels match: frames by number, then names of threads. The last answer is kept: boxes are marked, and counted.
  * @param {Profile} profile
  * @param {string} text
  */
 function labelsWith(profile, text) {
+  const key = JSON.stringify([profile.isByLine, text]);
+  if (profile.found?.key === key) return profile.found.labels;
   const strings = stringsWith(profile, text);
-  const frames = Uint8Array.from(profile.names, (name) => strings[name]);
-  const places = profile.isByLine ? profile.places : [];
-  places.forEach((place, frame) => (frames[frame] |= place > 0 ? strings[place - 1] : 0));
+  const { names, places, isByLine } = profile;
+  const frames = new Uint8Array(names.length);
+  for (let frame = 0; frame < frames.length; frame++) {
+    frames[frame] = strings[names[frame]] | (isByLine && places[frame] > 0 ? strings[places[frame] - 1] : 0);
+  }
   const comms = Uint8Array.from(profile.head.comms, (comm) => strings[comm]);
-  return { frames, comms };
+  profile.found = { key, labels: { frames, comms } };
+  return profile.found.labels;
 }
 
 /**

@@ -6,8 +6,27 @@
  *   range: [number, number] | null, thread: number | null, search: string, keep: string,
  *   only: Only | null, focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
- *   frames: "function" | "line", per: Measure["per"], widths: Measure["widths"]}} State
+ *   frames: "function" | "line", per: Measure["per"], widths: Measure["widths"], asked?: Asked}} State
  */
+
+/**
+ * What the address searches for and may take for ever: it waits until it is asked for.
+ * @typedef {{search: string, keep: string}} Asked
+ */
+
+/** Quantifiers of a pattern that is searched for at once. */
+const FEW = 4;
+
+/**
+ * Whether a pattern is soon matched, whatever the names are: links are of others. Of each alternative only one part is
+ * tried in several ways, so time grows with the square of a name's length at most.
+ * @param {string} text
+ */
+function isQuick(text) {
+  const bare = text.replace(/\\./gs, "a").replace(/\[[^\]]*\]/g, "a");
+  const quantifiers = bare.split("|").map((part) => part.match(/[*+?]/g)?.length ?? 0);
+  return !/[()[\]{}]/.test(bare) && Math.max(...quantifiers) <= 1 && quantifiers.reduce((a, b) => a + b) <= FEW;
+}
 
 /**
  * @param {Profile} profile
@@ -30,8 +49,9 @@ function initialState(profile) {
 function fragmentOf(state, profile) {
   const words = new URLSearchParams();
   const initial = initialState(profile);
-  for (const name of /** @type {(keyof State)[]} */ (Object.keys(initial))) {
-    const value = state[name];
+  const said = { ...state, ...state.asked };
+  for (const name of /** @type {Exclude<keyof State, "asked">[]} */ (Object.keys(initial))) {
+    const value = said[name];
     if (value === null || String(value) === String(initial[name])) continue;
     if (Array.isArray(value)) words.set(name, value.join("."));
     else if (typeof value === "object") words.set(name, `${value.grouping}.${value.key}`);
@@ -91,8 +111,9 @@ function stateOf(fragment, profile) {
   state.focus = number("focus", profile.frameOfFunction.length);
   state.range = profile.head.has_times ? pair("range") : null;
   state.span = pair("span");
-  state.search = words.get("search") ?? "";
-  state.keep = words.get("keep") ?? "";
+  const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "" };
+  if (isQuick(asked.search) && isQuick(asked.keep)) Object.assign(state, asked);
+  else state.asked = asked;
   state.only = onlyOf(words.get("only") ?? "", profile);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;

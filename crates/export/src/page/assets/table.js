@@ -1,5 +1,7 @@
 // The table: real rows and cells, which screen readers and printers know.
 
+/** Rows that are there at once, more than a screen has; and how many more each time. */
+const FIRST_ROWS = 40;
 const MORE_ROWS = 100;
 
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */
@@ -19,7 +21,7 @@ class Table {
     this.body = made("tbody");
     this.more = made("button", "More rows", "more");
     this.more.type = "button";
-    this.more.addEventListener("click", () => this.append());
+    this.more.addEventListener("click", () => this.append(MORE_ROWS));
     this.table.append(this.caption, this.head, this.body);
     place.append(this.table, this.more);
     /** @type {Row[]} */
@@ -31,6 +33,8 @@ class Table {
     this.comparison = null;
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.known = null;
+    /** @type {{all: Row[], key: string, rows: Row[]} | null} */
+    this.sorted = null;
     /** @type {TableOrder} */
     this.order = { grouping: "function", sort: "self", up: false };
   }
@@ -47,26 +51,43 @@ class Table {
     this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
     const pattern = search === "" ? null : patternOf(search).pattern;
-    const found = this.allRows(counts, order.grouping).filter((row) => pattern === null || pattern.test(row.name));
-    const { sort, up } = order;
-    const sign = up ? 1 : -1;
-    found.sort((a, b) => sign * compared(sortedBy(a, sort), sortedBy(b, sort)) || compared(b.total, a.total) || compared(a.name, b.name));
-    this.rows = found;
-    this.caption.textContent = `${counted(found.length, "row", "rows")} by ${order.grouping}`;
+    const all = this.sortedRows(counts, order);
+    this.rows = pattern === null ? all : all.filter((row) => pattern.test(row.name));
+    this.caption.textContent = `${counted(this.rows.length, "row", "rows")} by ${order.grouping}`;
     this.drawHead();
     this.body.replaceChildren();
     this.shown = 0;
-    this.append();
+    this.append(FIRST_ROWS);
+  }
+
+  /**
+   * All rows in an order, which stays for all that is searched among them.
+   * @param {Counts} counts
+   * @param {TableOrder} order
+   * @returns {Row[]}
+   */
+  sortedRows(counts, { grouping, sort, up }) {
+    const all = this.allRows(counts, grouping, this.comparison);
+    const key = `${sort} ${up}`;
+    if (this.sorted?.all !== all || this.sorted.key !== key) {
+      const sign = up ? 1 : -1;
+      const rows = all.slice().sort(
+        (a, b) => sign * compared(sortedBy(a, sort), sortedBy(b, sort)) || compared(b.total, a.total) || compared(a.name, b.name),
+      );
+      this.sorted = { all, key, rows };
+    }
+    return this.sorted.rows;
   }
 
   /**
    * Rows of what is selected, found once for all that is searched among them.
    * @param {Counts} counts
    * @param {Grouping} grouping
+   * @param {Comparison | null} comparison
    * @returns {Row[]}
    */
-  allRows(counts, grouping) {
-    const { comparison, known } = this;
+  allRows(counts, grouping, comparison) {
+    const { known } = this;
     const key = `${grouping} ${comparison?.isShares}`;
     if (known?.counts === counts && known.key === key) return known.rows;
     const rows = comparison === null
@@ -94,8 +115,9 @@ class Table {
     this.head.replaceChildren(line);
   }
 
-  append() {
-    const lines = this.rows.slice(this.shown, this.shown + MORE_ROWS).map((row) => this.line(row));
+  /** @param {number} n */
+  append(n) {
+    const lines = this.rows.slice(this.shown, this.shown + n).map((row) => this.line(row));
     this.body.append(...lines);
     this.shown += lines.length;
     const left = this.rows.length - this.shown;

@@ -34,26 +34,29 @@ class Theme {
      */
     this.chosen = null;
     this.isPrinted = false;
+    this.isDark = false;
+    /** @type {typeof THEMES.light} */
+    this.colours = THEMES.light;
     this.isSystemDark = matchMedia("(prefers-color-scheme: dark)");
     /** @type {Map<string, string>} */
     this.fills = new Map();
+    /**
+     * By frame, those that were asked for.
+     * @type {(string | undefined)[]}
+     */
+    this.fillOf = [];
     /** @type {number[][]} */
     this.heats = [];
     this.apply();
   }
 
-  get isDark() {
-    if (this.isPrinted) return false;
-    return this.chosen === null ? this.isSystemDark.matches : this.chosen === "dark";
-  }
-
-  get colours() {
-    return this.isDark ? THEMES.dark : THEMES.light;
-  }
-
+  /** Boxes ask for their colours one by one: what these depend on is looked at here. */
   apply() {
+    this.isDark = !this.isPrinted && (this.chosen === null ? this.isSystemDark.matches : this.chosen === "dark");
+    this.colours = this.isDark ? THEMES.dark : THEMES.light;
     document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
     this.fills.clear();
+    this.fillOf = new Array(this.profile.names.length);
     this.heats = [];
   }
 
@@ -67,8 +70,13 @@ class Theme {
    * @param {number} label
    */
   fill(label) {
+    if (label < 0) return this.colours.comm;
+    return (this.fillOf[label] ??= this.fillOfFrame(label));
+  }
+
+  /** @param {number} label */
+  fillOfFrame(label) {
     const colours = this.colours;
-    if (label < 0) return colours.comm;
     const { names, images, flags } = this.profile;
     if ((flags[label] & FLAGS.nameless) !== 0) return colours.unknown;
     const isKernel = (flags[label] & FLAGS.level) !== 0;

@@ -4,11 +4,12 @@
  * Boxes of the flame graph that is asked for.
  * @param {App} app
  */
-function flameBoxes({ profile, counts, state, comparison }) {
-  if (state.order === "time") return boxesInTime(profile, state);
+function flameBoxes({ profile, counts, state, comparison, views }) {
+  if (state.order === "time") return boxesInTime(profile, state, views.maxTimeBoxes);
   const tree = new Growing(profile.head.n_nodes);
-  const grow = state.inverted ? growOutwards : growInwards;
-  growBy([tree], counts, comparison, (counts) => grow(profile, counts, tree));
+  const sides = counts.before === null ? [counts] : [counts.before, counts];
+  const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
+  growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
   const boxes = tree.boxes(profile, state.order);
   boxes.hasOwn = !state.inverted;
   return boxes;
@@ -20,8 +21,13 @@ class Views {
   constructor(app) {
     const { profile, theme, details } = app;
     this.app = app;
-    /** @type {{counts: Counts, key: string, boxes: Boxes} | null} */
-    this.known = null;
+    /** Tests have small recordings. */
+    this.maxTimeBoxes = MAX_TIME_BOXES;
+    /**
+     * The last flame graphs, the newest first: many look from one to the other and back.
+     * @type {{counts: Counts, key: string, boxes: Boxes}[]}
+     */
+    this.known = [];
     /**
      * @param {string} id
      * @param {() => void} zoom
@@ -82,7 +88,7 @@ class Views {
     if (boxes.together > 1) {
       said.push(`${grouped(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
     }
-    if (comparison !== null && boxes.n === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
+    if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     element("flame-note", HTMLElement).textContent = said[1] ?? "";
     flame.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
     const box = flame.boxes.find(state.zoom);
@@ -90,20 +96,21 @@ class Views {
     else if (state.span !== null) flame.view(state.span[0], state.span[1] - state.span[0]);
   }
 
-  /** Boxes of the flame graph; the last ones, if they are those. */
+  /** Boxes of the flame graph, if they are not known. */
   flameBoxes() {
     const { counts, state } = this.app;
     const { order, inverted, frames, per, widths } = state;
-    const key = JSON.stringify([order, inverted, frames, per, widths]);
-    if (this.known?.counts !== counts || this.known.key !== key) {
-      this.known = { counts, key, boxes: flameBoxes(this.app) };
-    }
-    return this.known.boxes;
+    const key = JSON.stringify([order, inverted, frames, per, widths, this.maxTimeBoxes]);
+    const others = this.known.filter((one) => one.counts === counts && one.key !== key).slice(0, 1);
+    const known = this.known.find((one) => one.counts === counts && one.key === key);
+    const found = known ?? { counts, key, boxes: flameBoxes(this.app) };
+    this.known = [found, ...others];
+    return found.boxes;
   }
 
   showSandwich() {
     const { profile, state, counts, comparison } = this.app;
-    const focus = state.focus ?? heaviest(profile, counts);
+    const focus = state.focus ?? heaviest(this.functions());
     const frame = profile.frameOfFunction[focus];
     const trees = { callers: new Growing(), callees: new Growing() };
     const { callers, callees } = trees;
@@ -118,6 +125,12 @@ class Views {
     this.app.details.showLines(linesOf(profile, counts, focus));
   }
 
+  /** The table's rows by function, whether they are shown or not. */
+  functions() {
+    const { counts, comparison } = this.app;
+    return this.table.allRows(counts, "function", comparison);
+  }
+
   /**
    * @param {Growing} callees
    * @param {number} focus
@@ -125,11 +138,11 @@ class Views {
   focusSum(callees, focus) {
     const { profile, state, counts, comparison } = this.app;
     if (comparison !== null) {
-      const row = changedRows(profile, counts, "function", comparison).find((row) => row.key === focus);
+      const row = /** @type {ChangedRow[]} */ (this.functions()).find((row) => row.key === focus);
       return row === undefined ? "" : `${comparison.text(row.all)}; itself ${comparison.text(row.own)}`;
     }
     const weight = callees.n > 0 ? callees.weights[0] : 0;
-    const own = tableRows(profile, counts, "function").find((row) => row.key === focus);
+    const own = this.functions().find((row) => row.key === focus);
     return (
       `${percent(weight, counts.total.weight)} with what it called ` +
       `(${amount(profile.head.events[state.event], weight)}), ${percent(own?.self ?? 0, counts.total.weight)} itself`
@@ -157,10 +170,8 @@ class Views {
 
 /**
  * The function with most samples of its own.
- * @param {Profile} profile
- * @param {Counts} counts
+ * @param {Row[]} rows
  */
-function heaviest(profile, counts) {
-  const rows = tableRows(profile, counts, "function");
+function heaviest(rows) {
   return rows.reduce((most, row) => (row.self > most.self ? row : most), { key: 0, self: -1 }).key;
 }

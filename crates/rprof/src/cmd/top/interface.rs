@@ -1,11 +1,12 @@
 //! The interface: what `rprof tui` shows of a file, of the last seconds.
 
-use super::super::tui::{free_name, log, save_view};
+use super::super::tui::{CodeReader, answer, free_name, log, save_view};
 use super::window::LiveWindow;
 use crate::args::TopViewArgs;
-use anyhow::{Context, Result};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use anyhow::{Context, Result, anyhow};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use rprof_base::Counted;
+use rprof_locate::Locator;
 use rprof_profile::SampledProfile;
 use rprof_profile::view::{SortKey, Weighing};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
@@ -99,7 +100,7 @@ impl Interface {
         let mut feed = Feed {
             shared: Arc::clone(&self.shared),
             segments: Arc::clone(&segments),
-            to: self.to,
+            to: self.to.clone(),
             pending: VecDeque::new(),
             n_dropped: 0,
         };
@@ -108,7 +109,16 @@ impl Interface {
             .spawn(move || feed.run())
             .context("starting a thread")?;
         let mut app = App::new(waits, settings);
-        let mut face = LiveFace(Arc::clone(&self.shared));
+        let (asked, wanted) = unbounded();
+        let (shared, to) = (Arc::clone(&self.shared), self.to);
+        // It ends with the program: what it reads nobody waits for.
+        let code = thread::Builder::new().name("rprof-code".to_owned());
+        code.spawn(move || read_code(&shared, &wanted, &to))
+            .context("starting a thread")?;
+        let mut face = LiveFace {
+            shared: Arc::clone(&self.shared),
+            asked,
+        };
         let wires = Wires {
             out: || Box::new(io::stdout()),
             updates: self.from,
@@ -243,19 +253,38 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
     }
 }
 
+/// Reads code of what is in the window when it is asked for.
+fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdate>) {
+    let code = CodeReader::of_all();
+    answer(asked, to, |wanted| {
+        let code = code.as_ref().map_err(|error| anyhow!("{error:#}"))?;
+        let reader = shared.window().copied()?;
+        let locator = Locator {
+            budget: reader.budget().clone(),
+            ..Locator::default()
+        };
+        code.lines((&reader, &locator), wanted, &mut None)
+    });
+}
+
 /// The program, as the interface sees it.
-struct LiveFace(Arc<Shared>);
+struct LiveFace {
+    shared: Arc<Shared>,
+    /// To the thread that reads code.
+    asked: Sender<WantedCode>,
+}
 
 impl Face for LiveFace {
-    fn ask_code(&mut self, _: WantedCode) -> Result<(), String> {
-        Err("save the samples (s p): rprof annotate shows code".to_owned())
+    fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
+        let sent = self.asked.send(wanted);
+        sent.map_err(|_| "code cannot be read any more".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
         let save = || match saved.form {
             SaveForm::Recording => {
                 let path = free_name(saved.form)?;
-                self.0.window().save(&path)?;
+                self.shared.window().save(&path)?;
                 Ok(path.display().to_string())
             }
             _ => save_view(saved),
@@ -265,7 +294,7 @@ impl Face for LiveFace {
 
     fn pause(&mut self, is_paused: bool) {
         // Not while something is added to it: what is seen then is what is in it.
-        let _window = self.0.window();
-        self.0.is_paused.store(is_paused, Ordering::Relaxed);
+        let _window = self.shared.window();
+        self.shared.is_paused.store(is_paused, Ordering::Relaxed);
     }
 }

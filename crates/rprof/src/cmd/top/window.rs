@@ -6,11 +6,12 @@ use anyhow::{Context, Result};
 use rprof_analysis::{Options, load_samples};
 use rprof_base::Counted;
 use rprof_locate::Locator;
+use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::SampledProfile;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
-use rprof_record::{RecordedSegment, save_segments};
+use rprof_record::{RecordedSegment, save_segments, write_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::quoted;
 use std::collections::VecDeque;
@@ -136,6 +137,16 @@ impl LiveWindow {
         let segments = self.segments.make_contiguous();
         save_segments(path, segments).context("saving what was seen")?;
         Ok(segments.iter().map(|segment| segment.samples).sum())
+    }
+
+    /// What is in it as a recording that has no name, to be read.
+    #[cfg(feature = "tui")]
+    pub(super) fn copied(&mut self) -> Result<Reader> {
+        let path = Path::new("memory");
+        let file = tempfile::tempfile().context("a file for what was seen")?;
+        let copy = file.try_clone().context("a file for what was seen")?;
+        write_segments(file, path, self.segments.make_contiguous())?;
+        Ok(Reader::from_file(path, copy)?)
     }
 
     /// How long it is.

@@ -7,98 +7,94 @@ use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{FilterError, Profile, TimeSlices};
-use rprof_query::SampleSelection;
+use rprof_profile::{FilterError, TimeSlices};
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::path::Path;
-use std::sync::Arc;
 
-/// What reads code.
-pub(super) struct CodeReader {
-    reader: Arc<Reader>,
-    locator: Arc<Locator>,
-    /// The command line's samples.
+/// What reads code: samples of the command line, and how code is written.
+pub(in crate::cmd) struct CodeReader {
     options: CodeOptions,
-    /// How code is written.
     listing: AnnotateArgs,
-    /// Names of the events that are shown, by number.
-    events: Vec<String>,
 }
 
+/// Samples that were counted by code, and which ones.
+pub(in crate::cmd) type CountedCode<'r> = Option<(CodeOptions, CodeRecording<'r>)>;
+
 impl CodeReader {
-    pub(super) fn of(
-        args: &TuiArgs,
-        (reader, locator): (&Arc<Reader>, &Arc<Locator>),
-        profile: &Profile,
-    ) -> Result<Self> {
-        let events = profile.events.iter();
+    /// That of a recording.
+    pub(super) fn of(args: &TuiArgs) -> Result<Self> {
+        let (input, symfs) = (&args.input, args.input.samples.symfs());
         Ok(Self {
-            reader: Arc::clone(reader),
-            locator: Arc::clone(locator),
             options: CodeOptions {
-                filter: args.input.filter(),
+                filter: input.filter(),
                 fde: !args.fde.no_fde,
-                demangling: args.input.demangling(),
+                demangling: input.demangling(),
                 ..CodeOptions::default()
             },
-            listing: args.listing()?,
-            events: events.map(|event| event.name.raw().to_owned()).collect(),
+            listing: AnnotateArgs::of_screen(Some(input.recording.path()), symfs.as_deref())?,
         })
     }
 
-    /// Reads what is asked for; of several, the last. The samples that were counted last are kept.
-    pub(super) fn run(&self, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdate>) {
-        let mut last: Option<(CodeOptions, CodeRecording<'_>)> = None;
-        while let Ok(wanted) = asked.recv() {
-            let wanted = asked.try_iter().last().unwrap_or(wanted);
-            let code = self.lines(&wanted, &mut last);
-            let code = code.map_err(|error| format!("{error:#}"));
-            if to
-                .send(TuiUpdate::Code(Box::new(CodeAnswer { wanted, code })))
-                .is_err()
-            {
-                return;
-            }
-        }
+    /// That of samples that are not in a file yet.
+    pub(in crate::cmd) fn of_all() -> Result<Self> {
+        Ok(Self {
+            options: CodeOptions {
+                fde: true,
+                ..CodeOptions::default()
+            },
+            listing: AnnotateArgs::of_screen(None, None)?,
+        })
     }
 
-    fn lines<'a>(
-        &'a self,
+    /// Reads what is asked for of a recording, until nobody asks. The samples that were counted last are kept.
+    pub(super) fn run(
+        &self,
+        (reader, locator): (&Reader, &Locator),
+        asked: &Receiver<WantedCode>,
+        to: &Sender<TuiUpdate>,
+    ) {
+        let mut last = None;
+        answer(asked, to, |wanted| {
+            self.lines((reader, locator), wanted, &mut last)
+        });
+    }
+
+    /// The code of a function. `last` are the samples that were counted last, of the same recording.
+    pub(in crate::cmd) fn lines<'r>(
+        &self,
+        (reader, locator): (&'r Reader, &'r Locator),
         wanted: &WantedCode,
-        last: &mut Option<(CodeOptions, CodeRecording<'a>)>,
+        last: &mut CountedCode<'r>,
     ) -> Result<CodeLines> {
-        let WantedCode {
-            function,
-            selection,
-        } = wanted;
-        let (options, is_of_selection) = self.options_of(function, selection)?;
+        let (options, is_exact) = self.options_of(reader, wanted);
         if last.as_ref().is_none_or(|(of, _)| *of != options) {
             let of = options.clone();
-            let recording = CodeRecording::open(&self.reader, &self.locator, of, &mut |_| {})?;
+            let recording = CodeRecording::open(reader, locator, of, &mut |_| {})?;
             *last = Some((options, recording));
         }
         let (_, recording) = last.as_ref().context("there is no code")?;
-        let found = found(recording, function)?;
+        let found = found(recording, &wanted.function)?;
         let code = CodeOf {
             args: &self.listing,
-            reader: &self.reader,
+            reader,
             recording,
-            locator: &self.locator,
+            locator,
         };
         let text = code.text(&found)?;
         let text = String::from_utf8(text).context("the code is no text")?;
         Ok(CodeLines {
             lines: text.lines().map(str::to_owned).collect(),
-            is_of_selection,
+            note: (!is_exact).then_some("also what zooms leave out"),
         })
     }
 
-    /// The samples of a selection, as annotation asks for them, and whether they are all that is asked for.
-    fn options_of(
-        &self,
-        function: &FunctionOf,
-        selection: &SampleSelection,
-    ) -> Result<(CodeOptions, bool)> {
+    /// The samples that are asked for, as annotation asks for them, and whether it can ask for them alone.
+    fn options_of(&self, reader: &Reader, wanted: &WantedCode) -> (CodeOptions, bool) {
+        let WantedCode {
+            function,
+            selection,
+            event,
+        } = wanted;
         let mut options = self.options.clone();
         let mut is_exact = true;
         let filter = &mut options.filter;
@@ -124,18 +120,33 @@ impl CodeReader {
                 false => options.callers = selection.frames.clone(),
             }
         }
-        options.event = self.event_number(selection.event);
-        Ok((options, is_exact))
+        options.event = event_number(reader, event);
+        (options, is_exact)
     }
+}
 
-    /// The number in the recording of the event with a number in the profile, if only one is called so.
-    fn event_number(&self, number: usize) -> Option<usize> {
-        let name = self.events.get(number)?;
-        let recorded = self.reader.events().iter().enumerate();
-        let mut alike = recorded.filter(|(_, event)| event.name.raw() == name.as_str());
-        match (alike.next(), alike.next()) {
-            (Some((number, _)), None) => Some(number),
-            _ => None,
+/// The number of the event that is called so, if only one is.
+fn event_number(reader: &Reader, name: &str) -> Option<usize> {
+    let recorded = reader.events().iter().enumerate();
+    let mut alike = recorded.filter(|(_, event)| event.name.raw() == name);
+    match (alike.next(), alike.next()) {
+        (Some((number, _)), None) => Some(number),
+        _ => None,
+    }
+}
+
+/// Sends what is asked for, until nobody asks; of what is asked for meanwhile, the last.
+pub(in crate::cmd) fn answer(
+    asked: &Receiver<WantedCode>,
+    to: &Sender<TuiUpdate>,
+    mut lines: impl FnMut(&WantedCode) -> Result<CodeLines>,
+) {
+    while let Ok(wanted) = asked.recv() {
+        let wanted = asked.try_iter().last().unwrap_or(wanted);
+        let code = lines(&wanted).map_err(|error| format!("{error:#}"));
+        let answer = Box::new(CodeAnswer { wanted, code });
+        if to.send(TuiUpdate::Code(answer)).is_err() {
+            return;
         }
     }
 }

@@ -3,6 +3,7 @@
 mod code;
 mod face;
 
+pub(super) use code::{CodeReader, answer};
 pub(super) use face::{free_name, save_view};
 
 use super::event::choose;
@@ -12,7 +13,6 @@ use crate::args::TuiArgs;
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
-use code::CodeReader;
 use crossbeam_channel::unbounded;
 use face::TerminalFace;
 use rprof_analysis::{Options, load_samples};
@@ -24,7 +24,6 @@ use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::thread;
 
 /// Names a file that gets a line for each key: how long its answer took.
@@ -39,7 +38,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
     };
     let args = &args;
-    let reader = Arc::new(open(args.input.recording.path(), args.input.limits())?);
+    let reader = open(args.input.recording.path(), args.input.limits())?;
     let has_chains = reader.has_call_chains();
     let options = Options {
         filter: args.input.filter(),
@@ -65,8 +64,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         event,
         is_live: false,
     };
-    let locator = Arc::new(options.locator);
-    let code = CodeReader::of(args, (&reader, &locator), profile)?;
+    let code = CodeReader::of(args)?;
     let mut app = App::new(data(args, &reader, sampled), settings);
     let (asked, wanted) = unbounded();
     let (to, updates) = unbounded();
@@ -78,7 +76,8 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     // It ends with the program: what it reads nobody waits for.
     let thread = thread::Builder::new().name("rprof-code".to_owned());
-    let beside = move || code.run(&wanted, &to);
+    let opened = (reader, options.locator);
+    let beside = move || code.run((&opened.0, &opened.1), &wanted, &to);
     thread.spawn(beside).context("starting a thread")?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),

@@ -4,15 +4,12 @@ use super::{app, press, screen};
 use crate::app::{App, Effect, Over};
 use crate::face::{CodeAnswer, CodeLines, WantedCode};
 
-/// Code of one line that was asked for, of all samples or of those that are selected.
-fn answer(wanted: &WantedCode, is_of_selection: bool) -> CodeAnswer {
+/// Code of one line that was asked for.
+fn answer(wanted: &WantedCode, note: Option<&'static str>) -> CodeAnswer {
     let lines = vec!["  50.00  10: add".to_owned()];
     CodeAnswer {
         wanted: wanted.clone(),
-        code: Ok(CodeLines {
-            lines,
-            is_of_selection,
-        }),
+        code: Ok(CodeLines { lines, note }),
     }
 }
 
@@ -25,14 +22,14 @@ fn code_comes_while_keys_go_on() {
     assert!(screen(&app).contains("reading the code of main"));
     press(&mut app, "<Down>2");
     assert!(screen(&app).contains("reading the code of main"));
-    app.take_code(answer(&wanted, true));
+    app.take_code(answer(&wanted, None));
     assert!(screen(&app).contains("10: add"));
     press(&mut app, "q");
     assert_eq!(app.over, Over::Nothing);
     // What was given up, or is not the last that was asked for, comes too late.
     for given_up in ["1a<Esc>", "1a/<Esc>", "1a<Down><Down>a<Esc>"] {
         press(&mut app, given_up);
-        app.take_code(answer(&wanted, true));
+        app.take_code(answer(&wanted, None));
         assert_eq!(app.over, Over::Nothing, "{given_up}");
     }
     press(&mut app, "1<Home>a");
@@ -53,9 +50,9 @@ fn code_counts_the_samples_that_are_selected() {
     };
     assert!(wanted.selection.comms.accepts(&["server"]));
     assert!(!wanted.selection.comms.accepts(&["worker"]));
-    app.take_code(answer(&wanted, true));
+    app.take_code(answer(&wanted, None));
     assert_eq!(title(&app), " main  prog");
     press(&mut app, "<Esc>a");
-    app.take_code(answer(&wanted, false));
+    app.take_code(answer(&wanted, Some("also what zooms leave out")));
     assert_eq!(title(&app), " main  prog  (also what zooms leave out)");
 }

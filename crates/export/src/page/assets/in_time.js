@@ -1,0 +1,134 @@
+// Boxes in order of time.
+
+/** Boxes of a picture in order of time; more take too much memory. */
+const MAX_TIME_BOXES = 2e6;
+/** How many rows are told apart where there are more boxes. */
+const MOST_APART = 1 << 19;
+
+/**
+ * In order of time: what follows each other in a thread is one box as far as its stack is the same. If these are too
+ * many, some samples that follow each other count together for the frames that they have in common.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {number} most
+ */
+function boxesInTime(profile, selection, most) {
+  const kept = keptNodes(profile, selection);
+  const { n_rows: rows, n_nodes: nodes } = profile.head;
+  for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
+    const boxes = new Boxes(Math.min(most, rows + 6 * nodes));
+    const chart = new TimeChart(profile, boxes, together);
+    forRows(profile, selection, (node, weight, samples, _time, thread) => {
+      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= most) chart.add(thread, node, weight, samples);
+    });
+    chart.end();
+    boxes.together = together;
+    if (boxes.n <= most || together >= rows) return boxes.close();
+  }
+}
+
+/** Samples of a thread after the other, in order of time. */
+class TimeChart {
+  /**
+   * @param {Profile} profile
+   * @param {Boxes} boxes
+   * @param {number} together how many rows count together
+   */
+  constructor(profile, boxes, together) {
+    this.profile = profile;
+    this.labels = profile.labelsOfNodes();
+    this.boxes = boxes;
+    this.together = together;
+    this.thread = -1;
+    const n_levels = profile.depths.reduce((most, depth) => Math.max(most, depth + 1), 0);
+    /** By depth, the open boxes, and the nodes that they were opened for. */
+    this.open = new Int32Array(n_levels);
+    this.nodes = new Int32Array(n_levels);
+    this.n_open = 0;
+    /** By depth, the nodes of a stack that are not known to be open. */
+    this.path = new Int32Array(n_levels);
+    this.n_samples = 0;
+    /** The innermost node that all rows of the group have, and what they are. */
+    this.group = { node: -1, weight: 0, samples: 0, rows: 0 };
+  }
+
+  /**
+   * @param {number} thread
+   * @param {number} node
+   * @param {number} weight
+   * @param {number} samples
+   */
+  add(thread, node, weight, samples) {
+    const { group } = this;
+    if (thread !== this.thread) {
+      this.end();
+      this.thread = thread;
+    }
+    const common = group.rows === 0 ? node : commonNode(this.profile, group.node, node);
+    if (common < 0) this.flush();
+    group.node = common < 0 ? node : common;
+    group.weight += weight;
+    group.samples += samples;
+    if (++group.rows >= this.together) this.flush();
+  }
+
+  flush() {
+    const { boxes, labels, open, nodes, path, group } = this;
+    if (group.rows === 0) return;
+    const { parents, depths } = this.profile;
+    const depth = depths[group.node];
+    let shared = depth + 1;
+    for (let at = group.node; at >= 0 && (shared > this.n_open || nodes[shared - 1] !== at); at = parents[at]) path[--shared] = at;
+    // Other nodes may be called the same. The lowest box is the thread's.
+    while (shared <= depth && shared < this.n_open && (shared === 0 || boxes.labels[open[shared]] === labels[path[shared]])) {
+      nodes[shared] = path[shared];
+      shared++;
+    }
+    this.close(shared);
+    for (; shared <= depth; shared++) {
+      const box = boxes.push(shared === 0 ? -1 : open[shared - 1], labels[path[shared]], boxes.whole);
+      boxes.samples[box] = -this.n_samples;
+      open[shared] = box;
+      nodes[shared] = path[shared];
+    }
+    this.n_open = depth + 1;
+    boxes.own[open[depth]] += group.weight;
+    boxes.whole += group.weight;
+    this.n_samples += group.samples;
+    group.weight = group.samples = group.rows = 0;
+  }
+
+  /**
+   * Closes boxes until so many are open.
+   * @param {number} n_open
+   */
+  close(n_open) {
+    const { boxes, open } = this;
+    while (this.n_open > n_open) {
+      const box = open[--this.n_open];
+      boxes.widths[box] = boxes.whole - boxes.starts[box];
+      boxes.samples[box] += this.n_samples;
+    }
+  }
+
+  /** Nothing more comes of the thread. */
+  end() {
+    this.flush();
+    this.close(0);
+  }
+}
+
+/**
+ * The innermost node that is on the way to both; -1 if there is none.
+ * @param {Profile} profile
+ * @param {number} one
+ * @param {number} other
+ */
+function commonNode({ parents, depths }, one, other) {
+  let [a, b] = [one, other];
+  while (a !== b && a >= 0 && b >= 0) {
+    if (depths[a] >= depths[b]) a = parents[a];
+    else b = parents[b];
+  }
+  return a === b ? a : -1;
+}

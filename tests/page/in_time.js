@@ -1,0 +1,48 @@
+// Order of time: the page's boxes are those that `rprof flame --flamechart` draws.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {Awaited<ReturnType<import("./browser.js").Browser["tab"]>>} Tab */
+
+/** @typedef {[number, number, number, string][]} Boxes Level, start, width and name of each. */
+
+/** In order of levels, from left to right. @param {Boxes} boxes */
+function inOrder(boxes) {
+  return boxes.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+}
+
+/** Names are those of pictures, which colour what is inlined. @param {Tab} tab @returns {Promise<Boxes>} */
+function drawn(tab) {
+  return tab.run(`(() => {
+    const { boxes } = rprofPage.views.flame;
+    return Array.from({ length: boxes.n }, (_, box) =>
+      [boxes.depths[box], boxes.starts[box], boxes.widths[box], rprofPage.profile.nameOf(boxes.labels[box]).replace(/ \\(inlined\\)$/, "").replaceAll(";", ":")]);
+  })()`);
+}
+
+/** @param {Tab} tab @param {{inTime: Boxes}} facts */
+async function check(tab, { inTime }) {
+  await tab.run(`rprofPage.set({ order: "time" })`);
+  const all = inOrder(await drawn(tab));
+  assert.deepEqual(all, inOrder(inTime));
+
+  // Where boxes are too many, neighbours count for what they have in common.
+  await tab.run(`rprofPage.views.maxTimeBoxes = ${all.length - 1}`);
+  await tab.run(`rprofPage.set({ order: "heavy" }); rprofPage.set({ order: "time" })`);
+  const joined = inOrder(await drawn(tab));
+  assert.ok(joined.length < all.length, `${joined.length} of ${all.length}`);
+  const lowest = (/** @type {Boxes} */ boxes) => boxes.filter(([level]) => level === 0);
+  assert.deepEqual(lowest(joined), lowest(all));
+  const said = await tab.run(`document.getElementById("flame-note").textContent`);
+  assert.match(said, /^\d+ samples that follow each other count for what they have in common/);
+  // What samples have in common, all of them have.
+  for (const [level, start, width, name] of joined) {
+    const within = all.filter((one) => one[0] === level && one[3] === name && one[1] < start + width && one[1] + one[2] > start);
+    const sum = within.reduce((sum, one) => sum + Math.min(one[1] + one[2], start + width) - Math.max(one[1], start), 0);
+    assert.equal(sum, width, `${name} at ${level}, ${start}`);
+  }
+  await tab.run(`rprofPage.views.maxTimeBoxes = 2e6; rprofPage.set({ order: "heavy" })`);
+}
+
+module.exports = { check };
