@@ -6,12 +6,15 @@ use anyhow::{Context, Result};
 use rprof_analysis::{Options, load_samples};
 use rprof_base::Counted;
 use rprof_locate::Locator;
+#[cfg(feature = "tui")]
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::SampledProfile;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
-use rprof_record::{RecordedSegment, save_segments, write_segments};
+#[cfg(feature = "tui")]
+use rprof_record::write_segments;
+use rprof_record::{RecordedSegment, save_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::quoted;
 use std::collections::VecDeque;
