@@ -14,6 +14,7 @@ use common::{
     report, rprof, run, scratch, signal,
 };
 use std::path::Path;
+use std::process::Command;
 
 /// Nearly all of its time is in `hot`.
 const PROGRAM: &str = r#"
@@ -121,6 +122,41 @@ fn tables_come_while_the_command_runs() {
     let ran = running.finish();
     // As record: the command ended by our SIGTERM.
     assert_eq!(ran.status.code(), Some(128 + 15), "{}", ran.stderr);
+}
+
+#[test]
+fn the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success() {
+    let test = "the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    for (name, code) in [("INT", 0), ("TERM", 128 + 15), ("HUP", 128 + 1)] {
+        let work = Running::start(Command::new("sh").args(["-c", &burn(600_000)]));
+        let pid = work.pid().to_string();
+        let mut running = Running::start(&mut top(&["--stdio", "-d", "0.1", "-p", &pid]));
+        let has_samples = |line: &str| number_before(line, " samples in").is_some_and(|n| n > 0);
+        while !has_samples(&running.line()) {}
+        signal(running.pid(), name);
+        let ran = running.finish();
+        assert_eq!(ran.status.code(), Some(code), "{name}: {}", ran.stderr);
+        // All was shown, and is summed up.
+        assert!(ran.stderr.contains(" lost"), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_command_that_is_ended_says_how_and_one_that_ends_in_its_own_way_too() {
+    let test = "a_command_that_is_ended_says_how_and_one_that_ends_in_its_own_way_too";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    for (trap, code) in [("", 128 + 15), ("trap 'exit 9' TERM; ", 9)] {
+        for name in ["TERM", "HUP"] {
+            let script = format!("{trap}kill -s {name} $PPID; {}", burn(600_000));
+            let ran = run(top(&["--stdio", "-d", "0.1", "--", "sh", "-c"]).arg(&script));
+            assert_eq!(ran.status.code(), Some(code), "{name}: {}", ran.stderr);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `rprof top` on a terminal: what is recorded, while it is.
 
 use crate::common::work::burn;
-use crate::common::{live, number_after, report, signal};
+use crate::common::{live, number_after, number_before, report, signal};
 use crate::terminal::Terminal;
 use std::fs;
 
@@ -111,9 +111,31 @@ fn signals_end_it_and_give_the_terminal_back() {
         });
         let pid = file(&terminal, "pid");
         signal(pid.trim().parse().unwrap(), "TERM");
-        terminal.wait("exit ");
+        // The command's, which it ended, and then its own.
+        terminal.wait("exit 143");
         assert_over(&terminal);
     }
+}
+
+#[test]
+fn lost_samples_are_said_with_the_time_that_they_are_of() {
+    let test = "lost_samples_are_said_with_the_time_that_they_are_of";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    // Nobody drains the rings while the recorder is stopped.
+    let work = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
+    let Some(terminal) = watched(test, "-d 3600 -m 1 --call-graph none", &work) else {
+        return;
+    };
+    let screen = terminal.wait("ended, last");
+    let last = screen.lines().last().unwrap();
+    let lost = number_before(last, " lost in ").unwrap();
+    assert!(lost > 0, "{screen}");
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_over(&terminal);
+    assert!(file(&terminal, "said").contains(&format!("{lost} lost")));
 }
 
 #[test]

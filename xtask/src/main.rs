@@ -65,7 +65,7 @@ const TASKS: &[Task] = &[
     (
         "bench",
         bench::run,
-        "[record|stacks|read|symbols [FILE]|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
+        "[record|stacks|read|symbols [FILE]|top|diff|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
     ),
     (
         "demo",

@@ -55,6 +55,7 @@ pub fn about(reader: &Reader) -> About {
             }),
             _ => None,
         },
+        is_live: false,
     }
 }
 

@@ -115,11 +115,13 @@ impl Now {
         self.editor.n_nodes()
     }
 
-    /// Gives back the memory of mappings that nobody has any more. Epochs get new numbers.
-    pub(crate) fn compact(&mut self) {
+    /// Gives back the memory of mappings that nobody has any more. Epochs get new numbers, images those that
+    /// `image` says.
+    pub(crate) fn compact(&mut self, image: &mut impl FnMut(ImageId) -> ImageId) {
+        self.vdso = self.vdso.map(&mut *image);
         let roots = self.spaces.roots_mut().chain(self.execs.roots_mut());
         let roots = roots.chain(std::iter::once(&mut self.ground));
-        self.editor.compact(roots);
+        self.editor.compact(roots, image);
     }
 
     /// Forgets the mappings of the processes that have most, half as many or more; returns the

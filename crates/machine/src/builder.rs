@@ -8,7 +8,7 @@ use crate::apply::Now;
 use crate::change::{Change, Space};
 use crate::history::CommId;
 use crate::ranges::{Backing, Range};
-use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
+use crate::{History, ImageId, ImageKind, Images, Key, MovedImages, RecordedImage};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use jit_code::Compiled;
@@ -239,6 +239,12 @@ impl HistoryBuilder {
     /// The images so far.
     pub(crate) fn images(&self) -> &Images {
         &self.images
+    }
+
+    /// Forgets images that are not in use, and logs; the others have other numbers then.
+    pub(crate) fn keep_images(&mut self, moved: &MovedImages) {
+        self.images.keep(moved);
+        self.compiled = Compiled::default();
     }
 
     /// The changes collected since the last time, in the order that they were added in.

@@ -1,5 +1,6 @@
 //! What sideband says, as changes of names and mappings: small, for a recording has many.
 
+use crate::ImageId;
 use crate::history::CommId;
 use crate::ranges::Range;
 
@@ -52,6 +53,18 @@ pub(crate) enum Change {
         ptid: i32,
         inherits: bool,
     },
+}
+
+impl Change {
+    /// The image that is mapped.
+    pub(crate) fn image_mut(&mut self) -> Option<&mut ImageId> {
+        match self {
+            Self::Map { range, .. } | Self::Symbol(range) | Self::SymbolGone(range) => {
+                Some(&mut range.image)
+            }
+            Self::Comm { .. } | Self::Fork { .. } => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -160,6 +160,47 @@ pub struct Images {
     all: Interner<ImageId, RecordedImage, RandomState>,
     /// Memory that new ones may take, bytes.
     left: u64,
+    /// The same of all of them.
+    most: u64,
+}
+
+/// The numbers of images that are still in use, by those that they had.
+#[derive(Clone, Debug)]
+pub struct MovedImages {
+    all: Vec<Option<ImageId>>,
+    n_kept: u32,
+}
+
+impl MovedImages {
+    /// Of this many images, none of which is in use so far.
+    pub(crate) fn of_images(n_images: usize) -> Self {
+        Self {
+            all: vec![None; n_images],
+            n_kept: 0,
+        }
+    }
+
+    /// An image is in use; returns its number from now on.
+    pub(crate) fn keep(&mut self, id: ImageId) -> ImageId {
+        let Some(moved) = self.all.get_mut(id.0 as usize) else {
+            return id;
+        };
+        *moved.get_or_insert_with(|| {
+            self.n_kept += 1;
+            ImageId(self.n_kept - 1)
+        })
+    }
+
+    /// The number that an image has now; `None` if it is forgotten.
+    pub fn of(&self, id: ImageId) -> Option<ImageId> {
+        self.all.get(id.0 as usize).copied().flatten()
+    }
+
+    /// All that are still there, as they were called and as they are called now.
+    pub fn iter(&self) -> impl Iterator<Item = (ImageId, ImageId)> {
+        let all = (0..).map(ImageId).zip(&self.all);
+        all.filter_map(|(before, &now)| Some((before, now?)))
+    }
 }
 
 impl Default for Images {
@@ -177,19 +218,17 @@ impl Images {
         Self {
             all: Interner::default(),
             left: bytes,
+            most: bytes,
         }
     }
 
     /// The number of an image, new or seen before. Without a build id, files of one path are
     /// told apart by inode and device.
     pub(crate) fn intern(&mut self, image: RecordedImage) -> ImageId {
-        /// For what is not the path.
-        const EACH: u64 = 200;
         if let Some(id) = self.all.find(&image) {
             return id;
         }
-        let bytes = 2 * image.path.len() as u64 + EACH;
-        let Some(left) = self.left.checked_sub(bytes) else {
+        let Some(left) = self.left.checked_sub(n_bytes(&image)) else {
             self.left = u64::MAX;
             let id = self.intern(RecordedImage {
                 path: Self::TOO_MANY.to_vec(),
@@ -203,6 +242,19 @@ impl Images {
         };
         self.left = left;
         self.all.intern(image)
+    }
+
+    /// Forgets those that are not in use; the others have other numbers then.
+    pub(crate) fn keep(&mut self, moved: &MovedImages) {
+        let mut kept: Vec<_> = moved.iter().collect();
+        kept.sort_unstable_by_key(|&(_, now)| now);
+        let before = std::mem::replace(self, Self::up_to(self.most));
+        for (id, _) in kept {
+            if let Some(image) = before.of(id) {
+                self.left = self.left.saturating_sub(n_bytes(image));
+                self.all.intern(image.clone());
+            }
+        }
     }
 
     /// The first image with this path.
@@ -230,6 +282,13 @@ impl Images {
     pub fn iter(&self) -> impl Iterator<Item = (ImageId, &RecordedImage)> {
         self.all.iter()
     }
+}
+
+/// Memory that an image takes.
+fn n_bytes(image: &RecordedImage) -> u64 {
+    /// For what is not the path.
+    const EACH: u64 = 200;
+    2 * image.path.len() as u64 + EACH
 }
 
 #[cfg(test)]

@@ -26,6 +26,6 @@ mod timeline;
 
 pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
 pub use history::{AddressLocation, CommId, Epoch, History, Moment};
-pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
+pub use image::{ImageId, ImageKind, Images, MovedImages, RecordedImage, is_path_of_code_log};
 pub use live::Live;
 pub use timeline::Key;

@@ -2,7 +2,7 @@
 
 use crate::apply::Now;
 use crate::change::Change;
-use crate::{AddressLocation, Epoch, HistoryBuilder, Images, Key};
+use crate::{AddressLocation, Epoch, HistoryBuilder, Images, Key, MovedImages};
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
@@ -31,6 +31,8 @@ pub struct Live {
     settled: (u64, u64),
     /// Nodes that were in use when it was last looked.
     n_in_use: usize,
+    /// The same of images.
+    n_images: usize,
     /// Processes with more mappings than there is room for.
     overfull: HashSet<i32>,
     generation: u32,
@@ -45,7 +47,10 @@ const FEW_NODES: usize = 100_000;
 /// Mappings of all processes that are followed at most: 25 MB, and twice that while they change.
 const MAX_NODES: usize = 500_000;
 
-/// Memory for images, bytes: some hundred thousand of them. Those that come later are one.
+/// Images that are not worth looking through.
+const FEW_IMAGES: usize = 1024;
+
+/// Memory for images, bytes: some hundred thousand of them that are mapped at a time. Those that come later are one.
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
 
 impl Default for Live {
@@ -60,6 +65,7 @@ impl Default for Live {
             n_added: 0,
             settled: (0, 0),
             n_in_use: 0,
+            n_images: 0,
             overfull: HashSet::default(),
             generation: 0,
         }
@@ -141,8 +147,10 @@ impl Live {
         self.now.end_execs(until);
     }
 
-    /// Forgets what was before a moment: nothing older will be asked for.
-    pub fn forget(&mut self, before_ns: u64) {
+    /// Forgets what was before a moment: nothing older will be asked for. If images got other numbers, they are
+    /// returned.
+    #[must_use = "numbers of images are void"]
+    pub fn forget(&mut self, before_ns: u64) -> Option<MovedImages> {
         let at = |time_ns| Key { time_ns, offset: 0 };
         self.now.forget(at(before_ns));
         let long_ago = at(before_ns.saturating_sub(LINGER_NS));
@@ -155,19 +163,42 @@ impl Live {
                 self.now.remove(pid, ended);
             }
         }
-        if self.now.n_nodes() > FEW_NODES.max(2 * self.n_in_use) {
-            self.now.compact();
-            while self.now.n_nodes() > MAX_NODES {
-                let largest = self.now.forget_largest();
-                if largest.is_empty() {
-                    break;
-                }
-                self.overfull.extend(largest);
-                self.now.compact();
-            }
-            self.n_in_use = self.now.n_nodes();
+        let has_many_nodes = self.now.n_nodes() > FEW_NODES.max(2 * self.n_in_use);
+        let has_many_images = self.images().len() > FEW_IMAGES.max(2 * self.n_images);
+        if has_many_nodes {
+            self.forget_mappings();
+        }
+        if has_many_nodes || has_many_images {
             self.generation += 1;
         }
+        has_many_images.then(|| self.forget_images())
+    }
+
+    /// Forgets mappings that nobody has any more.
+    fn forget_mappings(&mut self) {
+        self.now.compact(&mut |image| image);
+        while self.now.n_nodes() > MAX_NODES {
+            let largest = self.now.forget_largest();
+            if largest.is_empty() {
+                break;
+            }
+            self.overfull.extend(largest);
+            self.now.compact(&mut |image| image);
+        }
+        self.n_in_use = self.now.n_nodes();
+    }
+
+    /// Forgets images that nobody has mapped any more; the others get other numbers.
+    fn forget_images(&mut self) -> MovedImages {
+        let mut moved = MovedImages::of_images(self.images().len());
+        self.now.compact(&mut |image| moved.keep(image));
+        let pending = self.pending.iter_mut();
+        for image in pending.filter_map(|(_, change)| change.image_mut()) {
+            *image = moved.keep(*image);
+        }
+        self.builder.keep_images(&moved);
+        self.n_images = self.images().len();
+        moved
     }
 
     /// Changes when numbers of epochs do: what is kept by [`Epoch::number`] is void then.
@@ -215,6 +246,7 @@ impl Live {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ImageId;
     use rprof_abi::record::{FileIdentity, Mmap2, Task};
 
     fn map(live: &mut Live, pid: i32, addr: u64, name: &'static [u8], time_ns: u64) {
@@ -260,12 +292,12 @@ mod tests {
         assert_eq!(name(&live, 1, 199).as_deref(), Some(&b"/old"[..]));
         assert_eq!(name(&live, 1, 200).as_deref(), Some(&b"/new"[..]));
         for before in [180, 185] {
-            live.forget(before);
+            let _ = live.forget(before);
             assert_eq!(name(&live, 1, 190).as_deref(), Some(&b"/old"[..]));
         }
-        live.forget(300);
+        let _ = live.forget(300);
         assert_eq!(name(&live, 1, 310).as_deref(), Some(&b"/new"[..]));
-        live.forget(400);
+        let _ = live.forget(400);
         map(&mut live, 1, 0x5000, b"/newer", 500);
         live.settle(550);
         assert_eq!(name(&live, 1, 450).as_deref(), Some(&b"/new"[..]));
@@ -288,11 +320,11 @@ mod tests {
         live.add(Misc(0), &Record::Exit(task(7, 30)), &at(7, 30));
         let later = 100_000_000_000;
         live.settle(later);
-        live.forget(later);
+        let _ = live.forget(later);
         assert_eq!(name(&live, 7, later).as_deref(), Some(&b"/x"[..]));
         live.add(Misc(0), &Record::Exit(task(8, later)), &at(7, later));
         live.settle(2 * later);
-        live.forget(2 * later);
+        let _ = live.forget(2 * later);
         assert_eq!(name(&live, 7, 2 * later), None);
     }
 
@@ -307,7 +339,7 @@ mod tests {
             }
             if n % 10_000 == 0 {
                 live.settle(2 + n);
-                live.forget(2 + n);
+                let _ = live.forget(2 + n);
             }
         }
         assert!(live.now.n_nodes() < 3 * MAX_NODES);
@@ -339,7 +371,7 @@ mod tests {
             });
             live.add(Misc(0), &exit, &at(pid, start + 5000));
             live.settle(start + 6000);
-            live.forget(start + 6000);
+            let _ = live.forget(start + 6000);
         }
         assert!(
             live.now.n_nodes() <= 2 * FEW_NODES,
@@ -351,5 +383,44 @@ mod tests {
         map(&mut live, 1049, 0x5000, b"/y", 1 << 60);
         live.settle(1 << 60);
         assert_eq!(name(&live, 1049, 1 << 60).as_deref(), Some(&b"/y"[..]));
+    }
+
+    #[test]
+    fn images_that_nobody_maps_any_more_are_forgotten_and_the_others_stay() {
+        let mut live = Live::default();
+        map(&mut live, 1, 0x5000, b"/stays", 1);
+        let mut now = 1;
+        let mut stays = ImageId(0);
+        for pid in 1000..20_000i32 {
+            now += LINGER_NS / 100;
+            let name: &'static [u8] = format!("/tmp/prog{pid}").into_bytes().leak();
+            map(&mut live, pid, 0x5000, name, now);
+            let exit = Record::Exit(Task {
+                pid,
+                ppid: 1,
+                tid: pid,
+                ptid: 1,
+                time_ns: now,
+            });
+            live.add(Misc(0), &exit, &at(pid, now));
+            // What is newer is still pending when images get other numbers.
+            live.settle(now - 1);
+            if let Some(moved) = live.forget(now - 1) {
+                stays = moved.of(stays).unwrap();
+                assert_eq!(live.images().of(stays).unwrap().path, b"/stays");
+            }
+            assert_eq!(
+                name_of(&live, pid - 1, now - 1),
+                (pid > 1000).then(|| format!("/tmp/prog{}", pid - 1))
+            );
+            assert_eq!(name_of(&live, 1, now).as_deref(), Some("/stays"));
+        }
+        assert!(live.images().len() <= 2 * FEW_IMAGES);
+        assert!(live.now.n_nodes() <= 2 * FEW_NODES);
+        assert!(live.ended.len() < 200 && live.pending.len() < 10);
+    }
+
+    fn name_of(live: &Live, pid: i32, time_ns: u64) -> Option<String> {
+        name(live, pid, time_ns).map(|name| String::from_utf8(name).unwrap())
     }
 }

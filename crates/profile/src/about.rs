@@ -30,9 +30,19 @@ pub struct About {
     pub clock: Option<String>,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
+    /// It goes on while it is looked at.
+    pub is_live: bool,
 }
 
 impl About {
+    /// What records the same with other flags.
+    pub fn recorder_to_run(&self) -> &'static str {
+        match self.is_live {
+            true => "rprof top",
+            false => "rprof record",
+        }
+    }
+
     /// What it says in words, by the names that JSON has for it.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let texts = [

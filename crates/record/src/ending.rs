@@ -43,6 +43,7 @@ impl Run<'_> {
         if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
             note(Note::WritingFailed(source.to_string()));
         }
+        let stopped_by = interrupts.stopped_by();
         if is_to_end {
             interrupts.set_over();
         }
@@ -55,7 +56,7 @@ impl Run<'_> {
         match closed {
             Ok(summary) => Ok(Summary {
                 status: ended_with,
-                is_interrupted: over == Some(Over::Interrupted),
+                ended_by: stopped_by.filter(|_| over == Some(Over::Interrupted)),
                 ..summary
             }),
             Err(Error::Write {
@@ -104,6 +105,7 @@ impl Run<'_> {
         }
         let (lost_samples, lost_sideband) = rest.lost?;
         let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
+        let entered = Option::flatten(entered);
         let mut all_counts = self.files.earlier.counts;
         all_counts += self.drain.counts;
         let plain = writer.uncompressed_len();
@@ -191,7 +193,7 @@ impl Run<'_> {
         let mut counts = self.files.earlier.counts;
         counts += self.drain.counts;
         Summary {
-            is_interrupted: false,
+            ended_by: None,
             output: self.settings.output.clone(),
             earlier_files: self.files.earlier.n_files,
             removed_files: 0,

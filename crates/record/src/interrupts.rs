@@ -69,6 +69,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct Interrupts {
     signals: Signals,
     wish: Cell<Wish>,
+    /// The last signal that asked for an end.
+    stopped_by: Cell<Option<i32>>,
     has_command: Cell<bool>,
     has_waited: Cell<bool>,
     is_stuck: Cell<bool>,
@@ -81,6 +83,7 @@ impl Interrupts {
         Ok(Self {
             signals: Signals::block().map_err(Error::system("blocking signals"))?,
             wish: Cell::new(Wish::GoOn),
+            stopped_by: Cell::new(None),
             has_command: Cell::new(false),
             has_waited: Cell::new(false),
             is_stuck: Cell::new(false),
@@ -105,9 +108,11 @@ impl Interrupts {
                 self.wants_snapshot.set(true);
             }
             if let Signal::Stop {
-                is_from_terminal, ..
+                number,
+                is_from_terminal,
             } = signal
             {
+                self.stopped_by.set(Some(number));
                 let heard = match is_from_terminal && self.has_command.get() {
                     true => HeardBy::CommandToo,
                     false => HeardBy::Recorder,
@@ -119,6 +124,11 @@ impl Interrupts {
             }
         }
         self.wish.get()
+    }
+
+    /// The last signal that asked for an end.
+    pub(crate) fn stopped_by(&self) -> Option<i32> {
+        self.stopped_by.get()
     }
 
     /// What was recorded until now is wanted.

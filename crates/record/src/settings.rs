@@ -251,6 +251,6 @@ pub struct Summary {
     pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
-    /// Whether the user wanted the end.
-    pub is_interrupted: bool,
+    /// The signal by which the user wanted the end.
+    pub ended_by: Option<i32>,
 }

@@ -34,19 +34,28 @@ fn throttled(quality: &Quality) -> String {
 }
 
 /// What to do about the worst that is not good, if anything.
-pub fn quality_advice(profile: &Profile) -> Option<&'static str> {
+pub fn quality_advice(profile: &Profile) -> Option<String> {
     let flaws = Quality::of(profile).flaws();
+    let again = profile.about.recorder_to_run();
     Some(match flaws.first()? {
         Flaw::Lost => {
-            "samples are missing: larger buffers (rprof record -m 8M), or fewer samples (-F 999)"
+            format!(
+                "samples are missing: larger buffers ({again} -m 8M), or fewer samples (-F 999)"
+            )
         }
         Flaw::Throttled => {
-            "the kernel stopped sampling now and then: sample less often (rprof record -F 999)"
+            format!("the kernel stopped sampling now and then: sample less often ({again} -F 999)")
         }
         Flaw::Truncated => {
-            "stacks are cut: copy more of them (rprof record --call-graph dwarf,65528)"
+            format!("stacks are cut: copy more of them ({again} --call-graph dwarf,65528)")
         }
-        Flaw::Unnamed => "code has no names: rprof symbols says why, and what would give them",
+        Flaw::Unnamed if profile.about.is_live => {
+            "code has no names: save it (s p, or --save FILE), and rprof symbols says why"
+                .to_owned()
+        }
+        Flaw::Unnamed => {
+            "code has no names: rprof symbols says why, and what would give them".to_owned()
+        }
     })
 }
 
@@ -110,7 +119,11 @@ mod tests {
             quality_line(&profile),
             "3 samples, at least 25.0 % lost, 0.0 % without names, throttled 2 times (for 3 ms), clock monotonic"
         );
-        assert!(quality_advice(&profile).is_some_and(|advice| advice.contains("-m 8M")));
+        let advice = quality_advice(&profile).unwrap();
+        assert!(advice.contains("(rprof record -m 8M)"), "{advice}");
+        profile.about.is_live = true;
+        let advice = quality_advice(&profile).unwrap();
+        assert!(advice.contains("(rprof top -m 8M)"), "{advice}");
         assert_eq!(
             quality_faults(&profile),
             [

@@ -18,7 +18,11 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
         lines.push(printable(&line).into_owned());
     }
     if !listed.images.is_empty() && listed.n_others > 0 {
-        lines.push(format!("{} more: rprof symbols", listed.n_others));
+        let why = match profile.about.is_live {
+            true => "",
+            false => ": rprof symbols",
+        };
+        lines.push(format!("{} more{why}", listed.n_others));
     }
     lines.extend(python_line(profile));
     lines

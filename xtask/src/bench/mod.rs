@@ -1,4 +1,4 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|diff [RUNS [SECONDS]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|diff [RUNS [SECONDS]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
@@ -13,6 +13,7 @@ mod scale;
 mod stacks;
 mod symbols;
 mod table;
+mod top;
 mod workloads;
 
 use std::fs;
@@ -32,6 +33,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("bash", "bash"),
     (measure::TIME, "time"),
     ("taskset", "util-linux"),
+    ("timeout", "coreutils"),
 ];
 
 /// What is measured.
@@ -42,6 +44,7 @@ enum Part<'a> {
     Read,
     /// Of this recording, or of rprof's own.
     Symbols(Option<&'a str>),
+    Top,
     /// Planted slowdowns; not part of all: it takes long.
     Diff(diff::Size),
     All,
@@ -65,12 +68,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Part::Stacks => stacks::run(&bench),
         Part::Read => read::run(&bench),
         Part::Symbols(recording) => symbols::run(&bench, recording),
+        Part::Top => top::run(&bench),
         Part::Diff(size) => diff::run(&bench, size),
         Part::All => {
             recorder::run(&bench)?;
             stacks::run(&bench)?;
             read::run(&bench)?;
-            symbols::run(&bench, None)
+            symbols::run(&bench, None)?;
+            top::run(&bench)
         }
         Part::Repeat(copies) => scale::run(&bench, copies),
     }
@@ -85,13 +90,14 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
         ["read"] => Part::Read,
         ["symbols"] => Part::Symbols(None),
         ["symbols", recording] => Part::Symbols(Some(recording)),
+        ["top"] => Part::Top,
         ["diff", words @ ..] if words.len() <= 2 => Part::Diff(size(words)?),
         ["--repeat"] => Part::Repeat(COPIES),
         ["--repeat", copies] => {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, diff with or without numbers of runs and seconds, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, diff with or without numbers of runs and seconds, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })
@@ -137,6 +143,7 @@ mod tests {
         for good in [
             &[][..],
             &["stacks"],
+            &["top"],
             &["symbols", "x"],
             &["diff", "20", "0.5"],
             &["--repeat", "3"],

@@ -110,10 +110,10 @@ fn counts(table: &str) -> Option<(u64, String)> {
 }
 
 /// A program with deep stacks and frame pointers on every CPU, until this is dropped.
-struct Busy(Vec<Child>);
+pub(super) struct Busy(Vec<Child>);
 
 impl Busy {
-    fn start(bench: &Bench) -> Result<Self> {
+    pub(super) fn start(bench: &Bench) -> Result<Self> {
         let program = bench.file("deep-fp");
         if !program.exists() {
             let mut compiler = Command::new("g++");
@@ -132,6 +132,14 @@ impl Busy {
         };
         let children: Result<Vec<Child>, _> = (0..cpus).map(|_| start()).collect();
         Ok(Self(children.context("starting a busy program")?))
+    }
+
+    /// And processes that end at once, one after the other.
+    pub(super) fn with_short_processes(mut self) -> Result<Self> {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", "while /bin/true; do :; done"]);
+        self.0.push(shell.spawn().context("starting a shell")?);
+        Ok(self)
     }
 }
 

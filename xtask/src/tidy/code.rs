@@ -17,6 +17,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/ringbuf/src/sys/mod.rs",
     "crates/ringbuf/src/sys/counting.rs",
     "crates/ringbuf/src/sys/files.rs",
+    "crates/ringbuf/src/sys/memory.rs",
     "crates/ringbuf/src/sys/mount.rs",
     "crates/ringbuf/src/sys/ptrace.rs",
     "crates/ringbuf/src/sys/rights.rs",

@@ -49,7 +49,7 @@ pub(crate) fn hints(
             (Some(system), Some(path)) => system.hint(path, image.build_id.is_some()),
             _ => Some(OWN_PROGRAM.to_owned()),
         },
-        Reason::NoFile(reason) => of_file(reason),
+        Reason::NoFile(reason) => of_file(reason, recording.known_names.is_some()),
         Reason::NoMap => {
             let comm = image
                 .process_of_map()
@@ -62,8 +62,17 @@ pub(crate) fn hints(
     images.iter().map(one).collect()
 }
 
-fn of_file(reason: &NoFile) -> Option<String> {
+/// `is_live`: it goes on while it is looked at.
+fn of_file(reason: &NoFile, is_live: bool) -> Option<String> {
     let text = match reason {
+        NoFile::Changed { .. } | NoFile::Replaced | NoFile::Rewritten | NoFile::Modified
+            if is_live =>
+        {
+            "start what runs from the old file again"
+        }
+        NoFile::Missing | NoFile::Deleted if is_live => {
+            "rprof record --embed-symbols takes names while programs run"
+        }
         NoFile::Changed { .. } | NoFile::Replaced | NoFile::Rewritten | NoFile::Modified => {
             "record again, or --symfs DIR with the old file below it"
         }

@@ -16,7 +16,7 @@ use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
-use rprof_profile::{EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
+use rprof_profile::{About, EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -29,7 +29,10 @@ pub(super) fn profile_of(
     let recording = query.recording;
     let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
     let mut profile = Profile {
-        about: about::about(recording.reader),
+        about: About {
+            is_live: recording.known_names.is_some(),
+            ..about::about(recording.reader)
+        },
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),

@@ -4,6 +4,8 @@
 //! tables each time takes longer than all else. So it is kept which function is at which addresses of an image, in a
 //! small form, and what was found beside that where samples were: an image is one by its build id, or by a file that
 //! has not changed since. What is made while programs run has other names at other times, and is asked for each time.
+//!
+//! Programs come and go: what no reading asks for any more is forgotten.
 
 use crate::locations::Location;
 use foldhash::HashMap;
@@ -28,14 +30,19 @@ pub struct KnownNames {
     hints: Mutex<KnownHints>,
 }
 
-type KnownHints = HashMap<(Vec<u8>, String), Option<String>>;
+type KnownHints = HashMap<(Vec<u8>, String), KnownHint>;
 
 /// Hints that are remembered. Then all are forgotten.
 const MOST_HINTS: usize = 1024;
 
+/// Readings after which something is forgotten that none of them has asked for: a minute of `rprof top`.
+const MOST_UNASKED: u64 = 30;
+
 #[derive(Debug, Default)]
 struct KnownImages {
     all: HashMap<ImageIdentity, KnownImage>,
+    /// Readings so far.
+    n_readings: u64,
     /// Of all images.
     n_places: usize,
     /// Of their indexes.
@@ -59,6 +66,8 @@ struct ImageIdentity {
 /// What is known of an image.
 #[derive(Debug, Default)]
 struct KnownImage {
+    /// The last reading that asked for it.
+    asked: u64,
     /// By where each begins.
     places: BTreeMap<u64, KnownPlace>,
     /// Why some have no name.
@@ -67,6 +76,14 @@ struct KnownImage {
     index: Option<FunctionIndex>,
     /// They were asked for.
     is_indexed: bool,
+}
+
+/// What would give an image its names.
+#[derive(Debug)]
+struct KnownHint {
+    /// The last reading that asked for it.
+    asked: u64,
+    hint: Option<String>,
 }
 
 /// Addresses that have the same frames.
@@ -103,6 +120,16 @@ impl ImageIdentity {
 }
 
 impl KnownNames {
+    /// Another recording is read: what none of the last ones asked for is forgotten.
+    pub(crate) fn begin_reading(&self) {
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        images.n_readings += 1;
+        let is_asked = |asked| is_asked(asked, images.n_readings);
+        let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
+        hints.retain(|_, hint| is_asked(hint.asked));
+        images.forget_unasked();
+    }
+
     /// Names locations of an image, sorted: from here, and what is not here by `ask`.
     pub(super) fn name(
         &self,
@@ -143,6 +170,7 @@ impl KnownNames {
         let key = |(image, reason): &(&RecordedImage, &Reason)| {
             (image.long_name().to_vec(), reason.to_string())
         };
+        let now = self.n_readings();
         let mut known = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
         let is_missing = |one: &&(&RecordedImage, &Reason)| !known.contains_key(&key(one));
         let missing: Vec<_> = images.iter().filter(is_missing).copied().collect();
@@ -151,18 +179,32 @@ impl KnownNames {
             return ask(images);
         }
         if !missing.is_empty() {
-            known.extend(missing.iter().map(key).zip(ask(&missing)));
+            let found = ask(&missing).into_iter();
+            let found = found.map(|hint| KnownHint { asked: now, hint });
+            known.extend(missing.iter().map(key).zip(found));
         }
-        let hints = images.iter().map(|one| known.get(&key(one)).cloned());
-        hints.map(Option::flatten).collect()
+        let hints = images.iter().map(|one| {
+            let known = known.get_mut(&key(one))?;
+            known.asked = now;
+            known.hint.clone()
+        });
+        hints.collect()
+    }
+
+    /// Readings so far.
+    fn n_readings(&self) -> u64 {
+        let images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        images.n_readings
     }
 
     /// Those that are not known, after what the index has; and whether there is one.
     fn missing(&self, identity: &ImageIdentity, locations: &[Location]) -> (Vec<Location>, bool) {
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = images.n_readings;
         let Some(known) = images.all.get_mut(identity) else {
             return (locations.to_vec(), false);
         };
+        known.asked = now;
         let n_before = known.places.len();
         let is_missing = |location: &&Location| {
             known.place(location.address).is_none() && !known.learn_indexed(location.address)
@@ -180,9 +222,11 @@ impl KnownImages {
         let n_bytes = index.as_ref().map_or(0, FunctionIndex::n_bytes);
         let is_full = self.n_places + locations.len() > MOST_PLACES;
         if is_full || n_bytes > 0 && self.n_bytes + n_bytes > MOST_BYTES {
-            *self = Self::default();
+            self.all.clear();
+            (self.n_places, self.n_bytes) = (0, 0);
         }
         let image = self.all.entry(identity.clone()).or_default();
+        image.asked = self.n_readings;
         if let Some(reason) = found.missing_reason() {
             image.reason = Some(reason.clone());
         }
@@ -197,6 +241,25 @@ impl KnownImages {
         }
         self.n_places += image.places.len() - n_before;
     }
+
+    fn forget_unasked(&mut self) {
+        let n_before = self.all.len();
+        self.all
+            .retain(|_, image| is_asked(image.asked, self.n_readings));
+        if self.all.len() == n_before {
+            return;
+        }
+        let images = || self.all.values();
+        self.n_places = images().map(|image| image.places.len()).sum();
+        let indexes = images().filter_map(|image| image.index.as_ref());
+        self.n_bytes = indexes.map(FunctionIndex::n_bytes).sum();
+        self.all.shrink_to_fit();
+    }
+}
+
+/// Whether one of the last readings asked for it.
+fn is_asked(asked: u64, n_readings: u64) -> bool {
+    n_readings - asked <= MOST_UNASKED
 }
 
 impl KnownImage {
@@ -271,88 +334,4 @@ impl KnownImage {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rprof_base::BuildId;
-    use std::cell::Cell;
-
-    fn image(build_id: Option<&[u8]>) -> RecordedImage {
-        RecordedImage {
-            path: b"/usr/lib/libx.so".to_vec(),
-            build_id: build_id.and_then(BuildId::new),
-            inode: None,
-            device: None,
-            kind: ImageKind::User,
-        }
-    }
-
-    fn at(addresses: &[u64]) -> Vec<Location> {
-        let location = |&address| Location { image: 0, address };
-        addresses.iter().map(location).collect()
-    }
-
-    /// Addresses from 10 on are in `one`; those before have no name.
-    fn ask(locations: &[Location], _: bool) -> Option<SymbolizeResult> {
-        let mut collector = Collector::default();
-        for location in locations {
-            if let Some(offset) = location.address.checked_sub(10) {
-                let name = collector.name(b"one", |_| "one".to_owned());
-                collector.frame(Frame {
-                    name,
-                    start: 10,
-                    offset,
-                    size: None,
-                    is_inlined: false,
-                    line: None,
-                });
-            } else {
-                collector.function_start(Svma(3));
-            }
-            collector.end_address();
-        }
-        collector.explain(Reason::OnlyExported);
-        Some(Ok(collector.finish()))
-    }
-
-    fn words(symbolized: &Symbolized, n_locations: usize) -> Vec<String> {
-        let word = |idx| match symbolized.frames(idx) {
-            [] => format!("{:?}", symbolized.function_start(idx).map(|start| start.0)),
-            [frame, ..] => format!("{}+{}", symbolized.name(frame.name), frame.offset),
-        };
-        (0..n_locations).map(word).collect()
-    }
-
-    #[test]
-    fn what_is_known_is_not_asked_again_and_is_the_same() {
-        let known = KnownNames::default();
-        let n_asked = Cell::new(0);
-        let asking = |locations: &[Location], index: bool| {
-            n_asked.set(n_asked.get() + locations.len());
-            ask(locations, index)
-        };
-        let image = image(Some(&[7; 20]));
-        for (addresses, n_all) in [(&[2, 12, 15][..], 3), (&[2, 12], 3), (&[12, 14, 15], 4)] {
-            let locations = at(addresses);
-            let named = known.name(&image, &locations, asking).unwrap().unwrap();
-            let asked = ask(&locations, false).unwrap().unwrap();
-            let n = addresses.len();
-            assert_eq!(words(&named, n), words(&asked, n));
-            assert_eq!(named.missing_reason(), asked.missing_reason());
-            assert_eq!(n_asked.get(), n_all);
-        }
-    }
-
-    #[test]
-    fn images_without_an_identity_are_asked_each_time() {
-        let known = KnownNames::default();
-        let n_asked = Cell::new(0);
-        let asking = |locations: &[Location], index: bool| {
-            n_asked.set(n_asked.get() + 1);
-            ask(locations, index)
-        };
-        for _ in 0..3 {
-            known.name(&image(None), &at(&[12]), asking);
-        }
-        assert_eq!(n_asked.get(), 3);
-    }
-}
+mod tests;

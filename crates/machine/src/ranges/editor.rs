@@ -10,6 +10,7 @@
 use super::Ranges;
 use super::node::{Backing, NIL, Node, Range, Root};
 use super::unique::{Unique, mix};
+use crate::ImageId;
 use foldhash::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -23,6 +24,15 @@ pub(crate) struct Editor {
     unique: Unique,
     scratch: Vec<Node>,
     seed: u64,
+}
+
+/// Nodes on their way to another editor.
+struct Copies<'e, F> {
+    to: &'e mut Editor,
+    /// Where those are that are there.
+    moved: HashMap<u32, u32>,
+    /// The numbers that images have there.
+    image: &'e mut F,
 }
 
 /// Nodes that room is made for at once: growing step by step costs a small recording more than
@@ -166,34 +176,46 @@ impl Editor {
         sizes
     }
 
-    /// Keeps only some sets, which get new numbers.
-    pub(crate) fn compact<'r>(&mut self, roots: impl Iterator<Item = &'r mut Root>) {
+    /// Keeps only some sets, which get new numbers, as the images in them do.
+    pub(crate) fn compact<'r>(
+        &mut self,
+        roots: impl Iterator<Item = &'r mut Root>,
+        image: &mut impl FnMut(ImageId) -> ImageId,
+    ) {
         let mut fresh = Self::new(0);
         // The shape of the trees follows from the seed.
         fresh.seed = self.seed;
-        let mut moved = HashMap::default();
+        let mut copies = Copies {
+            to: &mut fresh,
+            moved: HashMap::default(),
+            image,
+        };
         for root in roots {
-            root.0 = self.copy(root.0, &mut fresh, &mut moved);
+            root.0 = self.copy(root.0, &mut copies);
         }
         *self = fresh;
     }
 
     /// Copies what a node reaches; trees are as deep as a random one, whatever they hold.
-    fn copy(&self, at: u32, to: &mut Self, moved: &mut HashMap<u32, u32>) -> u32 {
+    fn copy(&self, at: u32, copies: &mut Copies<'_, impl FnMut(ImageId) -> ImageId>) -> u32 {
         if at == NIL {
             return NIL;
         }
-        if let Some(&there) = moved.get(&at) {
+        if let Some(&there) = copies.moved.get(&at) {
             return there;
         }
         let node = self.node(at);
         let node = Node {
-            left: self.copy(node.left, to, moved),
-            right: self.copy(node.right, to, moved),
-            ..node
+            left: self.copy(node.left, copies),
+            right: self.copy(node.right, copies),
+            range: Range {
+                image: (copies.image)(node.range.image),
+                ..node.range
+            },
         };
+        let to = &mut *copies.to;
         let there = to.unique.intern(&mut to.ranges.nodes, node);
-        moved.insert(at, there);
+        copies.moved.insert(at, there);
         there
     }
 

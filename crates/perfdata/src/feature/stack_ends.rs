@@ -50,17 +50,35 @@ pub struct StackEnds {
 
 const VERSION: u32 = 1;
 
+/// Reasons that files are added up by. Those of further images have none to blame.
+const MOST_ADDED: usize = 256;
+
+impl EndReason {
+    /// Whether it is why others ended, in such an image.
+    fn is_of(&self, other: &Self, image: &[u8]) -> bool {
+        self.end == other.end && self.image == image
+    }
+}
+
 impl StackEnds {
     /// Adds the counts of another file, without its single stacks.
     pub fn add_counts(&mut self, other: &Self) {
         self.complete += other.complete;
         self.completed += other.completed;
         for reason in &other.reasons {
-            let is_same =
-                |own: &&mut EndReason| (own.end, &own.image) == (reason.end, &reason.image);
-            match self.reasons.iter_mut().find(is_same) {
+            let is_full = self.reasons.len() >= MOST_ADDED;
+            let is_known = !is_full
+                || self
+                    .reasons
+                    .iter()
+                    .any(|own| own.is_of(reason, &reason.image));
+            let image = if is_known { &reason.image[..] } else { b"" };
+            match self.reasons.iter_mut().find(|own| own.is_of(reason, image)) {
                 Some(own) => own.stacks += reason.stacks,
-                None => self.reasons.push(reason.clone()),
+                None => self.reasons.push(EndReason {
+                    image: image.to_vec(),
+                    ..*reason
+                }),
             }
         }
     }

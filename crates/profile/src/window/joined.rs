@@ -67,6 +67,19 @@ impl Joined {
         tail.into_iter().for_each(|row| table.push(row));
     }
 
+    /// Names, stacks and threads that there are, used or not.
+    pub(super) fn n_entries(&self) -> usize {
+        let SampledProfile {
+            profile,
+            stacks,
+            threads,
+            groups,
+            ..
+        } = &self.sampled;
+        let n_names = profile.strings.len() + profile.frames.ids().count();
+        n_names + stacks.nodes().len() + threads.len() + groups.len()
+    }
+
     /// Drops the first samples; returns how many there were to drop.
     pub(super) fn drop_first(&mut self, n_samples: usize) -> usize {
         let n_samples = n_samples.min(self.sampled.samples.len());

@@ -16,8 +16,8 @@ pub struct SampleWindow {
     parts: VecDeque<Part>,
     most_parts: usize,
     most_samples: usize,
-    /// Nodes that there were after they were last looked through.
-    n_nodes: usize,
+    /// Names, stacks and threads that there were after they were last looked through.
+    n_entries: usize,
     left_out: u64,
 }
 
@@ -34,17 +34,21 @@ struct Part {
 }
 
 impl SampleWindow {
-    /// Fewer nodes are not looked through.
-    const FEW_NODES: usize = 4096;
+    /// Fewer names, stacks and threads are not looked through.
+    const FEW_ENTRIES: usize = 8192;
 
-    /// Holds this many parts, and no more samples than that.
+    /// Of images without names, as many are told apart in what is never to fall out, and so it is with gaps: the
+    /// worst.
+    const MOST_TOLD_APART: usize = 1024;
+
+    /// Holds this many parts, and no more samples than that; `usize::MAX` if none is to fall out.
     pub fn new(most_parts: usize, most_samples: usize) -> Self {
         Self {
             joined: Joined::default(),
             parts: VecDeque::new(),
             most_parts: most_parts.max(1),
             most_samples,
-            n_nodes: 0,
+            n_entries: 0,
             left_out: 0,
         }
     }
@@ -52,11 +56,6 @@ impl SampleWindow {
     /// What is in it.
     pub fn sampled(&self) -> &SampledProfile {
         &self.joined.sampled
-    }
-
-    /// How many parts are in it.
-    pub fn n_parts(&self) -> usize {
-        self.parts.len()
     }
 
     /// Samples of its parts that it has no room for: the oldest.
@@ -67,7 +66,11 @@ impl SampleWindow {
     /// Appends a part; the oldest falls out if there are too many.
     pub fn append(&mut self, part: &SampledProfile) {
         self.joined.add(part);
-        self.parts.push_back(Part::of(part));
+        let new = Part::of(part);
+        match self.parts.back_mut() {
+            Some(all) if self.most_parts == usize::MAX => all.add(new),
+            _ => self.parts.push_back(new),
+        }
         while self.parts.len() > self.most_parts {
             if let Some(oldest) = self.parts.pop_front() {
                 // Some of them may have had no room.
@@ -87,12 +90,12 @@ impl SampleWindow {
 
     /// Forgets names and stacks that no sample has, if there may be many.
     fn forget_unused(&mut self) {
-        if self.joined.sampled.stacks.nodes().len() < 2 * self.n_nodes.max(Self::FEW_NODES) {
+        if self.joined.n_entries() < 2 * self.n_entries.max(Self::FEW_ENTRIES) {
             return;
         }
         let mut used = Joined::default();
         used.add(&self.joined.sampled);
-        self.n_nodes = used.sampled.stacks.nodes().len();
+        self.n_entries = used.n_entries();
         self.joined = used;
     }
 
@@ -112,10 +115,7 @@ impl SampleWindow {
         for event in &mut profile.events {
             let losses = parts.iter().flat_map(|part| &part.losses);
             let own = losses.filter(|(name, _)| name.raw() == event.name.raw());
-            event.loss = own.fold(Loss::default(), |all, (_, loss)| Loss {
-                samples: all.samples.saturating_add(loss.samples),
-                at_least: all.at_least | loss.at_least,
-            });
+            event.loss = own.fold(Loss::default(), |all, (_, loss)| sum_of(all, *loss));
         }
         let ends = parts.iter().flat_map(|part| &part.unwound.ends).cloned();
         profile.unwound = Unwound::of(ends);
@@ -139,6 +139,48 @@ impl Part {
             own_samples: profile.about.own_samples,
             others_samples: profile.about.others_samples,
         }
+    }
+
+    /// Adds what is to be said of the next one: one part for all that never fall out.
+    fn add(&mut self, next: Self) {
+        self.n_samples += next.n_samples;
+        for (name, loss) in next.losses {
+            let own = self.losses.iter_mut();
+            match own.into_iter().find(|(own, _)| *own == name) {
+                Some((_, own)) => *own = sum_of(*own, loss),
+                None => self.losses.push((name, loss)),
+            }
+        }
+        let ends = std::mem::take(&mut self.unwound.ends);
+        self.unwound = Unwound::of(ends.into_iter().chain(next.unwound.ends));
+        forget_images(&mut self.unwound);
+        self.unnamed = unnamed_of(self.unnamed.iter().chain(&next.unnamed));
+        self.unnamed.truncate(SampleWindow::MOST_TOLD_APART);
+        self.gaps = gaps_of([&self.gaps, &next.gaps].into_iter());
+        self.gaps.threads.truncate(SampleWindow::MOST_TOLD_APART);
+        self.gaps.seconds.truncate(SampleWindow::MOST_TOLD_APART);
+        self.own_samples = self.own_samples.saturating_add(next.own_samples);
+        self.others_samples = self.others_samples.saturating_add(next.others_samples);
+    }
+}
+
+/// Stacks that ended in images beyond some are of no image.
+fn forget_images(unwound: &mut Unwound) {
+    if unwound.ends.len() <= SampleWindow::MOST_TOLD_APART {
+        return;
+    }
+    let mut ends = std::mem::take(&mut unwound.ends);
+    ends.sort_by_key(|ended| std::cmp::Reverse(ended.samples));
+    for ended in ends.iter_mut().skip(SampleWindow::MOST_TOLD_APART / 2) {
+        ended.image = None;
+    }
+    *unwound = Unwound::of(ends.into_iter());
+}
+
+fn sum_of(one: Loss, other: Loss) -> Loss {
+    Loss {
+        samples: one.samples.saturating_add(other.samples),
+        at_least: one.at_least | other.at_least,
     }
 }
 

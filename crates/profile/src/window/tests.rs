@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::testing;
+use crate::{EndedStacks, SampleRow, SampleTable};
 use proptest::prelude::*;
+use rprof_base::StackEnd;
 
 type Taken = (u64, &'static str, &'static str, u64);
 
@@ -177,6 +179,105 @@ fn names_and_stacks_that_nobody_uses_do_not_pile_up() {
         window.append(&testing::sampled(&samples));
         most = most.max(window.sampled().stacks.nodes().len());
     }
-    assert!(most <= 2 * SampleWindow::FEW_NODES + 200, "{most}");
+    assert!(most <= 2 * SampleWindow::FEW_ENTRIES, "{most}");
     assert_eq!(window.sampled().samples.len(), 200);
+}
+
+/// Parts of programs that run once, each of another name, in threads with ids of their own.
+fn of_short_programs(part: u64) -> SampledProfile {
+    let names: Vec<String> = (0..100).map(|nth| format!("prog{part}_{nth}")).collect();
+    let samples: Vec<_> = names
+        .iter()
+        .map(|name| (part, "worker", name.as_str(), 1))
+        .collect();
+    let mut sampled = testing::sampled(&samples);
+    let threads = (0..100).map(|nth| crate::timeline::Thread {
+        tid: i32::try_from(part * 100 + nth).unwrap(),
+        ..sampled.threads[0]
+    });
+    sampled.threads = threads.collect();
+    let rows: Vec<SampleRow> = (0..)
+        .zip(sampled.samples.iter())
+        .map(|(thread, row)| SampleRow { thread, ..row })
+        .collect();
+    sampled.samples = SampleTable::default();
+    rows.into_iter().for_each(|row| sampled.samples.push(row));
+    sampled.profile.unnamed = names
+        .iter()
+        .map(|path| UnnamedImage {
+            path: path.clone(),
+            weight: 1,
+            reason: "gone".to_owned(),
+            hint: None,
+        })
+        .collect();
+    let ends = names.iter().map(|image| EndedStacks {
+        end: StackEnd::NoInfo,
+        image: Some(image.clone()),
+        samples: 1,
+    });
+    sampled.profile.unwound = Unwound::of(ends);
+    let second = (
+        part,
+        Gap {
+            lost: 1,
+            ..Gap::default()
+        },
+    );
+    sampled.profile.gaps.seconds = vec![second];
+    sampled
+}
+
+#[test]
+fn after_all_programs_have_left_the_window_holds_what_it_held_before() {
+    let stays = |time| sampled(&[(time, "worker", "main;parse", 1)]);
+    let held = |window: &SampleWindow| {
+        let mut used = Joined::default();
+        used.add(window.sampled());
+        let parts: Vec<_> = window
+            .parts
+            .iter()
+            .map(|part| {
+                (
+                    part.unnamed.len(),
+                    part.unwound.ends.len(),
+                    part.gaps.seconds.len(),
+                    part.losses.len(),
+                )
+            })
+            .collect();
+        (used.n_entries(), parts, rows(window.sampled()).len())
+    };
+    let mut window = SampleWindow::new(5, 1000);
+    (0..10).for_each(|time| window.append(&stays(time)));
+    let before = held(&window);
+    for part in 10..1000 {
+        window.append(&of_short_programs(part));
+        assert!(window.joined.n_entries() <= 2 * SampleWindow::FEW_ENTRIES + 1000);
+    }
+    (1000..1010).for_each(|time| window.append(&stays(time)));
+    assert_eq!(held(&window), before);
+}
+
+#[test]
+fn what_is_said_of_parts_that_never_fall_out_is_their_sum_and_bounded() {
+    let mut window = SampleWindow::new(usize::MAX, 1000);
+    for part in 0..500u64 {
+        let mut next = of_short_programs(part);
+        next.profile.events[0].loss = Loss {
+            samples: 2,
+            at_least: false,
+        };
+        window.append(&next);
+    }
+    let profile = &window.sampled().profile;
+    assert_eq!(profile.events[0].loss.samples, 1000);
+    assert_eq!(profile.unwound.samples(), 50_000);
+    assert_eq!(window.left_out(), 49_000);
+    assert_eq!(window.sampled().samples.len(), 1000);
+    assert_eq!(window.parts.len(), 1);
+    let most = SampleWindow::MOST_TOLD_APART;
+    assert!(profile.unnamed.len() <= most && profile.unwound.ends.len() <= most);
+    let lost = profile.gaps.seconds.iter().map(|(_, gap)| gap.lost);
+    assert_eq!(lost.sum::<u64>(), 500);
 }

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 use rprof_base::StackEnd;
-use rprof_machine::{ImageId, Images};
+use rprof_machine::{ImageId, Images, MovedImages};
 use rprof_perfdata::feature::{EndReason, EndedStack, StackEnds};
 use rprof_unwind::Outcome;
 
@@ -74,6 +74,19 @@ impl Ends {
                     .unwrap_or(0),
             });
         }
+    }
+
+    /// Images have other numbers, or nobody has mapped them any more.
+    pub(crate) fn images_moved(&mut self, moved: &MovedImages) {
+        let reasons = std::mem::take(&mut self.reasons).into_iter();
+        let moved = reasons.filter_map(|((end, image), reason)| {
+            let image = match image {
+                Some(image) => Some(moved.of(ImageId(image))?.0),
+                None => None,
+            };
+            Some(((end, image), reason))
+        });
+        self.reasons = moved.collect();
     }
 
     /// A stack was completed with memory that was read after it was sampled.

@@ -127,8 +127,8 @@ pub(crate) struct Unwound {
     pub(crate) undecodable: u64,
     /// Processes with too many mappings to follow.
     pub(crate) n_overfull: usize,
-    /// Paths of the images that stacks led into.
-    pub(crate) paths: HashSet<Vec<u8>>,
+    /// Paths of the files without a build id that stacks led into, if there are not too many.
+    pub(crate) paths: Option<HashSet<Vec<u8>>>,
 }
 
 /// Processes that ran before and could not be looked into. Set when all were looked at.
@@ -225,8 +225,11 @@ impl LiveUnwinder {
 
     fn end_round(&mut self, complete_until_ns: u64) {
         self.live.settle(complete_until_ns);
-        self.live
-            .forget(complete_until_ns.saturating_sub(MARGIN_NS));
+        let before_ns = complete_until_ns.saturating_sub(MARGIN_NS);
+        if let Some(moved) = self.live.forget(before_ns) {
+            self.tables.images_moved(&moved);
+            self.ends.images_moved(&moved);
+        }
         let begins_anew = self.jitdumps.end_round(&self.live);
         if begins_anew || self.live.generation() != self.generation {
             self.generation = self.live.generation();
@@ -311,7 +314,9 @@ impl LiveUnwinder {
             Err(outcome) => {
                 let frame = innermost_frame(registers)?;
                 let at = self.live.resolve(epoch, Avma(frame.avma));
-                if let AddressLocation::User { image, .. } = at {
+                if let AddressLocation::User { image, .. } = at
+                    && let Some(image) = self.live.images().of(image)
+                {
                     self.tables.enter(image);
                 }
                 self.frames.push(frame);
@@ -443,11 +448,8 @@ impl LiveUnwinder {
 
     /// What became of the stacks.
     pub(crate) fn finish(self) -> Unwound {
-        let images = self.live.images();
-        let entered = self.tables.into_entered().into_iter();
-        let entered = entered.filter_map(|id| images.of(id));
         Unwound {
-            paths: entered.map(|image| image.path.clone()).collect(),
+            paths: self.tables.into_entered(),
             n_overfull: self.live.n_overfull(),
             ends: self.ends.finish(),
             undecodable: self.undecodable,

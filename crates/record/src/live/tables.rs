@@ -3,7 +3,7 @@
 use foldhash::HashSet;
 use rprof_images::{Located, NoFile};
 use rprof_locate::{KeptFiles, Locator, Recorded};
-use rprof_machine::{ImageId, RecordedImage};
+use rprof_machine::{ImageId, MovedImages, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
 use rprof_unwind::{TableError, UnwindTable};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -22,9 +22,19 @@ pub(crate) struct Tables {
     locator: Locator,
     /// Images that were looked for since this was last asked.
     n_read: Cell<u64>,
-    /// Images that stacks led into.
-    entered: RefCell<HashSet<ImageId>>,
+    entered: RefCell<Entered>,
 }
+
+/// Files without a build id that stacks led into.
+#[derive(Debug, Default)]
+struct Entered {
+    paths: HashSet<Vec<u8>>,
+    /// There are too many of them.
+    is_full: bool,
+}
+
+/// Paths that are noted at most.
+const MAX_ENTERED: usize = 1 << 14;
 
 /// What is known of an image's table.
 #[derive(Debug)]
@@ -70,13 +80,43 @@ impl Tables {
     }
 
     /// A stack led into an image.
-    pub(crate) fn enter(&self, id: ImageId) {
-        self.entered.borrow_mut().insert(id);
+    pub(crate) fn enter(&self, image: &RecordedImage) {
+        if image.build_id.is_some() {
+            return;
+        }
+        let mut entered = self.entered.borrow_mut();
+        if entered.is_full || entered.paths.contains(&image.path) {
+            return;
+        }
+        if entered.paths.len() == MAX_ENTERED {
+            *entered = Entered {
+                is_full: true,
+                ..Entered::default()
+            };
+            return;
+        }
+        entered.paths.insert(image.path.clone());
     }
 
-    /// Images that stacks led into.
-    pub(crate) fn into_entered(self) -> HashSet<ImageId> {
-        self.entered.into_inner()
+    /// Paths of the files without a build id that stacks led into, if there are not too many.
+    pub(crate) fn into_entered(self) -> Option<HashSet<Vec<u8>>> {
+        let entered = self.entered.into_inner();
+        (!entered.is_full).then_some(entered.paths)
+    }
+
+    /// Images have other numbers, or nobody has mapped them any more.
+    pub(crate) fn images_moved(&mut self, moved: &MovedImages) {
+        let mut before = std::mem::take(&mut self.of);
+        for (id, now) in moved.iter() {
+            self.make_room(now.0 as usize + 1);
+            if let Some(cell) = before.get_mut(id.0 as usize) {
+                self.of[now.0 as usize] = std::mem::take(cell);
+            }
+        }
+        let refused = std::mem::take(&mut self.refused).into_iter();
+        self.refused = refused
+            .filter_map(|(id, times)| Some((moved.of(id)?, times)))
+            .collect();
     }
 
     /// Forgets everything if something did not fit.
@@ -101,7 +141,7 @@ impl Tables {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             self.n_read.set(self.n_read.get() + 1);
-            self.enter(id);
+            self.enter(image);
             if self
                 .refused
                 .get(&id)

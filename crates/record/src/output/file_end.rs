@@ -61,7 +61,8 @@ impl FileEnd<'_> {
             if let Some(segment) = self.segment {
                 // It is read at once, while files are what they were.
                 let finished = writer.finish(sections)?;
-                segment.send(self.counts.samples, finished.size_bytes);
+                let time = Duration::from_nanos(self.cost.wall_ns);
+                segment.send(self.counts.samples, finished.size_bytes, time);
                 return Ok(finished);
             }
             // Files may be on a slow disk, and all else is worth more.

@@ -26,7 +26,9 @@ pub(crate) struct MissingBuildIds {
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
     /// Ids of files, also of files that have none. The path is part of the key: an inode is used again, and
     /// several file systems may say the same device.
-    ids: HashMap<FileKey, Option<BuildIdBytes>>,
+    ids: HashMap<FileKey, FileBuildId>,
+    /// Those that the part of a recording in memory before this one had; those that this one has, too, are taken out.
+    before: HashMap<FileKey, FileBuildId>,
     /// Files that have none. The first stay open until there is time to read them.
     contents: Vec<(FileKey, Fingerprint, Option<Elf>)>,
     /// For the files that ids are read from.
@@ -46,6 +48,7 @@ impl Default for MissingBuildIds {
         Self {
             paths: BTreeMap::new(),
             ids: HashMap::default(),
+            before: HashMap::default(),
             contents: Vec::new(),
             budget: Budget::new(Limits::BUILD_IDS),
             left: MAX_PATH_BYTES,
@@ -67,6 +70,25 @@ struct FileKey {
     device: (u32, u32),
     inode: u64,
     generation: u64,
+}
+
+/// What is known of the build id of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileBuildId {
+    Has(BuildIdBytes),
+    /// It was read, and there is none.
+    HasNone,
+    /// It could not be read.
+    Unreadable,
+}
+
+impl FileBuildId {
+    fn id(self) -> Option<BuildIdBytes> {
+        match self {
+            Self::Has(id) => Some(id),
+            Self::HasNone | Self::Unreadable => None,
+        }
+    }
 }
 
 impl MissingBuildIds {
@@ -96,33 +118,34 @@ impl MissingBuildIds {
 
     /// For another file of the same recording: it knows the ids of files that were looked at.
     pub(crate) fn for_next_file(&self) -> Self {
-        let known = self.ids.iter().filter(|(_, id)| id.is_some());
-        let ids: HashMap<_, _> = known.map(|(key, &id)| (key.clone(), id)).collect();
-        let n_bytes: usize = ids.keys().map(|key| key.path.len() + EACH).sum();
-        match n_bytes < MAX_PATH_BYTES / 2 {
-            true => Self {
-                ids,
-                left: MAX_PATH_BYTES - n_bytes,
-                ..Self::default()
-            },
-            false => Self::default(),
+        let (ids, left) = self.known(|id| id.id().is_some());
+        Self {
+            ids,
+            left,
+            ..Self::default()
         }
     }
 
-    /// The same for a part of a recording in memory: files without an id are not opened again and again, and go without
-    /// checksums.
+    /// For the next part of a recording in memory: it knows of the files that this part has, and of no others. Files
+    /// without an id are not opened again and again, and go without checksums.
     pub(crate) fn for_next_segment(&self) -> Self {
-        let mut next = self.for_next_file();
-        for (key, fingerprint, _) in &self.contents {
-            let needs = key.path.len() + EACH;
-            let Some(left) = next.left.checked_sub(2 * needs) else {
-                break;
-            };
-            next.left = left;
-            next.ids.insert(key.clone(), None);
-            next.contents.push((key.clone(), *fingerprint, None));
+        let (before, left) = self.known(|id| id != FileBuildId::Unreadable);
+        Self {
+            before,
+            left,
+            ..Self::default()
         }
-        next
+    }
+
+    /// What is known of some files, unless there are too many; and the memory that is left then.
+    fn known(&self, is_of_use: fn(FileBuildId) -> bool) -> (HashMap<FileKey, FileBuildId>, usize) {
+        let known = self.ids.iter().filter(|&(_, &id)| is_of_use(id));
+        let ids: HashMap<_, _> = known.map(|(key, &id)| (key.clone(), id)).collect();
+        let n_bytes: usize = ids.keys().map(|key| key.path.len() + EACH).sum();
+        match n_bytes < MAX_PATH_BYTES / 2 {
+            true => (ids, MAX_PATH_BYTES - n_bytes),
+            false => (HashMap::default(), MAX_PATH_BYTES),
+        }
     }
 
     /// Takes memory for a path, if there is some left.
@@ -143,16 +166,23 @@ impl MissingBuildIds {
             inode: inode.ino,
             generation: inode.generation,
         };
-        if let Some(&id) = self.ids.get(&key) {
-            return id;
+        if let Some(id) = self.ids.get(&key) {
+            return id.id();
+        }
+        if let Some((key, id)) = self.before.remove_entry(&key) {
+            self.ids.insert(key, id);
+            return id.id();
         }
         if !self.has_room(map) {
             return None;
         }
         let elf = open_mapped(map, inode, &self.budget);
-        let id = elf.as_ref().and_then(Elf::build_id);
-        let id = id.map(|id| BuildIdBytes::new(id.as_bytes()));
-        if let (None, Some(elf)) = (id, elf)
+        let id = match elf.as_ref().map(Elf::build_id) {
+            Some(Some(id)) => FileBuildId::Has(BuildIdBytes::new(id.as_bytes())),
+            Some(None) => FileBuildId::HasNone,
+            None => FileBuildId::Unreadable,
+        };
+        if let (FileBuildId::HasNone, Some(elf)) = (id, elf)
             && let Some(fingerprint) = Fingerprint::of(&elf)
             && self.has_room(map)
         {
@@ -161,7 +191,7 @@ impl MissingBuildIds {
             self.contents.push((key.clone(), fingerprint, elf));
         }
         self.ids.insert(key, id);
-        id
+        id.id()
     }
 
     /// What was in files that have no build id. Files that no stack led into have no checksum, if it is known
@@ -239,58 +269,4 @@ fn open_mapped(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<Elf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::MetadataExt;
-
-    /// An ELF header, and nothing that it speaks of.
-    fn without_build_id(path: &Path) {
-        let mut header = b"\x7fELF\x02\x01\x01".to_vec();
-        header.resize(64, 0);
-        header[16] = 2;
-        header[18] = 62;
-        header[20] = 1;
-        header[52] = 64;
-        std::fs::write(path, header).unwrap();
-    }
-
-    /// The record of its mapping.
-    fn mapped(path: &Path) -> Record<'_> {
-        let meta = std::fs::metadata(path).unwrap();
-        Record::Mmap2(Mmap2 {
-            pid: i32::try_from(std::process::id()).unwrap(),
-            tid: 1,
-            addr: 0x1000,
-            len: 0x1000,
-            pgoff: 0,
-            identity: FileIdentity::Inode(Inode {
-                ino: meta.ino(),
-                ..Inode::default()
-            }),
-            prot: 5,
-            flags: 2,
-            filename: path.as_os_str().as_bytes(),
-        })
-    }
-
-    #[test]
-    fn only_files_that_stacks_led_into_are_read_for_their_checksum() {
-        let dir = tempfile::tempdir().unwrap();
-        let paths = ["ran", "idle"].map(|name| dir.path().join(name));
-        let mut missing = MissingBuildIds::default();
-        for path in &paths {
-            without_build_id(path);
-            missing.take(&mut mapped(path), Misc::USER);
-        }
-        let with_checksum = |entered: Option<&HashSet<Vec<u8>>>| {
-            let contents = missing.contents(entered);
-            assert_eq!(contents.len(), 2, "both are noted");
-            let with = contents.iter().filter(|file| file.crc.is_some());
-            with.map(|file| file.path.clone()).collect::<Vec<_>>()
-        };
-        let [ran, idle] = paths.map(|path| path.into_os_string().into_encoded_bytes());
-        let entered = HashSet::from_iter([ran.clone()]);
-        assert_eq!(with_checksum(None), [ran.clone(), idle], "nobody unwound");
-        assert_eq!(with_checksum(Some(&entered)), [ran]);
-    }
-}
+mod tests;

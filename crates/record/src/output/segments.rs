@@ -129,6 +129,8 @@ pub struct RecordedSegment {
     pub samples: u64,
     /// Its size, bytes.
     pub size_bytes: u64,
+    /// How long it was recorded.
+    pub time: Duration,
     /// What its records begin with, bytes: what ran already, and what the one before has, too.
     pub(crate) repeated_bytes: u64,
 }
@@ -184,11 +186,12 @@ impl SegmentEnd {
     }
 
     /// It is complete.
-    pub(crate) fn send(self, samples: u64, size_bytes: u64) {
+    pub(crate) fn send(self, samples: u64, size_bytes: u64, time: Duration) {
         self.to.send(Some(RecordedSegment {
             file: self.file,
             samples,
             size_bytes,
+            time,
             events: self.begin.events,
             repeated_bytes: self.begin.repeated_bytes,
         }));

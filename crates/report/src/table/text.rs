@@ -67,7 +67,8 @@ pub(crate) fn left_out(profile: &Profile) -> Option<String> {
         (0, 0) => None,
         (0, _) => Some(format!("{} of others", samples(others))),
         (_, 0) => Some(format!(
-            "{own} of rprof itself (rprof record --include-self keeps them)"
+            "{own} of rprof itself ({} --include-self keeps them)",
+            profile.about.recorder_to_run()
         )),
         _ => Some(format!("{own} of rprof itself, {others} of others")),
     }

@@ -7,6 +7,7 @@
 
 mod counting;
 mod files;
+mod memory;
 mod mount;
 pub mod ptrace;
 mod rights;
@@ -15,6 +16,7 @@ mod signals;
 pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::OpenFilesLimit;
+pub use memory::give_back_free_memory;
 pub use mount::mount_tracefs;
 pub use rights::Rights;
 pub use signals::{Signal, Signals, restore_signals_of_start, suspend_process};

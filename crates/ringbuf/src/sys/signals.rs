@@ -100,6 +100,11 @@ pub struct Signals {
     before: libc::sigset_t,
 }
 
+impl Signal {
+    /// The number of SIGINT.
+    pub const INTERRUPT: i32 = libc::SIGINT;
+}
+
 impl Signals {
     const HANDLED: [libc::c_int; 5] = [
         libc::SIGINT,

@@ -20,6 +20,7 @@ pub(crate) const SORTS: &[&[SortKey]] = &[
 
 /// Why rows have no trees.
 const NO_CHAINS: &str = "there are no call chains: rprof record writes them (perf record needs -g)";
+const NO_CHAINS_LIVE: &str = "there are no call chains: rprof top takes them (--call-graph auto)";
 
 impl App {
     /// Does what a command says.
@@ -104,10 +105,17 @@ impl App {
         }
     }
 
+    fn say_no_chains(&mut self) {
+        self.say(match self.is_live {
+            true => NO_CHAINS_LIVE,
+            false => NO_CHAINS,
+        });
+    }
+
     fn right(&mut self) {
         let columns = self.columns();
         match self.view {
-            ViewKind::Rows if !self.has_chains => self.say(NO_CHAINS),
+            ViewKind::Rows if !self.has_chains => self.say_no_chains(),
             ViewKind::Rows => self.with_table(TableView::open),
             ViewKind::Calls | ViewKind::Flame => {
                 let Some(boxes) = self.shown.as_ref().and_then(|shown| shown.boxes()) else {
@@ -133,7 +141,7 @@ impl App {
     pub(super) fn open(&mut self) {
         let shown = self.shown.as_ref();
         match self.view {
-            ViewKind::Rows if !self.has_chains => self.say(NO_CHAINS),
+            ViewKind::Rows if !self.has_chains => self.say_no_chains(),
             ViewKind::Rows => self.with_table(TableView::toggle),
             ViewKind::Calls => {
                 if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
@@ -160,7 +168,7 @@ impl App {
         let height = self.height();
         if self.view == ViewKind::Rows {
             match command {
-                _ if !self.has_chains => self.say(NO_CHAINS),
+                _ if !self.has_chains => self.say_no_chains(),
                 Command::OpenEntry => self.with_table(TableView::toggle_all),
                 Command::OpenAll => self.table.open_all(height),
                 _ => self.table.close_all(height),

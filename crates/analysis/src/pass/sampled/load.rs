@@ -36,6 +36,9 @@ pub fn load_samples(
     check_filter(reader, &options.filter)?;
     let mut recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     recording.known_names.clone_from(&options.known_names);
+    if let Some(known) = &options.known_names {
+        known.begin_reading();
+    }
     let (frames, nodes) = match options.stacks {
         true => (WantedFrames::All, options.nodes),
         false => (WantedFrames::Innermost, NodeKey::Function),

@@ -262,6 +262,7 @@ fn coverage(summary: &Summary) -> Option<String> {
     let more = match (summary.is_by_cpu, effective_uid()) {
         (true, _) => "a higher -F may cover more",
         (false, 0) => "-a covers them",
+        (false, _) if is_live(summary) => "sudo rprof top covers them",
         (false, _) => "sudo rprof record covers them",
     };
     Some(format!("{coverage} ({more})"))
@@ -289,11 +290,20 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
         StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
         _ => "no caller where one should be".to_owned(),
     };
+    let more = match is_live(summary) {
+        true => "--save FILE, and rprof report --stats of it tells more",
+        false => "rprof report --stats tells more",
+    };
     Some(format!(
-        "{} of {}: {why} (rprof report --stats tells more)",
+        "{} of {}: {why} ({more})",
         most.stacks,
         Counted::new(ends.complete + others, "stack", "stacks")
     ))
+}
+
+/// Whether it was looked at while it went on (`rprof top`).
+fn is_live(summary: &Summary) -> bool {
+    matches!(summary.output, Output::Segments(_))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size that is displayed")]

@@ -233,7 +233,12 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
         true => "ended, ",
         false => "",
     };
-    let mut quality = format!("{:.0}/s, {}", window.rate, quality_line(profile));
+    let mut quality = format!("{:.0}/s, ", window.rate);
+    let lost = window.lost();
+    if lost.samples > 0 {
+        quality += &format!("{lost} in {:.1} s, ", window.time().as_secs_f64());
+    }
+    quality += &quality_line(profile);
     for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "left out")] {
         if n > 0 {
             quality += &format!(", {} {why}", Counted::new(n, "sample", "samples"));
@@ -243,7 +248,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
         sampled: sampled.clone(),
         title: format!("{state}last {:.0} s", window.time().as_secs_f64()),
         quality,
-        advice: quality_advice(profile).map(str::to_owned),
+        advice: quality_advice(profile),
         about: profile.warnings.clone(),
     }
 }

@@ -14,8 +14,8 @@ use crate::say;
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_process::exit_code;
-use rprof_record::{Note, Output, Space, SwitchOn, SwitchOutput, segments};
-use rprof_ringbuf::sys::Rights;
+use rprof_record::{Note, Output, Space, Summary, SwitchOn, SwitchOutput, segments};
+use rprof_ringbuf::sys::{Rights, Signal};
 use std::process::ExitCode;
 use viewer::Viewer;
 
@@ -46,17 +46,31 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
     };
     let recorded = rprof_record::record(&settings, &mut note);
     output.end();
-    let is_interrupted = recorded
-        .as_ref()
-        .is_ok_and(|summary| summary.is_interrupted);
-    let shown = viewer.end(is_interrupted || recorded.is_err());
+    let is_over = match &recorded {
+        Ok(summary) => summary.ended_by.is_some(),
+        Err(_) => true,
+    };
+    let shown = viewer.end(is_over);
     let summary = recorded?;
-    shown?;
+    let later = shown?;
     if !is_quiet {
         record::tell_of_end(&summary);
     }
-    Ok(match summary.status {
-        Some(status) => ExitCode::from(exit_code(status)),
-        None => ExitCode::SUCCESS,
-    })
+    code_of(&summary, later)
+}
+
+/// The command's, if there was one; else as a shell says which signal ended it, also if that came `later`, when the
+/// recording was over. SIGINT is how to end it.
+fn code_of(summary: &Summary, later: Option<i32>) -> Result<ExitCode> {
+    let is_end = |&signal: &i32| signal != Signal::INTERRUPT;
+    let of_signal = |signal: i32| Ok(ExitCode::from(u8::try_from(128 + signal)?));
+    match (
+        later.filter(is_end),
+        summary.status,
+        summary.ended_by.filter(is_end),
+    ) {
+        (Some(signal), _, _) | (None, None, Some(signal)) => of_signal(signal),
+        (None, Some(status), _) => Ok(ExitCode::from(exit_code(status))),
+        (None, None, None) => Ok(ExitCode::SUCCESS),
+    }
 }

@@ -31,6 +31,9 @@ const ROWS: usize = 40;
 /// Lines of a table that are no rows.
 const OTHER_LINES: usize = 16;
 
+/// Warnings that are remembered. Then all are forgotten.
+const MOST_SAID: usize = 1024;
+
 /// How long a segment is waited for at a time.
 const WAIT: Duration = Duration::from_secs(3600);
 
@@ -73,6 +76,9 @@ impl Tables {
     fn refresh(&mut self, segment: RecordedSegment) -> Result<()> {
         self.window.take(segment)?;
         let profile = self.window.profile();
+        if self.said.len() > MOST_SAID {
+            self.said.clear();
+        }
         for warning in &profile.warnings {
             if self.said.insert(warning.clone()) {
                 say::warning(warning);
@@ -96,18 +102,16 @@ impl Tables {
     /// What is said above the table.
     fn write_head(&self, profile: &Profile, out: &mut impl Write) -> std::io::Result<()> {
         let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
-        let lost: u64 = profile.events.iter().map(|event| event.loss.samples).sum();
-        let at_least = profile.events.iter().any(|event| event.loss.at_least);
         let names = profile.events.iter().map(|event| event.name.raw());
         let names: Vec<&str> = names.collect();
         let samples = Counted::new(samples, "sample", "samples");
-        let bound = if at_least { "at least " } else { "" };
         let mut line = format!(
-            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {bound}{lost} lost",
+            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {}",
             names.join(", "),
             self.since(),
             self.window.n_new,
             self.window.rate,
+            self.window.lost(),
         );
         if self.n_dropped > 0 {
             let dropped = Counted::new(self.n_dropped, "sample was", "samples were");

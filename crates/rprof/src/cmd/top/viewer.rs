@@ -95,17 +95,21 @@ impl Viewer {
         }
     }
 
-    /// Waits for its end. The interface may be looked at until somebody leaves it, unless that `is_over`.
-    pub(super) fn end(self, mut is_over: bool) -> Result<()> {
+    /// Waits for its end; returns the signal that ended it. The interface may be looked at until somebody leaves it,
+    /// unless that `is_over`.
+    pub(super) fn end(self, is_over: bool) -> Result<Option<i32>> {
         let thread = match self.state {
             State::Runs(thread) => thread,
             State::Failed(error) => return Err(error).context("starting a thread"),
-            State::Waits(..) | State::Starts => return Ok(()),
+            State::Waits(..) | State::Starts => return Ok(None),
         };
+        let mut ended_by = None;
         if let (Some(quit), Some(signals)) = (&self.quit, &self.signals) {
-            while !is_over && !thread.is_finished() {
+            while !is_over && ended_by.is_none() && !thread.is_finished() {
                 thread::sleep(TICK);
-                is_over = matches!(signals.next(), Some(Signal::Stop { .. }));
+                if let Some(Signal::Stop { number, .. }) = signals.next() {
+                    ended_by = Some(number);
+                }
             }
             quit();
         }
@@ -113,6 +117,6 @@ impl Viewer {
             .join()
             .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples has failed")));
         self.unsaid.iter().for_each(say::line);
-        shown
+        shown.map(|()| ended_by)
     }
 }

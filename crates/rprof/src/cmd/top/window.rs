@@ -15,11 +15,13 @@ use rprof_query::{Explorer, SampleSelection, StackFolding};
 #[cfg(feature = "tui")]
 use rprof_record::write_segments;
 use rprof_record::{RecordedSegment, save_segments};
+use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::quoted;
 use std::collections::VecDeque;
+use std::fmt::{Display, Formatter};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The last segments, read and named.
 pub(super) struct LiveWindow {
@@ -30,16 +32,42 @@ pub(super) struct LiveWindow {
     most_parts: usize,
     /// How long those in the window took.
     times: VecDeque<Duration>,
-    /// When the segment before came.
-    last: Instant,
     /// Of the last segment, samples a second.
     pub(super) rate: f64,
     /// Samples of the last segment.
     pub(super) n_new: u64,
+    /// Segments so far.
+    n_taken: u64,
+}
+
+/// So often, in segments, memory is given back: each needs much more while it is read than stays of it, in pieces that
+/// the allocator does not give back by itself.
+const TRIM_EVERY: u64 = 5;
+
+/// Samples that the kernel lost.
+pub(super) struct Lost {
+    pub(super) samples: u64,
+    at_least: bool,
+    /// Some may be of those that are left out.
+    has_others: bool,
+}
+
+impl Display for Lost {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let bound = match self.samples {
+            _ if self.at_least => "at least ",
+            1.. if self.has_others => "at most ",
+            _ => "",
+        };
+        write!(f, "{bound}{} lost", self.samples)
+    }
 }
 
 /// Bytes of segments that are kept to be saved.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Segments that are kept: each is an open file.
+const MOST_SEGMENTS: usize = 512;
 
 /// Samples that are kept, 20 MB of them: more are left out, the oldest first.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -56,9 +84,9 @@ impl LiveWindow {
             segments: VecDeque::new(),
             most_parts: view.n_parts(),
             times: VecDeque::new(),
-            last: Instant::now(),
             rate: 0.0,
             n_new: 0,
+            n_taken: 0,
         }
     }
 
@@ -72,11 +100,13 @@ impl LiveWindow {
         };
         let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
         self.window.append(&sampled);
-        let now = Instant::now();
-        let time = now.duration_since(self.last);
-        self.last = now;
-        self.times.push_back(time);
-        while self.times.len() > self.window.n_parts() {
+        let time = segment.time;
+        match self.times.back_mut() {
+            // None of them falls out.
+            Some(all) if self.most_parts == usize::MAX => *all += time,
+            _ => self.times.push_back(time),
+        }
+        if self.times.len() > self.most_parts {
             self.times.pop_front();
         }
         self.n_new = segment.samples;
@@ -84,6 +114,11 @@ impl LiveWindow {
         let n_new = self.n_new as f64;
         self.rate = n_new / time.as_secs_f64().max(1e-3);
         self.keep(segment);
+        drop((sampled, reader));
+        self.n_taken += 1;
+        if self.n_taken.is_multiple_of(TRIM_EVERY) {
+            give_back_free_memory();
+        }
         Ok(())
     }
 
@@ -93,7 +128,7 @@ impl LiveWindow {
         let size_bytes = |all: &VecDeque<RecordedSegment>| -> u64 {
             all.iter().map(|segment| segment.size_bytes).sum()
         };
-        while self.segments.len() > self.most_parts
+        while self.segments.len() > self.most_parts.min(MOST_SEGMENTS)
             || self.segments.len() > 1 && size_bytes(&self.segments) > MOST_BYTES
         {
             self.segments.pop_front();
@@ -125,6 +160,18 @@ impl LiveWindow {
     /// Samples that there was no room for.
     pub(super) fn left_out(&self) -> u64 {
         self.window.left_out()
+    }
+
+    /// Samples of it that the kernel lost.
+    pub(super) fn lost(&self) -> Lost {
+        let profile = &self.window.sampled().profile;
+        let samples = profile.events.iter().map(|event| event.loss.samples);
+        let about = &profile.about;
+        Lost {
+            samples: samples.fold(0, u64::saturating_add),
+            at_least: profile.events.iter().any(|event| event.loss.at_least),
+            has_others: about.own_samples > 0 || about.others_samples > 0,
+        }
     }
 
     /// The same, and says so.

@@ -97,7 +97,7 @@ fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
     TuiData {
         title: name.to_string_lossy().into_owned(),
         quality: quality_line(profile),
-        advice: quality_advice(profile).map(str::to_owned),
+        advice: quality_advice(profile),
         about: about.chain(profile.warnings.iter().cloned()).collect(),
         sampled,
     }
