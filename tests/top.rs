@@ -271,3 +271,34 @@ fn what_cannot_be_watched_is_told_as_by_record() {
     run(&mut rprof(["top", "-d", "0"])).fails(2);
     run(&mut rprof(["top", "--unknown"])).fails(2);
 }
+
+#[test]
+fn idle_cpus_are_left_out_where_that_is_asked_for() {
+    let Some(_live) = live("idle_cpus_are_left_out_where_that_is_asked_for") else {
+        return;
+    };
+    let dir = scratch();
+    let file = dir.path().join("saved.data");
+    let mut command = top(&[
+        "-a",
+        "--once",
+        "-d",
+        "0.3",
+        "--no-idle",
+        "--no-children",
+        "-n",
+    ]);
+    command.args(["-E", "10000", "--save"]).arg(&file);
+    let ran = run(&mut command).ok();
+    let [table] = tables(&ran.stdout)[..] else {
+        panic!("{}", ran.stdout)
+    };
+    // What is saved has all.
+    let saved = report(&file, &["--no-idle", "-g", "none"]);
+    assert_eq!(
+        number_after(table, "# Samples: "),
+        number_after(&saved, "# Samples: "),
+        "{table}\n{saved}"
+    );
+    assert!(!table.contains("swapper"), "{table}");
+}

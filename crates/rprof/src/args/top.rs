@@ -128,6 +128,10 @@ pub(crate) struct TopViewArgs {
     )]
     pub(crate) hide_user: bool,
 
+    /// No samples of idle CPUs (swapper)
+    #[arg(long)]
+    pub(crate) no_idle: bool,
+
     /// Inlined functions as rows of their own: takes time where programs have debug information
     #[arg(long)]
     pub(crate) inline: bool,

@@ -255,7 +255,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
 
 /// Reads code of what is in the window when it is asked for.
 fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdate>) {
-    let code = CodeReader::of_all();
+    let code = CodeReader::of_live(shared.window().filter());
     answer(asked, to, |wanted| {
         let code = code.as_ref().map_err(|error| anyhow!("{error:#}"))?;
         let reader = shared.window().copied()?;

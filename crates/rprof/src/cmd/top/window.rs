@@ -10,7 +10,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::SampledProfile;
-use rprof_profile::{Profile, SampleWindow};
+use rprof_profile::{Filter, Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 #[cfg(feature = "tui")]
 use rprof_record::write_segments;
@@ -78,6 +78,10 @@ impl LiveWindow {
             window: SampleWindow::new(view.n_parts(), MOST_SAMPLES),
             options: Options {
                 inlines: view.inline,
+                filter: Filter {
+                    no_idle: view.no_idle,
+                    ..Filter::default()
+                },
                 known_names: Some(Arc::default()),
                 ..Options::default()
             },
@@ -140,6 +144,12 @@ impl LiveWindow {
         let segments = self.segments.make_contiguous();
         save_segments(path, segments).context("saving what was seen")?;
         Ok(segments.iter().map(|segment| segment.samples).sum())
+    }
+
+    /// Which samples count.
+    #[cfg(feature = "tui")]
+    pub(super) fn filter(&self) -> Filter {
+        self.options.filter.clone()
     }
 
     /// What is in it as a recording that has no name, to be read.

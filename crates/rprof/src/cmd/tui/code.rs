@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{FilterError, TimeSlices};
+use rprof_profile::{Filter, FilterError, TimeSlices};
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::path::Path;
 
@@ -36,9 +36,10 @@ impl CodeReader {
     }
 
     /// That of samples that are not in a file yet.
-    pub(in crate::cmd) fn of_all() -> Result<Self> {
+    pub(in crate::cmd) fn of_live(filter: Filter) -> Result<Self> {
         Ok(Self {
             options: CodeOptions {
+                filter,
                 fde: true,
                 ..CodeOptions::default()
             },
