@@ -5,16 +5,18 @@ use crate::views::box_names::BoxNames;
 use crate::views::boxes::Found;
 use crate::views::calls::RememberedCalls;
 use crate::views::flame::{FlameView, RememberedFlame};
+use crate::views::opened::path_name;
 use crate::views::table::{OpenNames, TableLine};
 use foldhash::{HashMap, HashSet};
+use rprof_profile::Profile;
 
 /// Rows and nodes by name.
 #[derive(Debug, Default)]
 pub(crate) struct RememberedRows {
     /// What of the trees of open rows is open.
-    open: HashMap<String, HashSet<u64>>,
+    open: HashMap<u64, HashSet<u64>>,
     /// The selected row, and the node of its tree.
-    selected: Option<(String, Option<u64>)>,
+    selected: Option<(u64, Option<u64>)>,
     /// How many lines are above it on the screen.
     n_above: usize,
 }
@@ -73,7 +75,7 @@ impl App {
         }
         let names = OpenNames(self.explorer.profile());
         let open = self.table.open_trees();
-        let open = open.map(|(row, tree)| (self.row_text(row), tree.open_names(&names)));
+        let open = open.map(|(row, tree)| (self.row_name(row), tree.open_names(&names)));
         let selected = self.table.selected().map(|line| {
             let node = match line {
                 TableLine::Row(_) => None,
@@ -82,7 +84,7 @@ impl App {
                     tree.map(|tree| tree.name_of(node, &names))
                 }
             };
-            (self.row_text(line.row()), node)
+            (self.row_name(line.row()), node)
         });
         let cursor = self.table.cursor;
         // The first row is where one begins: it is no choice.
@@ -113,12 +115,12 @@ impl App {
         let mut selected = None;
         let mut reopened = Vec::new();
         for line in &self.table.lines {
-            let text = self.row_text(line.row());
-            let is_selected = remembered.selected.as_ref().filter(|(row, _)| *row == text);
+            let name = self.row_name(line.row());
+            let is_selected = remembered.selected.as_ref().filter(|(row, _)| *row == name);
             if let Some((_, node)) = is_selected {
                 selected = Some((line.row(), *node));
             }
-            if let Some(names) = open.remove(&text) {
+            if let Some(names) = open.remove(&name) {
                 reopened.push((line.row(), names));
             }
             if open.is_empty() && (selected.is_some() || remembered.selected.is_none()) {
@@ -136,9 +138,21 @@ impl App {
         self.table.cursor.fit(self.table.lines.len(), self.height());
     }
 
-    fn row_text(&self, row: usize) -> String {
-        let row = self.shown.as_ref().and_then(|shown| shown.row(row));
-        let cells = row.map(|row| self.cells(row));
-        cells.map_or_else(String::new, |cells| cells.join("\n"))
+    /// A number for what the columns of a row say. Texts of a hundred thousand rows would take long.
+    fn row_name(&self, row: usize) -> u64 {
+        let Some(row) = self.shown.as_ref().and_then(|shown| shown.row(row)) else {
+            return 0;
+        };
+        let Profile {
+            frames, strings, ..
+        } = self.explorer.profile();
+        let texts = [row.key.comm(), row.key.image()];
+        let name = texts.into_iter().fold(0, |above, text| {
+            let text = text.map_or("", |text| strings.of(text).into_raw());
+            path_name(above, text)
+        });
+        row.key.frame().map_or(name, |frame| {
+            path_name(name, frames.label(frame, strings).raw())
+        })
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod boxes;
 pub(crate) mod calls;
 pub(crate) mod flame;
 pub(crate) mod lanes;
-mod opened;
+pub(crate) mod opened;
 pub(crate) mod table;
 
 /// A view.
