@@ -115,8 +115,14 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
             "{page}\n{listing}"
         );
     }
+    // Stacks without a function cannot be asked of code.
+    terminal.press(&["t", "f", "!in_library", "Enter"]);
+    let has_row = |screen: &str| screen.contains("!in_library\n") && screen.contains(" both\n");
+    terminal.wait_until("the row of alpha", has_row);
+    let page = code(&["Home", "a"]);
+    let title = page.lines().next().unwrap_or_default().trim();
+    assert_eq!(title, "both  libtwin.so  (also what zooms leave out)");
     // Stacks with a function, and most of the time: shares are those of the row.
-    terminal.press(&["t"]);
     let frames = ["f", "in_library", "Enter"];
     let to_the_end = [&["4", "Right", "Space"][..], &["Right"; 120]].concat();
     let times = [&to_the_end[..], &["Left", "Enter", "1"]].concat();

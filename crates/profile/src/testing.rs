@@ -99,13 +99,14 @@ pub fn tally(profile: &mut Profile, stacks: &[(&str, u64)]) -> Tally<u32> {
     tally
 }
 
-/// A function of `prog`.
+/// A function of `prog`; `name in image` is one of another image.
 pub fn frame(profile: &mut Profile, name: &str) -> FrameId {
     let bare = name.trim_start_matches(['+', '*']);
+    let (bare, image) = bare.split_once(" in ").unwrap_or((bare, "prog"));
     let frame = FrameInfo {
         is_inlined: name.starts_with('+'),
         is_jit: name.starts_with('*'),
-        ..function(profile, bare, "prog")
+        ..function(profile, bare, image)
     };
     profile.frames.intern(frame)
 }

@@ -68,10 +68,10 @@ impl<'r> CodeRecording<'r> {
         check_filter(reader, &options.filter)?;
         let recording = Recording::open(reader, locator, SampleOrder::Any)?;
         let (counts, symbols) = count(&recording, &options, progress)?;
-        let mut events = events(reader, &counts);
-        if let Some(event) = options.event.filter(|event| events.contains(event)) {
-            events = vec![event];
-        }
+        let events = match options.event {
+            Some(event) => vec![event],
+            None => events(reader, &counts),
+        };
         let files = ImageFiles::default();
         let functions = functions((&recording, &files), &symbols, &counts, &events);
         let unnamed = unnamed(&recording, &symbols);
@@ -202,8 +202,9 @@ fn count(
     let all = query.symbolize(locations, inlines)?;
     let is_caller = |location: Location| {
         let frames = all.frames(all.number(location)).iter();
-        let mut names = frames.filter_map(|&frame| all.functions.of(frame).name);
-        names.any(|name| options.callers.accepts(&[all.strings.of(name).into_raw()]))
+        let mut names =
+            frames.filter_map(|&frame| all.functions.of(frame).filter_name(&all.strings));
+        names.any(|name| options.callers.accepts(&[&name]))
     };
     let mut second = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
     let counts = count_code(&query, Some(&is_caller), &mut second)?;

@@ -212,6 +212,9 @@ impl KnownNames {
         let missing = locations.iter().filter(is_missing).copied().collect();
         let (is_indexed, n_new) = (known.is_indexed, known.places.len() - n_before);
         images.n_places += n_new;
+        if images.n_places > MOST_PLACES {
+            images.forget_all();
+        }
         (missing, is_indexed)
     }
 }
@@ -222,8 +225,7 @@ impl KnownImages {
         let n_bytes = index.as_ref().map_or(0, FunctionIndex::n_bytes);
         let is_full = self.n_places + locations.len() > MOST_PLACES;
         if is_full || n_bytes > 0 && self.n_bytes + n_bytes > MOST_BYTES {
-            self.all.clear();
-            (self.n_places, self.n_bytes) = (0, 0);
+            self.forget_all();
         }
         let image = self.all.entry(identity.clone()).or_default();
         image.asked = self.n_readings;
@@ -231,15 +233,21 @@ impl KnownImages {
             image.reason = Some(reason.clone());
         }
         image.is_indexed = true;
-        if index.is_some() {
-            image.index = index;
+        if let Some(index) = index {
+            let before = image.index.replace(index);
             self.n_bytes += n_bytes;
+            self.n_bytes -= before.as_ref().map_or(0, FunctionIndex::n_bytes);
         }
         let n_before = image.places.len();
         for (idx, location) in locations.iter().enumerate() {
             image.learn(location.address, idx, &found);
         }
         self.n_places += image.places.len() - n_before;
+    }
+
+    fn forget_all(&mut self) {
+        self.all.clear();
+        (self.n_places, self.n_bytes) = (0, 0);
     }
 
     fn forget_unasked(&mut self) {

@@ -188,7 +188,7 @@ impl App {
 
     fn turn(&mut self) {
         if !self.has_chains {
-            self.say(NO_CHAINS);
+            self.say_no_chains();
             return;
         }
         let height = self.height();
@@ -233,15 +233,16 @@ impl App {
     }
 
     fn turn_weighing(&mut self) {
-        self.filter_again();
-        self.by.weighing = match self.by.weighing {
+        let weighing = match self.by.weighing {
             Weighing::Own if !self.has_chains => {
-                self.say(NO_CHAINS);
+                self.say_no_chains();
                 return;
             }
             Weighing::Own => Weighing::WithChildren,
             Weighing::WithChildren => Weighing::Own,
         };
+        self.filter_again();
+        self.by.weighing = weighing;
         self.table.order = table_order(self.by.weighing);
         if let Some(shown) = &mut self.shown {
             shown.sort_rows(&self.by);

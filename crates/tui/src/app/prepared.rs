@@ -1,6 +1,7 @@
 //! What the view needs: asked for, and taken when it was made.
 
 use super::{App, Over};
+use crate::face::WantedCode;
 use crate::screen::Screen;
 use crate::shown::{Counted, Shown};
 use crate::task::{Made, Task};
@@ -25,6 +26,9 @@ impl App {
         self.remember_rows();
         self.remember_boxes();
         let selection = selection(self.event, &self.zooms, self.explorer.profile());
+        // Code of other samples comes too late.
+        let is_other = |wanted: &mut WantedCode| wanted.selection != selection;
+        self.awaited.take_if(is_other);
         self.kept.extend(self.shown.take());
         let is_it = |one: &Shown| one.counted.selection == selection;
         if let Some(at) = self.kept.iter().position(is_it) {

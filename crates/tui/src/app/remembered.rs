@@ -5,10 +5,9 @@ use crate::views::box_names::BoxNames;
 use crate::views::boxes::Found;
 use crate::views::calls::RememberedCalls;
 use crate::views::flame::{FlameView, RememberedFlame};
-use crate::views::opened::path_name;
+use crate::views::opened::{function_name, path_name};
 use crate::views::table::{OpenNames, TableLine};
 use foldhash::{HashMap, HashSet};
-use rprof_profile::Profile;
 
 /// Rows and nodes by name.
 #[derive(Debug, Default)]
@@ -143,16 +142,13 @@ impl App {
         let Some(row) = self.shown.as_ref().and_then(|shown| shown.row(row)) else {
             return 0;
         };
-        let Profile {
-            frames, strings, ..
-        } = self.explorer.profile();
+        let profile = self.explorer.profile();
         let texts = [row.key.comm(), row.key.image()];
         let name = texts.into_iter().fold(0, |above, text| {
-            let text = text.map_or("", |text| strings.of(text).into_raw());
+            let text = text.map_or("", |text| profile.strings.of(text).into_raw());
             path_name(above, text)
         });
-        row.key.frame().map_or(name, |frame| {
-            path_name(name, frames.label(frame, strings).raw())
-        })
+        let frame = row.key.frame();
+        frame.map_or(name, |frame| function_name(name, frame, profile))
     }
 }

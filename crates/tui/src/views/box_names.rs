@@ -1,7 +1,7 @@
 //! Boxes by name: what is open and selected stays so where other boxes take their place.
 
 use super::boxes::Boxes;
-use super::opened::path_name;
+use super::opened::{function_name, path_name};
 use foldhash::HashMap;
 use rprof_profile::Profile;
 use rprof_query::FlameLabel;
@@ -22,10 +22,7 @@ impl BoxNames<'_> {
         let profile = self.profile;
         match self.boxes.get(number).map(|one| one.label) {
             Some(FlameLabel::Comm(comm)) => path_name(above, profile.strings.of(comm).into_raw()),
-            Some(FlameLabel::Frame(frame)) => {
-                let label = profile.frames.label(frame, &profile.strings);
-                path_name(above, label.raw())
-            }
+            Some(FlameLabel::Frame(frame)) => function_name(above, frame, profile),
             None => above,
         }
     }

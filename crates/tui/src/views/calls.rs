@@ -30,7 +30,12 @@ pub(crate) struct CallsView {
     pub(crate) cursor: Cursor,
     pub(crate) lines: Vec<CallLine>,
     open: HashSet<u32>,
+    /// What was open, and is not there now: by name.
+    missing: HashSet<u64>,
 }
+
+/// Names that are missing, at most: of more, all are forgotten.
+const MOST_MISSING: usize = 10_000;
 
 impl CallsView {
     /// Begins anew: with the threads, the first of them open.
@@ -46,8 +51,9 @@ impl CallsView {
     /// What is open and selected.
     pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedCalls {
         let selected = self.selected().map(|number| names.path(number));
+        let open = names.of_all(self.open.iter().copied());
         RememberedCalls {
-            open: names.of_all(self.open.iter().copied()).collect(),
+            open: open.chain(self.missing.iter().copied()).collect(),
             // The first line is where one begins: it is no choice.
             selected: selected.filter(|_| self.cursor.at > 0),
             n_above: self.cursor.at.saturating_sub(self.cursor.top),
@@ -58,15 +64,19 @@ impl CallsView {
     pub(crate) fn reopen(&mut self, names: BoxNames<'_>, was: &RememberedCalls, height: usize) {
         let boxes = names.boxes;
         self.open.clear();
+        self.missing.clone_from(&was.open);
         self.cursor = Cursor::default();
         let lowest = boxes.children(None).iter();
         let mut todo: Vec<(u32, u64)> = lowest.map(|&one| (one, names.below(0, one))).collect();
         while let Some((number, name)) = todo.pop() {
-            if was.open.contains(&name) {
+            if self.missing.remove(&name) {
                 self.open.insert(number);
                 let on = boxes.children(Some(number)).iter();
                 todo.extend(on.map(|&one| (one, names.below(name, one))));
             }
+        }
+        if self.missing.len() > MOST_MISSING {
+            self.missing.clear();
         }
         self.build(boxes);
         let selected = was.selected.as_ref().and_then(|path| names.find(path));
@@ -145,6 +155,7 @@ impl CallsView {
     pub(crate) fn close_all(&mut self, boxes: &Boxes, height: usize) {
         let at = self.selected();
         self.open.clear();
+        self.missing.clear();
         self.build(boxes);
         let lowest = at.and_then(|at| boxes.path(at).last());
         lowest.map(|lowest| self.go_to(lowest, height));

@@ -75,6 +75,8 @@ pub(crate) struct RememberedFlame {
 pub(crate) struct FlameView {
     /// The box that is as wide as the screen; without it, all are.
     pub(crate) zoom: Option<u32>,
+    /// What is to be as wide, where only its caller is there now; with what is so instead.
+    missing: Option<(BoxPath, Option<u32>)>,
     pub(crate) selected: u32,
     /// The first line on the screen.
     pub(crate) top: usize,
@@ -211,7 +213,10 @@ impl FlameView {
     /// What is zoomed into and selected.
     pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedFlame {
         RememberedFlame {
-            zoom: self.zoom.map(|zoom| names.path(zoom)),
+            zoom: match &self.missing {
+                Some((path, instead)) if *instead == self.zoom => Some(path.clone()),
+                _ => self.zoom.map(|zoom| names.path(zoom)),
+            },
             selected: names.path(self.selected),
             top: self.top,
         }
@@ -219,8 +224,13 @@ impl FlameView {
 
     /// The same of other boxes, as far as they are still there.
     pub(crate) fn again(names: BoxNames<'_>, was: &RememberedFlame) -> Self {
+        let zoom = was.zoom.as_ref().and_then(|path| names.find(path));
+        let is_found =
+            |path: &BoxPath| zoom.is_some_and(|zoom| names.path(zoom).len() == path.len());
+        let missing = was.zoom.clone().filter(|path| !is_found(path));
         Self {
-            zoom: was.zoom.as_ref().and_then(|path| names.find(path)),
+            zoom,
+            missing: missing.map(|path| (path, zoom)),
             selected: names.find(&was.selected).unwrap_or(0),
             top: was.top,
         }

@@ -3,6 +3,7 @@
 use super::boxes::Boxes;
 use foldhash::HashSet;
 use rprof_profile::view::CallTree;
+use rprof_profile::{FrameId, Profile};
 use std::hash::{BuildHasher, Hasher};
 
 /// Lines that are opened at once, at most.
@@ -43,6 +44,17 @@ pub(crate) fn path_name(above: u64, name: &str) -> u64 {
     hasher.write_u64(above);
     hasher.write(name.as_bytes());
     hasher.finish()
+}
+
+/// The same for a function: others of its name are in other images, or begin elsewhere.
+pub(crate) fn function_name(above: u64, frame: FrameId, profile: &Profile) -> u64 {
+    let Profile {
+        frames, strings, ..
+    } = profile;
+    let of = frames.of(frame);
+    let start = of.start.unwrap_or(u64::MAX);
+    let image = path_name(above ^ start, strings.of(of.image).into_raw());
+    path_name(image, frames.label(frame, strings).raw())
 }
 
 /// Opens a node, and on to where its weight divides.

@@ -1,6 +1,6 @@
 //! Rows, with call trees below those that are open.
 
-use super::opened::{open_below, open_chain, path_name};
+use super::opened::{function_name, open_below, open_chain};
 use crate::cursor::Cursor;
 use crate::shown::Shown;
 use foldhash::{HashMap, HashSet};
@@ -138,10 +138,7 @@ pub(crate) struct OpenNames<'p>(pub(crate) &'p Profile);
 impl OpenNames<'_> {
     fn below(&self, above: u64, tree: &CallTree, node: u32) -> u64 {
         let Self(profile) = self;
-        let label = profile
-            .frames
-            .label(tree.node(node).frame, &profile.strings);
-        path_name(above, label.raw())
+        function_name(above, tree.node(node).frame, profile)
     }
 }
 

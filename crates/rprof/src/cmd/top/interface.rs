@@ -61,7 +61,7 @@ impl Interface {
         let (end, ended) = (to.clone(), Arc::clone(&shared));
         let quit = move || {
             ended.is_over.store(true, Ordering::Relaxed);
-            // Where there is no room, nobody takes anything, or it is asked for soon.
+            // Where there is no room, it is asked for again.
             let _ = end.send_timeout(TuiUpdate::End, WAIT_PAUSED);
         };
         let interface = Self {
@@ -258,12 +258,19 @@ fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdat
     let code = CodeReader::of_live(shared.window().filter());
     answer(asked, to, |wanted| {
         let code = code.as_ref().map_err(|error| anyhow!("{error:#}"))?;
-        let reader = shared.window().copied()?;
+        let (reader, has_all) = {
+            let mut window = shared.window();
+            (window.copied()?, window.has_all_segments())
+        };
         let locator = Locator {
             budget: reader.budget().clone(),
             ..Locator::default()
         };
-        code.lines((&reader, &locator), wanted, &mut None)
+        let mut lines = code.lines((&reader, &locator), wanted, &mut None)?;
+        if !has_all {
+            lines.note = lines.note.or(Some("of the last samples only"));
+        }
+        Ok(lines)
     });
 }
 

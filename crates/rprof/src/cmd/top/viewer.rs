@@ -111,7 +111,11 @@ impl Viewer {
                     ended_by = Some(number);
                 }
             }
-            quit();
+            // A terminal that takes its time has no room for it yet.
+            while !thread.is_finished() {
+                quit();
+                thread::sleep(TICK);
+            }
         }
         let shown = thread
             .join()

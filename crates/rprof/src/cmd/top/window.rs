@@ -152,6 +152,14 @@ impl LiveWindow {
         self.options.filter.clone()
     }
 
+    /// Whether all segments of it are kept.
+    #[cfg(feature = "tui")]
+    pub(super) fn has_all_segments(&self) -> bool {
+        let most = u64::try_from(self.most_parts).unwrap_or(u64::MAX);
+        let n_kept = u64::try_from(self.segments.len()).unwrap_or(u64::MAX);
+        n_kept >= self.n_taken.min(most)
+    }
+
     /// What is in it as a recording that has no name, to be read.
     #[cfg(feature = "tui")]
     pub(super) fn copied(&mut self) -> Result<Reader> {

@@ -2,13 +2,14 @@
 
 use super::super::annotate::CodeOf;
 use crate::args::{AnnotateArgs, TuiArgs};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, FilterError, TimeSlices};
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// What reads code: samples of the command line, and how code is written.
@@ -67,7 +68,7 @@ impl CodeReader {
         wanted: &WantedCode,
         last: &mut CountedCode<'r>,
     ) -> Result<CodeLines> {
-        let (options, is_exact) = self.options_of(reader, wanted);
+        let (options, note) = self.options_of(reader, wanted);
         if last.as_ref().is_none_or(|(of, _)| *of != options) {
             let of = options.clone();
             let recording = CodeRecording::open(reader, locator, of, &mut |_| {})?;
@@ -85,12 +86,17 @@ impl CodeReader {
         let text = String::from_utf8(text).context("the code is no text")?;
         Ok(CodeLines {
             lines: text.lines().map(str::to_owned).collect(),
-            note: (!is_exact).then_some("also what zooms leave out"),
+            note,
         })
     }
 
-    /// The samples that are asked for, as annotation asks for them, and whether it can ask for them alone.
-    fn options_of(&self, reader: &Reader, wanted: &WantedCode) -> (CodeOptions, bool) {
+    /// The samples that are asked for, as annotation asks for them, and what is to be said where it cannot ask for them
+    /// alone.
+    fn options_of(
+        &self,
+        reader: &Reader,
+        wanted: &WantedCode,
+    ) -> (CodeOptions, Option<&'static str>) {
         let WantedCode {
             function,
             selection,
@@ -114,15 +120,20 @@ impl CodeReader {
         }
         // Own samples of a function are in its image.
         is_exact &= selection.dsos.accepts(&[&function.image]);
-        if !selection.frames.is_empty() && !selection.frames.accepts(&[&function.name]) {
-            // What does not fit itself is called by what does; what is not to be in a stack is not asked there.
-            match selection.frames.has_unwanted() {
-                true => is_exact = false,
-                false => options.callers = selection.frames.clone(),
-            }
+        if selection.frames.has_unwanted() {
+            // What is not to be in a stack cannot be asked of callers.
+            is_exact = false;
+        } else if !selection.frames.accepts(&[&function.name]) {
+            // What does not fit itself is called by what does.
+            options.callers = selection.frames.clone();
         }
         options.event = event_number(reader, event);
-        (options, is_exact)
+        let note = match (is_exact, options.event) {
+            (false, _) => Some("also what zooms leave out"),
+            (true, None) => Some("all events"),
+            (true, Some(_)) => None,
+        };
+        (options, note)
     }
 }
 
@@ -144,7 +155,9 @@ pub(in crate::cmd) fn answer(
 ) {
     while let Ok(wanted) = asked.recv() {
         let wanted = asked.try_iter().last().unwrap_or(wanted);
-        let code = lines(&wanted).map_err(|error| format!("{error:#}"));
+        let code = catch_unwind(AssertUnwindSafe(|| lines(&wanted)));
+        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code has failed")));
+        let code = code.map_err(|error| format!("{error:#}"));
         let answer = Box::new(CodeAnswer { wanted, code });
         if to.send(TuiUpdate::Code(answer)).is_err() {
             return;

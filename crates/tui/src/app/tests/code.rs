@@ -42,6 +42,19 @@ fn code_comes_while_keys_go_on() {
 }
 
 #[test]
+fn code_of_other_samples_comes_too_late() {
+    for zoom in ["k", "t"] {
+        let mut app = app();
+        let Effect::Code(wanted) = press(&mut app, "a") else {
+            panic!();
+        };
+        press(&mut app, zoom);
+        app.take_code(answer(&wanted, None));
+        assert_eq!(app.over, Over::Nothing, "{zoom}");
+    }
+}
+
+#[test]
 fn code_counts_the_samples_that_are_selected() {
     let mut app = app();
     let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();

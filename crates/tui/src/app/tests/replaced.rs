@@ -87,13 +87,49 @@ fn calls_stay_open_and_boxes_zoomed_into() {
     let before = screen(&app);
     press(&mut app, "tt");
     assert_eq!(screen(&app), before);
-    // Where nothing of it is left, the nearest that is.
+    // Where nothing of it is left, the nearest that is; it is there again with the rest.
     app.replace(data(testing::sampled(&[(1, "server", "main;other", 1)])));
     idle(&mut app);
     press(&mut app, "3");
     assert_eq!(selected(&app), "server;main");
     app.replace(data(SampledProfile::default()));
+    app.replace(data(sampled()));
+    idle(&mut app);
+    let boxes = app.shown.as_ref().unwrap().boxes().unwrap();
+    let zoom = app.flame.zoom.unwrap();
+    assert_eq!(boxes.stack(zoom, app.explorer.profile()), flame);
+    assert!(
+        app.calls
+            .lines
+            .iter()
+            .any(|line| { boxes.stack(line.number, app.explorer.profile()) == calls })
+    );
+    app.replace(data(SampledProfile::default()));
     press(&mut app, "1234<Enter>");
+}
+
+#[test]
+fn boxes_of_one_name_in_two_images_are_two() {
+    let samples = |own: u64, libc: u64| {
+        testing::sampled(&[
+            (1, "x", "main;run;a", own),
+            (2, "x", "main;run in lib;b", libc),
+        ])
+    };
+    let mut app = app_of(samples(1, 3), (80, 24));
+    press(&mut app, "3<Down><Down><Enter>");
+    let image = |app: &App| {
+        let boxes = app.shown.as_ref().unwrap().boxes().unwrap();
+        let frame = boxes.frame(app.flame.zoom.unwrap()).unwrap();
+        let profile = app.explorer.profile();
+        let image = profile.frames.of(frame).image;
+        profile.strings.of(image).into_raw().to_owned()
+    };
+    let before = image(&app);
+    app.replace(data(samples(3, 1)));
+    idle(&mut app);
+    assert_eq!(image(&app), before);
+    assert_eq!(before, "lib");
 }
 
 #[test]
