@@ -99,7 +99,7 @@ class TimeChart {
   }
 
   /**
-   * Closes boxes until so many are open.
+   * Closes boxes until that many are open.
    * @param {number} n_open
    */
   close(n_open) {
