@@ -6,7 +6,7 @@ use crate::views::boxes::Found;
 use crate::views::calls::RememberedCalls;
 use crate::views::flame::{FlameView, RememberedFlame};
 use crate::views::opened::{function_name, path_name};
-use crate::views::table::{OpenNames, TableLine};
+use crate::views::table::TableLine;
 use foldhash::{HashMap, HashSet};
 
 /// Rows and nodes by name.
@@ -72,15 +72,15 @@ impl App {
         if self.is_table_old || self.remembered.is_some() {
             return;
         }
-        let names = OpenNames(self.explorer.profile());
+        let profile = self.explorer.profile();
         let open = self.table.open_trees();
-        let open = open.map(|(row, tree)| (self.row_name(row), tree.open_names(&names)));
+        let open = open.map(|(row, tree)| (self.row_name(row), tree.open_names(profile)));
         let selected = self.table.selected().map(|line| {
             let node = match line {
                 TableLine::Row(_) => None,
                 TableLine::Node { row, node, .. } => {
                     let tree = self.table.tree(row);
-                    tree.map(|tree| tree.name_of(node, &names))
+                    tree.map(|tree| tree.name_of(node, profile))
                 }
             };
             (self.row_name(line.row()), node)

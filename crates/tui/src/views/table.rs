@@ -97,31 +97,37 @@ impl OpenTree {
     }
 
     /// What is open, by name.
-    pub(crate) fn open_names(&self, names: &OpenNames<'_>) -> HashSet<u64> {
+    pub(crate) fn open_names(&self, profile: &Profile) -> HashSet<u64> {
         let open = self.open.iter();
-        open.map(|&node| self.name_of(node, names)).collect()
+        open.map(|&node| self.name_of(node, profile)).collect()
     }
 
     /// A number for the names from the outermost to a node.
-    pub(crate) fn name_of(&self, node: u32, names: &OpenNames<'_>) -> u64 {
+    pub(crate) fn name_of(&self, node: u32, profile: &Profile) -> u64 {
         let mut path: Vec<u32> = self.path(node).collect();
         path.reverse();
-        path.into_iter()
-            .fold(0, |above, at| names.below(above, &self.tree, at))
+        path.into_iter().fold(0, |above, at| {
+            function_name(above, self.tree.node(at).frame, profile)
+        })
     }
 
     /// Opens what has these names, and nothing else.
-    fn open_again(&mut self, open: &HashSet<u64>, names: &OpenNames<'_>) {
+    fn open_again(&mut self, open: &HashSet<u64>, profile: &Profile) {
         self.open.clear();
         let roots = self.roots.iter();
         let mut todo: Vec<(u32, u64)> = roots
-            .map(|&root| (root, self.name_of(root, names)))
+            .map(|&root| (root, self.name_of(root, profile)))
             .collect();
         while let Some((node, name)) = todo.pop() {
             if open.contains(&name) {
                 self.open.insert(node);
                 let children = self.tree.node(node).children.iter();
-                todo.extend(children.map(|&child| (child, names.below(name, &self.tree, child))));
+                todo.extend(children.map(|&child| {
+                    (
+                        child,
+                        function_name(name, self.tree.node(child).frame, profile),
+                    )
+                }));
             }
         }
     }
@@ -129,16 +135,6 @@ impl OpenTree {
     /// Nodes from one to the outermost.
     pub(crate) fn path(&self, node: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(node), |&at| self.tree.node(at).parent)
-    }
-}
-
-/// Numbers for paths of names.
-pub(crate) struct OpenNames<'p>(pub(crate) &'p Profile);
-
-impl OpenNames<'_> {
-    fn below(&self, above: u64, tree: &CallTree, node: u32) -> u64 {
-        let Self(profile) = self;
-        function_name(above, tree.node(node).frame, profile)
     }
 }
 
@@ -320,7 +316,7 @@ impl TableView {
                 .is_some_and(|&root| Some(of(root)) == frame);
             let mut tree = OpenTree::of(tree, is_row);
             if let Some(open) = self.again.remove(&row) {
-                tree.open_again(&open, &OpenNames(profile));
+                tree.open_again(&open, profile);
             }
             self.trees.insert(row, tree);
         }
@@ -348,11 +344,11 @@ impl TableView {
         let Some(start) = self.lines.iter().position(is_row) else {
             return;
         };
-        let names = OpenNames(source.shown.counted.explorer.profile());
+        let profile = source.shown.counted.explorer.profile();
         let tree = self.trees.get(&row).zip(node);
         let is_it = |line: &TableLine| match (*line, tree) {
             (TableLine::Node { node, .. }, Some((tree, name))) => {
-                tree.name_of(node, &names) == name
+                tree.name_of(node, profile) == name
             }
             _ => false,
         };
