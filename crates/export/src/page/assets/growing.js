@@ -112,17 +112,11 @@ class Growing {
 
   grow() {
     const length = this.labels.length * 2;
-    /** @param {any} old */
-    const larger = (old) => {
-      const column = new old.constructor(length);
-      column.set(old);
-      return column;
-    };
-    this.labels = larger(this.labels);
-    this.parents = larger(this.parents);
-    this.weights = larger(this.weights);
-    this.samples = larger(this.samples);
-    this.own = larger(this.own);
+    this.labels = longer(this.labels, length);
+    this.parents = longer(this.parents, length);
+    this.weights = longer(this.weights, length);
+    this.samples = longer(this.samples, length);
+    this.own = longer(this.own, length);
     if (this.slots.length > 0) this.fillSlots();
   }
 

@@ -1,5 +1,16 @@
 // Boxes of a flame graph: where each begins and how wide it is, in the event's unit; by depth from left to right.
 
+/**
+ * A column with room for more.
+ * @param {any} old
+ * @param {number} length
+ */
+function longer(old, length) {
+  const column = new old.constructor(length);
+  column.set(old);
+  return column;
+}
+
 class Boxes {
   /** @param {number} capacity */
   constructor(capacity) {
@@ -48,19 +59,13 @@ class Boxes {
 
   grow() {
     const length = Math.max(64, this.labels.length * 2);
-    /** @param {any} old */
-    const larger = (old) => {
-      const column = new old.constructor(length);
-      column.set(old);
-      return column;
-    };
-    this.starts = larger(this.starts);
-    this.widths = larger(this.widths);
-    this.own = larger(this.own);
-    this.samples = larger(this.samples);
-    this.labels = larger(this.labels);
-    this.parents = larger(this.parents);
-    this.depths = larger(this.depths);
+    this.starts = longer(this.starts, length);
+    this.widths = longer(this.widths, length);
+    this.own = longer(this.own, length);
+    this.samples = longer(this.samples, length);
+    this.labels = longer(this.labels, length);
+    this.parents = longer(this.parents, length);
+    this.depths = longer(this.depths, length);
   }
 
   /** Lists boxes by depth; they are numbered so that each level is in order. */
