@@ -1,8 +1,75 @@
-//! What to do instead of a flag that perf has and rprof has not.
+//! What to do instead of a flag or a command that perf has and rprof has not.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 type Tips = &'static [(&'static [&'static str], &'static str)];
+
+/// perf's commands, and what answers the same questions here; where nothing does, that is said.
+const OF_COMMANDS: Tips = &[
+    (
+        &["evlist"],
+        "use rprof info: it lists the events of a recording",
+    ),
+    (
+        &["buildid-list"],
+        "use rprof symbols: it lists the binaries of a recording, and where their names come from",
+    ),
+    (
+        &["buildid-cache", "archive"],
+        "use rprof symbols --embed: the names travel inside the recording",
+    ),
+    (
+        &["data"],
+        "rprof script --format json prints samples, rprof export writes files for other viewers",
+    ),
+    (
+        &["mem"],
+        "use rprof record -d -W -e EVENT, then rprof report --mem-mode",
+    ),
+    (
+        &["c2c"],
+        "false sharing is not analyzed: rprof report --mem-mode shows the sampled memory accesses",
+    ),
+    (
+        &["probe"],
+        "probes need no definition: rprof record -e uprobe:FILE:FUNCTION or -e kprobe:FUNCTION; \
+         rprof list --path FILE lists functions",
+    ),
+    (
+        &["trace"],
+        "system calls are tracepoints: rprof record -e 'syscalls:sys_enter_*' -- COMMAND, then rprof script",
+    ),
+    (
+        &["sched", "timechart"],
+        "scheduler events are tracepoints: rprof record -a -e 'sched:*' -- sleep 1, then rprof script",
+    ),
+    (
+        &["lock", "kmem", "kvm", "kwork", "iostat"],
+        "its events are tracepoints: rprof list tracepoint lists them, rprof record -e samples them, \
+         rprof script prints them",
+    ),
+    (
+        &["ftrace"],
+        "the function tracer is not used: rprof record -e kprobe:FUNCTION samples the calls of a kernel function",
+    ),
+    (
+        &["kallsyms"],
+        "use rprof list kprobe NAME: kernel functions that can be probed",
+    ),
+    (
+        &["inject"],
+        "leave it out: rprof reads jitdumps and build ids itself",
+    ),
+    (
+        &["daemon"],
+        "use rprof record -a --switch-output=1h --switch-max-files=24: it keeps the latest files",
+    ),
+    (
+        &["config"],
+        "there is no configuration file: flags and environment variables only",
+    ),
+    (&["version"], "use rprof --version"),
+];
 
 /// The same of `perf report`.
 const OF_REPORT: Tips = &[
@@ -20,8 +87,12 @@ const OF_REPORT: Tips = &[
     ),
     (&["-T"], "use -s tid: a row for each thread"),
     (
+        &["-e", "--event"],
+        "leave it out: each event has its table; rprof tui -e and rprof flame -e show one",
+    ),
+    (
         &["--tui", "--gtk"],
-        "leave it out: on a terminal a pager shows the text, and rprof flame --open a picture",
+        "use rprof tui: it browses a recording interactively; rprof flame --open shows a picture",
     ),
     (
         &[
@@ -108,7 +179,7 @@ const OF_ANNOTATE: Tips = &[
     ),
     (
         &["--tui", "--gtk"],
-        "leave it out: on a terminal a pager shows the text",
+        "use rprof tui: its key a shows the code of a function",
     ),
     (
         &["--objdump", "--addr2line"],
@@ -214,6 +285,10 @@ const OF_TOP: Tips = &[
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const OF_RECORD: Tips = &[
     (
+        &["--timeout"],
+        "use --duration SECONDS: it ends the recording",
+    ),
+    (
         &["--off-cpu"],
         "use -e sched:sched_switch: it shows where tasks cease to run",
     ),
@@ -272,8 +347,10 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
         Some("top") => OF_TOP,
         _ => OF_RECORD,
     };
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
+    match error.kind() {
+        ErrorKind::UnknownArgument => {}
+        ErrorKind::InvalidSubcommand => return explained_command(error),
+        _ => return error,
     }
     error.remove(ContextKind::Suggested);
     error.remove(ContextKind::Usage);
@@ -287,6 +364,26 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
         error.insert(ContextKind::Suggested, tip);
     } else if error.get(ContextKind::SuggestedArg).is_none() {
         let tip = ContextValue::StyledStrs(vec!["--help lists all flags".into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
+}
+
+/// The same of a command.
+fn explained_command(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let instead = OF_COMMANDS
+        .iter()
+        .find(|(names, _)| names.contains(&name.as_str()));
+    error.remove(ContextKind::Usage);
+    if let Some((_, instead)) = instead {
+        error.remove(ContextKind::SuggestedSubcommand);
+        let tip = ContextValue::StyledStrs(vec![(*instead).to_owned().into()]);
+        error.insert(ContextKind::Suggested, tip);
+    } else if error.get(ContextKind::SuggestedSubcommand).is_none() {
+        let tip = ContextValue::StyledStrs(vec!["rprof --help lists all commands".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
@@ -324,6 +421,7 @@ mod tests {
             );
         }
         assert!(said(&["--dry-run", "true"]).contains("rprof doctor"));
+        assert!(said(&["--timeout", "1000", "true"]).contains("use --duration"));
         assert!(said(&["--bogus", "true"]).contains("--help"));
         let other = said(&["--al-cpus", "true"]);
         assert!(
@@ -360,10 +458,33 @@ mod tests {
     }
 
     #[test]
+    fn perfs_commands_that_are_not_there_have_a_tip() {
+        use clap::CommandFactory;
+        let said = |name: &str| {
+            let error = Args::try_parse_from(["rprof", name]).unwrap_err();
+            explained(error, Some(name)).to_string()
+        };
+        for (names, instead) in OF_COMMANDS {
+            for name in *names {
+                assert!(Args::command().find_subcommand(name).is_none(), "{name}");
+                let said = said(name);
+                assert!(
+                    said.contains(instead) && !said.contains("similar"),
+                    "{said}"
+                );
+            }
+        }
+        assert!(said("reprot").contains("'report'"));
+        assert!(said("qqqqqq").contains("rprof --help"));
+    }
+
+    #[test]
     fn flags_of_perf_report_have_their_own_tips() {
         for (flag, instead) in [
             ("-D", "rprof dump"),
             ("-T", "-s tid"),
+            ("--event", "each event has its table"),
+            ("--tui", "rprof tui"),
             ("--raw-trace", "trace_fields"),
             ("--percent-type", "--percentage"),
             ("--pretty", "--format csv"),
@@ -381,7 +502,7 @@ mod tests {
             ("--print-line", "file and number"),
             ("-l", "file and number"),
             ("-P", "--format json"),
-            ("--tui", "a pager"),
+            ("--tui", "rprof tui"),
             ("--itrace", "not decoded"),
             ("--objdump", "without other tools"),
             ("--skip-missing", "leave it out"),

@@ -24,12 +24,23 @@ pub(super) fn files(text: &str) -> Result<usize, String> {
         .map_err(|_| "a number of files, or 0 for all".to_owned())
 }
 
-/// Seconds, and parts of them.
+/// A span of time: seconds, or a number with its unit.
 pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
-    match seconds {
+    const UNITS: &[(&str, f64)] = &[
+        ("ms", 0.001),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("h", 3600.0),
+        ("d", 86400.0),
+    ];
+    let with_unit = |&(unit, seconds): &(&str, f64)| Some((text.strip_suffix(unit)?, seconds));
+    let (number, unit) = UNITS.iter().find_map(with_unit).unwrap_or((text, 1.0));
+    let seconds = number.parse().ok().map(|number: f64| number * unit);
+    match seconds.map(Duration::try_from_secs_f64) {
         Some(Ok(time)) if !time.is_zero() => Ok(time),
-        _ => Err("seconds, more than none, such as 10 or 0.5".to_owned()),
+        _ => Err(
+            "a time above 0: seconds, or with ms, s, m, h or d, such as 10, 0.5 or 2m".to_owned(),
+        ),
     }
 }
 
@@ -40,6 +51,7 @@ fn from_one<T: FromStr + PartialOrd + From<u8>>(text: &str, what: &str) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::args::record::tests::record;
 
     #[test]
@@ -54,7 +66,10 @@ mod tests {
             (["--cpu-percent", "-1"], "percent of one CPU"),
             (["--duration", "-1"], "seconds"),
             (["--duration", "0"], "seconds"),
-            (["--duration", "1s"], "seconds"),
+            (["--duration", "1x"], "seconds"),
+            (["--duration", "s"], "seconds"),
+            (["--duration", "1 s"], "seconds"),
+            (["--duration", "0ms"], "seconds"),
             (["--duration", "nan"], "seconds"),
             (["--duration", "1e30"], "seconds"),
             (["--max-size", "-1"], "a size with its unit"),
@@ -62,6 +77,21 @@ mod tests {
         ] {
             let error = record(&words).unwrap_err().to_string();
             assert!(error.contains(said), "{words:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_duration_has_a_unit_or_is_in_seconds() {
+        for (text, ms) in [
+            ("10", 10_000),
+            ("0.5", 500),
+            ("1s", 1_000),
+            ("1.5s", 1_500),
+            ("250ms", 250),
+            ("2m", 120_000),
+            ("1h", 3_600_000),
+        ] {
+            assert_eq!(seconds(text), Ok(Duration::from_millis(ms)), "{text}");
         }
     }
 

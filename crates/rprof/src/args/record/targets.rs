@@ -76,10 +76,10 @@ pub(crate) struct TargetArgs {
     #[arg(long)]
     pub(crate) include_self: bool,
 
-    /// Stop after this many seconds
+    /// Stop after this time: seconds, or with a unit (ms, s, m, h, d)
     #[arg(
         long,
-        value_name = "SECONDS",
+        value_name = "TIME",
         value_parser = numbers::seconds,
         allow_negative_numbers = true
     )]
