@@ -228,3 +228,17 @@ fn code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown() {
     assert!(all.stdout.contains("small in "), "{}", all.stdout);
     assert!(shown(&file, &["vast"]).contains("instructions without samples"));
 }
+
+#[test]
+fn a_recording_as_a_plain_word_says_how_it_is_read() {
+    let file = common::fixtures().join("spin/perf.data");
+    let said = run(rprof(["annotate"]).arg(&file)).fails(2);
+    let how = format!("rprof annotate -i {}", file.display());
+    assert!(
+        said.contains("is a recording") && said.contains(&how),
+        "{said}"
+    );
+    let directory = common::fixtures().join("forms/directory");
+    let said = run(rprof(["annotate"]).arg(&directory)).fails(2);
+    assert!(said.contains("is a recording"), "{said}");
+}

@@ -6,8 +6,11 @@ use clap::ValueEnum;
 use rprof_analysis::{CodeOptions, WantedFunction};
 use rprof_annotate::PercentType;
 use rprof_disassembly::Syntax;
+use rprof_perfdata::FileHeader;
 use rprof_profile::{FilterError, NameList};
 use rprof_untrusted::quoted;
+use std::ffi::OsStr;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The recording, unless another one is named.
@@ -176,5 +179,23 @@ fn parse_callers(text: &str) -> Result<NameList, FilterError> {
 }
 
 fn parse_function(text: &str) -> Result<WantedFunction, FilterError> {
+    // All other readers take a recording as a plain word.
+    if is_recording(Path::new(text)) {
+        let file = quoted(OsStr::new(text));
+        let why =
+            format!("it is a recording: rprof annotate -i {file} shows its hottest functions");
+        return Err(FilterError(why));
+    }
     WantedFunction::parse(text, super::filters::read_names)
+}
+
+/// Whether a file, or the one with the records in a directory, begins as recordings do.
+fn is_recording(path: &Path) -> bool {
+    let path = match path.is_dir() {
+        true => path.join("data"),
+        false => path.to_owned(),
+    };
+    let mut magic = [0; 8];
+    let read = rprof_untrusted::open(&path).and_then(|(mut file, _)| file.read_exact(&mut magic));
+    read.is_ok() && FileHeader::endian_of(magic).is_some()
 }
