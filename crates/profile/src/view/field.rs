@@ -30,6 +30,12 @@ impl Field {
         sums.chain(SortKey::all().map(Self::Key))
     }
 
+    /// What can be typed: names of fields, and other names that perf has for some.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let others = SortKey::OTHER_NAMES.iter().map(|(other, _)| *other);
+        Self::all().map(Self::name).chain(others)
+    }
+
     /// What it is, in a line.
     pub const fn about(self) -> &'static str {
         match self {

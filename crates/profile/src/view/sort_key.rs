@@ -50,6 +50,12 @@ impl SortKey {
         Self::Dimension(Dimension::LocalInsLat),
     ];
 
+    /// Names that perf has for keys beside those that [`Self::name`] gives.
+    pub(super) const OTHER_NAMES: &[(&str, Self)] = &[
+        ("symbol", Self::Symbol),
+        ("sym_size", Self::Dimension(Dimension::SymSize)),
+    ];
+
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         let dimensions = Dimension::ALL.iter().copied().map(Self::Dimension);
@@ -60,11 +66,9 @@ impl SortKey {
 
     /// The key with a name.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "symbol" => Some(Self::Symbol),
-            "sym_size" => Some(Self::Dimension(Dimension::SymSize)),
-            _ => Self::all().find(|key| key.name() == name),
-        }
+        let other = Self::OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        let other = other.map(|(_, key)| *key);
+        other.or_else(|| Self::all().find(|key| key.name() == name))
     }
 
     /// perf's name on the command line.

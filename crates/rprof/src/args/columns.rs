@@ -152,11 +152,10 @@ fn asked(
 }
 
 fn unknown(name: &str, what: &str) -> anyhow::Error {
-    let known = || Field::all().map(|field| field.name().to_owned());
-    let nearest = Suggestions::among(name, known());
+    let nearest = Suggestions::among(name, Field::words().map(str::to_owned));
     let all = match nearest.0.is_empty() {
         true => {
-            let known: Vec<String> = known().collect();
+            let known: Vec<&str> = Field::all().map(Field::name).collect();
             let known = known.join(", ");
             format!("; known are {known}, and fields of recorded tracepoints")
         }
@@ -247,6 +246,11 @@ mod tests {
         let error = asked(&["com"]).unwrap_err().to_string();
         assert!(
             error.contains("unknown sort key 'com': did you mean"),
+            "{error}"
+        );
+        let error = asked(&["symbl"]).unwrap_err().to_string();
+        assert!(
+            error.ends_with("unknown sort key 'symbl': did you mean 'symbol'?"),
             "{error}"
         );
         let error = asked(&["qqqqqq"]).unwrap_err().to_string();
