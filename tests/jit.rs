@@ -8,6 +8,8 @@
 )]
 
 mod common;
+#[path = "jit/fixes.rs"]
+mod fixes;
 
 use common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
 use std::path::{Path, PathBuf};
@@ -165,7 +167,9 @@ fn code_without_a_map_says_how_to_get_one() {
     let hint = format!("{}: JIT code, and no such file", said.trim());
     let line = table.lines().find(|line| line.contains(&hint));
     let line = line.unwrap_or_else(|| panic!("{hint}\n{table}"));
-    assert!(line.contains("; fix: node --perf-basic-prof"), "{line}");
+    let fix =
+        "; fix: node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
+    assert!(line.contains(fix), "{line}");
 }
 
 /// A function is loaded, moved, and another one is loaded where it was: each runs for a while.

@@ -98,23 +98,24 @@ fn map_maker(comm: &str) -> &'static str {
         ("MainThread", "node --perf-basic-prof"),
         (
             "java",
-            "java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit (JDK 17), or perf-map-agent",
+            "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (JDK 17 or newer; \
+             before that perf-map-agent)",
         ),
         // Regular expressions: PCRE writes no map.
         (
             "php",
-            "php -d pcre.jit=0 (PCRE's code has no names), -d opcache.jit_debug=16 for PHP's own",
+            "php -d opcache.jit_debug=16 (PHP's own code), -d pcre.jit=0 (PCRE's code never has names)",
         ),
         ("nginx", "pcre_jit off (PCRE's code has no names)"),
-        ("python", "python -X perf (3.12)"),
+        ("python", "python3 -X perf (3.12 or newer)"),
         ("dotnet", "DOTNET_PerfMapEnabled=1"),
         (".NET", "DOTNET_PerfMapEnabled=1"),
-        ("ruby", "ruby --yjit --yjit-perf"),
+        ("ruby", "ruby --yjit --yjit-perf (3.3 or newer)"),
         ("julia", "ENABLE_JITPROFILING=1"),
     ];
     let known = MAKERS.iter().find(|(name, _)| comm.starts_with(name));
     known.map_or(
-        "node --perf-basic-prof, java -XX:+DumpPerfMapAtExit or python -X perf write one",
+        "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit or python3 -X perf write one",
         |(_, how)| how,
     )
 }
@@ -240,9 +241,12 @@ mod tests {
     #[test]
     fn who_made_the_code_is_told_how_to_name_it() {
         assert_eq!(map_maker("node"), "node --perf-basic-prof");
-        assert_eq!(map_maker("python3.12"), "python -X perf (3.12)");
+        assert_eq!(map_maker("python3.12"), "python3 -X perf (3.12 or newer)");
         assert!(map_maker("php-fpm8.2").contains("pcre.jit=0"));
-        assert!(map_maker("java").contains("-XX:+PreserveFramePointer"));
+        // The JVM wants the one before the other.
+        assert!(
+            map_maker("java").contains("-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit")
+        );
         assert!(map_maker("spin").contains("java"));
     }
 }
