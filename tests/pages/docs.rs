@@ -1,18 +1,19 @@
 //! Man pages and completions name every sub-command and every flag.
 
-#[path = "../../crates/rprof/examples/docs/pages.rs"]
-mod made;
-
 use crate::common::{not_run, rprof, run, scratch, tool};
 use clap::Command;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+const MAN_PAGES: &str = "share/man/man1";
+
+const COMPLETIONS: [&str; 3] = ["bash", "zsh", "fish"];
+
 /// Each sub-command as it is typed, with its page.
 fn pages(command: &Command) -> Vec<(String, String)> {
     let below = command.get_subcommands().flat_map(pages);
     let name = command.get_bin_name().unwrap_or("rprof").to_owned();
-    let page = format!("share/man/man1/{}.1", name.replace(' ', "-"));
+    let page = format!("{MAN_PAGES}/{}.1", name.replace(' ', "-"));
     std::iter::once((name, page)).chain(below).collect()
 }
 
@@ -38,22 +39,25 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// A folder with all of it, as rprof writes it.
 fn written() -> (tempfile::TempDir, PathBuf) {
     let dir = scratch();
     let prefix = dir.path().join("prefix");
-    made::write(&prefix, "2026-01-01").unwrap();
+    let folder = prefix.join(MAN_PAGES);
+    let said = run(rprof(["help"]).arg(format!("--man={}", folder.display()))).ok();
+    assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", ""));
+    for shell in COMPLETIONS {
+        let script = run(&mut rprof(["completions", shell])).ok();
+        assert_eq!(script.stderr, "", "{shell}");
+        std::fs::write(prefix.join(shell), script.stdout).unwrap();
+    }
     (dir, prefix)
 }
 
 #[test]
 fn man_pages_and_completions_name_every_flag() {
     let (_dir, prefix) = written();
-    let completions = [
-        "share/bash-completion/completions/rprof",
-        "share/zsh/site-functions/_rprof",
-        "share/fish/vendor_completions.d/rprof.fish",
-    ];
-    let completions = completions.map(|path| read(&prefix.join(path)));
+    let completions = COMPLETIONS.map(|shell| read(&prefix.join(shell)));
     let pages = all_pages();
     assert!(pages.iter().any(|(name, _)| name == "rprof stat record"));
     for (name, page) in &pages {
@@ -71,15 +75,36 @@ fn man_pages_and_completions_name_every_flag() {
         }
     }
     let expected: BTreeSet<PathBuf> = pages.iter().map(|(_, page)| prefix.join(page)).collect();
-    let found = std::fs::read_dir(prefix.join("share/man/man1")).unwrap();
+    let found = std::fs::read_dir(prefix.join(MAN_PAGES)).unwrap();
     let found: BTreeSet<PathBuf> = found.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found, expected);
 }
 
 #[test]
+fn help_and_pages_say_how_a_command_is_typed() {
+    for words in [&[][..], &["record"], &["stat", "record"]] {
+        let by_flag = run(&mut rprof(words.iter().copied().chain(["--help"]))).ok();
+        let by_command = run(&mut rprof(
+            ["help"].into_iter().chain(words.iter().copied()),
+        ))
+        .ok();
+        assert_eq!(by_command.stdout, by_flag.stdout, "{words:?}");
+    }
+    let page = run(&mut rprof(["help", "--man", "record"])).ok().stdout;
+    let page = page.replace("\\-", "-");
+    let synopsis = page.split(".SH SYNOPSIS\n").nth(1).unwrap();
+    let synopsis = synopsis.lines().next().unwrap();
+    assert_eq!(synopsis, "\\fBrprof record\\fR [OPTIONS] [COMMAND]...");
+    let no_such = run(&mut rprof(["help", "evlist"])).fails(2);
+    assert!(no_such.contains("use rprof info"), "{no_such}");
+    let no_such = run(&mut rprof(["help", "--man", "evlist"])).fails(2);
+    assert!(no_such.contains("no command 'evlist'"), "{no_such}");
+}
+
+#[test]
 fn bash_completes_sub_commands_and_flags() {
     let (_dir, prefix) = written();
-    let script = prefix.join("share/bash-completion/completions/rprof");
+    let script = prefix.join("bash");
     let completed = |words: &str| {
         let bash = format!(
             "source {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
@@ -102,10 +127,7 @@ fn bash_completes_sub_commands_and_flags() {
 #[test]
 fn zsh_and_fish_can_read_their_completions() {
     let (_dir, prefix) = written();
-    for (shell, path) in [
-        ("zsh", "share/zsh/site-functions/_rprof"),
-        ("fish", "share/fish/vendor_completions.d/rprof.fish"),
-    ] {
+    for shell in ["zsh", "fish"] {
         if std::process::Command::new(shell)
             .arg("--version")
             .output()
@@ -117,7 +139,7 @@ fn zsh_and_fish_can_read_their_completions() {
             );
             continue;
         }
-        let ran = run(tool(shell).arg("-n").arg(prefix.join(path))).ok();
+        let ran = run(tool(shell).arg("-n").arg(prefix.join(shell))).ok();
         assert_eq!(ran.stderr, "", "{shell}");
     }
 }

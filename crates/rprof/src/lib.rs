@@ -1,14 +1,15 @@
 //! `rprof`: the command line. Everything that prints to stdout or stderr, or decides on an exit
 //! code, is in this crate.
 //!
-//! The program is [`main`]. It is a library only so that man pages and completions can be made from
-//! [`command`], without a sub-command for it in the program.
+//! The program is [`main`]. It is a library only so that tests can compare man pages and completions with
+//! [`command`].
 
 mod args;
 mod browser;
 mod cmd;
 mod say;
 mod screen;
+mod sudo;
 mod target;
 mod usage;
 
@@ -39,7 +40,7 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let args = match Args::read() {
+    let args = match Args::read(std::env::args_os()) {
         Ok(args) => args,
         Err(error) => return usage::answer(&error),
     };
@@ -68,6 +69,8 @@ pub fn main() -> ExitCode {
         Command::Info(args) => cmd::info::run(&args, paging),
         Command::Doctor(args) => cmd::doctor::run(&args, rights),
         Command::List(args) => cmd::list::run(&args, paging),
+        Command::Completions(args) => cmd::completions::run(&args),
+        Command::Help(args) => cmd::help::run(&args),
     };
     match done {
         Ok(code) => code,

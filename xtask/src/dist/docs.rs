@@ -1,25 +1,33 @@
-//! Man pages and completions: an example of rprof's writes them, so that neither rprof nor this
-//! program needs what makes them.
+//! Man pages and completions: rprof itself writes them.
 
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::Release;
-use crate::command::{self, cargo};
+use super::files::make_folder;
+use crate::command::captured;
 
-/// Writes them below `prefix`.
-pub(super) fn write(release: &Release, prefix: &Path) -> Result<()> {
-    let run = [
-        "run",
-        "--quiet",
-        "--locked",
-        "-p",
-        "rprof",
-        "--example",
-        "docs",
-    ];
-    let mut docs = cargo();
-    let docs = docs.args(run).arg("--").arg(prefix);
-    command::run(docs.arg(release.date("+%F")?))
+/// Shells, and where each looks for completions.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/rprof"),
+    ("zsh", "share/zsh/site-functions/_rprof"),
+    ("fish", "share/fish/vendor_completions.d/rprof.fish"),
+];
+
+/// Writes them below `prefix`; `rprof` starts the program.
+pub(super) fn write(release: &Release, rprof: impl Fn() -> Command, prefix: &Path) -> Result<()> {
+    let mut pages = rprof();
+    pages.env("SOURCE_DATE_EPOCH", release.time.to_string());
+    let folder = prefix.join("share/man/man1");
+    captured(pages.arg("help").arg(format!("--man={}", folder.display())))?;
+    for (shell, path) in COMPLETIONS {
+        let script = captured(rprof().args(["completions", shell]))?;
+        let path = prefix.join(path);
+        make_folder(path.parent().unwrap_or(prefix))?;
+        fs::write(&path, script).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
 }

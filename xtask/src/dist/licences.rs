@@ -146,7 +146,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected}");
         }
-        for other in ["\nclap_mangen ", "\nproptest ", "\nrprof-base ", "\nxtask "] {
+        for other in ["\nproptest ", "\nrprof-base ", "\nxtask "] {
             assert!(!text.contains(other), "{other}");
         }
     }

@@ -41,16 +41,25 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         _ => bail!("dist takes no arguments but --docs"),
     };
     let release = Release::find()?;
+    let toolchain = match only_docs {
+        true => None,
+        false => Some(Toolchain::find(&release)?),
+    };
     let folder = target_folder()?.join("dist");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
     }
-    if only_docs {
-        docs::write(&release, &folder)?;
+    let Some(toolchain) = toolchain else {
+        let rprof = || {
+            let mut rprof = cargo();
+            rprof.args(["run", "--quiet", "--locked", "-p", "rprof", "--"]);
+            rprof
+        };
+        docs::write(&release, rprof, &folder)?;
         println!("man pages and completions are in {}", folder.display());
         return Ok(());
-    }
-    let binary = build(&release)?;
+    };
+    let binary = build(&toolchain)?;
     let name = format!("rprof-{}-{}-linux", release.version, release.architecture);
     let tree = folder.join("stage").join(&name);
     fill(&release, &binary, &tree)?;
@@ -104,25 +113,55 @@ impl Release {
     }
 }
 
-/// Builds the binary, and returns where it is.
-fn build(release: &Release) -> Result<PathBuf> {
-    let target = release.target();
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let library = ["--print", "target-libdir", "--target", &target];
-    let library = captured(command(rustc).args(library))?;
-    ensure!(
-        Path::new(library.trim()).is_dir(),
-        "needs Rust's library for {target}: rustup target add {target}"
-    );
-    let compiler = format!("CC_{}", target.replace('-', "_"));
-    let mut build = cargo();
-    if env::var_os(&compiler).is_none() {
+/// What builds static binaries.
+struct Toolchain {
+    target: String,
+    /// The variable that names the C compiler, and what it is to be; `None` if it names one already.
+    compiler: Option<(String, &'static str)>,
+}
+
+impl Toolchain {
+    /// Looks for all of it before anything is built or removed.
+    fn find(release: &Release) -> Result<Self> {
+        let target = release.target();
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let library = ["--print", "target-libdir", "--target", &target];
+        let library = captured(command(rustc).args(library))?;
+        let variable = format!("CC_{}", target.replace('-', "_"));
+        let is_named = env::var_os(&variable).is_some();
         // zstd and ring are C.
+        let has_compiler = is_named || captured(command("musl-gcc").arg("--version")).is_ok();
+        let lacks = lacking(&target, Path::new(library.trim()).is_dir(), has_compiler);
         ensure!(
-            captured(command("musl-gcc").arg("--version")).is_ok(),
-            "needs a C compiler for musl: apt-get install musl-tools, or name one in {compiler}"
+            lacks.is_empty(),
+            "a static binary needs {}",
+            lacks.join(", and ")
         );
-        build.env(&compiler, "musl-gcc");
+        Ok(Self {
+            target,
+            compiler: (!is_named).then_some((variable, "musl-gcc")),
+        })
+    }
+}
+
+/// What is not there, and how to install it.
+fn lacking(target: &str, has_library: bool, has_compiler: bool) -> Vec<String> {
+    let library = format!("Rust's library for {target} (rustup target add {target})");
+    let compiler = format!(
+        "a C compiler for musl (apt-get install musl-tools, or name one in CC_{})",
+        target.replace('-', "_")
+    );
+    let parts = [(has_library, library), (has_compiler, compiler)];
+    let lacks = parts.into_iter().filter(|(is_there, _)| !is_there);
+    lacks.map(|(_, what)| what).collect()
+}
+
+/// Builds the binary, and returns where it is.
+fn build(toolchain: &Toolchain) -> Result<PathBuf> {
+    let target = &toolchain.target;
+    let mut build = cargo();
+    if let Some((variable, compiler)) = &toolchain.compiler {
+        build.env(variable, compiler);
     }
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
@@ -131,13 +170,13 @@ fn build(release: &Release) -> Result<PathBuf> {
     let remap = paths.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()));
     build.env("CARGO_ENCODED_RUSTFLAGS", remap.join("\x1f"));
     build.args(["build", "--locked", "-p", "rprof", "--profile", "stripped"]);
-    command::run(build.args(["--target", &target]))?;
+    command::run(build.args(["--target", target]))?;
     Ok(target_folder()?.join(target).join("stripped/rprof"))
 }
 
 /// Puts together what is below `/usr` or `/usr/local`.
 fn fill(release: &Release, binary: &Path, tree: &Path) -> Result<()> {
-    docs::write(release, tree)?;
+    docs::write(release, || command(binary), tree)?;
     copy(binary, &tree.join("bin/rprof"))?;
     let texts = tree.join("share/doc/rprof");
     make_folder(&texts)?;
@@ -183,10 +222,25 @@ mod tests {
             architecture: "x86_64",
             maintainer: maintainer::NOBODY.to_owned(),
         };
-        assert_eq!(release.date("+%F").unwrap(), "2000-02-28");
         let mail = release.date("--rfc-email").unwrap();
         assert_eq!(mail, "Mon, 28 Feb 2000 23:59:59 +0000");
         assert_eq!(release.target(), "x86_64-unknown-linux-musl");
+    }
+
+    #[test]
+    fn all_that_is_missing_is_said_at_once() {
+        let target = "x86_64-unknown-linux-musl";
+        assert!(lacking(target, true, true).is_empty());
+        let both = lacking(target, false, false).join(", and ");
+        assert!(
+            both.contains("rustup target add x86_64-unknown-linux-musl"),
+            "{both}"
+        );
+        assert!(
+            both.contains("musl-tools, or name one in CC_x86_64_unknown_linux_musl"),
+            "{both}"
+        );
+        assert_eq!(lacking(target, true, false).len(), 1);
     }
 
     #[test]

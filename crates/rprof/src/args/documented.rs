@@ -21,10 +21,8 @@ pub(crate) fn documented() -> Command {
     let shown = rprof
         .get_subcommands()
         .filter(|command| !command.is_hide_set());
-    let shown = shown
-        .filter(|command| command.get_name() != "help")
-        .cloned();
     let shown: Vec<Command> = shown
+        .cloned()
         .map(|command| match command.get_name() {
             "stat" => command.subcommands(below_stat.clone()),
             _ => command,

@@ -5,6 +5,7 @@ mod annotate;
 mod attached;
 mod columns;
 mod command;
+mod completions;
 mod diff;
 mod doctor;
 mod documented;
@@ -18,6 +19,7 @@ mod forms;
 mod graph;
 mod groups;
 mod header;
+mod help;
 mod input;
 mod layout;
 mod limits;
@@ -43,6 +45,7 @@ pub(crate) use against::AgainstArgs;
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
+pub(crate) use completions::CompletionsArgs;
 pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
@@ -53,6 +56,7 @@ pub(crate) use fold::FoldArgs;
 pub(crate) use forms::{Form, Given};
 use groups::GroupArgs;
 pub(crate) use header::HeaderArgs;
+pub(crate) use help::HelpArgs;
 pub(crate) use input::{InputArgs, SampleArgs};
 pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
@@ -76,6 +80,7 @@ pub(crate) use tui::TuiArgs;
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 /// A sampling profiler for Linux.
@@ -84,6 +89,7 @@ use std::io::IsTerminal;
     name = "rprof",
     version,
     propagate_version = true,
+    disable_help_subcommand = true,
     max_term_width = 100
 )]
 #[command(
@@ -102,13 +108,13 @@ impl Args {
     /// Columns of help where nobody says how many there are.
     const WIDTH: usize = 80;
 
-    /// Reads what was typed.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
+    /// Reads what was typed, beginning with the program's name.
+    pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
         if !is_width_known() {
             command = command.term_width(Self::WIDTH);
         }
-        let words = stat::as_one_word(std::env::args_os());
+        let words = stat::as_one_word(words);
         let words = attached::with_equals(&command, words);
         let verb = words
             .get(1)
@@ -165,6 +171,10 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Show what stands between you and a profile, and the smallest step that would help
     Doctor(DoctorArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Show the help of a command, or write man pages
+    Help(HelpArgs),
 }
 
 #[derive(Debug, clap::Args)]

@@ -108,6 +108,8 @@ mod tests {
                 | Command::Diff(_)
                 | Command::List(_)
                 | Command::Top(_)
+                | Command::Completions(_)
+                | Command::Help(_)
                 | Command::Doctor(_) => {
                     panic!()
                 }

@@ -1,6 +1,7 @@
 //! What is said when a recording is over.
 
 use crate::say;
+use crate::sudo::sudo_rprof;
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_perfdata::feature::StackEnds;
 use rprof_profile::Coverage;
@@ -260,10 +261,10 @@ fn coverage(summary: &Summary) -> Option<String> {
         of: coverage.unit.words(event.map_or("?", |event| &event.name)),
     };
     let more = match (summary.is_by_cpu, effective_uid()) {
-        (true, _) => "a higher -F may cover more",
-        (false, 0) => "-a covers them",
-        (false, _) if is_live(summary) => "sudo rprof top covers them",
-        (false, _) => "sudo rprof record covers them",
+        (true, _) => "a higher -F may cover more".to_owned(),
+        (false, 0) => "-a covers them".to_owned(),
+        (false, _) if is_live(summary) => format!("{} top covers them", sudo_rprof()),
+        (false, _) => format!("{} record covers them", sudo_rprof()),
     };
     Some(format!("{coverage} ({more})"))
 }

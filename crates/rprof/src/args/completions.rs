@@ -1,0 +1,17 @@
+//! Arguments of `rprof completions`.
+
+use clap_complete::Shell;
+
+const WHERE: &str = "Where shells look for them:
+  rprof completions bash > ~/.local/share/bash-completion/completions/rprof
+  rprof completions zsh > ~/.zfunc/_rprof      (with ~/.zfunc in fpath)
+  rprof completions fish > ~/.config/fish/completions/rprof.fish";
+
+/// Of which shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = WHERE)]
+pub(crate) struct CompletionsArgs {
+    /// Shell that reads them
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
