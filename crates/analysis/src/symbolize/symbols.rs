@@ -151,9 +151,17 @@ impl Symbols {
         self.entries.get(location as usize)
     }
 
-    /// Bytes from the start of a location's function to the location; 0 without a name.
+    /// Bytes from the start of a location's function to the location; 0 without a name, and one byte
+    /// before what nothing calls, which has that name.
     pub fn offset(&self, location: u32) -> u64 {
-        self.entry(location).map_or(0, |entry| entry.offset)
+        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        offset.cast_signed().max(0).cast_unsigned()
+    }
+
+    /// The same to the return address whose call is at the location.
+    pub fn return_offset(&self, location: u32) -> u64 {
+        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        offset.wrapping_add(1)
     }
 
     /// Bytes of the symbol of a location's function; none if no symbol names it.
