@@ -35,6 +35,8 @@ pub enum NoFile {
     NotJitDump,
     /// Somebody wrote to it while it was read.
     BeingWritten,
+    /// It is part of the recorded kernel (vdso), which is not known to be the running one.
+    OtherKernel,
 }
 
 impl std::fmt::Display for NoFile {
@@ -70,6 +72,10 @@ impl std::fmt::Display for NoFile {
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
             Self::NotJitDump => write!(f, "not a jitdump file"),
+            Self::OtherKernel => write!(
+                f,
+                "part of the recorded kernel, and nothing shows that the same kernel runs here"
+            ),
             Self::BeingWritten => write!(f, "it was written to while it was read"),
         }
     }

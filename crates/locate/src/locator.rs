@@ -118,8 +118,7 @@ impl Locator {
 }
 
 fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, NoFile> {
-    // Records never carry the vdso's build id (it has no file): the caller asks for it only if
-    // the recording is of this kernel, and says so with the vdso's own id or none.
+    // Without its id, the caller asks for it only if the recording is of this kernel.
     let vdso = running_vdso().ok_or(NoFile::Missing)?;
     match build_id {
         Some(wanted) if !vdso.has_build_id(wanted) => Err(NoFile::Changed {

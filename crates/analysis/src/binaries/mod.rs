@@ -22,10 +22,13 @@ pub(crate) fn locate(
     id: ImageId,
     image: &RecordedImage,
 ) -> Result<Located, NoFile> {
-    let build_id = build_id_of(recording, image);
+    // Records never have the vdso's own id, but it goes with the kernel.
+    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(recording) {
+        return Err(NoFile::OtherKernel);
+    }
     let recorded = Recorded {
         path: &image.path,
-        build_id: build_id.as_ref(),
+        build_id: image.build_id.as_ref(),
         inode: image.inode,
         device: image.device,
         fingerprint: fingerprint_of(recording, image),
@@ -141,15 +144,6 @@ pub(crate) fn jitdump_to_unwind(
         .filter(|log| log.has_times)?;
     let inode = image.inode.filter(|_| recording.locator.symfs.is_none());
     JitDump::open_recorded(&log.path, inode, recording.reader.budget()).ok()
-}
-
-/// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the
-/// recording is of this kernel, and as unknown contents otherwise.
-fn build_id_of(recording: &Recording<'_>, image: &RecordedImage) -> Option<BuildId> {
-    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(recording) {
-        return BuildId::new(b"another kernel's");
-    }
-    image.build_id.clone()
 }
 
 fn is_this_kernel(recording: &Recording<'_>) -> bool {
