@@ -128,6 +128,8 @@ impl HistoryBuilder {
             // Of memory without a file only the address itself says anything.
             pgoff: if is_kernel || is_memory || map.is_listed_by_address {
                 map.addr
+            } else if map.is_old_vdso() {
+                0
             } else {
                 map.pgoff
             },
@@ -362,3 +364,9 @@ impl Mapping<'_> {
 
 #[cfg(test)]
 mod tests;
+    /// Whether it is the vdso of a kernel that gave its address as offset, as it does of memory
+    /// (Linux before 3.16). perf takes each vdso's offset for 0 (`map__new`, tools/perf/util/map.c, v6.1).
+    fn is_old_vdso(&self) -> bool {
+        self.filename == b"[vdso]" && self.pgoff == self.addr
+    }
+
