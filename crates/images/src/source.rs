@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Bytes with a position; a file is read with `pread` and must be a regular one.
 #[derive(Debug)]
@@ -125,6 +125,18 @@ impl Opened {
     /// When it was last written to.
     pub fn modified(&self) -> Option<SystemTime> {
         self.file.metadata().ok()?.modified().ok()
+    }
+
+    /// When its contents changed at the latest. Dates of writing can be set, so it is when anything
+    /// of the file changed, unless that was the last of its names.
+    pub fn changed(&self) -> Option<SystemTime> {
+        let meta = self.file.metadata().ok()?;
+        if meta.nlink() == 0 {
+            return meta.modified().ok();
+        }
+        let seconds = u64::try_from(meta.ctime()).ok()?;
+        let ns = u32::try_from(meta.ctime_nsec()).ok()?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, ns))
     }
 
     /// Whether it was written to, or cut, since.

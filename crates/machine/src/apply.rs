@@ -6,6 +6,7 @@ use crate::history::{CommId, SpaceJournals};
 use crate::ranges::{Backing, Editor, Range, Ranges, Root};
 use crate::timeline::{Journal, Key};
 use crate::{History, ImageId, Images};
+use foldhash::HashMap;
 
 /// A history on its way through time.
 #[derive(Debug)]
@@ -151,6 +152,7 @@ impl Now {
             comms: self.comms.finish(),
             names,
             images,
+            first_mapped_ns: HashMap::default(),
         }
     }
 

@@ -5,7 +5,7 @@ mod process;
 
 pub(crate) use process::RecordedProcess;
 
-use crate::index::{recorded_elsewhere, recording_ended};
+use crate::index::{recorded_elsewhere, recording_ended, wall_at_the_latest};
 use crate::recording::{Contents, ProcessesByImage, Recording};
 use foldhash::HashSet;
 use rprof_base::BuildId;
@@ -32,7 +32,7 @@ pub(crate) fn locate(
         inode: image.inode,
         device: image.device,
         fingerprint: fingerprint_of(recording, image),
-        ended: ended_for(recording, image),
+        unchanged_since: unchanged_since(recording, id, image),
         processes: &[],
     };
     let here = recording.locator.locate(recorded);
@@ -56,10 +56,21 @@ pub(crate) fn locate(
     })
 }
 
-/// When files were recorded at the latest; `perf inject` writes those of JIT code later.
-fn ended_for(recording: &Recording<'_>, image: &RecordedImage) -> Option<SystemTime> {
-    let is_dated = image.build_id.is_none() && !image.is_jit_code();
-    is_dated.then(|| recording_ended(recording.reader, recording.clock()))?
+/// When a file without a build id was mapped first, or at least when the recording was over;
+/// `perf inject` writes files of JIT code later.
+fn unchanged_since(
+    recording: &Recording<'_>,
+    id: ImageId,
+    image: &RecordedImage,
+) -> Option<SystemTime> {
+    if image.build_id.is_some() || image.is_jit_code() {
+        return None;
+    }
+    let (reader, clock) = (recording.reader, recording.clock());
+    let mapped_ns = recording.index.history.first_mapped_ns(id);
+    let mapped = mapped_ns.and_then(|ns| wall_at_the_latest(reader, clock, ns));
+    let ended = recording_ended(reader, clock);
+    mapped.into_iter().chain(ended).min()
 }
 
 fn fingerprint_of(recording: &Recording<'_>, image: &RecordedImage) -> Option<Fingerprint> {
