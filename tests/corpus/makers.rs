@@ -205,6 +205,14 @@ fn recordings_of_simpleperf_bring_their_names_along() {
     ] {
         assert!(text.contains(named), "{named}");
     }
+    // Older than `file_offset_of_min_vaddr`: addresses count from where a file is mapped.
+    let named = |text: &str, line: &str| text.lines().filter(|one| one.ends_with(line)).count();
+    let text = script("perf_with_symbols.data");
+    assert_eq!(named(&text, " main (/data/t2)"), 572);
+    assert_eq!(named(&text, " func2 (/data/t2)"), 360);
+    let text = script("perf_with_symbols_for_nonzero_minvaddr_dso.data");
+    assert_eq!(named(&text, " memcpy (/system/lib64/libc.so)"), 316);
+    assert_eq!(named(&text, "[unknown])"), 0);
     let text = script("two_process_perf.data");
     assert!(!text.contains("[unknown]") && !text.contains("\tfffffffffffff"));
 }

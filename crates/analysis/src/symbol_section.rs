@@ -49,7 +49,7 @@ pub fn symbol_section(
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Both)?;
     let found = find_locations(&query, |_, _| {}, progress)?;
     let locations = found.locations;
-    let embedded = EmbeddedSymbols::after_files(reader);
+    let embedded = EmbeddedSymbols::after_files(reader, &recording.index.history);
     let mut builder = Builder::default();
     let (mut addresses, mut named) = (0, 0);
     // As files have them: the reader of the recording chooses how they are demangled.

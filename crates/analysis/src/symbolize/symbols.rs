@@ -88,7 +88,7 @@ impl Symbols {
             positions,
             hide_unresolved,
         } = wanted;
-        let embedded = EmbeddedSymbols::of(recording.reader);
+        let embedded = EmbeddedSymbols::of_mapped(recording.reader, &recording.index.history);
         let symbolized = symbolize_all(recording, &locations, request, &embedded)?;
         let mut symbols = Self {
             strings: Strings::default(),
