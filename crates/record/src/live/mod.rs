@@ -55,6 +55,8 @@ pub(crate) struct LiveUnwinder {
     code: RefCell<Code>,
     jitdumps: LiveJitDumps,
     unwinder: Unwinder,
+    /// The image that frame pointers alone led through, in the stack at hand.
+    guessed: Option<u32>,
     ends: Ends,
     statistics: UnwindStatistics,
     deep_stack_policy: DeepStacks,
@@ -165,6 +167,7 @@ impl LiveUnwinder {
             code: RefCell::default(),
             jitdumps: LiveJitDumps::new(machine),
             unwinder: Unwinder::new(),
+            guessed: None,
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
             deep_stack_policy,
@@ -279,6 +282,7 @@ impl LiveUnwinder {
             let unreadable = self.unreadable.get();
             let ended = Ended {
                 outcome,
+                guessed: self.guessed.take(),
                 has_dump: self.care != StackCare::None && dump.is_some_and(|dump| !dump.is_empty()),
                 is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
                 gap,
@@ -343,6 +347,7 @@ impl LiveUnwinder {
         };
         let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
         let outcome = context.walk(stack, &mut self.frames);
+        self.guessed = context.unwinder.guessed();
         if context.unwinder.reach() > u64::from(SMALL_BYTES) {
             self.statistics.large += 1;
         }

@@ -283,7 +283,9 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     let why = match most.end {
         StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
-        StackEnd::Guess => format!("by frame pointers alone through {image}"),
+        StackEnd::Guess | StackEnd::PartialGuess => {
+            format!("by frame pointers alone through {image}")
+        }
         StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
         StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
         StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
