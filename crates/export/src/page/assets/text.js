@@ -6,9 +6,7 @@
  */
 function percent(part, whole) {
   if (whole <= 0) return "0.00 %";
-  // Only all of it is 100 %.
-  const share = (100 * part) / whole;
-  return `${(share < 100 ? Math.min(share, 99.99) : share).toFixed(2)} %`;
+  return `${((100 * part) / whole).toFixed(2)} %`;
 }
 
 /**
