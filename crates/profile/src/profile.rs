@@ -1,7 +1,8 @@
 //! A frozen profile.
 
 use crate::{
-    About, EventKind, Frames, Gaps, Sampling, StrId, Strings, Tree, Unwound, ValueSets, ValuesId,
+    About, EventKind, Frames, Gaps, Sampling, SelfTime, StrId, Strings, Tree, Unwound, ValueSets,
+    ValuesId,
 };
 use rprof_base::Share;
 use rprof_untrusted::Untrusted;
@@ -79,6 +80,8 @@ pub struct Profile {
     pub frames: Frames,
     /// Values of groups.
     pub values: ValueSets,
+    /// Which functions samples in inlined code are the self time of.
+    pub self_time: SelfTime,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
     /// Groups of them, as far as the recording says; each event is in one at most.
@@ -115,6 +118,7 @@ impl Default for Profile {
             strings: Strings::default(),
             frames: Frames::default(),
             values: ValueSets::default(),
+            self_time: SelfTime::default(),
             events: Vec::new(),
             event_groups: Vec::new(),
             images: Vec::new(),

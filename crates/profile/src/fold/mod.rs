@@ -16,7 +16,8 @@ pub use parents::Others;
 pub enum Fold {
     /// Functions that call themselves, or each other in a cycle, are there once: `a;b;a;b` is `a;b`.
     Recursion,
-    /// Functions of one name in one image are one: what names are is the reader's choice (demangling).
+    /// Functions that differ in template arguments are one: names are made without them by the reader (demangling), and
+    /// functions of one name are one.
     Generics,
     /// Frames of one image that follow each other are one.
     Modules,

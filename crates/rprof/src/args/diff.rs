@@ -5,6 +5,7 @@ use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
 use super::limits::LimitArgs;
 use super::report::PercentageOf;
+use super::self_time::SelfTimeArgs;
 use super::sources::SourceArgs;
 use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
@@ -136,6 +137,9 @@ pub(crate) struct DiffArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) self_time: SelfTimeArgs,
 
     /// Inlined functions are no rows of their own
     #[arg(long)]

@@ -30,6 +30,7 @@ mod record;
 mod recording;
 mod report;
 mod script;
+mod self_time;
 mod sources;
 mod stat;
 mod strict;
@@ -66,6 +67,7 @@ pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordA
 pub(crate) use recording::Recording;
 pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
+pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;

@@ -139,6 +139,7 @@ pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
         filter: args.filter(),
         stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
+        self_time: args.self_time.self_time(),
         fde: !args.fde.no_fde,
         locator: args.sources.locator(reader.budget()),
         demangling: args.demangle,

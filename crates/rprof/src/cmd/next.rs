@@ -66,15 +66,10 @@ fn heaviest(
 ) -> Option<String> {
     let nodes = event.tree.nodes();
     let mut weights: HashMap<&str, u64> = HashMap::new();
-    for node in nodes.iter().filter(|node| node.self_weight > 0) {
-        let mut own = *node;
-        // What was inlined is its caller's.
-        while profile.frames.of(own.frame).is_inlined
-            && let Some(parent) = own.parent.and_then(|parent| nodes.get(parent as usize))
-        {
-            own = *parent;
-        }
-        let frame = profile.frames.of(own.frame);
+    let self_nodes = event.tree.self_nodes(&profile.frames, profile.self_time);
+    let counted = nodes.iter().zip(self_nodes);
+    for (node, own) in counted.filter(|(node, _)| node.self_weight > 0) {
+        let frame = profile.frames.of(nodes[own as usize].frame);
         let Some(name) = frame.name.filter(|_| is_wanted(frame.level)) else {
             continue;
         };
