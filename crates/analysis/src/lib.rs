@@ -35,7 +35,7 @@ mod tracepoints;
 pub use about::about;
 pub use code::{
     AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
-    InlinedInto, OpenCode, WantedFunction,
+    InlinedFunction, InlinedInto, OpenCode, WantedFunction,
 };
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};

@@ -47,12 +47,7 @@ fn timeline() -> Timeline {
         clock_ns: 1_000,
     });
     let main = frame(profile, "main \"\n\u{1}", "prog", Level::User);
-    let entry = frame(
-        profile,
-        "do_open",
-        "[kernel.kallsyms]",
-        Level::Kernel,
-    );
+    let entry = frame(profile, "do_open", "[kernel.kallsyms]", Level::Kernel);
     for (name, kind) in [
         ("prog", CodeKind::Program),
         ("[kernel.kallsyms]", CodeKind::Kernel),

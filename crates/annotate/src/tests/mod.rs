@@ -36,6 +36,7 @@ impl Given {
             file: "/bin/app".to_owned(),
             machine: "x86_64".to_owned(),
             level: Level::User,
+            inlined: None,
             parts: vec![part],
             events: Vec::new(),
             notes: Vec::new(),

@@ -7,7 +7,6 @@ use rprof_analysis::{CodeOptions, WantedFunction};
 use rprof_annotate::PercentType;
 use rprof_disassembly::Syntax;
 use rprof_profile::{FilterError, NameList};
-use rprof_untrusted::quoted;
 use std::path::{Path, PathBuf};
 
 /// The recording, unless another one is named.
@@ -117,14 +116,6 @@ impl AnnotateArgs {
             event: None,
             fde: !self.fde.no_fde,
             demangling: self.samples.demangling(),
-        }
-    }
-
-    /// The recording, as it is typed in the next command.
-    pub(crate) fn input_words(&self) -> String {
-        match self.input.to_str() {
-            Some(DEFAULT_INPUT) => String::new(),
-            _ => format!(" -i {}", quoted(self.input.as_os_str())),
         }
     }
 
