@@ -109,6 +109,8 @@ pub struct ListedUnnamed<'p> {
     pub images: Vec<(Share, &'p UnnamedImage)>,
     /// How many others there are.
     pub n_others: usize,
+    /// Their share.
+    pub others: Share,
 }
 
 impl Default for Profile {
@@ -148,8 +150,13 @@ impl Profile {
             .take_while(|(share, _)| *share >= Self::MIN_UNNAMED)
             .take(Self::MAX_UNNAMED)
             .collect();
-        let n_others = self.unnamed.len() - images.len();
-        ListedUnnamed { images, n_others }
+        let rest = self.unnamed.get(images.len()..).unwrap_or_default();
+        let weights = rest.iter().map(|image| image.weight);
+        ListedUnnamed {
+            n_others: rest.len(),
+            others: Share::of(weights.fold(0u64, u64::saturating_add), total),
+            images,
+        }
     }
 }
 
@@ -178,7 +185,9 @@ mod tests {
         };
         let listed = |weights: &[u64]| {
             let profile = unnamed(weights);
-            let ListedUnnamed { images, n_others } = profile.listed_unnamed();
+            let ListedUnnamed {
+                images, n_others, ..
+            } = profile.listed_unnamed();
             (images.iter().map(|(_, one)| one.weight).collect(), n_others)
         };
         assert_eq!(listed(&[500, 5, 4]), (vec![500, 5], 1));

@@ -7,7 +7,7 @@ use crate::quality::{quality_advice, quality_line};
 use crate::text::{shrunk, split_tree_line};
 use crate::totals::Totals;
 use crate::tree::write_tree;
-use crate::unnamed::unnamed_lines;
+use crate::unnamed::{interpreter_line, unnamed_lines};
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
 use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
@@ -55,7 +55,10 @@ fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     for line in unnamed {
         writeln!(out, "#   {line}")?;
     }
-    Ok(())
+    match interpreter_line(profile) {
+        Some(line) => writeln!(out, "# Interpreted: {line}"),
+        None => Ok(()),
+    }
 }
 
 /// What the recorder left out, if anything.

@@ -2,7 +2,7 @@
 
 use crate::say;
 use rprof_base::{Counted, Share, StackEnd};
-use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::feature::{EndReason, StackEnds};
 use rprof_profile::Coverage;
 use rprof_record::{EventCount, Output, Summary};
 use rprof_ringbuf::sys::effective_uid;
@@ -268,37 +268,67 @@ fn coverage(summary: &Summary) -> Option<String> {
     Some(format!("{coverage} ({more})"))
 }
 
-/// Why others are not, if they are more than a few: the reason of most of them.
+/// Reasons that are told apart in a line.
+const MOST_REASONS: usize = 3;
+
+/// Why others are not, if they are more than a few: all of them, by reason.
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     if others.saturating_mul(50) <= ends.complete {
         return None;
     }
-    let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
-    let image = Untrusted::of_bytes(&most.image);
     let is_given_up = summary
         .budget
         .is_some_and(|budget| budget.not_unwound_after_ns > 0);
-    let why = match most.end {
-        StackEnd::Truncated => "deeper than their dumps".to_owned(),
-        StackEnd::NoInfo => format!("code without unwind tables in {image}"),
-        StackEnd::Guess => format!("by frame pointers alone through {image}"),
-        StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
-        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
-        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
-        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
-        _ => "no caller where one should be".to_owned(),
-    };
     let more = match is_live(summary) {
         true => "--save FILE, and rprof report --stats of it tells more",
         false => "rprof report --stats tells more",
     };
     Some(format!(
-        "{} of {}: {why} ({more})",
-        most.stacks,
-        Counted::new(ends.complete + others, "stack", "stacks")
+        "{others} of {} {} incomplete: {} ({more})",
+        Counted::new(ends.complete + others, "stack", "stacks"),
+        if others == 1 { "is" } else { "are" },
+        reasons_of(ends, is_given_up),
     ))
+}
+
+/// Why stacks end early, the most frequent reasons first; what is said adds up to all of them.
+fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
+    let mut reasons: Vec<(String, u64)> = Vec::new();
+    for reason in &ends.reasons {
+        let why = why_it_ends(reason, is_given_up);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, stacks)) => *stacks = stacks.saturating_add(reason.stacks),
+            None => reasons.push((why, reason.stacks)),
+        }
+    }
+    reasons.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let rest = reasons.split_off(reasons.len().min(MOST_REASONS));
+    let named = reasons
+        .iter()
+        .map(|(why, stacks)| format!("{stacks} {why}"));
+    let mut named: Vec<String> = named.collect();
+    if !rest.is_empty() {
+        let stacks: u64 = rest.iter().map(|(_, stacks)| stacks).sum();
+        named.push(format!("{stacks} for other reasons"));
+    }
+    named.join(", ")
+}
+
+/// Why stacks end where they do.
+fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
+    let image = Untrusted::of_bytes(&reason.image);
+    match reason.end {
+        StackEnd::Truncated => "deeper than their dumps".to_owned(),
+        StackEnd::NoInfo => format!("in code without unwind tables in {image}"),
+        StackEnd::Guess => format!("by frame pointers alone through {image}"),
+        StackEnd::BadInfo => format!("with unusable unwind tables in {image}"),
+        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
+        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
+        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
+        _ => "without a caller where one should be".to_owned(),
+    }
 }
 
 /// Whether it was looked at while it went on (`rprof top`).
@@ -318,8 +348,37 @@ pub(in crate::cmd) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_perfdata::feature::EndReason;
     use rprof_profile::{self as profile, Unwound};
+
+    #[test]
+    fn reasons_add_up_to_all_incomplete_stacks() {
+        let reason = |end, image: &str, stacks| EndReason {
+            end,
+            image: image.into(),
+            stacks,
+        };
+        let ends = StackEnds {
+            complete: 1000,
+            reasons: vec![
+                reason(StackEnd::Truncated, "a", 60),
+                reason(StackEnd::NoInfo, "libx.so", 40),
+                reason(StackEnd::Truncated, "b", 31),
+                reason(StackEnd::Loop, "c", 20),
+                reason(StackEnd::Guess, "d", 5),
+                reason(StackEnd::BadInfo, "e", 2),
+            ],
+            ..StackEnds::default()
+        };
+        let said = reasons_of(&ends, false);
+        assert_eq!(
+            said,
+            "91 deeper than their dumps, 40 in code without unwind tables in libx.so, \
+             20 without a caller where one should be, 7 for other reasons"
+        );
+        let numbers = said.split(", ").map(|one| one.split(' ').next().unwrap());
+        let sum: u64 = numbers.map(|number| number.parse::<u64>().unwrap()).sum();
+        assert_eq!(sum, ends.reasons.iter().map(|one| one.stacks).sum::<u64>());
+    }
 
     #[test]
     fn stacks_are_counted_as_in_a_report() {
