@@ -7,7 +7,9 @@ mod parents;
 mod sampled;
 
 use crate::{EventProfile, FrameId, NameList, Profile, Tree};
-use cycles::{LONGEST_CYCLE, repeated};
+use cycles::repeated;
+
+pub(crate) use cycles::{LONGEST_CYCLE, cycle_len};
 
 pub use parents::Others;
 
