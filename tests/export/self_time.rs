@@ -95,6 +95,17 @@ fn self_time_of_inlined_code_is_one_in_every_view() {
 }
 
 #[test]
+fn of_a_symbol_without_self_time_it_is_said_where_its_samples_are() {
+    let ran = Recording::fixture("spin").run("report", &["-S", "hot", "-g", "none"]);
+    let said = ran.stderr;
+    let why = "all samples there are in functions that were inlined: --no-inline counts them";
+    assert!(
+        said.contains("--symbols 'hot' leaves none") && said.contains(why),
+        "{said}"
+    );
+}
+
+#[test]
 fn self_time_is_of_symbols_where_that_is_asked_for() {
     let by_symbol = expected("hot");
     for args in [

@@ -81,8 +81,12 @@ impl Cut {
         let end = last.address.saturating_add(last.len.into());
         let bytes = offset(first.address).zip(offset(end));
         let bytes = bytes.and_then(|(start, end)| part.bytes.get(start..end.min(part.bytes.len())));
+        let symbol = match first.address.wrapping_sub(part.address) {
+            0 => part.symbol.clone(),
+            offset => format!("{}+{offset:#x}", part.symbol),
+        };
         self.parts.push(CodePart {
-            symbol: part.symbol.clone(),
+            symbol,
             address: first.address,
             bytes: bytes.unwrap_or_default().to_vec(),
         });
