@@ -36,7 +36,8 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
 }
 
 /// What is said of a symbol that has no self time.
-const INLINED: &str = "all samples there are in functions that were inlined: --no-inline counts them for it";
+const INLINED: &str =
+    "all samples there are in functions that were inlined: --no-inline counts them for it";
 
 fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     let EmptyFilter {
