@@ -1,6 +1,6 @@
 //! A function whose samples are in code that was inlined: that code is shown, in the functions that it is a part of.
 
-use super::Wanted;
+use super::wanted::Wanted;
 use rprof_analysis::{
     AskedCode, ChoiceError, CodeRecording, Description, FoundFunction, InlinedFunction,
     InlinedInto, WantedFunction,

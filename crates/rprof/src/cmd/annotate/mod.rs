@@ -4,6 +4,7 @@ mod choice;
 mod inlined;
 mod refused;
 mod view;
+mod wanted;
 
 use super::no_match;
 use super::reading::{open, progress};
@@ -23,6 +24,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use std::process::ExitCode;
 use view::View;
+use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.listing.check()?;
@@ -117,23 +119,6 @@ fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
         true => format!("no samples in functions: {}", args.recording().display()),
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
         false => "no sample has such a caller, and fits the filters".to_owned(),
-    }
-}
-
-/// Functions to show, in this order, each with its heat: its shares of all events together.
-struct Wanted {
-    functions: Vec<(FoundFunction, f64)>,
-    /// No more are shown once those shown have this much.
-    heat: f64,
-}
-
-impl Wanted {
-    /// Functions that are shown all of them.
-    fn all(functions: Vec<FoundFunction>) -> Self {
-        Self {
-            functions: functions.into_iter().map(|one| (one, 0.0)).collect(),
-            heat: f64::INFINITY,
-        }
     }
 }
 

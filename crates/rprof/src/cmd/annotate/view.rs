@@ -1,8 +1,8 @@
 //! Functions with their code, written one after the other.
 
-use super::Wanted;
 use super::inlined::ShownInlined;
 use super::refused::Refused;
+use super::wanted::Wanted;
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
