@@ -9,6 +9,7 @@ const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const difference = require("./difference.js");
 const inTime = require("./in_time.js");
+const panel = require("./panel.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
@@ -280,6 +281,7 @@ async function main() {
       await searchMarksAndKeeps(tab, facts);
       await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
+      await panel.check(tab, facts);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
       await aLinkHoldsNothingUp(tab, facts);

@@ -47,6 +47,15 @@ async function wordsAndColoursAreThoseOfThePicture(tab, facts) {
   assert.deepEqual(said.map(key).sort(), facts.boxes.map(key).sort());
 }
 
+/** A function may be in several images: none is said, whatever the first name of the profile is. @param {Tab} tab */
+async function noThreadIsTakenForAnImage(tab) {
+  const said = await tab.run(`(() => {
+    const { profile, views: { flame: { boxes } } } = rprofPage;
+    return Array.from({ length: boxes.n }, (_, box) => [profile.nameOf(boxes.labels[box]).slice(0, 500), rprofPage.describe(boxes, box)]);
+  })()`);
+  for (const [name, text] of said) assert.ok(text.startsWith(`${name} — `), text);
+}
+
 /** @param {Tab} tab @param {Changes} facts */
 async function rowsAreSumsOfStacks(tab, facts) {
   /** @type {Map<string, number[]>} */
@@ -122,6 +131,7 @@ async function searchSaysBothSides(tab, facts) {
 async function check(tab, facts) {
   await stacksAreThoseOfFlame(tab, facts);
   await wordsAndColoursAreThoseOfThePicture(tab, facts);
+  await noThreadIsTakenForAnImage(tab);
   await rowsAreSumsOfStacks(tab, facts);
   await levelsAreAsWideAsTheOnesBelow(tab);
   await viewsOfTimeAreNotThere(tab);

@@ -73,6 +73,8 @@ struct SideRow {
 #[derive(Debug, Default)]
 struct Columns {
     strings: Interner<u32, Box<str>, RandomState>,
+    /// The string of every function's image: a function may be in several.
+    no_image: u32,
     /// By outermost node, its string.
     comms: Vec<u32>,
     /// Strings of frames, numbered in the order in which they come.
@@ -93,6 +95,7 @@ impl Columns {
             min_samples,
             ..Self::default()
         };
+        columns.no_image = columns.strings.intern_ref("");
         for (number, event) in (0u64..).zip(&compared.events) {
             columns.add(number, &event.tree);
         }
@@ -165,8 +168,11 @@ impl Columns {
             .values()
             .iter()
             .for_each(|&name| unsigned(out, name.into()));
-        // Images, flags, places.
-        out.resize(out.len() + 3 * self.frames.values().len(), 0);
+        for _ in self.frames.values() {
+            unsigned(out, self.no_image.into());
+        }
+        // Flags, places.
+        out.resize(out.len() + 2 * self.frames.values().len(), 0);
         self.ups.iter().for_each(|&up| unsigned(out, up));
         let labels = self.labels.iter();
         labels.for_each(|&label| unsigned(out, label.into()));

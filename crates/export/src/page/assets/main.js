@@ -3,6 +3,9 @@
 /** Views that need times. @type {Set<ViewName>} */
 const OF_TIME = new Set(["threads", "heat"]);
 
+/** What is selected stays so while only these change. @type {Set<keyof State>} */
+const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "widths"]);
+
 class App {
   /** @param {Profile} profile */
   constructor(profile) {
@@ -38,12 +41,12 @@ class App {
     this.state = { ...before, ...changes, ...rounded };
     const { event, range, thread, keep, only } = this.state;
     this.profile.isByLine = this.state.frames === "line";
-    if (this.state.frames !== before.frames) this.details.choose(null);
+    const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
+    if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep || only !== before.only;
-    if (isOther || String(range) !== String(before.range)) {
+    if (isOther || !isSame(range, before.range)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
-      this.details.choose(null);
     }
     this.comparison = this.compare();
     this.show();
@@ -59,10 +62,12 @@ class App {
   }
 
   /**
-   * Shows a view, if the recording has it.
+   * Shows a view, if the recording has it. Callers and callees are those of what is selected.
    * @param {ViewName} view
    */
   view(view) {
+    const label = this.details.chosen?.labels[0] ?? -1;
+    if (view === "sandwich" && label >= 0) return this.open(label);
     if (this.profile.head.has_times || !OF_TIME.has(view)) this.set({ view });
   }
 
@@ -81,7 +86,6 @@ class App {
     element("inverted", HTMLInputElement).disabled = state.order === "time";
     this.event.value = String(state.event);
     if (this.search.value !== state.search) this.search.value = state.search;
-    this.details.showLines([]);
     element("frames", HTMLSelectElement).value = state.frames;
     element("per", HTMLSelectElement).value = state.per;
     element("widths", HTMLSelectElement).value = state.widths;
@@ -150,10 +154,11 @@ class App {
 
   said() {
     const { counts, profile, state } = this;
-    const { shown, total, before } = counts;
+    const { shown, before } = counts;
     if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${grouped(shown.samples)} after`;
     const event = profile.head.events[state.event];
-    return `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)} (${percent(shown.weight, total.weight)})`;
+    const said = `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)}`;
+    return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;
   }
 
   /**
@@ -200,8 +205,8 @@ class App {
     const sum = this.comparison === null
       ? `${percent(row.total, whole)}, ${percent(row.self, whole)} itself`
       : `${this.comparison.text(changed.all)}; itself ${this.comparison.text(changed.own)}`;
-    this.details.choose({ labels: [frame], sum });
-    this.details.showLines(linesOf(this.profile, this.counts, this.profile.functionOf[frame]));
+    const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
+    this.details.choose({ labels: [frame], sum, lines });
   }
 
   /** @param {Row} row */
@@ -301,7 +306,7 @@ class App {
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     for (const tab of document.querySelectorAll("[data-view]")) {
       const view = /** @type {ViewName} */ (/** @type {HTMLElement} */ (tab).dataset.view);
-      tab.addEventListener("click", () => this.set({ view }));
+      tab.addEventListener("click", () => this.view(view));
     }
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
@@ -323,6 +328,15 @@ class App {
     this.theme.isPrinted = isPrinted;
     this.redraw();
   }
+}
+
+/**
+ * Whether two values of a state's field are the same.
+ * @param {State[keyof State]} one
+ * @param {State[keyof State]} other
+ */
+function isSame(one, other) {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /**

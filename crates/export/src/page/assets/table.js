@@ -170,6 +170,13 @@ class Table {
     return cell;
   }
 
+  /** @param {Row} row */
+  samples(row) {
+    const cell = made("td", grouped(row.ownSamples), "number");
+    cell.title = `${grouped(row.samples)} with what it called`;
+    return cell;
+  }
+
   /** @param {number} weight */
   share(weight) {
     const cell = made("td", percent(weight, this.whole ?? 0), "number share");

@@ -122,7 +122,7 @@ class Views {
     this.mark(state);
     element("focus-name", HTMLElement).textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
     element("focus-sum", HTMLElement).textContent = this.focusSum(callees, focus);
-    this.app.details.showLines(linesOf(profile, counts, focus));
+    showLines(element("focus-lines", HTMLElement), linesOf(profile, counts, focus));
   }
 
   /** The table's rows by function, whether they are shown or not. */
