@@ -11,6 +11,7 @@ use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
 use crate::rows::count;
 use crate::statistics::Estimate;
+use foldhash::HashMap;
 use rprof_profile::difference::Side;
 use rprof_profile::run::RunEvent;
 use rprof_profile::view::SortKey;
@@ -51,6 +52,11 @@ pub struct CompareOptions {
     pub known_functions: Vec<String>,
 }
 
+impl CompareOptions {
+    /// The usual [`CompareOptions::alpha`].
+    pub const ALPHA: f64 = 0.05;
+}
+
 /// perf's `-o`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RowOrder {
@@ -88,6 +94,8 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// What became of conditions.
     pub gates: Vec<GateResult>,
+    /// What functions are called in stacks, by their cells of image and symbol.
+    pub(crate) stack_labels: HashMap<(String, String), String>,
 }
 
 /// One event.
@@ -221,6 +229,7 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
         keys: options.keys.clone(),
         events,
         gates,
+        stack_labels: naming.into_stack_labels(),
     })
 }
 

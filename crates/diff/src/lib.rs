@@ -17,6 +17,7 @@ mod per;
 mod recordings;
 mod rows;
 mod statistics;
+mod sure;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -36,4 +37,5 @@ pub use naming::NameMatching;
 pub use per::Per;
 pub use recordings::{NamedRun, Recordings};
 pub use statistics::Estimate;
+pub use sure::sure_changes;
 pub use tree::write_diff_tree;

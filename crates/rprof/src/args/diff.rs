@@ -9,7 +9,7 @@ use super::sources::SourceArgs;
 use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
-use rprof_diff::{Compute, Condition, Per};
+use rprof_diff::{CompareOptions, Compute, Condition, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
@@ -40,7 +40,7 @@ pub(crate) struct DiffArgs {
     pub(crate) per: Option<Per>,
 
     /// Of all that is marked, the share that may be so by chance
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = parse_alpha)]
+    #[arg(long, value_name = "SHARE", default_value_t = CompareOptions::ALPHA, value_parser = parse_alpha)]
     pub(crate) alpha: f64,
 
     /// Exit with code 1 (errors: 2) if this is so beyond noise: total, sym:NAME, children:NAME (with what it called), dso:NAME or

@@ -24,6 +24,7 @@ mod recorded;
 pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod stat;
+mod sure;
 pub(crate) mod symbols;
 mod tasks;
 pub(crate) mod top;

@@ -22,10 +22,10 @@ const COLUMNS = [
 const CHANGE_COLUMNS = [
   { by: "selfBefore", title: "Self before", isNumber: true, cell: (row, table) => table.side(row.own, "before") },
   { by: "selfAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.own, "after") },
-  { by: "selfChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.own) },
+  { by: "selfChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.own, row.ownDirections) },
   { by: "totalBefore", title: "Total before", isNumber: true, cell: (row, table) => table.side(row.all, "before") },
   { by: "totalAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.all, "after") },
-  { by: "totalChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.all) },
+  { by: "totalChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.all, row.directions) },
   NAME,
 ];
 

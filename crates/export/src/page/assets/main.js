@@ -58,7 +58,7 @@ class App {
     const { counts, state, profile } = this;
     if (counts.before === null) return null;
     const whole = { before: counts.before.total, after: counts.total };
-    return new Comparison(whole, state, profile.head.events[state.event]);
+    return new Comparison(whole, state, profile, state.event);
   }
 
   /**
@@ -391,6 +391,9 @@ function describePage(profile) {
   }
   element("frames-label", HTMLElement).hidden = !profile.hasPlaces;
   element("measure", HTMLElement).hidden = profile.sides === null;
+  for (const option of element("per", HTMLSelectElement).options) {
+    option.hidden = option.disabled = !profile.measures.some(({ per }) => per === option.value);
+  }
 }
 
 /**

@@ -2,13 +2,14 @@
 
 /**
  * @typedef {{name: string, kind: string, hz?: number, samples: number, weight: number, lost: number,
- *   lost_at_least: boolean, each: number | null}} EventHead
+ *   lost_at_least: boolean, each: number | null, sure?: number[][]}} EventHead
+ * @typedef {{per: Measure["per"], spans_ns?: [number, number]}} MeasureHead
  * @typedef {{title: string, notes: string[], about: {[name: string]: string | string[]}, wall_ms?: number | null,
  *   warnings: string[], throttles: [number, number, number][], strings: string[], comms: number[],
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, sides?: [string, string]}} Head
+ *   min_samples: number, sides?: [string, string], measures?: MeasureHead[]}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -74,6 +75,11 @@ class Profile {
   /** Whether it is two recordings, compared: their names. */
   get sides() {
     return this.head.sides ?? null;
+  }
+
+  /** The ways in which they are compared, the usual one first. */
+  get measures() {
+    return this.head.measures ?? [];
   }
 
   /**

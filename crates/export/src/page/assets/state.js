@@ -37,7 +37,7 @@ function initialState(profile) {
   return {
     view: "flame", order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
     only: null, focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
-    frames: "function", per: "event", widths: "after",
+    frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
   };
 }
 
@@ -102,7 +102,7 @@ function stateOf(fragment, profile) {
   const columns = profile.sides === null ? COLUMNS : CHANGE_COLUMNS;
   state.sort = one("sort", columns.map(({ by }) => by), state.sort);
   state.frames = one("frames", profile.hasPlaces ? /** @type {const} */ (["function", "line"]) : [], state.frames);
-  state.per = one("per", /** @type {const} */ (["event", "run"]), state.per);
+  state.per = one("per", profile.measures.map(({ per }) => per), state.per);
   state.widths = one("widths", /** @type {const} */ (["after", "before", "change"]), state.widths);
   state.inverted = words.get("inverted") === "true";
   state.up = words.get("up") === "true";

@@ -88,7 +88,7 @@ class Table {
    */
   allRows(counts, grouping, comparison) {
     const { known } = this;
-    const key = `${grouping} ${comparison?.isShares}`;
+    const key = `${grouping} ${comparison?.per}`;
     if (known?.counts === counts && known.key === key) return known.rows;
     const rows = comparison === null
       ? tableRows(this.profile, counts, grouping)
@@ -156,15 +156,18 @@ class Table {
     return cell;
   }
 
-  /** @param {BothSums} both */
-  change(both) {
+  /**
+   * @param {BothSums} both
+   * @param {number} directions in which it changed beyond noise
+   */
+  change(both, directions) {
     const { comparison } = this;
     if (comparison === null || both.before.samples + both.after.samples === 0) return made("td", "", "number");
     const cell = made("td", comparison.between(both).replace(" points", ""), "number change");
     const relative = comparison.relative(both);
     if (relative === "new" || relative === "vanished") cell.append(made("small", ` ${relative}`));
     cell.title = comparison.text(both);
-    const degree = comparison.degree(both);
+    const degree = comparison.degree(both, directions);
     cell.classList.toggle("rise", degree > 0);
     cell.classList.toggle("fall", degree < 0);
     return cell;

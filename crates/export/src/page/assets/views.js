@@ -8,6 +8,7 @@ function flameBoxes({ profile, counts, state, comparison, views }) {
   if (state.order === "time") return boxesInTime(profile, state, views.maxTimeBoxes);
   const tree = new Growing(profile.head.n_nodes);
   const sides = counts.before === null ? [counts] : [counts.before, counts];
+  if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
   const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
   growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
   const boxes = tree.boxes(profile, state.order);
@@ -114,6 +115,7 @@ class Views {
     const frame = profile.frameOfFunction[focus];
     const trees = { callers: new Growing(), callees: new Growing() };
     const { callers, callees } = trees;
+    callers.standsFor = STANDS_FOR.callers;
     growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
     const boxes = callers.boxes(profile, "heavy");
     boxes.hasOwn = false;
