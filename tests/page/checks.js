@@ -227,6 +227,31 @@ async function aLinkHoldsNothingUp(tab, facts) {
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), row.total);
 }
 
+/** However many names there are, and however long: nothing is searched for long before that is asked for. @param {Tab} tab @param {Facts} facts */
+async function manyLongNamesHoldNothingUp(tab, facts) {
+  await tab.open(`file://${facts.page}`);
+  // The names of the recording stay the first ones.
+  const others = (/** @type {number} */ n, /** @type {string} */ name) => `(() => {
+    const { strings } = rprofPage.profile.head;
+    strings.length = rprofPage.ownNames ??= strings.length;
+    for (let at = 0; at < ${n}; at++) strings.push(${name});
+    rprofPage.profile.matched = rprofPage.profile.found = null;
+  })()`;
+  const link = (/** @type {string} */ words) => tab.run(`new Promise((resolve) => {
+    addEventListener("hashchange", () => resolve([rprofPage.state.search, rprofPage.state.asked?.search ?? ""]), { once: true });
+    location.hash = ${JSON.stringify(words)};
+  })`);
+  await tab.run(others(400, `"a".repeat(16384)`));
+  assert.deepEqual(await link("search=.*!"), [".*!", ""]);
+  await tab.run(others(400, `"a".repeat(500) + "!"`));
+  assert.deepEqual(await link("search=a!"), ["a!", ""]);
+  const found = await tab.run(`rprofPage.profile.matched.has.reduce((sum, one) => sum + one, 0)`);
+  assert.equal(found, 0, "what is beyond 500 characters is not searched");
+  await tab.run(others(1e6, `"a".repeat(16384)`));
+  assert.deepEqual(await link("search=.*!!"), ["", ".*!!"]);
+  await tab.run(others(0, `""`));
+}
+
 /**
  * A recording without times and call chains.
  * @param {Tab} tab
@@ -285,6 +310,7 @@ async function main() {
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
       await aLinkHoldsNothingUp(tab, facts);
+      await manyLongNamesHoldNothingUp(tab, facts);
       await nothingOfOthersRuns(tab);
       console.log(`as expected: ${facts.page}`);
     }

@@ -113,11 +113,12 @@ class App {
     if (search === "") return void (found.textContent = "");
     const { profile, counts, comparison } = this;
     const sum = matching(profile, counts, search);
-    const isText = patternOf(search).isText ? " (as text: it is no regular expression)" : "";
+    const isText = new Pattern(search).isText ? " (invalid regular expression; searched as text)" : "";
+    const isPart = profile.hasLongNames ? ` (in the first ${SEARCHED} characters of names)` : "";
     const said = counts.before === null || comparison === null
       ? `${percent(sum.weight, counts.total.weight)} of the samples`
       : comparison.text({ before: matching(profile, counts.before, search), after: sum });
-    found.textContent = `${said}${isText}`;
+    found.textContent = `${said}${isText}${isPart}`;
   }
 
   showChips() {

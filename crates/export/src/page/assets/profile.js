@@ -29,6 +29,8 @@ class Profile {
     /** One more than the number of the text; 0 if there is none. */
     this.places = reading.fill(new Uint32Array(n));
     this.hasPlaces = this.places.some((place) => place !== 0);
+    /** Whether some are searched in part only. */
+    this.hasLongNames = head.strings.some((text) => text.length > SEARCHED);
     const functions = functionsOf(this.names, this.images, this.flags);
     this.functionOf = functions.functionOf;
     this.frameOfFunction = functions.frameOfFunction;
@@ -44,6 +46,11 @@ class Profile {
      * @type {{key: string, labels: {frames: Uint8Array, comms: Uint8Array}} | null}
      */
     this.found = null;
+    /**
+     * Which strings these were.
+     * @type {{text: string, has: Uint8Array} | null}
+     */
+    this.matched = null;
     /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
     this.ranks = null;
 

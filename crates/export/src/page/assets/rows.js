@@ -92,6 +92,24 @@ function tableRows(profile, counts, grouping) {
 }
 
 /**
+ * Those rows whose names match.
+ * @param {Profile} profile
+ * @param {Row[]} rows
+ * @param {Grouping} grouping
+ * @param {string} text
+ */
+function rowsWith(profile, rows, grouping, text) {
+  const strings = stringsWith(profile, text);
+  const { names, places, frameOfFunction, head } = profile;
+  return rows.filter(({ key }) => {
+    if (grouping === "thread") return strings[head.comms[key]] === 1;
+    if (grouping === "image") return strings[key] === 1;
+    const frame = grouping === "line" ? key : frameOfFunction[key];
+    return strings[names[frame]] === 1 || (grouping === "line" && places[frame] > 0 && strings[places[frame] - 1] === 1);
+  });
+}
+
+/**
  * @param {Profile} profile
  * @param {Grouping} grouping
  * @param {number} key

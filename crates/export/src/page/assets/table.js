@@ -50,9 +50,8 @@ class Table {
     this.comparison = comparison;
     this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
-    const pattern = search === "" ? null : patternOf(search).pattern;
     const all = this.sortedRows(counts, order);
-    this.rows = pattern === null ? all : all.filter((row) => pattern.test(row.name));
+    this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
     this.caption.textContent = `${counted(this.rows.length, "row", "rows")} by ${order.grouping}`;
     this.drawHead();
     this.body.replaceChildren();

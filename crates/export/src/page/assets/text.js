@@ -49,15 +49,31 @@ function counted(n, one, many) {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
+/** Characters of a name that are searched: a pattern's time grows with their square, if not faster. */
+const SEARCHED = 500;
+
 /**
- * What is searched for: a regular expression without regard to case, or, if it is none, the text itself.
- * @param {string} text
+ * What is searched for: a regular expression without regard to case, or, if it is none, the text itself. Every pattern
+ * of the page is matched here.
  */
-function patternOf(text) {
-  try {
-    return { pattern: new RegExp(text, "i"), isText: false };
-  } catch {
-    return { pattern: new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"), isText: true };
+class Pattern {
+  /** @param {string} text */
+  constructor(text) {
+    this.isText = false;
+    try {
+      this.pattern = new RegExp(text, "i");
+    } catch {
+      this.isText = true;
+      this.pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+    }
+  }
+
+  /**
+   * Whether the beginning of a name matches.
+   * @param {string} name
+   */
+  matches(name) {
+    return this.pattern.test(name.length > SEARCHED ? name.slice(0, SEARCHED) : name);
   }
 }
 
