@@ -23,7 +23,7 @@ class App {
     this.profile.isByLine = this.state.frames === "line";
     this.counts = Counts.of(profile, this.state);
     this.comparison = this.compare();
-    this.timer = 0;
+    this.address = new Address(this);
     describePage(profile);
     this.listen();
     listenToKeys(this);
@@ -34,8 +34,9 @@ class App {
   /**
    * Changes what is seen.
    * @param {Partial<State>} changes
+   * @param {"restored"} [why] the address says it already
    */
-  set(changes) {
+  set(changes, why) {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
@@ -50,7 +51,7 @@ class App {
     }
     this.comparison = this.compare();
     this.show();
-    this.remember();
+    if (why !== "restored") this.address.remember();
   }
 
   /** How both sides are compared, if there are two. */
@@ -103,7 +104,7 @@ class App {
     if (this.state.view === "table") this.views.show();
     else this.views.mark(this.state);
     this.sayFound();
-    this.remember();
+    this.address.remember();
   }
 
   sayFound() {
@@ -156,7 +157,7 @@ class App {
   said() {
     const { counts, profile, state } = this;
     const { shown, before } = counts;
-    if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${grouped(shown.samples)} after`;
+    if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${wholeNumber(shown.samples)} after`;
     const event = profile.head.events[state.event];
     const said = `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)}`;
     return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;
@@ -230,9 +231,11 @@ class App {
     const box = flame.zoomed();
     const isWhole = flame.width >= flame.boxes.whole;
     const isBox = box >= 0 && flame.boxes.widths[box] === flame.width;
-    this.state.zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
-    this.state.span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
-    this.remember();
+    const zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
+    /** @type {State["span"]} */
+    const span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
+    this.state = { ...this.state, zoom, span };
+    this.address.remember();
   }
 
   /**
@@ -265,17 +268,6 @@ class App {
     this.theme.apply();
     this.overview.draw();
     this.views.redraw();
-  }
-
-  /** Browsers allow few changes of the address a second. */
-  remember() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.rememberNow(), 200);
-  }
-
-  rememberNow() {
-    const fragment = fragmentOf(this.state, this.profile);
-    history.replaceState(null, "", fragment === "" ? location.pathname + location.search : `#${fragment}`);
   }
 
   listen() {
@@ -311,7 +303,6 @@ class App {
     }
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
-    addEventListener("hashchange", () => this.set({ asked: undefined, ...stateOf(location.hash, this.profile) }));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }
@@ -329,15 +320,6 @@ class App {
     this.theme.isPrinted = isPrinted;
     this.redraw();
   }
-}
-
-/**
- * Whether two values of a state's field are the same.
- * @param {State[keyof State]} one
- * @param {State[keyof State]} other
- */
-function isSame(one, other) {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /**
@@ -421,12 +403,12 @@ function joinedNotes(head) {
   const of = head.by_name ? "threads of one name" : "one thread";
   if (head.slot_ns > 0) {
     notes.push(
-      `${grouped(head.n_samples)} samples are ${grouped(head.n_rows)} rows here: samples of ${of} with one stack ` +
+      `${wholeNumber(head.n_samples)} samples are ${wholeNumber(head.n_rows)} rows here: samples of ${of} with one stack ` +
         `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
     );
   }
   if (head.min_samples > 0) {
-    notes.push(`Stacks end where fewer than ${grouped(head.min_samples)} samples go on: these count for the caller.`);
+    notes.push(`Stacks end where fewer than ${wholeNumber(head.min_samples)} samples go on: these count for the caller.`);
   }
   return notes;
 }

@@ -174,8 +174,8 @@ class Table {
 
   /** @param {Row} row */
   samples(row) {
-    const cell = made("td", grouped(row.ownSamples), "number");
-    cell.title = `${grouped(row.samples)} with what it called`;
+    const cell = made("td", wholeNumber(row.ownSamples), "number");
+    cell.title = `${wholeNumber(row.samples)} with what it called`;
     return cell;
   }
 

@@ -12,11 +12,11 @@ function percent(part, whole) {
 }
 
 /**
- * Thousands apart.
+ * A whole number as reports and the notes of a page have it.
  * @param {number} value
  */
-function grouped(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u2009");
+function wholeNumber(value) {
+  return Math.round(value).toString();
 }
 
 /**
@@ -37,7 +37,7 @@ function duration(ns) {
  * @param {number} weight
  */
 function amount(event, weight) {
-  return event.kind === "cpu-time" ? duration(weight) : grouped(weight);
+  return event.kind === "cpu-time" ? duration(weight) : wholeNumber(weight);
 }
 
 /**
@@ -46,7 +46,7 @@ function amount(event, weight) {
  * @param {string} many
  */
 function counted(n, one, many) {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
+  return `${wholeNumber(n)} ${n === 1 ? one : many}`;
 }
 
 /** Characters of a name that are searched: a pattern's time grows with their square, if not faster. */

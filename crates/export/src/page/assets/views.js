@@ -87,7 +87,7 @@ class Views {
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "what changed";
     const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
     if (boxes.together > 1) {
-      said.push(`${grouped(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
+      said.push(`${wholeNumber(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
     }
     if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     element("flame-note", HTMLElement).textContent = said[1] ?? "";
