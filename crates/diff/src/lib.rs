@@ -7,6 +7,7 @@
 mod assemble;
 mod comparison;
 mod compute;
+mod each;
 mod error;
 mod format;
 mod gate;
@@ -28,9 +29,11 @@ pub use comparison::{
     RowOrder, compare,
 };
 pub use compute::{Compute, Weights};
+pub use each::{ComparedRecording, compare_each};
 pub use error::DiffError;
 pub use format::{
-    DiffLayout, workflow_commands, write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+    DiffLayout, EachForm, workflow_commands, write_diff, write_diff_csv, write_diff_json,
+    write_diff_markdown, write_each, write_each_json,
 };
 pub use gate::{Comparator, Condition, ConditionError, GateOutcome, GateResult, Limit, Subject};
 pub use naming::NameMatching;

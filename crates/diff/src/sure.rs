@@ -32,6 +32,7 @@ pub fn sure_changes(
         share: DiffShare::default(),
         conditions: Vec::new(),
         known_functions: Vec::new(),
+        n_comparisons: 1,
     };
     let comparison = compare(recordings, &options)?;
     let events = comparison.events.iter();
@@ -68,7 +69,7 @@ fn stack_label<'c>(comparison: &'c Comparison, row: &ComparedRow) -> Option<&'c 
 
 fn directions(judged: Judged) -> Directions {
     match judged.is_sure {
-        true => Directions::of(judged.estimate.after - judged.estimate.before),
+        true => Directions::of(judged.estimate.moved()),
         false => Directions::default(),
     }
 }

@@ -149,6 +149,7 @@ fn asked(
         share: DiffShare::default(),
         conditions: conditions.iter().map(|one| one.parse().unwrap()).collect(),
         known_functions: Vec::new(),
+        n_comparisons: 1,
     };
     compare(&recordings, &options)
 }

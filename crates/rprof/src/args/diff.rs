@@ -9,6 +9,7 @@ use super::sources::SourceArgs;
 use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
+use rprof_base::Share;
 use rprof_diff::{CompareOptions, Compute, Condition, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 const FILTERS: &str = "Filters";
 /// Where `--help` has what is written, and how.
 const OUTPUT: &str = "Output";
+/// Rows with less on both sides say nothing to people, unless they are marked.
+const LEAST_SHARE: Share = Share::from_percent(0.1);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_diff())]
@@ -32,6 +35,11 @@ pub(crate) struct DiffArgs {
     /// Recordings after
     #[arg(value_name = "AFTER", last = true)]
     after: Vec<PathBuf>,
+
+    /// Compare each recording after the change by itself with all before, and say which of them regressed. Without --,
+    /// the first recording is before and all others are after
+    #[arg(long, conflicts_with = "call_graph")]
+    pub(crate) each: bool,
 
     /// What amounts are divided by: event (shares, as perf has them), run, time, cpu-time, or the name of another
     /// recorded event, such as a probe that is hit once for each request [default: run for commands that ran to their
@@ -149,6 +157,11 @@ pub(crate) struct DiffArgs {
     #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: DiffFormat,
 
+    /// Leave out rows with a smaller share on both sides, in percent, unless they are marked [default: 0.1 in text and
+    /// Markdown; with -t and in other formats 0]
+    #[arg(help_heading = OUTPUT, long, value_name = "PERCENT", value_parser = parse_percent)]
+    percent_limit: Option<Share>,
+
     /// Show at most this many rows of each event
     #[arg(help_heading = OUTPUT, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
@@ -196,6 +209,10 @@ impl DiffArgs {
         }
         match (&self.before[..], &self.after[..]) {
             (_, []) if has_dashes => Err("no recordings after --".to_owned()),
+            ([one, others @ ..], []) if self.each => match others {
+                [] => Err("--each: BEFORE and one recording after it, or more".to_owned()),
+                others => Ok((vec![one.clone()], others.to_vec())),
+            },
             ([], []) => Ok((vec![old], vec![new])),
             ([one], []) => Ok((vec![old], vec![one.clone()])),
             ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
@@ -206,6 +223,20 @@ impl DiffArgs {
             ([], _) => Err("no recordings before --".to_owned()),
             (before, after) => Ok((before.to_vec(), after.to_vec())),
         }
+    }
+
+    /// The smallest share of rows that are shown though they are not marked.
+    pub(crate) fn least_share(&self) -> Share {
+        let is_for_people = match self.format {
+            DiffFormat::Text => self.table.field_separator.is_none(),
+            DiffFormat::Markdown | DiffFormat::Github => true,
+            DiffFormat::Csv | DiffFormat::Json => false,
+        };
+        let usual = match is_for_people {
+            true => LEAST_SHARE,
+            false => Share::from_percent(0.0),
+        };
+        self.percent_limit.unwrap_or(usual)
     }
 
     pub(crate) fn keys(&self) -> Vec<SortKey> {
@@ -239,6 +270,13 @@ fn parse_per(text: &str) -> Result<Per, String> {
         "" => Err("event, run, time, cpu-time, or the name of a recorded event".to_owned()),
         text => Ok(Per::parse(text)),
     }
+}
+
+fn parse_percent(text: &str) -> Result<Share, String> {
+    let percent = text.trim_end_matches('%').trim().parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = percent.map(Share::from_percent);
+    percent.ok_or_else(|| "a percentage from 0 to 100, such as 0.5".to_owned())
 }
 
 fn parse_alpha(text: &str) -> Result<f64, String> {

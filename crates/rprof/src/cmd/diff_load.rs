@@ -39,6 +39,7 @@ pub(super) fn load(
         args,
         n_blocks: match (before.len(), after.len()) {
             (1, 1) => Recordings::BLOCKS,
+            (1, _) if args.each => Recordings::BLOCKS,
             _ => 1,
         },
         progress: Mutex::new(Shown {

@@ -5,6 +5,7 @@ pub(crate) mod annotate;
 mod answerable;
 mod compared;
 pub(crate) mod diff;
+mod diff_each;
 mod diff_load;
 mod diff_trees;
 pub(crate) mod doctor;
