@@ -79,7 +79,7 @@ async function withoutScriptsThePageSaysWhatIsMissing(tab, url) {
   await tab.ask("Page.navigate", { url });
   let text = "";
   while (!text.includes("rprof report")) text = await tab.run(`document.readyState === "loading" ? "" : document.body.innerText`);
-  assert.match(text, /JavaScript, which is not run here/);
+  assert.match(text, /needs JavaScript/);
   assert.doesNotMatch(text, /Reading the profile/);
   await tab.ask("Emulation.setScriptExecutionDisabled", { value: false });
 }

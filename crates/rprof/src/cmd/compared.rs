@@ -1,14 +1,13 @@
 //! `rprof export --against`: the events that both recordings have, for a page.
 
 use super::against::Before;
-use super::sure::{NO_CHANGE, SureEvents};
+use super::sure::SureEvents;
 use super::trees::{NamedEvent, event_called};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_diff::NamedRun;
 use rprof_export::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 use rprof_profile::Profile;
-use rprof_profile::difference::SureChanges;
 use rprof_profile::view::{FirstFrame, ThreadNames};
 use rprof_report::quality_line;
 
@@ -64,10 +63,6 @@ pub(super) fn compared(
         let sure = measures.iter();
         let sure = sure.map(|one| one.changes(&event.name, event.kind));
         event.sure = sure.collect();
-    }
-    let is_sure = |changes: &SureChanges| !changes.functions.is_empty() || !changes.total.is_none();
-    if !events.iter().flat_map(|event| &event.sure).any(is_sure) {
-        notes.push(NO_CHANGE.to_owned());
     }
     let warnings = before.profile().warnings.iter().chain(&profile.warnings);
     notes.extend(warnings.cloned());

@@ -83,10 +83,9 @@ impl SureEvents {
 /// Says that a picture has no colours, and what would give it some.
 pub(super) fn say_if_none(changes: &SureChanges) {
     if changes.functions.is_empty() && changes.total.is_none() {
-        say::line(NO_CHANGE);
+        say::line(
+            "no function changed beyond noise: nothing is coloured (several recordings a side tell more: rprof diff \
+             BEFORE.. -- AFTER..)",
+        );
     }
 }
-
-/// What stands for colours where there are none.
-pub(super) const NO_CHANGE: &str = "no function changed beyond noise: nothing is coloured (several recordings a side tell \
-     more: rprof diff BEFORE.. -- AFTER..)";

@@ -43,6 +43,13 @@ class Comparison {
     for (let at = 0; at + 1 < functions.length; at += 2) this.functions[profile.functionOf[functions[at]]] |= functions[at + 1];
   }
 
+  /** What is beyond noise, in words. */
+  sure() {
+    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
+    const functions = n === 0 ? "no function" : counted(n, "function", "functions");
+    return `${functions} changed beyond noise`;
+  }
+
   /**
    * In which directions a function's own samples changed beyond noise; those of a thread are as all of the event.
    * @param {number} label

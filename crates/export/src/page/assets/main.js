@@ -155,9 +155,12 @@ class App {
   }
 
   said() {
-    const { counts, profile, state } = this;
+    const { counts, comparison, profile, state } = this;
     const { shown, before } = counts;
-    if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${wholeNumber(shown.samples)} after`;
+    if (before !== null) {
+      const samples = `${counted(before.shown.samples, "sample", "samples")} before, ${wholeNumber(shown.samples)} after`;
+      return comparison === null ? samples : `${samples}; ${comparison.sure()}`;
+    }
     const event = profile.head.events[state.event];
     const said = `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)}`;
     return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;
