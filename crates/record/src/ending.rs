@@ -10,7 +10,7 @@ use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::run::{Over, Run};
 use crate::sink::{Sink, Written};
-use crate::{Error, EventCount, Note, Summary};
+use crate::{Error, EventCount, Note, Summary, WatchpointUse};
 use rprof_abi::AttrFlags;
 use rprof_perfdata::feature::{RecorderCost, SampleCoverage};
 use rprof_process::Child;
@@ -104,6 +104,7 @@ impl Run<'_> {
             return Err(error);
         }
         let (lost_samples, lost_sideband) = rest.lost?;
+        let watchpoints = unwound.as_ref().map(|unwound| unwound.watchpoints);
         let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
         let entered = Option::flatten(entered);
         let mut all_counts = self.files.earlier.counts;
@@ -148,6 +149,7 @@ impl Run<'_> {
                 (size_bytes + plain).saturating_sub(cost.written_bytes)
             }),
             stacks: earlier.stacks_with(stacks),
+            watchpoints: watchpoints.unwrap_or_default(),
             coverage,
             ..summary
         })
@@ -209,6 +211,7 @@ impl Run<'_> {
             lost_sideband: 0,
             throttled: counts.throttled,
             stacks: None,
+            watchpoints: WatchpointUse::default(),
             shortened: counts.shortened,
             was_writer_late: self.sink.was_late,
             own_samples: counts.own_samples,

@@ -59,7 +59,9 @@ pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
 pub use probes::error::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
 pub use sample_fields::{SampleFields, Space, user_registers};
-pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{
+    CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch, WatchpointUse,
+};
 pub use sideband::Sideband;
 pub use start::record;
 pub use switching::remote_control::ControlNote;

@@ -114,6 +114,8 @@ pub struct Settings {
     pub clock: Clock,
     /// Callers.
     pub call_chains: CallChains,
+    /// Prove stacks that are deeper than their dumps by watchpoints: each deep thread lends a debug register.
+    pub watchpoints: bool,
     /// What else samples hold.
     pub fields: SampleFields,
     /// What else is told beside samples.
@@ -178,6 +180,20 @@ impl Settings {
     }
 }
 
+/// How watchpoints were used to prove deep stacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WatchpointUse {
+    /// How many were set, one at a time for each thread.
+    pub set: u64,
+    /// Those whose word was written to.
+    pub hit: u64,
+    /// Those that were taken back for a debugger, or for events that the process opened.
+    pub taken_back: u64,
+    /// Those that were wanted and not set: the debug registers are a debugger's, the process has events of
+    /// its own, or the kernel has no register left.
+    pub withheld: u64,
+}
+
 /// Who records.
 #[derive(Clone, Debug)]
 pub struct Tool {
@@ -233,6 +249,8 @@ pub struct Summary {
     pub throttled: u64,
     /// How stacks ended that were unwound.
     pub stacks: Option<StackEnds>,
+    /// How deep stacks were proved, if stacks were unwound.
+    pub watchpoints: WatchpointUse,
     /// Dumps of which less was kept than the kernel copied, since the writer could not keep up.
     pub shortened: u64,
     /// Draining waited for the writer, and rings filled up meanwhile.

@@ -40,7 +40,7 @@ impl Plan {
             events: drained_events(opened)?,
             n_sampled: opened.sampling.events.len(),
             // What is read later counts only if it is known to be later.
-            deep_stacks: match is_auto && settings.clock.is_steady() {
+            deep_stacks: match is_auto && settings.watchpoints && settings.clock.is_steady() {
                 true => DeepStacks::Recovered,
                 false => DeepStacks::LeftTruncated,
             },

@@ -15,6 +15,7 @@ mod walk;
 use crate::control::{StackCare, UnwindStatistics};
 use crate::drain::layouts::Layouts;
 use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use crate::settings::WatchpointUse;
 use address_space::LiveSpace;
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
@@ -127,6 +128,8 @@ pub(crate) struct Unwound {
     pub(crate) undecodable: u64,
     /// Processes with too many mappings to follow.
     pub(crate) n_overfull: usize,
+    /// How deep stacks were proved.
+    pub(crate) watchpoints: WatchpointUse,
     /// Paths of the files without a build id that stacks led into, if there are not too many.
     pub(crate) paths: Option<HashSet<Vec<u8>>>,
 }
@@ -449,6 +452,7 @@ impl LiveUnwinder {
     /// What became of the stacks.
     pub(crate) fn finish(self) -> Unwound {
         Unwound {
+            watchpoints: self.deep_stacks.watchpoints(),
             paths: self.tables.into_entered(),
             n_overfull: self.live.n_overfull(),
             ends: self.ends.finish(),

@@ -4,7 +4,7 @@ use crate::say;
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_perfdata::feature::StackEnds;
 use rprof_profile::Coverage;
-use rprof_record::{EventCount, Output, Summary};
+use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
@@ -20,6 +20,9 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
     if verbosity > 0 {
         say::line(cost(summary));
+        if let Some(how) = watchpoints(summary) {
+            say::line(how);
+        }
     }
     if let Some(how_much) = coverage(summary)
         && !is_quiet
@@ -160,6 +163,24 @@ fn cost(summary: &Summary) -> String {
         size(cost.ring_bytes),
         size(cost.written_bytes)
     )
+}
+
+/// How deep stacks were proved; `None` if none was deep.
+fn watchpoints(summary: &Summary) -> Option<String> {
+    let WatchpointUse {
+        set,
+        hit,
+        taken_back,
+        withheld,
+    } = summary.watchpoints;
+    let completed = summary.stacks.as_ref().map_or(0, |stacks| stacks.completed);
+    (set + withheld > 0).then(|| {
+        format!(
+            "deep stacks: {completed} completed by {} ({hit} hit, {taken_back} taken back for a debugger or events \
+             of the program, {withheld} withheld for these; --no-watchpoints sets none)",
+            Counted::new(set, "watchpoint", "watchpoints")
+        )
+    })
 }
 
 /// What was given up to stay within the budget; `None` if nothing was.
