@@ -100,8 +100,12 @@ pub(crate) struct Decision {
 /// A ring wakes us when a part of it is full; a quiet one is polled.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What a large dump has no room for is read from the process, while it is still there.
-const DEEP_STACK_POLL_INTERVAL: Duration = Duration::from_millis(4);
+/// What a large dump has no room for is read from the process, while it is still there. A stack is known from
+/// the look after its first sample on, so there are few samples between looks.
+const DEEP_STACK_POLL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Until programs have shown how deep their stacks are, a deep one is looked for this often.
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The last truncated stack is not the last for this long.
 const TRUNCATION_LASTS: Duration = Duration::from_millis(100);
@@ -118,6 +122,7 @@ const TOO_FULL_PERCENT: u64 = 50;
 /// Decides after each pass.
 #[derive(Debug)]
 pub(crate) struct Control {
+    began: Instant,
     /// `None` if the size is the user's choice.
     dump_size: Option<Hysteresis>,
     unwind_place: Hysteresis,
@@ -139,6 +144,7 @@ impl Control {
     /// The same where dumps stay as they are.
     pub(crate) fn of_fixed_dump_size(now: Instant) -> Self {
         Self {
+            began: now,
             dump_size: None,
             unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
             truncated_at: None,
@@ -180,8 +186,17 @@ impl Control {
             },
             poll_interval: match reads_deep_stacks {
                 true => DEEP_STACK_POLL_INTERVAL,
-                false => POLL_INTERVAL,
+                false => self.calm_interval(now),
             },
+        }
+    }
+
+    /// The longest time to the next pass while no stack is known to be deep.
+    pub(crate) fn calm_interval(&self, now: Instant) -> Duration {
+        let is_new = now.duration_since(self.began) < FIRST_DUMP_SIZE_HOLD;
+        match is_new && self.has_dump_sizes() && !self.keeps_dumps_small {
+            true => FIRST_POLL_INTERVAL,
+            false => POLL_INTERVAL,
         }
     }
 
@@ -364,9 +379,9 @@ mod tests {
         let truncated = unwound(1, 0, 0);
         let intervals = |passes| decisions(Control::new, passes).map(|one| one.poll_interval);
         assert_eq!(
-            intervals([(10, CALM), (20, truncated), (119, CALM), (120, CALM)]),
+            intervals([(10, CALM), (420, truncated), (519, CALM), (520, CALM)]),
             [
-                POLL_INTERVAL,
+                FIRST_POLL_INTERVAL,
                 DEEP_STACK_POLL_INTERVAL,
                 DEEP_STACK_POLL_INTERVAL,
                 POLL_INTERVAL

@@ -146,7 +146,7 @@ impl Run<'_> {
         triggers.for_each(|owner| wakeups.add(owner));
         self.switching.begin(&self.settings.when, &mut wakeups);
         let mut grace_period = GracePeriod::default();
-        let mut poll_interval = POLL_INTERVAL;
+        let mut poll_interval = self.control.calm_interval(Instant::now());
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);
