@@ -8,7 +8,7 @@ mod surroundings;
 mod synthesize;
 mod tasks;
 
-pub use cpu_time::{CpuTime, ThreadState};
+pub use cpu_time::{CpuTime, ThreadState, is_in_system_call};
 pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};
 pub use surroundings::{describe_cgroups, describe_namespaces};
