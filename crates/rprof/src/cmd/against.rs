@@ -154,7 +154,7 @@ impl Before {
         let scaling = args.against.scaling();
         if args.folded {
             target::write(output, |out| {
-                let mut lines = tree.lines(Count::Samples, scaling);
+                let mut lines = tree.lines(Count::for_tools(after.1), scaling);
                 lines.try_for_each(|line| writeln!(out, "{line}"))
             })?;
             return Ok(Drawn::default());
