@@ -34,9 +34,12 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
     };
     if let Some(flaw) = Quality::of(profile).flaws().first() {
         let better = match flaw {
-            Flaw::Lost => "-m 8M",
-            Flaw::Throttled => "-F 999",
-            Flaw::Truncated => "--call-graph dwarf,65528",
+            Flaw::Lost => match profile.about.larger_rings() {
+                Some(size) => format!("-m {size}"),
+                None => "-F 999".to_owned(),
+            },
+            Flaw::Throttled => "-F 999".to_owned(),
+            Flaw::Truncated => "--call-graph dwarf,65528".to_owned(),
             Flaw::Unnamed => return Some(format!("rprof symbols{input}")),
         };
         return Some(format!("rprof record {better} -- COMMAND"));
@@ -143,5 +146,8 @@ mod tests {
         };
         let again = said(Seen::Report, "x", &profile).unwrap();
         assert_eq!(again, "rprof record -m 8M -- COMMAND");
+        profile.about.command = ["rprof", "record", "-m8M"].map(str::to_owned).into();
+        let again = said(Seen::Report, "x", &profile).unwrap();
+        assert_eq!(again, "rprof record -m 16M -- COMMAND");
     }
 }
