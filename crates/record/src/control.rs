@@ -11,6 +11,7 @@
 //! unwinds right out of the rings, while waking another thread, and copying for it, costs more than the
 //! unwinding itself.
 
+use crate::hysteresis::{Hysteresis, Need, Way};
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,8 @@ pub(crate) enum WriterState {
 /// What the unwinder counted since it was last asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnwindStatistics {
+    /// Stacks that were unwound.
+    pub(crate) walked: u64,
     /// Stacks that go on after the end of their dump.
     pub(crate) truncated: u64,
     /// Stacks that needed more than a small dump.
@@ -72,6 +75,7 @@ pub(crate) struct UnwindStatistics {
 
 impl AddAssign for UnwindStatistics {
     fn add_assign(&mut self, other: Self) {
+        self.walked += other.walked;
         self.truncated += other.truncated;
         self.large += other.large;
         self.images_read += other.images_read;
@@ -113,6 +117,9 @@ const TRUNCATION_LASTS: Duration = Duration::from_millis(100);
 /// Programs show by then how deep their stacks are.
 const FIRST_DUMP_SIZE_HOLD: Duration = Duration::from_millis(500);
 
+/// And by so many stacks: on a busy machine a program may not have run by then.
+const ENOUGH_STACKS: u64 = 50;
+
 /// The unwind tables of what runs have been read by then.
 const FIRST_UNWIND_PLACE_HOLD: Duration = Duration::from_secs(1);
 
@@ -126,6 +133,8 @@ pub(crate) struct Control {
     /// `None` if the size is the user's choice.
     dump_size: Option<Hysteresis>,
     unwind_place: Hysteresis,
+    /// Stacks in a row that small dumps hold.
+    n_small_stacks: u64,
     /// When stacks were last truncated although dumps are large.
     truncated_at: Option<Instant>,
     /// Dumps are small, whatever stacks need.
@@ -147,6 +156,7 @@ impl Control {
             began: now,
             dump_size: None,
             unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
+            n_small_stacks: 0,
             truncated_at: None,
             keeps_dumps_small: false,
         }
@@ -207,7 +217,7 @@ impl Control {
         if self.keeps_dumps_small {
             return DumpSize::Small;
         }
-        let need = match (dump_size.way, unwinding) {
+        let need = match (dump_size.way(), unwinding) {
             (Way::Safe, UnwindStatistics { truncated: 1.., .. }) => {
                 self.truncated_at = Some(now);
                 Need::Safe
@@ -216,63 +226,18 @@ impl Control {
             | (Way::Cheap, UnwindStatistics { truncated: 1.., .. }) => Need::Safe,
             _ => Need::Cheap,
         };
+        self.n_small_stacks = match need {
+            Need::Safe => 0,
+            _ => self.n_small_stacks.saturating_add(unwinding.walked),
+        };
+        let need = match need {
+            Need::Cheap if self.n_small_stacks < ENOUGH_STACKS => Need::Unchanged,
+            need => need,
+        };
         match dump_size.next(now, need) {
             Way::Safe => DumpSize::Large,
             Way::Cheap => DumpSize::Small,
         }
-    }
-}
-
-/// A way that always does, and one that costs less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Safe,
-    Cheap,
-}
-
-/// What a pass asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    Safe,
-    Cheap,
-    /// The cheap way would do, but cannot begin now.
-    Unchanged,
-}
-
-/// Goes the safe way at once, and the cheap one after a hold, which doubles each time.
-#[derive(Debug)]
-struct Hysteresis {
-    way: Way,
-    /// The last change, or when the safe way was last needed.
-    since: Instant,
-    hold: Duration,
-}
-
-/// What fails again and again is not tried more often than this.
-const LONGEST_HOLD: Duration = Duration::from_secs(64);
-
-impl Hysteresis {
-    fn new(now: Instant, hold: Duration) -> Self {
-        Self {
-            way: Way::Safe,
-            since: now,
-            hold,
-        }
-    }
-
-    fn next(&mut self, now: Instant, need: Need) -> Way {
-        match (self.way, need) {
-            (Way::Safe, Need::Safe) => self.since = now,
-            (Way::Safe, Need::Cheap) if now.duration_since(self.since) >= self.hold => {
-                (self.way, self.since) = (Way::Cheap, now);
-            }
-            (Way::Cheap, Need::Safe) => {
-                self.hold = (self.hold * 2).min(LONGEST_HOLD);
-                (self.way, self.since) = (Way::Safe, now);
-            }
-            _ => {}
-        }
-        self.way
     }
 }
 
@@ -284,6 +249,7 @@ mod tests {
         fullest_ring_percent: 20,
         writer: WriterState::Idle,
         unwinding: UnwindStatistics {
+            walked: ENOUGH_STACKS,
             truncated: 0,
             large: 0,
             images_read: 0,
@@ -303,6 +269,7 @@ mod tests {
     fn unwound(truncated: u64, large: u64, images_read: u64) -> PassStatistics {
         PassStatistics {
             unwinding: UnwindStatistics {
+                walked: ENOUGH_STACKS,
                 truncated,
                 large,
                 images_read,
@@ -358,6 +325,25 @@ mod tests {
         let passes = [(400, unwound(1, 0, 0)), (800, unwound(1, 0, 0))];
         assert_eq!(sizes(passes), [DumpSize::Large; 2]);
         assert_eq!(sizes([(499, CALM), (500, CALM)])[1], DumpSize::Small);
+    }
+
+    #[test]
+    fn dumps_stay_large_until_enough_stacks_have_shown_how_deep_they_are() {
+        let one = PassStatistics {
+            unwinding: UnwindStatistics {
+                walked: 1,
+                ..UnwindStatistics::default()
+            },
+            ..CALM
+        };
+        let none = PassStatistics {
+            unwinding: UnwindStatistics::default(),
+            ..CALM
+        };
+        // On a busy machine the program has hardly run, and goes deep then.
+        let passes = [(500, none), (900, one), (5000, none), (6000, CALM)];
+        use DumpSize::{Large, Small};
+        assert_eq!(sizes(passes), [Large, Large, Large, Small]);
     }
 
     #[test]
@@ -465,18 +451,5 @@ mod tests {
             DrainThread,
         ];
         assert_eq!(places(passes), expected);
-    }
-
-    #[test]
-    fn a_hold_does_not_double_for_ever() {
-        let start = Instant::now();
-        let mut hysteresis = Hysteresis::new(start, Duration::from_millis(500));
-        let mut now = start;
-        for _ in 0..20 {
-            now += LONGEST_HOLD;
-            assert_eq!(hysteresis.next(now, Need::Cheap), Way::Cheap);
-            assert_eq!(hysteresis.next(now, Need::Safe), Way::Safe);
-        }
-        assert_eq!(hysteresis.hold, LONGEST_HOLD);
     }
 }

@@ -27,6 +27,7 @@ mod ending;
 mod error;
 mod give_up;
 mod grace_period;
+mod hysteresis;
 mod interrupts;
 mod jit_clock;
 mod live;

@@ -346,6 +346,7 @@ impl LiveUnwinder {
         };
         let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
         let outcome = context.walk(stack, &mut self.frames);
+        self.statistics.walked += 1;
         if context.unwinder.reach() > u64::from(SMALL_BYTES) {
             self.statistics.large += 1;
         }
