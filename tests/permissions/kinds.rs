@@ -32,6 +32,50 @@ fn tracepoints_and_probes_take_a_capability() {
 }
 
 #[test]
+fn what_happens_in_the_kernel_is_not_said_to_be_0() {
+    let test = "what_happens_in_the_kernel_is_not_said_to_be_0";
+    let Some((_live, cells)) = start(test) else {
+        return;
+    };
+    let Some(_level) = Sysctl::paranoid("2") else {
+        not_run(test, "kernel.perf_event_paranoid may not be set");
+        return;
+    };
+    let fix = "kernel.perf_event_paranoid=1";
+    let of_kernel = ["-e", "context-switches"];
+    cells.refuses(
+        Who::Nobody,
+        &[],
+        &of_kernel,
+        &["permi", "samples of the kernel need", fix],
+    );
+    let stat = |args: &[&str]| {
+        let args = [&["stat"], args, &["true"]].concat();
+        run(&mut cells.rprof(Who::Nobody, &[], &args))
+    };
+    let error = stat(&of_kernel).fails(1);
+    assert!(
+        error.contains("not permitted to count context-switches") && error.contains(fix),
+        "{error}"
+    );
+    // Beside what is permitted.
+    let said = stat(&[]).ok().stderr;
+    for event in ["context-switches", "cpu-migrations"] {
+        let mut lines = said.lines();
+        let line = lines.find(|line| line.contains(event)).expect(&said);
+        assert!(line.trim().starts_with("<not permitted>"), "{said}");
+    }
+    let last = said.lines().last().unwrap();
+    assert!(
+        last.contains("context-switches, cpu-migrations") && last.contains(fix),
+        "{said}"
+    );
+    // It was asked for so.
+    let without = stat(&["-x,", "-e", "context-switches:u"]).ok().stderr;
+    assert!(without.starts_with("0,"), "{without}");
+}
+
+#[test]
 fn own_processes_may_be_watched_at_any_level_and_others_not() {
     let test = "own_processes_may_be_watched_at_any_level_and_others_not";
     let Some((_live, cells)) = start(test) else {

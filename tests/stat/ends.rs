@@ -47,7 +47,7 @@ fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
         "20",
         "-x,",
         "-e",
-        "cs",
+        "faults",
         "sleep",
         "300",
     ]));
@@ -60,7 +60,7 @@ fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
         "3",
         "-x,",
         "-e",
-        "cs",
+        "faults",
         "sleep",
         "300",
     ];
@@ -77,7 +77,7 @@ fn counts_go_to_a_file_that_may_grow() {
     let path = dir.path().join("counts");
     let path = path.to_str().unwrap();
     for (append, n_lines) in [(false, 1), (true, 2), (false, 1)] {
-        let mut words = vec!["-x,", "-e", "cs", "-o", path];
+        let mut words = vec!["-x,", "-e", "faults", "-o", path];
         if append {
             words.push("--append");
         }

@@ -3,7 +3,7 @@
 use crate::control::{Refused, Word, words};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
-use crate::opening::{Cell, Counters, How, Wanted};
+use crate::opening::{Cell, Counters, EventState, How, Wanted};
 use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
@@ -30,6 +30,8 @@ pub struct StatEnd {
     /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
     /// large.
     pub never_counted: Vec<String>,
+    /// Events of the kernel that this user may not count.
+    pub not_permitted: Vec<String>,
     /// Words on the pipe that were not obeyed, with the reason.
     pub refused: Vec<String>,
 }
@@ -62,6 +64,7 @@ pub fn stat(
     Ok(StatEnd {
         status,
         never_counted: whole.never_counted(),
+        not_permitted: whole.not_permitted(),
         refused: whole.refused.in_words(),
     })
 }
@@ -383,6 +386,12 @@ impl<'w> Whole<'w> {
             .map_err(Error::Write)
     }
 
+    fn not_permitted(&self) -> Vec<String> {
+        let events = self.last.iter().flat_map(|last| &last.events);
+        let denied = events.filter(|event| event.state == EventState::NotPermitted);
+        denied.map(|event| event.name.clone()).collect()
+    }
+
     fn never_counted(&self) -> Vec<String> {
         let Some(last) = &self.last else {
             return Vec::new();
@@ -394,7 +403,7 @@ impl<'w> Whole<'w> {
             let enabled = rows.iter().any(|row| row.enabled_ns > 0.0);
             enabled && rows.iter().all(|row| !row.is_counted())
         };
-        let starved = both.filter(|(event, rows)| event.is_supported && is_starved(rows));
+        let starved = both.filter(|(event, rows)| event.is_counted() && is_starved(rows));
         starved.map(|(event, _)| event.name.clone()).collect()
     }
 }

@@ -16,6 +16,7 @@ use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
     default_events, detail_events, stat, topdown_events,
 };
+use rprof_targets::rights::advice::without_kernel;
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -33,6 +34,13 @@ pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
 /// Says what was not counted; the status is the command's.
 fn ended(outcome: &StatEnd) -> ExitCode {
     outcome.refused.iter().for_each(say::warning);
+    if !outcome.not_permitted.is_empty() {
+        say::line(format_args!(
+            "not permitted to count {}: they happen in the kernel ({})",
+            outcome.not_permitted.join(", "),
+            without_kernel()
+        ));
+    }
     if !outcome.never_counted.is_empty() {
         say::line(format_args!(
             "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
