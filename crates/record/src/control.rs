@@ -15,9 +15,10 @@ use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 /// How much of each stack the kernel copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DumpSize {
     /// As much as can be asked for.
+    #[default]
     Large,
     /// What most stacks need.
     Small,
@@ -128,10 +129,17 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Large dumps, which the writer thread unwinds.
-    pub(crate) fn new(now: Instant) -> Self {
+    /// Dumps that are of this size at first, which the writer thread unwinds.
+    pub(crate) fn new(now: Instant, first: DumpSize) -> Self {
+        let way = match first {
+            DumpSize::Large => Way::Safe,
+            DumpSize::Small => Way::Cheap,
+        };
         Self {
-            dump_size: Some(Hysteresis::new(now, FIRST_DUMP_SIZE_HOLD)),
+            dump_size: Some(Hysteresis {
+                way,
+                ..Hysteresis::new(now, FIRST_DUMP_SIZE_HOLD)
+            }),
             ..Self::of_fixed_dump_size(now)
         }
     }
@@ -306,12 +314,16 @@ mod tests {
         passes.map(|(millis, pass)| control.decide(start + Duration::from_millis(millis), pass))
     }
 
+    fn large_first(now: Instant) -> Control {
+        Control::new(now, DumpSize::Large)
+    }
+
     fn sizes<const N: usize>(passes: [(u64, PassStatistics); N]) -> [DumpSize; N] {
-        decisions(Control::new, passes).map(|decision| decision.dump_size)
+        decisions(large_first, passes).map(|decision| decision.dump_size)
     }
 
     fn places<const N: usize>(passes: [(u64, PassStatistics); N]) -> [UnwindPlace; N] {
-        decisions(Control::new, passes).map(|decision| decision.unwind_place)
+        decisions(large_first, passes).map(|decision| decision.unwind_place)
     }
 
     #[test]
@@ -339,6 +351,22 @@ mod tests {
     }
 
     #[test]
+    fn dumps_that_are_small_at_first_grow_with_the_first_truncated_stack() {
+        use DumpSize::{Large, Small};
+        let small_first = |now| Control::new(now, Small);
+        let (truncated, large) = (unwound(1, 0, 0), unwound(0, 1, 0));
+        let passes = [
+            (1, CALM),
+            (2, large),
+            (3, truncated),
+            (4, large),
+            (5000, CALM),
+        ];
+        let sizes = decisions(small_first, passes).map(|decision| decision.dump_size);
+        assert_eq!(sizes, [Small, Small, Large, Large, Small]);
+    }
+
+    #[test]
     fn truncated_stacks_keep_dumps_large() {
         let passes = [(400, unwound(1, 0, 0)), (800, unwound(1, 0, 0))];
         assert_eq!(sizes(passes), [DumpSize::Large; 2]);
@@ -362,7 +390,7 @@ mod tests {
     #[test]
     fn rings_are_polled_often_while_stacks_do_not_fit_large_dumps() {
         let truncated = unwound(1, 0, 0);
-        let intervals = |passes| decisions(Control::new, passes).map(|one| one.poll_interval);
+        let intervals = |passes| decisions(large_first, passes).map(|one| one.poll_interval);
         assert_eq!(
             intervals([(10, CALM), (20, truncated), (119, CALM), (120, CALM)]),
             [

@@ -211,6 +211,13 @@ impl Run<'_> {
             stacks: None,
             shortened: counts.shortened,
             was_writer_late: self.sink.was_late,
+            has_dumps_of_hits: self
+                .opened
+                .sampling
+                .events
+                .iter()
+                .any(EventCounters::has_dumps_of_hits),
+            ran_ns: self.clocked_ns(),
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
             was_on: self.switching.was_on,

@@ -1,6 +1,6 @@
 //! A recording that is going on.
 
-use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
+use crate::control::{Control, Decision, DumpSize, POLL_INTERVAL, PassStatistics};
 use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::drain::lineage::Lineage;
@@ -85,7 +85,7 @@ impl Run<'_> {
         let enabling = "enabling events";
         self.opened
             .sideband
-            .enable()
+            .enable(DumpSize::Large)
             .map_err(Error::system(enabling))?;
         if let Some(trigger) = &self.trigger {
             trigger.enable()?;
@@ -109,7 +109,7 @@ impl Run<'_> {
         } else if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
             self.opened
                 .sampling
-                .enable()
+                .enable(self.opened.dump_size)
                 .map_err(Error::system(enabling))?;
         }
         match gated {

@@ -223,6 +223,8 @@ pub struct Summary {
     pub lost_at_least: u64,
     /// Data pages of rings that would have held what was lost.
     pub enough_pages: Option<u64>,
+    /// Each hit of an event was a sample with a stack dump: samples without would have had more room.
+    pub has_dumps_of_hits: bool,
     /// What the recording cost.
     pub cost: RecorderCost,
     /// What was given up to stay within a share of a CPU, if one was given.

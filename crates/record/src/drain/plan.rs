@@ -47,10 +47,14 @@ impl Plan {
         };
         let now = Instant::now();
         let control = match is_auto {
-            true => Control::new(now),
+            true => Control::new(now, opened.dump_size),
             false => Control::of_fixed_dump_size(now),
         };
-        Ok(Self::of(settings, drained, sideband, control))
+        let mut plan = Self::of(settings, drained, sideband, control);
+        if let (Some(unwinder), Some(sizes)) = (&mut plan.unwinder, attrs.dump_sizes()) {
+            unwinder.small_dump_bytes = sizes.small_bytes;
+        }
+        Ok(plan)
     }
 
     /// The plan for events that are drained.

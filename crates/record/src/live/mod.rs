@@ -57,6 +57,8 @@ pub(crate) struct LiveUnwinder {
     unwinder: Unwinder,
     ends: Ends,
     statistics: UnwindStatistics,
+    /// Stacks that need more than this count as large.
+    pub(crate) small_dump_bytes: u32,
     deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     care: StackCare,
@@ -167,6 +169,7 @@ impl LiveUnwinder {
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
+            small_dump_bytes: SMALL_BYTES,
             deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             care: StackCare::default(),
@@ -343,7 +346,7 @@ impl LiveUnwinder {
         };
         let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
         let outcome = context.walk(stack, &mut self.frames);
-        if context.unwinder.reach() > u64::from(SMALL_BYTES) {
+        if context.unwinder.reach() > u64::from(self.small_dump_bytes) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {

@@ -76,8 +76,8 @@ pub(crate) fn of_machine(tool: &Tool, clock: Clock) -> Features {
 }
 
 /// Formats of the tracepoints among these events; nothing if there are none.
-pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
-    let tracefs = Sources::default().tracefs.join("events");
+pub(crate) fn of_tracepoints(events: &[Event], tracefs: &Path) -> Features {
+    let tracefs = tracefs.join("events");
     let read = |path: &Path| std::fs::read(tracefs.join(path)).unwrap_or_default();
     let mut systems: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     let tracepoints = events.iter().filter_map(|event| event.tracepoint.as_ref());

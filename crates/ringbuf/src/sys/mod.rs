@@ -17,7 +17,7 @@ pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::OpenFilesLimit;
 pub use memory::give_back_free_memory;
-pub use mount::mount_tracefs;
+pub use mount::{detached_tracefs, mount_tracefs};
 pub use rights::Rights;
 pub use signals::{Signal, Signals, restore_signals_of_start, suspend_process};
 

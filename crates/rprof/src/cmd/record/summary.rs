@@ -135,11 +135,15 @@ fn missing(summary: &Summary) -> String {
         Some(lost) => format!("{lost} lost"),
         None => format!("at least {} lost", summary.lost_at_least),
     };
-    let lost = match summary.enough_pages {
-        Some(pages) if !summary.was_writer_late => {
-            format!("{lost} (-m {pages} would have held them)")
+    let held = summary.enough_pages.filter(|_| !summary.was_writer_late);
+    let is_any_lost = summary.lost_samples.unwrap_or(summary.lost_at_least) > 0;
+    let lost = match (held, is_any_lost && summary.has_dumps_of_hits) {
+        (Some(pages), true) => {
+            format!("{lost} (-m {pages} would have held them; --call-graph fp takes less room)")
         }
-        _ => lost,
+        (Some(pages), false) => format!("{lost} (-m {pages} would have held them)"),
+        (None, true) => format!("{lost} (--call-graph fp takes less room)"),
+        (None, false) => lost,
     };
     let throttled = match summary.throttled {
         0 => String::new(),
