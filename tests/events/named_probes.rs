@@ -140,3 +140,26 @@ fn arguments_are_in_samples_and_filters_compare_them() {
         "{error}"
     );
 }
+
+#[test]
+fn hits_are_counted_without_samples() {
+    let test = "hits_are_counted_without_samples";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    let at = path.display();
+    let count = |event: &str, more: &[&str]| {
+        let event = format!("uprobe:{at}:{event}");
+        let mut stat = rprof([&["stat", "-x,", "-e", &event], more].concat());
+        run(stat.arg(&path)).ok().stderr
+    };
+    // The child, too.
+    assert!(count("plain", &[]).starts_with("14,"));
+    assert!(count("plain", &["-i"]).starts_with("10,"));
+    let both = count("shop::worker", &[]);
+    let counts: Vec<&str> = both
+        .lines()
+        .filter_map(|line| line.split(',').next())
+        .collect();
+    assert_eq!(counts, ["3", "5"], "{both}");
+}

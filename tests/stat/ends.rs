@@ -118,11 +118,6 @@ fn what_cannot_be_counted_is_one_line() {
             "2 control groups (-G) for 1 events",
         ),
         (
-            &["-e", "uprobe:/bin/true:main", "true"],
-            1,
-            "probes are not counted",
-        ),
-        (
             &["-e", "cs:R", "true"],
             1,
             "the retire latency is in samples",

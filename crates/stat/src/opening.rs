@@ -82,10 +82,6 @@ impl<D: Door + Clone> Counters<D> {
             let Some(event) = wanted.events.get(*event) else {
                 continue;
             };
-            if event.probe.is_some() {
-                let event = event.name.clone();
-                return Err(Error::Probe { event });
-            }
             if event.has_latencies() {
                 let event = event.name.clone();
                 return Err(Error::Latency { event });

@@ -11,6 +11,7 @@ pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
 use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
+use rprof_probes::{Defined, Searched, resolve};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
-    let settings = settings(args)?;
+    let (settings, _defined) = settings(args)?;
     let mut out = opened(&args.output)?;
     let outcome = stat(&settings, None, &mut out)?;
     drop(out);
@@ -76,16 +77,17 @@ fn output(path: &Path, append: bool) -> Result<File> {
     Ok(file)
 }
 
-fn settings(args: &StatArgs) -> Result<StatSettings> {
+/// What is counted; the definitions of its probes must stay until then.
+fn settings(args: &StatArgs) -> Result<(StatSettings, Option<Defined>)> {
     let watch = watch(args)?;
     let aggregation = aggregation(args, &watch)?;
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let of_cpus = watch == WhoseEvents::All;
     let sources = Sources::default();
-    let mut events = events(args, of_cpus, &sources)?;
+    let (mut events, defined) = placed(events(args, of_cpus, &sources)?, args, &watch)?;
     let metrics = metrics(args, &sources, &mut events)?;
     restrict(args, &mut events);
-    Ok(StatSettings {
+    let settings = StatSettings {
         events,
         metrics,
         cpus: cpus.map_err(of_event)?,
@@ -107,7 +109,26 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
         style: style(args)?,
         sysfs: PathBuf::from("/sys"),
         watch,
-    })
+    };
+    Ok((settings, defined))
+}
+
+/// The events, their probes defined: threads and children are to have them.
+fn placed(
+    events: Vec<Event>,
+    args: &StatArgs,
+    watch: &WhoseEvents,
+) -> Result<(Vec<Event>, Option<Defined>)> {
+    if events.iter().all(|event| event.probe.is_none()) {
+        return Ok((events, None));
+    }
+    let searched = match (watch, args.command.first()) {
+        (WhoseEvents::Processes(ids) | WhoseEvents::Threads(ids), _) => Searched::Tasks(ids),
+        (_, Some(command)) => Searched::Command(command),
+        (_, None) => Searched::Nowhere,
+    };
+    let (defined, events) = Defined::new(&resolve(&events, searched)?)?;
+    Ok((events, Some(defined)))
 }
 
 fn watch(args: &StatArgs) -> Result<WhoseEvents> {
