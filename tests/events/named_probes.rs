@@ -70,6 +70,15 @@ fn functions_have_the_names_that_are_shown() {
     let event = format!("uprobe:{at}:worker");
     let error = run(rprof(["record", "-e", &event, "-o"]).arg(&out).arg(&path)).fails(1);
     assert!(error.contains("did you mean 'shop::worker'?"), "{error}");
+    let mut list = rprof(["list", "uprobe", "total", "--path"]);
+    let listed = run(list.arg(&path)).ok().stdout;
+    let line = listed
+        .lines()
+        .find(|line| line.contains("shop::Order::total"));
+    assert!(
+        line.is_some_and(|line| line.contains("_ZN4shop5Order5totalEl")),
+        "{listed}"
+    );
 }
 
 #[test]
