@@ -2,6 +2,7 @@
 //! records that the kernel would have written, had the recording begun before them.
 
 mod cpu_time;
+mod death;
 mod kernel;
 mod spawn;
 mod surroundings;
@@ -9,6 +10,7 @@ mod synthesize;
 mod tasks;
 
 pub use cpu_time::{CpuTime, ThreadState};
+pub use death::killed_by;
 pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};
 pub use surroundings::{describe_cgroups, describe_namespaces};

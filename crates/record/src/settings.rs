@@ -225,6 +225,9 @@ pub struct Summary {
     pub enough_pages: Option<u64>,
     /// Each hit of an event was a sample with a stack dump: samples without would have had more room.
     pub has_dumps_of_hits: bool,
+    /// CPU time of what was recorded, nanoseconds; `None` if that is not known, or says nothing of how many samples there
+    /// are.
+    pub ran_ns: Option<u64>,
     /// What the recording cost.
     pub cost: RecorderCost,
     /// What was given up to stay within a share of a CPU, if one was given.

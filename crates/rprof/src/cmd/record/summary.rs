@@ -3,6 +3,7 @@
 use crate::say;
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_perfdata::feature::StackEnds;
+use rprof_process::killed_by;
 use rprof_profile::Coverage;
 use rprof_record::{EventCount, Output, Summary};
 use rprof_ringbuf::sys::effective_uid;
@@ -10,6 +11,11 @@ use rprof_untrusted::{Untrusted, quoted};
 
 /// What came of it: a line of all, and what else is to be known.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
+    if let Some(signal) = death(summary)
+        && !is_quiet
+    {
+        say::line(format_args!("the command was killed by {signal}"));
+    }
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(all(summary));
     }
@@ -51,6 +57,25 @@ pub(in crate::cmd) fn tell_of_end(summary: &Summary) {
     tell(summary, brief, false, 0);
 }
 
+/// The signal that the command died of, unless that was how the recording was ended.
+fn death(summary: &Summary) -> Option<String> {
+    let status = summary.status.filter(|_| summary.ended_by.is_none());
+    status.and_then(killed_by)
+}
+
+/// A shorter recording may have begun and ended at any moment of what it is of.
+const LONG_NS: u64 = 200_000_000;
+
+/// That there was little to sample, if so.
+fn waited(summary: &Summary) -> String {
+    let (ran_ns, wall_ns) = (summary.ran_ns.unwrap_or(u64::MAX), summary.cost.wall_ns);
+    if wall_ns < LONG_NS || ran_ns.saturating_mul(10) > wall_ns {
+        return String::new();
+    }
+    let share = Share::of(ran_ns, wall_ns);
+    format!("; it ran {share:.1} % of the time (waiting is not sampled)")
+}
+
 /// What became of samples since the writer could not keep up, and what would help.
 fn late_writer(summary: &Summary) -> Option<String> {
     let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
@@ -75,7 +100,7 @@ pub(super) fn brief(summary: &Summary) -> String {
     let missing = missing(summary);
     match summary.samples {
         0 => why_no_samples(summary),
-        _ => format!("{samples}, {missing}"),
+        _ => format!("{samples}, {missing}{}", waited(summary)),
     }
 }
 
@@ -107,7 +132,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     let missing = missing(summary);
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
-        _ => next,
+        _ => format!("{}{next}", waited(summary)),
     };
     let place = match summary.earlier_files {
         0 => place,
