@@ -1,6 +1,6 @@
 //! How a count ends: statuses, signals, limits, and what cannot be meant.
 
-use crate::common::{Running, live, rprof, run, scratch, signal};
+use crate::common::{self, Running, live, rprof, run, scratch, signal};
 
 fn stat(words: &[&str]) -> std::process::Command {
     rprof(["stat"].iter().chain(words))
@@ -172,4 +172,42 @@ fn nothing_but_times_is_counted_if_nothing_is_wanted() {
     let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines.len(), 4, "{}", ran.stderr);
     assert!(lines[1].ends_with("seconds time elapsed"));
+}
+
+#[test]
+fn children_that_run_already_are_counted_or_said() {
+    let test = "children_that_run_already_are_counted_or_said";
+    let Some(_live) = live(test) else { return };
+    // A master that waits, and a worker.
+    let script = "(while :; do :; done) & echo ready; read x; kill $!";
+    let mut master = Running::start(common::tool("sh").args(["-c", script]));
+    assert_eq!(master.line(), "ready");
+    let pid = master.pid().to_string();
+    let of = |more: &[&str]| {
+        let words = [
+            "--per-thread",
+            "-x,",
+            "-e",
+            "page-faults:u",
+            "-p",
+            &pid,
+            "--timeout",
+            "10",
+        ];
+        run(&mut stat(&[&words[..], more].concat())).ok().stderr
+    };
+    let n_threads = |said: &str| {
+        said.lines()
+            .filter(|line| line.contains("page-faults"))
+            .count()
+    };
+    let alone = of(&[]);
+    assert!(
+        alone.contains("1 child process ran already, uncounted (--children"),
+        "{alone}"
+    );
+    assert_eq!(n_threads(&alone), 1, "{alone}");
+    let all = of(&["--children"]);
+    assert!(!all.contains("uncounted"), "{all}");
+    assert_eq!(n_threads(&all), 2, "{all}");
 }

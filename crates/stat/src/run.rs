@@ -8,7 +8,7 @@ use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
 use crate::schedule::{Due, Schedule};
-use crate::targets::{Targets, is_of_cpus, online};
+use crate::targets::{Targets, children_of, is_of_cpus, online};
 use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 /// How it ended.
 #[derive(Debug)]
 pub struct StatEnd {
+    /// Child processes that ran already, and were not counted.
+    pub uncounted_children: usize,
     /// The command's, of its last run.
     pub status: Option<ExitStatus>,
     /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
@@ -45,6 +47,10 @@ pub fn stat(
     file: Option<CountsFile>,
     out: &mut dyn Write,
 ) -> Result<StatEnd, Error> {
+    let uncounted_children = match (&settings.watch, settings.children) {
+        (WhoseEvents::Processes(pids), false) => children_of(pids).len(),
+        _ => 0,
+    };
     let mut whole = Whole::new(settings, out)?;
     whole.file = file;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
@@ -63,6 +69,7 @@ pub fn stat(
     whole.finish()?;
     Ok(StatEnd {
         status,
+        uncounted_children,
         never_counted: whole.never_counted(),
         not_permitted: whole.not_permitted(),
         refused: whole.refused.in_words(),

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow};
 pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
+use rprof_base::Counted;
 use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
 use rprof_probes::{Defined, Searched, resolve};
 use rprof_process::exit_code;
@@ -35,6 +36,13 @@ pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
 /// Says what was not counted; the status is the command's.
 fn ended(outcome: &StatEnd) -> ExitCode {
     outcome.refused.iter().for_each(say::warning);
+    if outcome.uncounted_children > 0 {
+        let n = outcome.uncounted_children as u64;
+        say::line(format_args!(
+            "{} ran already, uncounted (--children counts them, too)",
+            Counted::new(n, "child process", "child processes")
+        ));
+    }
     if !outcome.not_permitted.is_empty() {
         say::line(format_args!(
             "not permitted to count {}: they happen in the kernel ({})",
@@ -94,6 +102,7 @@ fn settings(args: &StatArgs) -> Result<(StatSettings, Option<Defined>)> {
         cgroups: cgroups(args)?,
         command: args.command.clone(),
         aggregation,
+        children: args.targets.children,
         inherit: !args.targets.no_inherit,
         scale: !args.events.no_scale,
         repeat: args.runs.repeat,
