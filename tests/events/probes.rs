@@ -104,6 +104,9 @@ fn a_burst_is_kept_whole_while_others_run_the_same_code() {
     // The command and its child: all of their hits, and nobody else's.
     assert_eq!(sums(&out), [(event, 3015, 3015)], "{said}");
     assert!(said.contains(", 0 lost"), "{said}");
+    // perf understands all that tracefs says of it.
+    let shown = run(perf(["script", "-i"]).arg(&out)).ok();
+    assert!(!shown.stderr.contains("expected type"), "{}", shown.stderr);
     let tree = report(&out, &["-g", "caller", "--no-children"]);
     assert!(tree.contains("main"), "{tree}");
 }
