@@ -24,10 +24,10 @@ use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, openat, readlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows.
@@ -62,7 +62,40 @@ impl Goal {
     }
 }
 
+impl Goal {
+    /// What is there, unless it is a link that may not be followed.
+    fn there(self) -> io::Result<Seen> {
+        let seen = match self {
+            Self::There(seen) => seen,
+            Self::Place(place) => place.seen.ok_or_else(|| io::Error::from(Errno::NOENT))?,
+        };
+        match seen.meta().is_symlink() {
+            true => Err(not_followed("it")),
+            false => Ok(seen),
+        }
+    }
+}
+
 impl FolderEntry {
+    /// Whether what has the name is ours, and was given it by us.
+    fn check_ours(&self, us: Us) -> io::Result<()> {
+        let Some(meta) = self.meta().filter(|meta| meta.is_file()) else {
+            return Ok(());
+        };
+        if !(us.owns(meta) || us.is_callers(meta)) {
+            return Err(denied(&format!(
+                "it belongs to another user (uid {})",
+                meta.uid()
+            )));
+        }
+        match meta.nlink() == 1 || us.owns_folder(&self.folder.metadata()?) {
+            true => Ok(()),
+            false => Err(denied(
+                "it has another name, which somebody else may have made",
+            )),
+        }
+    }
+
     /// A name in a folder, whatever has it.
     pub(crate) fn new(folder: File, name: OsString) -> Self {
         Self {
@@ -96,23 +129,42 @@ impl FolderEntry {
 /// # Errors
 /// As [`Goal::of`]; `NotFound`; `InvalidInput` if it is no regular file.
 pub fn open_to_change(path: &Path) -> io::Result<File> {
-    let not_found = || io::Error::from(Errno::NOENT);
-    let seen = match Goal::of(path)? {
-        Goal::There(seen) => seen,
-        Goal::Place(place) => place.seen.ok_or_else(not_found)?,
-    };
-    if seen.meta().is_symlink() {
-        return Err(not_followed("it"));
-    }
+    let seen = Goal::of(path)?.there()?;
     seen.open_regular(File::options().read(true).write(true))
+}
+
+/// Opens a regular file to be written at its end. It must be ours, or of the user whom root does it for: others
+/// would read what is appended, or have given one of our files a name of theirs.
+///
+/// # Errors
+/// As [`open_to_change`]; `PermissionDenied` for another user's.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    let goal = Goal::of(path)?;
+    if let Goal::Place(place) = &goal {
+        place.check_ours(Us::now())?;
+    }
+    let mut file = goal
+        .there()?
+        .open_regular(File::options().read(true).write(true))?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(file)
+}
+
+/// Opens a FIFO or a pipe to be read and written: one of ours, of root, or of the user whom root does it for. Whoever
+/// makes one in a folder for all would be obeyed.
+///
+/// # Errors
+/// As [`Goal::of`]; `NotFound`; `InvalidInput` if it is something else.
+pub fn open_fifo(path: &Path) -> io::Result<File> {
+    Goal::of(path)?.there()?.open_fifo()
 }
 
 /// For whom we write.
 #[derive(Clone, Copy, Debug)]
 struct Us {
     uid: u32,
-    /// Root does, for somebody else.
-    is_for_another: bool,
+    /// Root does, for this user (`SUDO_UID`).
+    caller: Option<u32>,
 }
 
 impl Us {
@@ -121,8 +173,17 @@ impl Us {
         let caller = std::env::var_os("SUDO_UID");
         Self {
             uid,
-            is_for_another: uid == 0 && caller.is_some_and(|caller| caller != "0"),
+            caller: caller
+                .filter(|caller| uid == 0 && caller != "0")
+                // Of what is no number, nothing is.
+                .map(|caller| caller.to_str().and_then(|caller| caller.parse().ok()))
+                .map(|caller| caller.unwrap_or(u32::MAX)),
         }
+    }
+
+    /// Whether it is of the user whom root does it for.
+    fn is_callers(self, meta: &Metadata) -> bool {
+        self.caller == Some(meta.uid())
     }
 
     fn owns(self, meta: &Metadata) -> bool {
@@ -197,13 +258,16 @@ impl Walk {
                     if let Some(goal) = self.follow(&name, &seen)? {
                         return Ok(goal);
                     }
-                    if is_last && us.is_for_another && first_link.is_none() {
+                    if is_last && us.caller.is_some() && first_link.is_none() {
                         first_link = Some(self.at(name, Some(seen))?);
                     }
                 }
                 Some(_) if !is_last => return Err(io::Error::from(Errno::NOTDIR)),
                 Some(seen) if is_special(seen.meta()) => {
-                    return match us.owns(seen.meta()) || us.owns_folder(&self.folder.metadata()?) {
+                    let is_callers =
+                        seen.meta().file_type().is_fifo() && us.is_callers(seen.meta());
+                    let is_ours = us.owns(seen.meta()) || is_callers;
+                    return match is_ours || us.owns_folder(&self.folder.metadata()?) {
                         true => Ok(Goal::There(seen)),
                         false => Err(denied("a pipe or device of another user's")),
                     };
@@ -303,10 +367,7 @@ mod tests {
     const OTHER: u32 = 65534;
 
     fn us(uid: u32) -> Us {
-        Us {
-            uid,
-            is_for_another: false,
-        }
+        Us { uid, caller: None }
     }
 
     /// The name that a path leads to, and whether a link has it.
@@ -385,7 +446,7 @@ mod tests {
     fn for_another_user_root_follows_no_link_to_a_file() {
         let dir = linked();
         let us = Us {
-            is_for_another: true,
+            caller: Some(OTHER),
             ..own()
         };
         let place = goal(&dir.path().join("link"), us).unwrap();
@@ -443,6 +504,66 @@ mod tests {
             own(),
         );
         assert_eq!(name.unwrap().0, "new");
+    }
+
+    #[test]
+    fn a_fifo_is_ours_or_of_whom_root_does_it_for() {
+        let dir = tempfile::tempdir().unwrap();
+        set_permissions(dir.path(), Permissions::from_mode(0o1777)).unwrap();
+        let fifo = dir.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.unwrap().success());
+        symlink("fifo", dir.path().join("link")).unwrap();
+        assert_eq!(goal(&fifo, own()).unwrap().0, "there");
+        assert!(open_fifo(&fifo).is_ok());
+        assert_eq!(
+            open_fifo(&dir.path().join("none")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        assert_eq!(
+            open_fifo(&dir.path().join("link")).unwrap_err().kind(),
+            io::ErrorKind::PermissionDenied
+        );
+        if own().uid != 0 {
+            return;
+        }
+        lchown(&fifo, Some(OTHER), None).unwrap();
+        let callers = |caller| Us { caller, ..own() };
+        assert!(goal(&fifo, own()).is_err());
+        assert_eq!(goal(&fifo, callers(Some(OTHER))).unwrap().0, "there");
+        assert!(goal(&fifo, callers(Some(OTHER - 1))).is_err());
+    }
+
+    #[test]
+    fn only_files_of_ours_with_one_name_are_appended_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        write(&path, "text").unwrap();
+        let check = |us: Us| match Walk::new(&path).unwrap().run(us).unwrap() {
+            Goal::Place(place) => place.check_ours(us).map_err(|error| error.to_string()),
+            Goal::There(_) => panic!("it is a file"),
+        };
+        let mut file = open_to_append(&path).unwrap();
+        io::Write::write_all(&mut file, b" more").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "text more");
+        std::fs::hard_link(&path, dir.path().join("other")).unwrap();
+        assert_eq!(check(own()), Ok(()));
+        set_permissions(dir.path(), Permissions::from_mode(0o1777)).unwrap();
+        assert!(check(own()).unwrap_err().contains("another name"));
+        std::fs::remove_file(dir.path().join("other")).unwrap();
+        assert_eq!(check(own()), Ok(()));
+        if own().uid != 0 {
+            return;
+        }
+        lchown(&path, Some(OTHER), None).unwrap();
+        assert!(check(own()).unwrap_err().contains("another user (uid"));
+        assert_eq!(
+            check(Us {
+                caller: Some(OTHER),
+                ..own()
+            }),
+            Ok(())
+        );
     }
 
     #[test]
