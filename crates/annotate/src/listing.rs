@@ -104,7 +104,7 @@ impl<'a> CodeListing<'a> {
         let mut places = Places::of(function, &mut instructions);
         let mut notes = code.notes.clone();
         notes.extend(events.iter().filter_map(placed::misplaced));
-        sources.begin(&code.file);
+        sources.begin(&code.file, function.authors);
         places.read(sources);
         notes.extend(sources.end());
         let jumps = Jumps::of(&instructions);

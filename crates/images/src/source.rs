@@ -1,6 +1,6 @@
 //! Where an ELF file's bytes come from: a file, or memory (the vdso).
 
-use rprof_untrusted::is_mostly_hole;
+use rprof_untrusted::{Author, is_mostly_hole};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
@@ -28,6 +28,8 @@ pub(crate) struct Meta {
     pub(crate) len: u64,
     /// User id.
     pub(crate) owner: u32,
+    /// Who may have written it.
+    pub(crate) author: Author,
     pub(crate) modified: Option<SystemTime>,
     /// The process below whose `/proc` folder it was opened: its mounts may not be ours.
     seen_by: Option<u32>,
@@ -36,12 +38,19 @@ pub(crate) struct Meta {
 impl Source {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let (file, meta) = rprof_untrusted::open(path)?;
+        let seen_by = process_of(path);
+        let author = match Author::of(&meta) {
+            // Root of a container is not root here.
+            Author::Root if seen_by.is_some() => Author::Anybody,
+            author => author,
+        };
         let meta = Meta {
             inode: meta.ino(),
             len: meta.len(),
             owner: meta.uid(),
+            author,
             modified: meta.modified().ok(),
-            seen_by: process_of(path),
+            seen_by,
         };
         let file = Arc::new(file);
         Ok(Self::File { file, meta, at: 0 })
@@ -120,6 +129,10 @@ pub struct Opened {
 impl Opened {
     pub(crate) fn file(&self) -> &Arc<File> {
         &self.file
+    }
+
+    pub(crate) fn author(&self) -> Author {
+        self.meta.author
     }
 
     /// When it was last written to.

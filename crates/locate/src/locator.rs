@@ -4,8 +4,8 @@ use crate::debuginfod::{Debuginfod, Kind};
 use crate::search_paths::{MAX_PROCESSES, MappedPath, SearchPaths};
 use crate::{KeptFiles, Recorded, running_vdso};
 use rprof_base::BuildId;
-use rprof_images::{Elf, Located, NoFile};
-use rprof_untrusted::Budget;
+use rprof_images::{Elf, FileOrigin, Located, NoFile};
+use rprof_untrusted::{Author, Budget};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,6 +108,18 @@ impl Locator {
         match self.fetched(id, Kind::Executable) {
             Some(binary) => located.completed(binary),
             None => located,
+        }
+    }
+
+    /// Who may have written what a file says. A copy of what was elsewhere is its owner's in name alone: in the folder of
+    /// another machine's files, in perf's cache, in that of servers.
+    pub fn author(&self, origin: &FileOrigin) -> Author {
+        let servers = self.debuginfod.as_ref().map(|servers| servers.dir());
+        let copies = [self.symfs.as_deref(), self.cache.as_deref(), servers];
+        let mut copies = copies.into_iter().flatten();
+        match copies.any(|folder| origin.path.starts_with(folder)) {
+            true => Author::Anybody,
+            false => origin.author,
         }
     }
 

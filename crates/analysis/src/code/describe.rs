@@ -10,7 +10,8 @@ use rprof_symbols::{
     Detail, Frame, KernelCode, KernelSymbols, Request, Symbolized, name_addresses,
     symbolize_jitdump, symbolize_user,
 };
-use std::collections::BTreeMap;
+use rprof_untrusted::Author;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What is asked of a function's code.
@@ -31,6 +32,8 @@ pub struct Description {
     pub frames: BTreeMap<u64, CodeFrames>,
     /// Of what is referred to, by address; nothing where it has no name.
     pub names: BTreeMap<u64, ReferenceName>,
+    /// Who may have written the files that say so: their rights count where source files are opened.
+    pub authors: Vec<Author>,
 }
 
 impl CodeRecording<'_> {
@@ -97,14 +100,17 @@ impl CodeRecording<'_> {
         places.sort_unstable();
         let offsets: Vec<FileOffset> = places.iter().map(|place| place.0).collect();
         let dump = JitDump::open(path, self.recording.reader.budget());
+        let mut dump = dump.ok();
+        let author = dump.as_ref().map(JitDump::author);
         let symbolized = dump
-            .ok()
-            .and_then(|mut dump| symbolize_jitdump(&mut dump, &offsets, self.request()).ok());
+            .as_mut()
+            .and_then(|dump| symbolize_jitdump(dump, &offsets, self.request()).ok());
         let symbolized = symbolized.unwrap_or_default();
         for (at, &(_, number, address)) in places.iter().enumerate() {
             let frames = frames_at(&symbolized, at);
             if let (Some(own), false) = (all.get_mut(number), frames.0.is_empty()) {
                 own.frames.insert(address, frames);
+                own.authors = author.into_iter().collect();
             }
         }
     }
@@ -124,7 +130,19 @@ impl CodeRecording<'_> {
         Description {
             frames: frames(&symbolized, &asked.addresses),
             names: self.names((located, shift), asked),
+            authors: self.authors(located),
         }
+    }
+
+    /// Who may have written the files that were read.
+    fn authors(&self, located: &Located) -> Vec<Author> {
+        let locator = &self.recording.locator;
+        let origins = located.origins();
+        let authors: BTreeSet<Author> = origins
+            .iter()
+            .map(|origin| locator.author(origin))
+            .collect();
+        authors.into_iter().collect()
     }
 
     /// What a linked file says of addresses.
@@ -222,6 +240,7 @@ impl Description {
         Self {
             frames: frames.collect(),
             names: names.collect(),
+            authors: self.authors.clone(),
         }
     }
 }

@@ -93,6 +93,7 @@ impl Given {
             instructions: &self.instructions,
             frames: &self.frames,
             names: &self.names,
+            authors: &[],
         };
         let mut sources = SourceFiles::new(settings, &Budget::default());
         CodeListing::of(&given, percent_type, &mut sources)

@@ -214,6 +214,7 @@ impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
                 instructions: &decoded.instructions,
                 frames: &description.frames,
                 names: &description.names,
+                authors: &description.authors,
             };
             let servers = self.view.servers.zip(decoded.code.build_id());
             let servers = servers.map(|(servers, id)| (servers, id.clone()));
