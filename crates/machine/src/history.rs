@@ -4,7 +4,7 @@ use crate::change::{DEFAULT_GUEST, Space};
 use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use rprof_base::{Avma, FileOffset};
 
 /// A span in which an address space does not change. Equal epochs mean equal mappings, also of
@@ -116,6 +116,16 @@ impl SpaceJournals {
     /// Forgets processes that live.
     pub(crate) fn drop_processes(&mut self, pids: &HashSet<i32>) {
         self.user.drop_all(pids);
+    }
+
+    /// Changes of processes that are remembered.
+    pub(crate) fn n_changes(&self) -> usize {
+        self.user.n_entries()
+    }
+
+    /// The same of each process.
+    pub(crate) fn n_changes_of_each(&self) -> HashMap<i32, usize> {
+        self.user.n_entries_of_each()
     }
 
     /// All processes, with their mappings now.

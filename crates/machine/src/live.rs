@@ -9,6 +9,8 @@ use rprof_abi::{Misc, SampleId};
 use rprof_base::{Avma, FileOffset};
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names and mappings as they are, and as they were moments ago.
 ///
@@ -36,6 +38,27 @@ pub struct Live {
     /// Processes with more mappings than there is room for.
     overfull: HashSet<i32>,
     generation: u32,
+    /// Nothing older than this moment is asked for, ns.
+    forgotten_ns: u64,
+    /// So many changes wait at most before those are applied that can be.
+    max_pending: usize,
+    steps: Steps,
+}
+
+/// Counts what is done, for another thread that wants to know whether anything is.
+#[derive(Clone, Debug, Default)]
+pub struct Steps(Arc<AtomicU64>);
+
+impl Steps {
+    /// One more is done.
+    pub fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many are done by now.
+    pub fn done(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A process is forgotten so long after its end: the kernel still works for it.
@@ -46,6 +69,9 @@ const FEW_NODES: usize = 100_000;
 
 /// Mappings of all processes that are followed at most: 25 MB, and twice that while they change.
 const MAX_NODES: usize = 500_000;
+
+/// Changes that wait to be applied: 5 MB.
+const MAX_PENDING: usize = 1 << 16;
 
 /// Images that are not worth looking through.
 const FEW_IMAGES: usize = 1024;
@@ -68,6 +94,9 @@ impl Default for Live {
             n_images: 0,
             overfull: HashSet::default(),
             generation: 0,
+            forgotten_ns: 0,
+            max_pending: MAX_PENDING,
+            steps: Steps::default(),
         }
     }
 }
@@ -93,6 +122,17 @@ impl Live {
         }
         self.builder.add(self.n_added, misc, record, id);
         self.pending.extend(self.builder.take_changes());
+        if self.pending.len() >= self.max_pending {
+            // What ran before is described without times: any number of mappings, long before anything is settled.
+            self.apply_until(self.settled.1);
+            // Those that are left are of now: as many as the rings hold.
+            self.max_pending = MAX_PENDING.max(2 * self.pending.len());
+        }
+    }
+
+    /// Counts the changes that are applied, and what is looked through to make room.
+    pub fn steps(&self) -> Steps {
+        self.steps.clone()
     }
 
     fn begin_thread(&mut self, pid: i32, tid: i32) {
@@ -128,23 +168,40 @@ impl Live {
         if std::mem::replace(&mut self.settled, settled) == settled {
             return;
         }
-        let until = Key {
+        if !self.pending.is_empty() {
+            self.apply_until(until_ns);
+        }
+        self.max_pending = MAX_PENDING;
+        self.now.end_execs(Key {
             time_ns: until_ns,
             offset: u64::MAX,
-        };
-        if self.pending.is_empty() {
-            self.now.end_execs(until);
-            return;
-        }
+        });
+    }
+
+    /// Applies what happened up to a moment, in order of time.
+    fn apply_until(&mut self, until_ns: u64) {
         self.now.vdso = self.builder.images().named(b"[vdso]");
-        self.pending.sort_unstable_by_key(|&(key, _)| key);
-        let n = self
-            .pending
-            .partition_point(|(key, _)| key.time_ns <= until_ns);
-        for (key, change) in self.pending.drain(..n) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_unstable_by_key(|&(key, _)| key);
+        let n = pending.partition_point(|(key, _)| key.time_ns <= until_ns);
+        for (key, change) in pending.drain(..n) {
             self.now.apply(key, change);
+            self.steps.count();
+            // Here, and not when the pass is over: others map as much as they like until then.
+            if self.now.weight() > 2 * MAX_NODES {
+                self.make_room();
+            }
         }
-        self.now.end_execs(until);
+        self.pending = pending;
+    }
+
+    /// Forgets what nobody asks for any more; if that is not enough, the processes that have most.
+    fn make_room(&mut self) {
+        // What has no time is older than every sample.
+        let time_ns = self.forgotten_ns.max(1);
+        self.now.forget(Key { time_ns, offset: 0 });
+        self.forget_mappings();
+        self.generation += 1;
     }
 
     /// Forgets what was before a moment: nothing older will be asked for. If images got other numbers, they are
@@ -152,6 +209,7 @@ impl Live {
     #[must_use = "numbers of images are void"]
     pub fn forget(&mut self, before_ns: u64) -> Option<MovedImages> {
         let at = |time_ns| Key { time_ns, offset: 0 };
+        self.forgotten_ns = self.forgotten_ns.max(before_ns);
         self.now.forget(at(before_ns));
         let long_ago = at(before_ns.saturating_sub(LINGER_NS));
         while let Some(&(ended, pid)) = self.ended.front()
@@ -176,14 +234,20 @@ impl Live {
 
     /// Forgets mappings that nobody has any more.
     fn forget_mappings(&mut self) {
-        self.now.compact(&mut |image| image);
-        while self.now.n_nodes() > MAX_NODES {
+        let steps = self.steps.clone();
+        // Asked of every node that is kept.
+        let mut same_image = |image| {
+            steps.count();
+            image
+        };
+        self.now.compact(&mut same_image);
+        while self.now.weight() > MAX_NODES {
             let largest = self.now.forget_largest();
             if largest.is_empty() {
                 break;
             }
             self.overfull.extend(largest);
-            self.now.compact(&mut |image| image);
+            self.now.compact(&mut same_image);
         }
         self.n_in_use = self.now.n_nodes();
     }
@@ -191,7 +255,11 @@ impl Live {
     /// Forgets images that nobody has mapped any more; the others get other numbers.
     fn forget_images(&mut self) -> MovedImages {
         let mut moved = MovedImages::of_images(self.images().len());
-        self.now.compact(&mut |image| moved.keep(image));
+        let steps = self.steps.clone();
+        self.now.compact(&mut |image| {
+            steps.count();
+            moved.keep(image)
+        });
         let pending = self.pending.iter_mut();
         for image in pending.filter_map(|(_, change)| change.image_mut()) {
             *image = moved.keep(*image);
@@ -349,6 +417,37 @@ mod tests {
         live.settle(later);
         assert_eq!(name(&live, 1, later).as_deref(), Some(&b"/x"[..]));
         assert_eq!(name(&live, 3, later).as_deref(), Some(&b"/z"[..]));
+    }
+
+    #[test]
+    fn memory_is_bounded_while_what_runs_before_is_described() {
+        let mut live = Live::default();
+        map(&mut live, 1, 0x5000, b"/x", 0);
+        let mut most = (0, 0);
+        for pid in 2..14i32 {
+            for n in 0..65_000u64 {
+                let addr = 0x10_0000 + (n * 16 + u64::from(pid.cast_unsigned())) * 0x2000;
+                map(&mut live, pid, addr, b"/y", 0);
+                most = (
+                    most.0.max(live.now.weight()),
+                    most.1.max(live.pending.len()),
+                );
+            }
+        }
+        // Of now, and not to be applied yet.
+        for n in 0..3 * MAX_PENDING as u64 {
+            map(&mut live, 1, 0x5000, b"/z", 100 + n);
+        }
+        assert_eq!(live.pending.len(), 3 * MAX_PENDING);
+        assert!(most.0 <= 2 * MAX_NODES + 100, "{most:?}");
+        assert!(most.1 <= MAX_PENDING, "{most:?}");
+        live.settle(50);
+        assert!(live.generation() > 0);
+        assert!(live.n_overfull() >= 2);
+        assert_eq!(name(&live, 1, 50).as_deref(), Some(&b"/x"[..]));
+        assert!(live.steps().done() > 780_000);
+        live.settle(1 << 30);
+        assert_eq!(name(&live, 1, 100).as_deref(), Some(&b"/z"[..]));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use rprof_abi::{
 };
 use rprof_base::Avma;
 use rprof_locate::KeptFiles;
-use rprof_machine::{AddressLocation, Live};
+use rprof_machine::{AddressLocation, Live, Steps};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
@@ -50,6 +50,8 @@ pub(crate) struct LiveUnwinder {
     sideband: SampleLayout,
     clock: Clock,
     live: Live,
+    /// Those of `live`, and records.
+    steps: Steps,
     generation: u32,
     tables: Tables,
     code: RefCell<Code>,
@@ -153,13 +155,15 @@ impl LiveUnwinder {
             unreadable,
             kept_files,
         } = settings;
+        let live = Live::default();
         Self {
             machine,
             drained,
             written,
             sideband,
             clock,
-            live: Live::default(),
+            steps: live.steps(),
+            live,
             generation: 0,
             tables: Tables::new(kept_files),
             code: RefCell::default(),
@@ -189,12 +193,14 @@ impl LiveUnwinder {
     ) {
         let mut rest = drained;
         while let Ok(raw) = RawRecord::parse(rest, Endian::NATIVE) {
+            self.steps.count();
             let len = raw.len_bytes();
             let (record, after) = rest.split_at(len);
             rest = after;
             match raw.kind {
                 RecordKind::SAMPLE => {
                     self.live.settle(complete_until_ns);
+                    self.forget_spaces();
                     let offset = file_len + out.len() as u64;
                     if self.sample(raw, offset, out).is_none() {
                         self.undecodable += 1;
@@ -230,14 +236,31 @@ impl LiveUnwinder {
             self.tables.images_moved(&moved);
             self.ends.images_moved(&moved);
         }
-        let begins_anew = self.jitdumps.end_round(&self.live);
-        if begins_anew || self.live.generation() != self.generation {
-            self.generation = self.live.generation();
-            self.unwinder = Unwinder::new();
-            self.deep_stacks.forget_spaces();
+        if self.jitdumps.end_round(&self.live) {
+            self.begin_anew();
         }
+        self.forget_spaces();
         self.tables.trim();
         self.code.get_mut().end_round();
+    }
+
+    /// Forgets what is known of sets of mappings by their numbers, if those are others by now.
+    fn forget_spaces(&mut self) {
+        if self.live.generation() != self.generation {
+            self.generation = self.live.generation();
+            self.jitdumps.forget_spaces();
+            self.begin_anew();
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.unwinder = Unwinder::new();
+        self.deep_stacks.forget_spaces();
+    }
+
+    /// Counts what is done.
+    pub(crate) fn steps(&self) -> Steps {
+        self.steps.clone()
     }
 
     /// Appends a sample with its complete chain; `None` if it cannot be decoded.
