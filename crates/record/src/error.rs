@@ -69,6 +69,9 @@ pub enum Error {
     /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
     #[error("the output takes no more data: the rest of the recording is lost")]
     Stuck,
+    /// The user asked once more for an end, while stacks were unwound.
+    #[error("interrupted again while stacks were unwound: the rest of the recording is lost")]
+    GivenUp,
     /// The thread that writes has ended; why is said by another error, if there is one.
     #[error("the writer thread has ended")]
     WriterGone,
