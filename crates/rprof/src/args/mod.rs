@@ -167,6 +167,16 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
 }
 
+impl Command {
+    /// Whether it waits for others to do something, until a signal ends that.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(
+            self,
+            Self::Record(_) | Self::Stat(_) | Self::StatRecord(_) | Self::Top(_)
+        )
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct DumpArgs {
     #[command(flatten)]
