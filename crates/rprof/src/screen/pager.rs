@@ -98,6 +98,10 @@ fn start(pager: &OsStr) -> Result<Child> {
     if env::var_os("LESS").is_none() {
         command.env("LESS", LESS);
     }
+    // Who may run rprof as root may not run a shell as root for that: no commands, no editor, no other files.
+    if env::var_os("SUDO_UID").is_some_and(|caller| caller != "0") {
+        command.env("LESSSECURE", "1").env("PAGERSECURE", "1");
+    }
     command
         .spawn()
         .context("starting the pager (--no-pager does without)")

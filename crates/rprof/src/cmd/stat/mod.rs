@@ -16,9 +16,9 @@ use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
     default_events, detail_events, stat, topdown_events,
 };
-use rprof_untrusted::{Goal, open_to_change};
+use rprof_untrusted::{Goal, open_to_append};
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -63,9 +63,7 @@ fn output(path: &Path, append: bool) -> Result<File> {
     if !append || !path.exists() {
         target::write(Some(path), |_| Ok(()))?;
     }
-    let mut file = open_to_change(path).with_context(doing)?;
-    file.seek(SeekFrom::End(0)).with_context(doing)?;
-    Ok(file)
+    open_to_append(path).with_context(doing)
 }
 
 fn settings(args: &StatArgs) -> Result<StatSettings> {
