@@ -2,8 +2,8 @@
 //! files have, or that become more than anybody needs.
 
 use crate::common::{
-    Running, compile_c, has, in_path, is_x86_64, live, records_all, report, rprof, run, scratch,
-    tool,
+    Running, both, compile_c, has, in_path, is_x86_64, live, records_all, report, rprof, run,
+    scratch, signal, tool, until,
 };
 use crate::elf::{Section, append_hole, append_packed, with_sections};
 use crate::memory::Peak;
@@ -183,6 +183,15 @@ fn the_recorder_stays_small_whatever_others_have_mapped_before() {
         assert!(mib < RECORDER, "{mib} MiB");
         assert!(ran.stderr.contains("too many mappings"), "{}", ran.stderr);
     }
+    // The writer has much to do yet, and takes longer than a disk may.
+    let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "99", "-o"]);
+    record.arg(dir.path().join("interrupted.data"));
+    let mut recorder = Running::start(&mut both(&record));
+    until(&mut recorder, "watching");
+    signal(recorder.pid(), "INT");
+    let said = recorder.finish().ok().stdout;
+    assert!(said.contains("too many mappings"), "{said}");
+    report(&dir.path().join("interrupted.data"), &["-g", "none"]);
     many.close_input();
     many.finish().ok();
 }

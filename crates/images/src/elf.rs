@@ -1,10 +1,9 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
-use crate::Segment;
 use crate::contents::Contents;
-use crate::files::FileOrigin;
 use crate::segments::segments_of;
 use crate::source::{Device, Opened, Source};
+use crate::{FileOrigin, Segment};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
 use rprof_abi::Machine;

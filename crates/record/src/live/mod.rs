@@ -8,6 +8,7 @@ mod ends;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
+mod parts;
 pub(crate) mod process_memory;
 mod tables;
 mod walk;
@@ -22,8 +23,8 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
+use parts::{innermost_frame, others_bytes, user_chain};
 use rprof_abi::Machine;
-use rprof_abi::registers::{self, RegisterTable};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
@@ -36,7 +37,6 @@ use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
-use std::env::consts::ARCH;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 use walk::WalkContext;
@@ -478,29 +478,4 @@ impl LiveUnwinder {
             undecodable: self.undecodable,
         }
     }
-}
-
-/// Bytes of a sample's other fields than its chain and its stack.
-fn others_bytes(body: &[u8], sample: &Sample<'_>) -> usize {
-    let chain = sample.callchain.map_or(0, |chain| 8 * chain.len());
-    let stack = sample.stack_user.map_or(0, |stack| stack.data.len());
-    body.len().saturating_sub(chain + stack)
-}
-
-/// The frame that is known without walking: the instruction pointer's.
-fn innermost_frame(registers: &registers::Registers<'_>) -> Option<StackFrame> {
-    let table = RegisterTable::of(ARCH)?;
-    Some(StackFrame {
-        avma: registers.value(table.instruction_pointer)?,
-        sp: 0,
-        slot: 0,
-        is_return: false,
-    })
-}
-
-/// The user part of the chain that the kernel found by frame pointers.
-fn user_chain(sample: &Sample<'_>) -> Vec<u64> {
-    let entries = sample.callchain.iter().flat_map(Callchain::entries);
-    let user = entries.skip_while(|&entry| entry != context::USER);
-    user.skip(1).collect()
 }
