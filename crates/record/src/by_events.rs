@@ -32,7 +32,7 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
     let settings = &possible(settings, note)?;
     let cpus = cpus_of(settings)?;
     let switching = Switching::new(&settings.when)?;
-    let interrupts = Rc::new(Interrupts::listen(settings)?);
+    let interrupts = Rc::new(Interrupts::listen(settings.block_signals())?);
     let mut less = Less::default();
     let attrs = prepare(settings, &interrupts, &mut less, note)?;
     let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;

@@ -1,11 +1,12 @@
 //! What the user asks for by signals. Every loop and every wait of a recording asks here, so that none
 //! ignores Ctrl-C.
 
-use crate::{Error, Settings};
+use crate::Error;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::sys::{Signal, Signals};
 use std::cell::Cell;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -106,12 +107,8 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// From now on signals are heard here; call it before any thread is started.
-    pub(crate) fn listen(settings: &Settings) -> Result<Self, Error> {
-        let signals = match settings.hides_command {
-            true => Signals::block_beside_screen(),
-            false => Signals::block(),
-        };
+    /// From now on these signals are heard here; they must be blocked before any thread is started.
+    pub(crate) fn listen(signals: io::Result<Signals>) -> Result<Self, Error> {
         Ok(Self {
             signals: signals.map_err(Error::system("blocking signals"))?,
             wish: Cell::new(Wish::GoOn),

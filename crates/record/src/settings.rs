@@ -4,10 +4,11 @@ use crate::{Matching, SampleFields, SegmentOutput, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
-use rprof_ringbuf::sys::Clock;
+use rprof_ringbuf::sys::{Clock, Signals};
 use rprof_targets::Cgroups;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -164,6 +165,15 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Blocks the signals that a recording hears: one that ends a program whose terminal somebody else has to give back
+    /// first ends the recording.
+    pub(crate) fn block_signals(&self) -> io::Result<Signals> {
+        match self.hides_command {
+            true => Signals::block_beside_screen(),
+            false => Signals::block(),
+        }
+    }
+
     /// Whether samples of all that was asked for are taken, from the start to the end: then they can be
     /// compared with the time that there was.
     pub(crate) fn is_for_all_time(&self) -> bool {

@@ -55,7 +55,7 @@ const NOBODY: u32 = 65534;
 
 /// File systems whose files are the kernel's: reading them may tell secrets, wait, or take what was there
 /// (`include/uapi/linux/magic.h`, v6.12).
-const OF_THE_KERNEL: [u32; 12] = [
+const OF_THE_KERNEL: [FsWord; 12] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
     0x7472_6163, // tracefs
@@ -100,9 +100,7 @@ pub fn open_for(path: &Path, authors: &[Author]) -> io::Result<(File, Metadata)>
 fn open_named(path: &Path) -> io::Result<(File, Metadata)> {
     let seen = Seen::at(path)?;
     let file_system = fstatfs(seen.handle())?.f_type;
-    let is_the_kernels =
-        |&magic: &u32| FsWord::try_from(magic).is_ok_and(|magic| magic == file_system);
-    if OF_THE_KERNEL.iter().any(is_the_kernels) {
+    if OF_THE_KERNEL.contains(&file_system) {
         let what = "a file of the kernel's, which no code is compiled from";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
@@ -120,7 +118,7 @@ fn open_as(path: &Path, user: u32) -> io::Result<(File, Metadata)> {
     let opened = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, with_rights)?;
         let panicked = |_| io::Error::other("the thread that opens it failed");
-        thread.join().map_err(panicked).flatten()
+        thread.join().map_err(panicked)?
     });
     opened.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => refused(user),
