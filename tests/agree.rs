@@ -25,6 +25,8 @@ mod made;
 mod meant;
 #[path = "agree/memory.rs"]
 mod memory;
+#[path = "agree/old_kernel.rs"]
+mod old_kernel;
 #[path = "agree/parents.rs"]
 mod parents;
 #[path = "agree/places.rs"]

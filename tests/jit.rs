@@ -46,7 +46,7 @@ const MAPPED: &str = r#"
         snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
         FILE *map = n_args > 1 ? fopen(path, "w") : fopen("/dev/null", "w");
         fprintf(map, "%lx %lx first function\n", (long)at, (long)sizeof code);
-        fprintf(map, "%lx %lx second function\n", (long)two, (long)sizeof code);
+        fprintf(map, "%lx %lx %s function\n", (long)two, (long)sizeof code, n_args > 2 ? "first" : "second");
         fprintf(map, "nonsense\n");
         fclose(map);
         puts(path);
@@ -125,6 +125,32 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
         }
     }
     a_map_counts_only_if_it_can_be_the_processs(dir.path(), &file, &map.0);
+}
+
+#[test]
+fn versions_of_a_function_are_one_row_unless_told_apart() {
+    let test = "versions_of_a_function_are_one_row_unless_told_apart";
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "mapped", MAPPED);
+    let command = [program.to_str().unwrap(), "map", "again"];
+    let (file, said) = recorded(dir.path(), &command);
+    let _map = Left(PathBuf::from(said.trim()));
+    let samples = |fields: &str| -> Vec<u64> {
+        let table = report(&file, &[&FLAT[..], &["-t", ";", "-F", fields]].concat());
+        let rows = table.lines().filter(|line| line.contains("first function"));
+        let samples = rows.map(|row| row.split(';').next().unwrap().trim().parse().unwrap());
+        samples.collect()
+    };
+    let together = samples("sample,sym");
+    assert_eq!(together.len(), 1);
+    let apart = samples("sample,sym,symbol_start");
+    assert_eq!((apart.len(), apart.iter().sum()), (2, together[0]));
 }
 
 /// A file under the right name is not always the right file.

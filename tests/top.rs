@@ -10,8 +10,8 @@ mod common;
 
 use common::work::burn;
 use common::{
-    NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, live, number_after, number_before,
-    report, rprof, run, scratch, signal,
+    NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, compile, has, live, number_after,
+    number_before, report, rprof, run, scratch, signal, signals, skipped, tool,
 };
 use std::path::Path;
 use std::process::Command;
@@ -157,6 +157,85 @@ fn a_command_that_is_ended_says_how_and_one_that_ends_in_its_own_way_too() {
             assert_eq!(ran.status.code(), Some(code), "{name}: {}", ran.stderr);
         }
     }
+}
+
+/// Sends SIGINT to the program that opens its first file: when that is, nothing has been waited for yet.
+const EARLY: &str = r#"
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <fcntl.h>
+    #include <signal.h>
+    #include <stdarg.h>
+    #include <unistd.h>
+    static int opened(const char *name, const char *path, int flags, int mode) {
+        static int is_sent;
+        if (!__atomic_exchange_n(&is_sent, 1, __ATOMIC_SEQ_CST)) kill(getpid(), SIGINT);
+        int (*open_it)(const char *, int, ...) = dlsym(RTLD_NEXT, name);
+        return open_it(path, flags, mode);
+    }
+    #define OPEN(name) int name(const char *path, int flags, ...) { \
+        va_list rest; va_start(rest, flags); int mode = va_arg(rest, int); va_end(rest); \
+        return opened(#name, path, flags, mode); }
+    OPEN(open) OPEN(open64)
+"#;
+
+#[test]
+fn a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignored() {
+    let test = "a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignored";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    if !signals::knows("--ignore-signal=INT") {
+        return skipped(test, "an env with --ignore-signal (coreutils 8.31)");
+    }
+    let program = std::fs::read(env!("CARGO_BIN_EXE_rprof")).unwrap();
+    if !program
+        .windows(9)
+        .any(|bytes| bytes == b"ld-linux-" || bytes == b"/ld-linux")
+    {
+        return skipped(test, "an rprof that is linked dynamically");
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let library = dir.path().join("early.so");
+    compile(&library, EARLY, &["-shared", "-fPIC", "-ldl"]);
+    for words in [
+        &["top", "--stdio", "-e", "cpu-clock", "-d", "0.1"][..],
+        &["record", "-e", "cpu-clock", "-o", "early.data"],
+        &["stat", "-e", "cpu-clock"],
+    ] {
+        let mut early = tool("env");
+        early.arg("--ignore-signal=INT");
+        early.arg(format!("LD_PRELOAD={}", library.display()));
+        early.arg(env!("CARGO_BIN_EXE_rprof")).args(words);
+        early.args(["-p", &std::process::id().to_string()]);
+        // Whatever it says: it ends, and nobody else ends it.
+        let ran = run(early.current_dir(dir.path()));
+        assert!(ran.status.code().is_some(), "{words:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn programs_of_tests_have_default_signals_whatever_runs_the_tests() {
+    let test = "programs_of_tests_have_default_signals_whatever_runs_the_tests";
+    let option = "--ignore-signal=HUP,INT,QUIT,TERM";
+    if !signals::knows(option) {
+        return skipped(test, "an env with --ignore-signal (coreutils 8.31)");
+    }
+    const INSIDE: &str = "RPROF_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        let own = std::fs::read_to_string("/proc/self/status").unwrap();
+        assert_eq!(signals::ignored_in(&own).len(), 4, "{own}");
+        let status = run(tool("cat").arg("/proc/self/status")).ok().stdout;
+        assert_eq!(signals::ignored_in(&status), [""; 0], "{status}");
+        return;
+    }
+    let mut again = Command::new("env");
+    again.arg(option).arg(std::env::current_exe().unwrap());
+    again.args(["--exact", test]).env(INSIDE, "1");
+    assert!(run(&mut again).ok().stdout.contains("1 passed"));
 }
 
 #[test]

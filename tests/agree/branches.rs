@@ -116,6 +116,25 @@ fn a_sample_counts_as_many_times_as_it_has_branches() {
 }
 
 #[test]
+fn names_of_branches_are_embedded() {
+    let dir = scratch();
+    let file = dir.path().join("branches");
+    record(&file);
+    let root = fixtures().join("spin/root");
+    let keys = "symbol_from,symbol_to,dso_from,dso_to,srcline_to";
+    let report = |args: &[&str], root: &Path| {
+        let mut rprof = rprof([&["report", "-q"], args].concat());
+        run(rprof.arg("-i").arg(&file).arg("--symfs").arg(root)).ok()
+    };
+    let both = |root: &Path| [&[][..], &["-s", keys]].map(|args| report(args, root).stdout);
+    let here = both(&root);
+    assert!(here[0].contains("[.] cold"), "{}", here[0]);
+    let mut embed = rprof(["symbols", "--embed", "-i"]);
+    run(embed.arg(&file).arg("--symfs").arg(&root)).ok();
+    assert_eq!(both(Path::new("/nonexistent")), here);
+}
+
+#[test]
 fn a_recording_without_branches_says_how_to_have_them() {
     let dir = fixtures().join("spin");
     let report = |args: &[&str]| {

@@ -2,7 +2,7 @@
 //! recording ([`super::sources`] has them).
 
 use super::filters::{Row, rows};
-use super::meant::{is_of_callers, take_named, take_near};
+use super::meant::{is_of_callers, take_joined, take_named, take_near};
 use super::sums::{wrong_children, wrong_nodes, wrong_sums};
 use super::{common, trees};
 use common::{rprof, run};
@@ -14,6 +14,8 @@ pub(super) struct Crossed {
     file: PathBuf,
     /// What rows are by where keys are not what is compared.
     by: &'static str,
+    /// Names as they are in the files: perf leaves out what tells functions of Rust apart.
+    is_mangled: bool,
     n_tables: usize,
     n_rows: usize,
     n_trees: usize,
@@ -25,6 +27,7 @@ impl Crossed {
         Self {
             file: file.to_owned(),
             by,
+            is_mangled: false,
             n_tables: 0,
             n_rows: 0,
             n_trees: 0,
@@ -32,16 +35,29 @@ impl Crossed {
         }
     }
 
+    /// The same with names as they are in the files.
+    pub(super) fn mangled(mut self) -> Self {
+        self.is_mangled = true;
+        self
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        match self.is_mangled {
+            true => &["--no-demangle"],
+            false => &[],
+        }
+    }
+
     /// Both tools' reports, ours first.
     fn both(&self, args: &[&str]) -> [String; 2] {
-        let report = ["report", "--stdio", "--no-inline"];
+        let report = [&["report", "--stdio", "--no-inline"], self.names()].concat();
         let read = |tool: &mut Command| run(tool.arg("-i").arg(&self.file)).ok().stdout;
         // perf's key pid is of threads.
         let own = |arg: &&str| match arg.strip_prefix("pid") {
             Some(more) if more.is_empty() || more.starts_with(',') => format!("tid{more}"),
             _ => (*arg).to_owned(),
         };
-        let ours = read(rprof(report).arg("--no-fde").args(args.iter().map(own)));
+        let ours = read(rprof(&report).arg("--no-fde").args(args.iter().map(own)));
         [ours, read(common::perf(report).args(args))]
     }
 
@@ -55,6 +71,7 @@ impl Crossed {
         });
         let n_rows = theirs.len();
         take_named(&mut ours, &mut theirs);
+        take_joined(&mut ours, &mut theirs);
         if args.contains(&"-U") {
             take_near(&mut ours, &mut theirs);
         }
@@ -258,11 +275,13 @@ impl Crossed {
             "-g",
             "none",
             "-q",
+            "--no-inline",
             "-s",
             key,
             "-i",
         ];
-        let table = run(rprof(report).arg(&self.file)).ok().stdout;
+        let report = run(rprof(report).arg(&self.file).args(self.names())).ok();
+        let table = report.stdout;
         let names = table.lines().filter_map(|line| line.split_once("%  "));
         let names = names.map(|(_, cell)| cell.trim().trim_start_matches("[.] "));
         let names = names.map(|cell| cell.trim_start_matches("[k] "));

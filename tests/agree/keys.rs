@@ -41,11 +41,12 @@ fn cells(report: &str) -> Cells {
     }
 }
 
-/// Asks both tools for the same table.
+/// Asks both tools for the same table, with self time as perf has it.
 pub(super) fn assert_same(file: &Path, more: &[&str], what: &[&str]) {
     let args = [&["--no-children", "-g", "none"], more, what].concat();
     let theirs = perf(&[&["report", "--stdio"][..], &args].concat(), file);
-    let ours = run(rprof([&["report"][..], &args].concat()).arg("-i").arg(file)).ok();
+    let ours = [&["report", "--self-by-symbol"][..], &args].concat();
+    let ours = run(rprof(ours).arg("-i").arg(file)).ok();
     let (mut found, mut expected) = (cells(&ours.stdout), cells(&theirs.stdout));
     assert!(!expected.rows.is_empty(), "{what:?}: {}", theirs.stdout);
     if what.iter().any(|keys| keys.contains("srcline")) {

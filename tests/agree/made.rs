@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// No process has this id: ids end at 4 million.
-const PID: i32 = 1 << 23;
+pub(super) const PID: i32 = 1 << 23;
 
 /// Functions of the program of the fixture `spin`.
 pub(super) const HOT: u64 = 0x40_1000;
@@ -21,6 +21,8 @@ pub(super) const WORK: u64 = 0x40_108a;
 pub(super) struct Made {
     pub(super) attr: PerfEventAttr,
     pub(super) features: Vec<(FeatureId, Vec<u8>)>,
+    /// Records that come before the samples, encoded.
+    pub(super) sideband: Vec<u8>,
 }
 
 impl Made {
@@ -43,13 +45,14 @@ impl Made {
                 ..PerfEventAttr::default()
             },
             features: Vec::new(),
+            sideband: Vec::new(),
         }
     }
 
     /// Writes it; samples get times and the process.
     pub(super) fn write(self, path: &Path, samples: &[Sample<'_>]) {
         let layout = SampleLayout::new(&self.attr, Endian::NATIVE);
-        let mut records = Vec::new();
+        let mut records = self.sideband;
         let comm = Record::Comm(Comm {
             pid: PID,
             tid: PID,

@@ -150,7 +150,7 @@ fn a_rust_program_is_as_perf_has_it() {
     let Some((_program, crossed)) = recorded(test, make_rust, CLOCK) else {
         return;
     };
-    all(crossed, "Rust");
+    all(crossed.mangled(), "Rust");
 }
 
 /// A package of two files; the program builds it.

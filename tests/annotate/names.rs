@@ -1,6 +1,6 @@
 //! What functions, their parts and what they refer to are called.
 
-use super::{functions, only, refused, samples};
+use super::{functions, only, samples};
 use crate::common::{self, Program, has, is_x86_64, run};
 use serde_json::Value;
 use std::path::Path;
@@ -20,9 +20,21 @@ const PROGRAM: &str = r#"
         for (long i = 0; i < 2000; i++) sink += i ^ n;
     }
     __attribute__((noinline)) void outer(long n) { inner(n); sink++; }
+    static inline __attribute__((always_inline)) long copied(long n) {
+        for (long i = 0; i < 1000; i++) sink += i * 3;
+        return n;
+    }
+    long (*kept)(long) = copied;
+    __attribute__((noinline)) void one(long n) {
+        sink += copied(n);
+        sink ^= copied(n + 1);
+    }
+    __attribute__((noinline)) void two(long n) { sink += copied(n); }
     int main() {
         chosen = second;
-        for (long end = CPU_US() + 400000; CPU_US() < end;) { work(sink | 1); outer(sink); chosen(); }
+        for (long end = CPU_US() + 400000; CPU_US() < end;) {
+            work(sink | 1); outer(sink); chosen(); one(sink); two(sink);
+        }
         return 0;
     }"#;
 
@@ -102,29 +114,90 @@ fn a_pointer_that_is_written_is_called_by_its_own_name() {
     assert!(samples(&only(&file, &["second"])) > 0);
 }
 
+/// Samples of a function that was inlined, as its callers' listings count them.
+fn inlined_samples(function: &Value, name: &str) -> u64 {
+    let functions = function["functions"].as_array().unwrap().iter();
+    let own = functions.filter(|one| one["function"] == name && one["inlined"] == true);
+    own.map(|one| one["counts"][0]["samples"].as_u64().unwrap_or(0))
+        .sum()
+}
+
+fn addresses(function: &Value) -> Vec<u64> {
+    let rows = function["instructions"].as_array().unwrap().iter();
+    rows.map(|row| row["address"].as_u64().unwrap()).collect()
+}
+
+/// Of each call site, the line and its samples.
+fn call_sites(function: &Value) -> Vec<(u64, u64)> {
+    let sites = function["call_sites"].as_array().unwrap().iter();
+    let samples = |site: &Value| site["counts"][0]["samples"].as_u64().unwrap_or(0);
+    let sites = sites.map(|site| (site["line"].as_u64().unwrap(), samples(site)));
+    sites.collect()
+}
+
 #[test]
-fn of_what_was_inlined_it_is_said_where_its_code_is() {
-    let test = "of_what_was_inlined_it_is_said_where_its_code_is";
+fn code_that_was_inlined_is_shown_where_it_is() {
+    let test = "code_that_was_inlined_is_shown_where_it_is";
     let Some(program) = program(test) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
     let file = program.record(&args, &[]).file;
-    for name in ["inner", "inn*"] {
-        let said = refused(&file, &[name]);
-        let begin = format!("'{name}' has no code of its own: it was inlined into outer (");
-        assert!(said.contains(&begin), "{said}");
-        let command = format!("rprof annotate -i {} outer", file.display());
-        assert!(said.trim_end().ends_with(&command), "{said}");
-    }
     let outer = only(&file, &["outer"]);
-    let functions = outer["functions"].as_array().unwrap().iter();
-    let inner = functions
-        .filter(|one| one["function"] == "inner" && one["inlined"] == true)
-        .map(|one| one["counts"][0]["samples"].as_u64().unwrap());
-    assert!(inner.sum::<u64>() > 0, "{outer}");
+    let whole = addresses(&outer);
+    for name in ["inner", "inn*", "_ZL5innerl"] {
+        let inner = only(&file, &[name]);
+        assert_eq!(
+            (&inner["name"], &inner["inlined_into"]),
+            (&"inner".into(), &"outer".into())
+        );
+        let own = addresses(&inner);
+        assert!(
+            own.len() < whole.len() && own.iter().all(|at| whole.contains(at)),
+            "{own:?}"
+        );
+        assert_eq!(samples(&inner), inlined_samples(&outer, "inner"), "{name}");
+        assert_eq!(call_sites(&inner).len(), 1);
+        assert_eq!(call_sites(&inner)[0].1, samples(&inner));
+    }
+    let full = only(&file, &["inner", "--demangle", "full"]);
+    assert_eq!(samples(&full), inlined_samples(&outer, "inner"));
     let all = functions_with_samples(&file);
     assert!(all.iter().all(|name| name != "inner"), "{all:?}");
+}
+
+#[test]
+fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
+    let test = "a_copy_that_never_ran_does_not_stand_for_inlined_code";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let found = functions(&file, &["copied", "--share", "100"]);
+    let mut into: Vec<&str> = found
+        .iter()
+        .map(|one| one["inlined_into"].as_str().unwrap())
+        .collect();
+    into.sort_unstable();
+    assert_eq!(into, ["one", "two"]);
+    for one in &found {
+        let caller = only(&file, &[one["inlined_into"].as_str().unwrap()]);
+        assert_eq!(samples(one), inlined_samples(&caller, "copied"));
+        assert!(samples(one) > 0);
+        let sites = call_sites(one);
+        let n_sites = if one["inlined_into"] == "one" { 2 } else { 1 };
+        assert_eq!(sites.len(), n_sites, "{sites:?}");
+        assert_eq!(sites.iter().map(|(_, n)| n).sum::<u64>(), samples(one));
+    }
+    let mut annotate = crate::rprof(["annotate", "copied", "-i"]);
+    let text = run(annotate.arg(&file)).ok().stdout;
+    assert!(text.contains("copied, inlined into one in "), "{text}");
+    assert!(text.contains("Inlined at"), "{text}");
+    assert!(
+        text.contains("its samples are in code that was inlined into "),
+        "{text}"
+    );
 }
 
 #[test]

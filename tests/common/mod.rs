@@ -19,6 +19,7 @@ mod program;
 mod recording;
 mod running;
 pub mod server;
+pub mod signals;
 pub mod work;
 
 pub use cleanup::{MARK, shared_folder};
@@ -121,7 +122,7 @@ const SETTINGS: &[&str] = &[
 
 /// Any other program, in a home of its own and in English. It asks no servers either.
 pub fn tool(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
+    let mut command = signals::command(program);
     command.env("HOME", home()).env("LC_ALL", "C");
     for name in SETTINGS {
         command.env_remove(name);

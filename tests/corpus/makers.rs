@@ -1,7 +1,7 @@
 //! What is known of recordings from elsewhere than quipper: compressed ones, simpleperf's, one of
 //! the other byte order, and those that a fuzzer made.
 
-use crate::common::{corpus, rprof, run};
+use crate::common::{corpus, rprof, run, scratch};
 use crate::{dump, events, info, kinds, text};
 use serde_json::Value;
 use std::path::Path;
@@ -116,6 +116,14 @@ fn the_other_byte_order_changes_nothing() {
         let (big, little) = (print(&big), print(&little));
         assert_eq!((big.stdout, big.stderr), (little.stdout, little.stderr));
     }
+    // A new file with names is in the same byte order.
+    let dir = scratch();
+    let named = dir.path().join("named.data");
+    let mut embed = rprof(["symbols", "--embed", "-i"]);
+    run(embed.arg(&big).arg("-o").arg(&named)).ok();
+    assert_eq!(records(&named), records(&big));
+    assert_eq!(dump(&named)[0]["byte_order"], "big");
+    assert!(info(&named)["features"]["symbols"].is_object());
     let (mut big, mut little) = (info(&big), info(&little));
     // Whoever made the big one left out ids and three sections (they are not in the bits of its
     // header), so its records come earlier.
@@ -205,6 +213,14 @@ fn recordings_of_simpleperf_bring_their_names_along() {
     ] {
         assert!(text.contains(named), "{named}");
     }
+    // Older than `file_offset_of_min_vaddr`: addresses count from where a file is mapped.
+    let named = |text: &str, line: &str| text.lines().filter(|one| one.ends_with(line)).count();
+    let text = script("perf_with_symbols.data");
+    assert_eq!(named(&text, " main (/data/t2)"), 572);
+    assert_eq!(named(&text, " func2 (/data/t2)"), 360);
+    let text = script("perf_with_symbols_for_nonzero_minvaddr_dso.data");
+    assert_eq!(named(&text, " memcpy (/system/lib64/libc.so)"), 316);
+    assert_eq!(named(&text, "[unknown])"), 0);
     let text = script("two_process_perf.data");
     assert!(!text.contains("[unknown]") && !text.contains("\tfffffffffffff"));
 }

@@ -1,6 +1,6 @@
 //! Several runs a side, by page faults: there are as many as there are pages, however fast the machine is.
 
-use crate::common::{Ran, compile_c, has, live, rprof, run, scratch};
+use crate::common::{Ran, Recording, compile_c, has, live, rprof, run, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -157,6 +157,46 @@ fn own_samples_are_the_same_without_what_is_called() {
     let words = ["--no-children", "--fail-if", "children:outer>1%"];
     let said = runs.diff((1, 1), &words).fails(2);
     assert!(said.contains("sym:NAME"), "{said}");
+}
+
+#[test]
+fn each_recording_is_compared_by_itself() {
+    let Some(runs) = Runs::recorded("each_recording_is_compared_by_itself") else {
+        return;
+    };
+    let after = [runs.before[5].clone(), runs.after[0].clone()];
+    let each = |words: &[&str]| {
+        let words = [&["--each"], words].concat();
+        diff((&runs.before[..5], &after), &words)
+    };
+    let text = each(&[]).ok().stdout;
+    let named = format!("# Regressed: 1 of 2: {}\n", after[1].display());
+    assert!(text.contains(&named), "{text}");
+    let json: Value = serde_json::from_str(&each(&["--format", "json"]).ok().stdout).unwrap();
+    let compared = json["recordings"].as_array().unwrap();
+    let regressed = compared.iter().map(|one| &one["has_regressed"]);
+    assert_eq!(regressed.collect::<Vec<_>>(), [false, true]);
+    // Of each by itself, that is what one comparison says.
+    let leaf = &row(&compared[1]["comparison"]["events"][0], "leaf")["own"];
+    assert!((1.9..2.1).contains(&change(leaf)), "{leaf}");
+    let said = each(&["--fail-if", "total>+10%"]).fails(1);
+    assert!(said.contains("beyond the limit"), "{said}");
+    // Of another event, it is named.
+    let spin = Recording::fixture("spin").file;
+    let said = diff((&runs.before[..2], std::slice::from_ref(&spin)), &[]).fails(2);
+    let named = format!(
+        "{} and 1 other have minor-faults:u, page-faults:u; {} has cpu-clock:u",
+        runs.before[0].display(),
+        spin.display()
+    );
+    assert!(said.contains(&named), "{said}");
+    // Without dashes the first is before.
+    let mut plain = rprof(["diff", "--each"]);
+    let text = run(plain.args(&runs.before[..3])).ok().stdout;
+    assert!(text.contains("each against 1 recording before"), "{text}");
+    assert!(text.contains("# Regressed: none of 2"), "{text}");
+    let mut trees = rprof(["diff", "--each", "-g"]);
+    run(trees.args(&runs.before[..3])).fails(2);
 }
 
 #[test]

@@ -46,10 +46,16 @@ fn groups_are_opened_and_written_as_by_perf() {
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     for args in [
         &["-e", "{cpu-clock,page-faults}"][..],
-        &["-e", "context-switches,my{cpu-clock:u,page-faults,cs}:S"],
+        &[
+            "-e",
+            "page-faults,my{cpu-clock:u,page-faults,minor-faults}:S",
+        ],
         &["-e", "{cpu-clock:u,page-faults}:uD"],
         &["-e", "{cpu-clock/period=100000/,page-faults}:W"],
-        &["-e", "{cpu-clock,page-faults},{page-faults:u,cs}:S"],
+        &[
+            "-e",
+            "{cpu-clock,page-faults},{page-faults:u,minor-faults}:S",
+        ],
         &["-e", "{cpu-clock,page-faults}:Se"],
         &["--group", "-e", "cpu-clock,page-faults"],
         &["-e", "{cpu-clock}:S"],

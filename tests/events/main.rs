@@ -12,6 +12,7 @@ mod common;
 mod filters;
 mod groups;
 mod markers;
+mod named_probes;
 mod names;
 mod probes;
 mod terms;

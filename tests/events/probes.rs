@@ -8,7 +8,8 @@ use common::{
 use std::path::Path;
 
 /// Calls `hit` 10 times, and 5 times in a child, passing a marker each time; another marker is only passed
-/// while somebody looks. What `sys/sdt.h` makes of them is written out. With an argument it waits first.
+/// while somebody looks. What `sys/sdt.h` makes of them is written out. With an argument it waits first; with `loop` it
+/// calls `hit` until it is killed, with `burst` 3000 times more, as fast as it can.
 const SOURCE: &str = r#"
     #include <stdio.h>
     #include <unistd.h>
@@ -26,13 +27,20 @@ const SOURCE: &str = r#"
     __attribute__((noinline)) void guarded(void) { if (semaphore) MARK("guarded", "semaphore"); }
     static volatile int sum;
     int main(int argc, char **argv) {
-        if (argc > 1) getchar();
+        const char *how = argc > 1 ? argv[1] : "";
+        if (*how == 'l') { puts("loops"); fflush(stdout); for (int i = 0;; i++) sum += hit(i); }
+        if (*how == 'b') for (int i = 0; i < 2000; i++) sum += hit(i);
+        if (*how == 'w') getchar();
         for (int i = 0; i < 10; i++) { sum += hit(i); guarded(); }
         int status, pid = fork();
         if (pid < 0) return 1;
-        if (pid == 0) { for (int i = 0; i < 5; i++) sum += hit(i); _exit(0); }
+        if (pid == 0) {
+            if (*how == 'b') for (int i = 0; i < 1000; i++) sum += hit(i);
+            for (int i = 0; i < 5; i++) sum += hit(i);
+            _exit(0);
+        }
         waitpid(pid, &status, 0);
-        if (argc > 1) puts("done");
+        if (*how == 'w') puts("done");
         return status != 0;
     }"#;
 
@@ -74,19 +82,82 @@ fn each_hit_is_a_sample_also_in_children() {
         let table = report(&out, &["--no-children", "-g", "none"]);
         assert_eq!(common::number_after(&table, "# Samples: "), Some(hits));
     }
-    // Stacks are whole, and others' hits are left out.
+    // Stacks are whole, and threads and children inherit it.
     let tree = report(&out, &["-g", "caller", "--no-children"]);
     assert!(tree.contains("main"), "{tree}");
     let info = perf_says(&["evlist", "-v"], &out);
     assert!(!info.contains("config1"), "{info}");
-    assert!(
-        !info
+    let first = info.lines().next().unwrap_or_default();
+    assert!(first.contains(" inherit: 1"), "{info}");
+}
+
+#[test]
+fn a_burst_is_kept_whole_while_others_run_the_same_code() {
+    let test = "a_burst_is_kept_whole_while_others_run_the_same_code";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let event = format!("uprobe:{}:hit", path.display());
+    let mut other = Running::start(tool(&path).arg("loop"));
+    assert_eq!(other.line(), "loops");
+    let said = record(&out, &["-e", &event], &[path.as_os_str(), "burst".as_ref()]);
+    // The command and its child: all of their hits, and nobody else's.
+    assert_eq!(sums(&out), [(event, 3015, 3015)], "{said}");
+    assert!(said.contains(", 0 lost"), "{said}");
+    // perf understands all that tracefs says of it.
+    let shown = run(perf(["script", "-i"]).arg(&out)).ok();
+    assert!(!shown.stderr.contains("expected type"), "{}", shown.stderr);
+    let tree = report(&out, &["-g", "caller", "--no-children"]);
+    assert!(tree.contains("main"), "{tree}");
+}
+
+#[test]
+fn what_needs_less_room_is_said_where_samples_were_lost() {
+    let test = "what_needs_less_room_is_said_where_samples_were_lost";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let event = format!("uprobe:{}:hit", path.display());
+    // Nobody empties the rings meanwhile, and they hold a page.
+    let script = "kill -STOP $PPID; \"$0\" burst; kill -CONT $PPID";
+    let command = [
+        "sh".as_ref(),
+        "-c".as_ref(),
+        script.as_ref(),
+        path.as_os_str(),
+    ];
+    let said = record(&out, &["-m", "1", "-e", &event], &command);
+    assert!(said.contains("--call-graph fp takes less room"), "{said}");
+    assert!(!said.contains(" 0 lost"), "{said}");
+}
+
+#[test]
+fn definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next() {
+    let test = "definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next";
+    let Some(program) = program(test) else { return };
+    let Some(tracefs) = tracefs(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let event = format!("uprobe:{}:hit", path.display());
+    let defined = || -> Vec<String> {
+        let list = tracefs.within(tool("cat").arg("/sys/kernel/tracing/uprobe_events"));
+        let list = run(&mut { list }).ok().stdout;
+        let ours = list
             .lines()
-            .next()
-            .unwrap_or_default()
-            .contains(" inherit: 1"),
-        "{info}"
-    );
+            .filter(|line| line.contains(path.to_str().unwrap()));
+        ours.map(str::to_owned).collect()
+    };
+    let mut recorder = rprof(["record", "-e", &event, "-o"]);
+    let mut killed = Running::start(recorder.arg(&out).args(["--", "cat"]));
+    killed.type_in(b"runs\n");
+    assert_eq!(killed.line(), "runs");
+    assert_eq!(defined().len(), 1);
+    common::signal(killed.pid(), "KILL");
+    drop(killed);
+    assert_eq!(defined().len(), 1);
+    record(&out, &["-e", &event], &[&path]);
+    assert_eq!(defined(), Vec::<String>::new());
+    assert_eq!(sums(&out), [(event, 15, 15)]);
 }
 
 #[test]
@@ -107,14 +178,6 @@ fn several_probes_and_other_events_are_recorded_together() {
     let groups = perf_says(&["evlist", "-g"], &out);
     let group = format!("{{uprobe:{at}:hit,uprobe:{at}:guarded}}");
     assert_eq!(groups.lines().next(), Some(&*group));
-    let error = run(&mut rprof([
-        "record",
-        "-e",
-        &format!("uprobe:{at}:hit,cs:S"),
-        "true",
-    ]))
-    .fails(1);
-    assert!(error.contains("exclude each other"), "{error}");
 }
 
 #[test]

@@ -18,6 +18,14 @@ pub(crate) fn sums(path: &Path) -> Vec<u64> {
     read(path).1
 }
 
+/// What functions cost themselves, as far as they do.
+#[track_caller]
+pub(crate) fn own(path: &Path) -> BTreeMap<String, u64> {
+    let costs = read(path).0.into_iter();
+    let own = costs.map(|(name, costs)| (name, costs.own));
+    own.filter(|(_, own)| *own > 0).collect()
+}
+
 /// The costs of functions, and the sums.
 #[track_caller]
 fn read(path: &Path) -> (BTreeMap<String, Costs>, Vec<u64>) {

@@ -14,5 +14,6 @@ mod filters;
 mod firefox;
 mod pprof;
 mod recordings;
+mod self_time;
 mod speedscope;
 mod sums;

@@ -1,10 +1,11 @@
 //! Programs without a build id that are other ones by now: rewritten where they are, in the same file.
 
-use crate::common::{has, live, perf, run, scratch, write};
+use crate::common::{has, live, perf, rprof, run, scratch, write};
 use crate::program::{NO_BUILD_ID, Recorded, assert_is_whole, compile, of_program, printed, shown};
 use std::fs::{File, metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// Other functions at the same addresses.
@@ -107,11 +108,44 @@ fn what_was_written_to_after_a_recording_of_perf_is_not_taken_for_what_was_recor
         names_nothing(&file, "or only touched");
         rewrite(&program, &whole);
         names_nothing(&file, "or only touched");
-        // So old a file was what was recorded.
+        // As `cp -p` and `rsync -t` do: dates can be set, but not when they were.
+        rewrite(&program, &other_program(dir.path()));
         date(
             &program,
             SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000),
         );
-        assert_is_whole(&printed(&file, &[]));
+        names_nothing(&file, "or only touched");
+        rewrite(&program, &whole);
+    }
+}
+
+/// One after the other runs under one name, in one file: samples of both have the same addresses.
+#[test]
+fn a_program_that_is_rewritten_between_two_runs_of_a_recording_gives_no_names() {
+    let test = "a_program_that_is_rewritten_between_two_runs_of_a_recording_gives_no_names";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    compile(dir.path(), "one", &[NO_BUILD_ID]);
+    other_program(dir.path());
+    let program = dir.path().join("program");
+    std::fs::copy(dir.path().join("one"), &program).unwrap();
+    let script = dir.path().join("both");
+    write(&script, b"./program; cat other > program; ./program");
+    let file = dir.path().join("perf.data");
+    let record = |mut recorder: Command| {
+        recorder.arg("-o").arg(&file).arg("--");
+        recorder.arg("sh").arg(&script).current_dir(dir.path());
+        run(&mut recorder).ok();
+        names_nothing(&file, "no build id was recorded");
+    };
+    let clock = ["record", "-q", "-e", "cpu-clock", "-F", "1999"];
+    record(rprof(clock));
+    if has(test, "perf", "linux-perf") {
+        record(perf([&clock[..], &["-k", "mono"]].concat()));
     }
 }

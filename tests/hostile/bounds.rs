@@ -1,7 +1,10 @@
 //! Memory is bounded by what is really there: sections, features, logs and names that claim more than
 //! files have, or that become more than anybody needs.
 
-use crate::common::{compile_c, has, in_path, is_x86_64, live, report, rprof, run, scratch, tool};
+use crate::common::{
+    Running, both, compile_c, has, in_path, is_x86_64, live, records_all, report, rprof, run,
+    scratch, signal, tool, until,
+};
 use crate::elf::{Section, append_hole, append_packed, with_sections};
 use crate::memory::Peak;
 use std::fs::File;
@@ -129,6 +132,68 @@ fn the_recorder_stays_small_however_many_mappings_live() {
     let said = ["too many mappings", "mappings or names were lost"];
     let is_said = said.iter().any(|said| ran.stderr.contains(said));
     assert!(is_said, "{}", ran.stderr);
+}
+
+/// The same processes, which have it all before anybody records, and wait until nobody does.
+const MANY_BEFORE: &str = r#"
+    #include <fcntl.h>
+    #include <stdio.h>
+    #include <sys/mman.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    int main(int n_args, char **args) {
+        int file = open(args[0], O_RDONLY), ready[2];
+        char one;
+        if (pipe(ready)) return 1;
+        for (long n = 0; n < 20; n++) {
+            if (fork() == 0) {
+                for (long i = 0; i < 60000; i++) {
+                    char *at = (char *)0x100000000000 + (n << 32) + (i << 13);
+                    mmap(at, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, 0);
+                }
+                if (write(ready[1], "x", 1) != 1) return 1;
+                _exit(read(0, &one, 1) != 0);
+            }
+        }
+        for (int n = 0; n < 20; n++) if (read(ready[0], &one, 1) != 1) return 1;
+        puts("ready");
+        fflush(stdout);
+        while (wait(0) > 0) {}
+        return 0;
+    }"#;
+
+#[test]
+fn the_recorder_stays_small_whatever_others_have_mapped_before() {
+    let test = "the_recorder_stays_small_whatever_others_have_mapped_before";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_all(test) {
+        return;
+    }
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let mut many = Running::start(&mut tool(compile_c(dir.path(), "many", MANY_BEFORE)));
+    assert_eq!(many.line(), "ready");
+    for more in [&[][..], &["--tail-synthesize"]] {
+        let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "99", "-o"]);
+        record.arg(dir.path().join("perf.data")).args(more);
+        let (ran, mib) = peak.of(record.args(["--", "true"]));
+        let ran = ran.ok();
+        assert!(mib < RECORDER, "{mib} MiB");
+        assert!(ran.stderr.contains("too many mappings"), "{}", ran.stderr);
+    }
+    // The writer has much to do yet, and takes longer than a disk may.
+    let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "99", "-o"]);
+    record.arg(dir.path().join("interrupted.data"));
+    let mut recorder = Running::start(&mut both(&record));
+    until(&mut recorder, "watching");
+    signal(recorder.pid(), "INT");
+    let said = recorder.finish().ok().stdout;
+    assert!(said.contains("too many mappings"), "{said}");
+    report(&dir.path().join("interrupted.data"), &["-g", "none"]);
+    many.close_input();
+    many.finish().ok();
 }
 
 #[test]

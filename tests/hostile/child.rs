@@ -1,6 +1,6 @@
 //! The command that is recorded is started as it would be without rprof.
 
-use crate::common::{live, rprof, run, scratch, skipped, tool};
+use crate::common::{live, run, scratch, skipped, tool};
 use std::process::Command;
 
 /// Its signals, as the kernel has them: those that are blocked, and those that are ignored.
@@ -30,9 +30,11 @@ fn a_command_has_the_signals_that_rprof_was_started_with() {
         return;
     }
     let dir = scratch();
-    let mut plain = tool(SIGNALS[0]);
+    // As they are: `tool` and `rprof` would undo what `env` is told.
+    let mut plain = Command::new(SIGNALS[0]);
     plain.args(&SIGNALS[1..]);
-    let mut recorded = rprof(["record", "-q", "-e", "cpu-clock", "-o"]);
+    let mut recorded = Command::new(env!("CARGO_BIN_EXE_rprof"));
+    recorded.args(["record", "-q", "-e", "cpu-clock", "-o"]);
     recorded
         .arg(dir.path().join("perf.data"))
         .arg("--")

@@ -22,6 +22,7 @@ mod pasted;
 mod rights;
 mod sections;
 mod seeds;
+mod sources;
 mod swapped;
 mod text;
 mod written;

@@ -10,6 +10,7 @@
 mod common;
 
 mod inlined;
+mod namesakes;
 mod symbols;
 mod whole;
 

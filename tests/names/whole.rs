@@ -1,7 +1,10 @@
 //! Names in recordings that are made here, through the whole of rprof.
 
-use crate::common::{fixtures, has, is_x86_64, live, report, rprof, run, scratch, tool, work};
+use crate::common::{
+    fixtures, has, is_x86_64, live, perf, report, rprof, run, scratch, tool, work,
+};
 use crate::{addresses, compile, frames};
+use std::path::Path;
 
 /// A signal handler that takes all of the time.
 const HANDLED: &str = r#"
@@ -41,15 +44,26 @@ fn what_a_signal_handler_returns_to_has_a_name() {
             "-o",
         ]);
         run(record.arg(&file).arg(&program)).ok();
-        let script = run(rprof(["script", "-F", "ip,sym"]).arg(&file))
-            .ok()
-            .stdout;
-        let mut lines = script
-            .lines()
-            .skip_while(|line| !line.ends_with(" handler"));
-        let callers: Vec<&str> = lines.by_ref().take(2).collect();
-        assert!(callers[1].ends_with(" __restore_rt"), "{how}: {script}");
+        callers_of_handler(&file, how);
     }
+    if has(test, "perf", "linux-perf") {
+        let file = dir.path().join("copies");
+        let copies = ["record", "-q", "-e", "cpu-clock:u", "--call-graph", "dwarf"];
+        run(perf(copies).arg("-o").arg(&file).arg(&program)).ok();
+        callers_of_handler(&file, "copies");
+    }
+}
+
+/// The handler was not called: it returns to the first byte of the function.
+#[track_caller]
+fn callers_of_handler(file: &Path, how: &str) {
+    let script = run(rprof(["script", "-F", "ip,sym,symoff"]).arg(file));
+    let script = script.ok().stdout;
+    let mut lines = script
+        .lines()
+        .skip_while(|line| !line.contains(" handler+"));
+    let callers: Vec<&str> = lines.by_ref().take(2).collect();
+    assert!(callers[1].ends_with(" __restore_rt+0x0"), "{how}: {script}");
 }
 
 #[test]

@@ -8,7 +8,9 @@ const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const difference = require("./difference.js");
+const frame = require("./frame.js");
 const inTime = require("./in_time.js");
+const panel = require("./panel.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
@@ -87,7 +89,7 @@ async function aClickZoomsAndEscapeGoesBack(tab) {
   await tab.drag([x, y]);
   assert.equal(await tab.run(`rprofPage.views.flame.width`), width);
   assert.equal(await tab.run(`document.getElementById("details").hidden`), false);
-  await tab.run(`rprofPage.rememberNow()`);
+  await tab.run(`rprofPage.address.rememberNow()`);
   const fragment = await tab.run(`location.hash`);
   assert.match(fragment, /zoom=/);
   await tab.press("Escape");
@@ -210,7 +212,7 @@ async function aLinkHoldsNothingUp(tab, facts) {
       await tab.open(`file://${facts.page}#${word}=${encodeURIComponent(pattern)}`);
       const { search, keep } = await tab.run(`rprofPage.state`);
       assert.deepEqual([search, keep], ["", ""], pattern);
-      await tab.run(`rprofPage.rememberNow()`);
+      await tab.run(`rprofPage.address.rememberNow()`);
       assert.match(await tab.run(`location.hash`), new RegExp(`${word}=`));
     }
   }
@@ -224,6 +226,31 @@ async function aLinkHoldsNothingUp(tab, facts) {
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), facts.total);
   await tab.run(`document.querySelector(".chip").click()`);
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), row.total);
+}
+
+/** However many names there are, and however long: nothing is searched for long before that is asked for. @param {Tab} tab @param {Facts} facts */
+async function manyLongNamesHoldNothingUp(tab, facts) {
+  await tab.open(`file://${facts.page}`);
+  // The names of the recording stay the first ones.
+  const others = (/** @type {number} */ n, /** @type {string} */ name) => `(() => {
+    const { strings } = rprofPage.profile.head;
+    strings.length = rprofPage.ownNames ??= strings.length;
+    for (let at = 0; at < ${n}; at++) strings.push(${name});
+    rprofPage.profile.matched = rprofPage.profile.found = null;
+  })()`;
+  const link = (/** @type {string} */ words) => tab.run(`new Promise((resolve) => {
+    addEventListener("hashchange", () => resolve([rprofPage.state.search, rprofPage.state.asked?.search ?? ""]), { once: true });
+    location.hash = ${JSON.stringify(words)};
+  })`);
+  await tab.run(others(400, `"a".repeat(16384)`));
+  assert.deepEqual(await link("search=.*!"), [".*!", ""]);
+  await tab.run(others(400, `"a".repeat(500) + "!"`));
+  assert.deepEqual(await link("search=a!"), ["a!", ""]);
+  const found = await tab.run(`rprofPage.profile.matched.has.reduce((sum, one) => sum + one, 0)`);
+  assert.equal(found, 0, "what is beyond 500 characters is not searched");
+  await tab.run(others(1e4, `"a".repeat(16384)`));
+  assert.deepEqual(await link("search=.*!!"), ["", ".*!!"]);
+  await tab.run(others(0, `""`));
 }
 
 /**
@@ -280,9 +307,12 @@ async function main() {
       await searchMarksAndKeeps(tab, facts);
       await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
+      await panel.check(tab, facts);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
       await aLinkHoldsNothingUp(tab, facts);
+      await manyLongNamesHoldNothingUp(tab, facts);
+      await frame.check(tab, facts);
       await nothingOfOthersRuns(tab);
       console.log(`as expected: ${facts.page}`);
     }

@@ -133,8 +133,17 @@ fn changes(before: &Recording, after: &Recording, page: &Path) -> Value {
         json!([parts.next().unwrap(), before, after])
     });
     let stacks: Vec<Value> = stacks.collect();
-    let picture = run(against("flame").args(["--min-width", "0"])).ok();
-    let boxes = picture.stdout.split("<title>").skip(1).filter_map(|text| {
+    let boxes = |per: &str| {
+        let picture = run(against("flame").args(["--min-width", "0", "--per", per]));
+        boxes_of(&picture.ok().stdout)
+    };
+    let (shares, runs) = (boxes("event"), boxes("run"));
+    json!({ "page": page, "stacks": stacks, "shares": shares, "runs": runs })
+}
+
+/// Name, words and colour of each box of a picture.
+fn boxes_of(picture: &str) -> Vec<Value> {
+    let boxes = picture.split("<title>").skip(1).filter_map(|text| {
         let (title, rest) = text.split_once("</title>")?;
         let title = unescaped(title);
         let (name, said) = title.strip_suffix(')')?.rsplit_once(" (")?;
@@ -142,8 +151,7 @@ fn changes(before: &Recording, after: &Recording, page: &Path) -> Value {
         let (fill, _) = fill.split_once('"')?;
         (name != "all").then(|| json!([name, said, fill]))
     });
-    let boxes: Vec<Value> = boxes.collect();
-    json!({ "page": page, "stacks": stacks, "boxes": boxes })
+    boxes.collect()
 }
 
 /// How many samples stacks have that are so deep, the thread's name counted.

@@ -3,6 +3,7 @@
 use crate::cells::{Cells, Who};
 use crate::common::nobody::Sysctl;
 use crate::common::{is_root, live, not_run, run, samples};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Root without any capability.
@@ -13,9 +14,34 @@ fn tracepoints_and_probes_take_a_capability() {
     let Some((_live, cells)) = start("tracepoints_and_probes_take_a_capability") else {
         return;
     };
-    let probe = ["-e", "uprobe:/bin/sh:0x1000"];
-    for who in [Who::Nobody, POWERLESS] {
-        cells.refuses(who, &[], &probe, &["probes need CAP_PERFMON"]);
+    let event = format!("uprobe:{}:malloc", libc());
+    let probe = ["-e", &event];
+    let words = ["probes in files need CAP_SYS_ADMIN", "run with sudo"];
+    cells.refuses(Who::Nobody, &[], &probe, &words);
+    // What the doctor says, and what the recorder does, agree: nobody is told to give what is given.
+    let team = Who::RootWith(",+perfmon,+sys_ptrace,+syslog");
+    for who in [Who::Nobody, POWERLESS, team, Who::Root] {
+        let said = cells.doctor(who, &[]);
+        let mut checks = said["checks"].as_array().unwrap().iter();
+        let Some(check) = checks.find(|check| check["name"] == "probes (uprobe:)") else {
+            not_run(
+                "tracepoints_and_probes_take_a_capability",
+                "no uprobes here",
+            );
+            return;
+        };
+        if check["fix"].is_null() {
+            let ran = cells.record(who, &[], &probe).ok();
+            assert!(samples(&ran.stderr) > 0, "{who:?}: {}", ran.stderr);
+            continue;
+        }
+        let fix = check["fix"].as_str().unwrap();
+        assert_eq!(
+            fix.contains("CAP_PERFMON is not enough"),
+            who == team,
+            "{who:?}: {fix}"
+        );
+        cells.refuses(who, &[], &probe, &[fix]);
     }
     let tracepoint = ["-e", "sched:sched_switch"];
     let events = std::fs::read_dir("/sys/kernel/tracing/events");
@@ -29,6 +55,101 @@ fn tracepoints_and_probes_take_a_capability() {
     // tracefs is root's; what it shows is for who has the capability.
     cells.refuses(Who::Nobody, &[], &tracepoint, &["sched", "sudo"]);
     cells.refuses(POWERLESS, &[], &tracepoint, &["need CAP_PERFMON"]);
+}
+
+#[test]
+fn probes_that_everybody_has_are_said() {
+    let test = "probes_that_everybody_has_are_said";
+    let Some((_live, cells)) = start(test) else {
+        return;
+    };
+    if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
+        return not_run(test, "no uprobes here");
+    }
+    let dir = cells.nobody.dir.path();
+    // May probe, and may not write into tracefs.
+    let rprof = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        let sets = ["inh-caps", "ambient-caps", "bounding-set"];
+        command.args(sets.map(|set| format!("--{set}=-all,+sys_admin")));
+        run(command.arg(dir.join("rprof")).args(words).current_dir(dir))
+    };
+    if !rprof(&["--version"]).status.success() {
+        return not_run(test, "setpriv cannot give a user a capability here");
+    }
+    let event = format!("uprobe:{}:malloc", libc());
+    let ran = rprof(&["record", "-e", &event, "sh", "-c", "echo"]).ok();
+    let said = "tracefs cannot be written (Permission denied (os error 13)): probes are set in every process";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert!(samples(&ran.stderr) > 0, "{}", ran.stderr);
+    // Only definitions have arguments, and are counted.
+    let with_arguments = format!("{event}(%di)");
+    for words in [
+        ["record", "-e", &*with_arguments, "true"],
+        ["stat", "-e", &event, "true"],
+    ] {
+        let error = rprof(&words).fails(1);
+        assert!(
+            error.contains("probes are defined in tracefs, which cannot be written"),
+            "{error}"
+        );
+        assert_eq!(error.matches("Permission denied").count(), 1, "{error}");
+    }
+}
+
+/// The C library that this test has.
+fn libc() -> String {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mut words = maps.split_whitespace();
+    words
+        .find(|word| word.contains("/libc.so"))
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn what_happens_in_the_kernel_is_not_said_to_be_0() {
+    let test = "what_happens_in_the_kernel_is_not_said_to_be_0";
+    let Some((_live, cells)) = start(test) else {
+        return;
+    };
+    let Some(_level) = Sysctl::paranoid("2") else {
+        not_run(test, "kernel.perf_event_paranoid may not be set");
+        return;
+    };
+    let fix = "kernel.perf_event_paranoid=1";
+    let of_kernel = ["-e", "context-switches"];
+    cells.refuses(
+        Who::Nobody,
+        &[],
+        &of_kernel,
+        &["permi", "samples of the kernel need", fix],
+    );
+    let stat = |args: &[&str]| {
+        let args = [&["stat"], args, &["true"]].concat();
+        run(&mut cells.rprof(Who::Nobody, &[], &args))
+    };
+    let error = stat(&of_kernel).fails(1);
+    assert!(
+        error.contains("not permitted to count context-switches") && error.contains(fix),
+        "{error}"
+    );
+    // Beside what is permitted.
+    let said = stat(&[]).ok().stderr;
+    for event in ["context-switches", "cpu-migrations"] {
+        let mut lines = said.lines();
+        let line = lines.find(|line| line.contains(event)).expect(&said);
+        assert!(line.trim().starts_with("<not permitted>"), "{said}");
+    }
+    let last = said.lines().last().unwrap();
+    assert!(
+        last.contains("context-switches, cpu-migrations") && last.contains(fix),
+        "{said}"
+    );
+    // It was asked for so.
+    let without = stat(&["-x,", "-e", "context-switches:u"]).ok().stderr;
+    assert!(without.starts_with("0,"), "{without}");
 }
 
 #[test]

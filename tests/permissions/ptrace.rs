@@ -113,6 +113,61 @@ fn a_command_is_sampled_where_no_event_can_be_opened() {
 }
 
 #[test]
+fn where_threads_wait_for_a_cpu_counts_no_more_than_it_takes() {
+    let test = "where_threads_wait_for_a_cpu_counts_no_more_than_it_takes";
+    let Some((_live, cells)) = start(test) else {
+        return;
+    };
+    // Four threads on one CPU: three of them wait for it, and nearly always at the end of `sched_yield`.
+    let source = r#"
+        #define _GNU_SOURCE
+        #include <pthread.h>
+        #include <sched.h>
+        #include <time.h>
+        static __thread volatile long sum;
+        __attribute__((noinline)) void hot(void) { for (int n = 0; n < 1000000; n++) sum += n; }
+        static void *work(void *none) {
+            struct timespec now;
+            do { hot(); sched_yield(); clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); }
+            while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < 300);
+            return none;
+        }
+        int main(void) {
+            cpu_set_t all, one;
+            sched_getaffinity(0, sizeof all, &all);
+            CPU_ZERO(&one);
+            int cpu = 0;
+            while (!CPU_ISSET(cpu, &all)) cpu++;
+            CPU_SET(cpu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            pthread_t threads[4];
+            for (int n = 0; n < 4; n++) pthread_create(&threads[n], 0, work, 0);
+            for (int n = 0; n < 4; n++) pthread_join(threads[n], 0);
+            return 0;
+        }"#;
+    let dir = cells.nobody.dir.path();
+    let program = compile_c(dir, "program", source);
+    let args = ["record", "-F", "99", program.to_str().unwrap()];
+    let ran = run(&mut cells.rprof(Who::Nobody, &[cells.filter(), "1"], &args)).ok();
+    let report = |args: &[&str]| {
+        let mut rprof = tool(env!("CARGO_BIN_EXE_rprof"));
+        run(rprof.args(args).current_dir(dir)).ok().stdout
+    };
+    let rows = report(&["report", "--no-children", "--sort", "sym", "-g", "none"]);
+    let mut rows = rows
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    assert!(rows.next().unwrap().ends_with(" hot"), "{rows:?} {ran:?}");
+    // The same in stacks that other tools read.
+    let folded = report(&["flame", "--folded"]);
+    let count = |line: &str| -> u64 { line.rsplit_once(' ').unwrap().1.parse().unwrap() };
+    let all: u64 = folded.lines().map(count).sum();
+    let is_hot = |line: &&str| line.contains(";hot ");
+    let hot: u64 = folded.lines().filter(is_hot).map(count).sum();
+    assert!(hot > all / 2, "{folded}");
+}
+
+#[test]
 fn ends_and_deaths_are_passed_on() {
     let Some((_live, cells)) = start("ends_and_deaths_are_passed_on") else {
         return;

@@ -185,11 +185,55 @@ fn a_disk_that_is_full_from_the_start_is_said_to_be() {
         return;
     };
     let dir = scratch();
-    // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
-    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" record -e cpu-clock -- true";
+    // A limit on file sizes fails like a full disk, whether its signal is ignored or not.
+    for trap in ["trap '' XFSZ;", ""] {
+        let script = format!("{trap} ulimit -f 0; exec \"$0\" record -e cpu-clock -- true");
+        let mut shell = tool("sh");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rprof")]);
+        let error = run(shell.current_dir(dir.path())).fails(1);
+        assert!(error.contains("nothing could be written"), "{error}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
+    let Some(_live) = live("a_file_that_may_not_grow_is_as_a_disk_that_is_full") else {
+        return;
+    };
+    let dir = scratch();
+    // 64 KiB and 32 KiB, by the unit of the shell; the command itself has the signal.
+    let script = "ulimit -f 64; exec \"$0\" record -F 9999 -e cpu-clock -- sh -c \"$1\"";
+    let work = format!(
+        "{}; dd if=/dev/zero of=full bs=1k count=65 2> said; echo $? > status",
+        burn(500)
+    );
     let mut shell = tool("sh");
-    shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof")]);
-    let error = run(shell.current_dir(dir.path())).fails(1);
-    assert!(error.contains("nothing could be written"), "{error}");
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof"), &work]);
+    let ran = run(shell.current_dir(dir.path()));
+    assert!(ran.status.code().is_some(), "{ran:?}");
+    assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
+    let status = std::fs::read_to_string(dir.path().join("status")).unwrap();
+    // 128 and SIGXFSZ: it is not ignored for the command.
+    assert_eq!(status.trim(), (128 + 25).to_string());
+}
+
+#[test]
+fn a_small_stack_is_enough() {
+    let Some(_live) = live("a_small_stack_is_enough") else {
+        return;
+    };
+    let dir = scratch();
+    let small = |words: &str| {
+        let mut shell = tool("sh");
+        let script = format!("ulimit -s 64; exec \"$0\" {words}");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rprof")]);
+        run(shell.current_dir(dir.path())).ok()
+    };
+    small("--help");
+    let limit = small("record -q -e cpu-clock -F 999 -- sh -c 'ulimit -s'");
+    assert_eq!(limit.stdout.trim(), "64", "the command has its limit");
+    for words in ["report", "script", "flame"] {
+        small(words);
+    }
 }

@@ -149,3 +149,46 @@ fn rprofs_own_samples_are_left_out_of_all_cpus_and_said_to_be() {
     assert_eq!(record(&[]), (true, false));
     assert_eq!(record(&["--include-self"]), (false, true));
 }
+
+#[test]
+fn a_crash_of_the_command_is_said() {
+    let test = "a_crash_of_the_command_is_said";
+    let Some(_live) = live(test) else { return };
+    let dir = scratch();
+    let record = |script: &str| {
+        let mut command = rprof(["record", "-e", "cpu-clock:u", "-o"]);
+        run(command.arg(dir.path().join("o")).args(["sh", "-c", script]))
+    };
+    let crashed = record("kill -SEGV $$");
+    assert_eq!(crashed.status.code(), Some(128 + 11));
+    let said = "the command was killed by SIGSEGV (segmentation fault)";
+    assert!(crashed.stderr.contains(said), "{}", crashed.stderr);
+    // What it says by itself is not of a signal.
+    let failed = record("exit 139");
+    assert_eq!(failed.status.code(), Some(139));
+    assert!(!failed.stderr.contains("killed by"), "{}", failed.stderr);
+}
+
+#[test]
+fn a_command_that_waits_is_said_to() {
+    let test = "a_command_that_waits_is_said_to";
+    let Some(_live) = live(test) else { return };
+    let dir = scratch();
+    let script = format!("{}; sleep 1", burn(3));
+    let record = |events: &[&str]| {
+        let mut command = rprof([&["record"], events, &["-o"]].concat());
+        run(command
+            .arg(dir.path().join("o"))
+            .args(["sh", "-c", &script]))
+        .ok()
+        .stderr
+    };
+    let by_time = record(&["-e", "cpu-clock:u", "-F", "999"]);
+    assert!(
+        by_time.contains("% of the time (waiting is not sampled)"),
+        "{by_time}"
+    );
+    // How often it happens says nothing of waiting.
+    let by_hits = record(&["-e", "page-faults:u", "-c", "1"]);
+    assert!(!by_hits.contains("waiting is not sampled"), "{by_hits}");
+}

@@ -74,18 +74,19 @@ fn what_vanished_what_is_new_and_what_grew_is_seen() {
         let picture = flame(&after, &before, &["--width-by", side]).ok().stdout;
         assert!(picture.ends_with("</svg></svg>"), "{picture}");
         assert!(
-            picture.contains("<title>old (") && picture.contains("points, vanished)"),
+            picture.contains("<title>old (") && picture.contains("ns, vanished)"),
             "{picture}"
         );
         assert!(
-            picture.contains("<title>new (0.00 % -&gt; ") && picture.contains("points, new)"),
+            picture.contains("<title>new (0 -&gt; ") && picture.contains("ns, new)"),
             "{picture}"
         );
-        let subtitle = format!("shares of each side; widths are {side}");
+        let subtitle = format!("amounts of each run; widths are {side}");
         assert!(picture.contains(&subtitle), "{picture}");
     }
-    // Both sides are as large, unless amounts of runs are asked for.
-    let shares = flame(&after, &before, &["--folded"]).ok().stdout;
+    // Both sides are as large where shares are asked for.
+    let shares = flame(&after, &before, &["--folded", "--per", "event"]);
+    let shares = shares.ok().stdout;
     let all = counts(&shares, "program");
     assert_eq!(all.0, all.1, "{shares}");
 }
@@ -94,7 +95,8 @@ fn what_vanished_what_is_new_and_what_grew_is_seen() {
 fn stacks_of_both_sides_are_as_reviewed() {
     let before = fixtures().join("dwarf/perf.data");
     let before = before.to_str().unwrap();
-    let said = read("flame", &["--folded", "--against", before]).ok();
+    let words = ["--folded", "--against", before, "--per", "event"];
+    let said = read("flame", &words).ok();
     let expected = "walk -> spin;[truncated];[walk] 212 0\n\
                     walk -> spin;[unknown];_start;work;cold 0 63\n\
                     walk -> spin;[unknown];_start;work;hot;helper 0 149\n";
@@ -119,8 +121,14 @@ fn a_recording_against_itself_is_grey() {
     let same = same.to_str().unwrap();
     let picture = read("flame", &["--against", same]).ok().stdout;
     assert!(
-        picture.contains("<title>hot (70.28 % -&gt; 70.28 %, +0.00 points, +0.0 %)"),
+        picture.contains("<title>hot (149149149 -&gt; 149149149 ns, +0.0 %)"),
         "{picture}"
+    );
+    let shares = read("flame", &["--against", same, "--per", "event"]);
+    let shares = shares.ok().stdout;
+    assert!(
+        shares.contains("<title>hot (70.28 % -&gt; 70.28 %, +0.00 points, +0.0 %)"),
+        "{shares}"
     );
     assert!(
         picture.contains(">cpu-clock:u, 212 samples before, 212 after<"),
@@ -156,5 +164,77 @@ fn what_cannot_be_compared_is_said() {
         &["--against", same, "--per", "second"],
     ] {
         read("flame", args).fails(2);
+    }
+}
+
+/// Twelve functions touch a hundred new pages each, a hundred times over; `sixth` as many as the argument says.
+const TOUCHES: &str = r#"
+#include <stdlib.h>
+#include <sys/mman.h>
+static char *pages;
+static long at;
+static inline __attribute__((always_inline)) void touch(void) {
+    *(volatile char *)(pages + at++ * 4096) = 1;
+    if (at == 512) { madvise(pages, 2 << 20, MADV_DONTNEED); at = 0; }
+}
+#define TOUCH(name) __attribute__((noinline)) void name(long n) { for (long i = 0; i < n; i++) touch(); }
+TOUCH(first) TOUCH(second) TOUCH(third) TOUCH(fourth) TOUCH(fifth) TOUCH(sixth)
+TOUCH(seventh) TOUCH(eighth) TOUCH(ninth) TOUCH(tenth) TOUCH(eleventh) TOUCH(twelfth)
+int main(int argc, char **argv) {
+    (void)argc;
+    pages = mmap(0, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(pages, 2 << 20, MADV_NOHUGEPAGE);
+    for (int i = 0; i < 100; i++) {
+        first(100); second(100); third(100); fourth(100); fifth(100); sixth(atol(argv[1]));
+        seventh(100); eighth(100); ninth(100); tenth(100); eleventh(100); twelfth(100);
+    }
+    return 0;
+}
+"#;
+
+/// Names of boxes that have a colour.
+fn coloured(picture: &str) -> Vec<&str> {
+    let boxes = picture.split("<title>").skip(1).filter_map(|text| {
+        let (title, rest) = text.split_once("</title>")?;
+        let (_, fill) = rest.split_once(" fill=\"")?;
+        let name = title.split(" (").next()?;
+        (!fill.starts_with("rgb(225,225,225)")).then_some(name)
+    });
+    boxes.collect()
+}
+
+#[test]
+fn what_diff_does_not_mark_has_no_colour() {
+    let test = "what_diff_does_not_mark_has_no_colour";
+    let Some(program) = Program::new(test, TOUCHES, FRAME_POINTERS) else {
+        return;
+    };
+    let record = |pages: &str| {
+        let _alone = live(test);
+        let file = program.file(&format!("{pages}.data"));
+        let mut record = rprof(["record", "-q", "-e", "page-faults:u", "-c", "100"]);
+        record.args(["--call-graph", "fp", "-o"]).arg(&file);
+        run(record.arg("--").arg(program.path()).arg(pages)).ok();
+        file
+    };
+    let before = record("100");
+    let (alike, more) = (record("135"), record("900"));
+    for per in [&[][..], &["--per", "run"], &["--per", "event"]] {
+        let marks = |after: &Path| {
+            let mut diff = rprof(["diff"]);
+            let table = run(diff.args(per).arg(&before).arg(after)).ok().stdout;
+            let rows = table.lines().filter(|line| !line.starts_with('#'));
+            rows.filter(|line| line.contains('*')).count()
+        };
+        // More than two standard deviations of one box, and nothing among the noise of so many.
+        assert_eq!(marks(&alike), 0, "{per:?}");
+        let ran = flame(&alike, &before, per);
+        assert!(ran.stderr.contains("nothing is coloured"), "{}", ran.stderr);
+        let picture = ran.ok().stdout;
+        assert_eq!(coloured(&picture), [""; 0], "{per:?}");
+        assert!(picture.contains("<title>sixth ("), "{picture}");
+        assert!(marks(&more) > 0, "{per:?}");
+        let picture = flame(&more, &before, per).ok().stdout;
+        assert!(coloured(&picture).contains(&"sixth"), "{per:?} {picture}");
     }
 }

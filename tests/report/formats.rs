@@ -34,7 +34,7 @@ fn json_has_the_rows_of_the_table_with_their_types() {
     let hot = &rows[0];
     assert_eq!(
         (&hot["sample"], &hot["comm"], &hot["sym"]),
-        (&149.into(), &"spin".into(), &"[.] hot".into())
+        (&149.into(), &"spin".into(), &"[.] helper (inlined)".into())
     );
     let percent = hot["overhead"].as_f64().unwrap();
     assert!((70.28..70.29).contains(&percent), "{percent}");
@@ -75,7 +75,7 @@ fn csv_has_a_line_of_names_and_a_line_for_each_row() {
     let flat = ["--format", "csv", "--no-children", "-n"];
     assert_eq!(
         report(&flat),
-        "overhead,sample,comm,dso,sym\n70.28,149,spin,spin,[.] hot\n29.72,63,spin,spin,[.] cold\n"
+        "overhead,sample,comm,dso,sym\n70.28,149,spin,spin,[.] helper (inlined)\n29.72,63,spin,spin,[.] cold\n"
     );
 }
 
@@ -87,7 +87,7 @@ fn markdown_is_a_table_of_the_first_rows() {
         "212 samples of event cpu-clock:u\n\n\
          | Overhead | Command | Shared Object | Symbol |\n\
          | ---: | --- | --- | --- |\n\
-         | 70.28% | spin | spin | \\[.\\] hot |\n\n\
+         | 70.28% | spin | spin | \\[.\\] helper (inlined) |\n\n\
          1 row more, 29.72%\n\n\
          Quality: 212 samples, 0.0 % lost, 0.0 % without names, clock monotonic\n"
     );
@@ -178,7 +178,7 @@ fn every_line_of_every_recording_of_others_is_valid() {
 #[test]
 fn a_separator_stands_between_columns_as_perf_has_it() {
     let rows = |args: &[&str]| {
-        let table = report(&[&["--no-children", "-g", "none"], args].concat());
+        let table = report(&[&["--no-children", "-g", "none", "--no-inline"], args].concat());
         let lines = table
             .lines()
             .skip_while(|line| !line.starts_with("# Overhead"));
@@ -206,7 +206,7 @@ fn a_separator_stands_between_columns_as_perf_has_it() {
 #[test]
 fn quiet_leaves_only_rows() {
     let flat = ["-q", "--no-children", "-g", "none"];
-    let rows = "    70.28%  spin     spin           [.] hot\n    29.72%  spin     spin           [.] cold\n";
+    let rows = "    70.28%  spin     spin           [.] helper (inlined)\n    29.72%  spin     spin           [.] cold\n";
     assert_eq!(report(&flat).trim_end(), rows.trim_end());
 }
 

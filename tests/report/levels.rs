@@ -7,10 +7,10 @@ fn a_level_is_indented_below_the_one_before() {
     let table = report(&["--hierarchy", "-g", "none", "-s", "dso,sym"]);
     let expected = "\
 #    Overhead  Shared Object / Symbol
-# ...........  ......................
+# ...........  .......................
 #
    100.00%     spin
-       70.28%     [.] hot
+       70.28%     [.] helper (inlined)
        29.72%     [.] cold
 ";
     assert!(table.contains(expected), "{table}");
@@ -46,11 +46,11 @@ fn levels_as_data_say_which_level_a_row_is_of() {
     };
     assert_eq!(
         levels("csv"),
-        "level,overhead,comm,sym\n1,100.00,spin,\n2,70.28,spin,[.] hot\n2,29.72,spin,[.] cold\n"
+        "level,overhead,comm,sym\n1,100.00,spin,\n2,70.28,spin,[.] helper (inlined)\n2,29.72,spin,[.] cold\n"
     );
     let markdown = levels("markdown");
     assert!(
-        markdown.contains("| 100.00% | spin |  |\n| 70.28% |  | \\[.\\] hot |\n"),
+        markdown.contains("| 100.00% | spin |  |\n| 70.28% |  | \\[.\\] helper (inlined) |\n"),
         "{markdown}"
     );
     let json: serde_json::Value = serde_json::from_str(&levels("json")).unwrap();
@@ -59,7 +59,10 @@ fn levels_as_data_say_which_level_a_row_is_of() {
     assert_eq!(rows[0]["comm"], "spin");
     assert!(rows[0].get("sym").is_none());
     let inner = rows[0]["rows"].as_array().unwrap();
-    assert_eq!((inner.len(), &inner[0]["sym"]), (2, &"[.] hot".into()));
+    assert_eq!(
+        (inner.len(), &inner[0]["sym"]),
+        (2, &"[.] helper (inlined)".into())
+    );
     assert!(inner[0].get("comm").is_none() && inner[0].get("rows").is_none());
 }
 

@@ -202,7 +202,7 @@ fn the_next_command_is_suggested() {
     let test = "the_next_command_is_suggested";
     for (words, next) in [
         ("report --no-pager", "rprof: next: rprof tui -i /"),
-        ("flame --folded", "--no-children -g caller -S hot\n"),
+        ("flame --folded", "--no-children -g caller -S helper\n"),
     ] {
         let Some(seen) = shown(test, 200, words, &[]) else {
             return;
@@ -229,12 +229,12 @@ fn what_limits_leave_out_is_counted() {
     let flat = ["--no-children", "-g", "none"];
     let limited = crate::report(&[&flat[..], &["--limit", "1"]].concat());
     assert!(
-        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
         "{limited}"
     );
     let limited = crate::report(&[&flat[..], &["--percent-limit", "50"]].concat());
     assert!(
-        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
         "{limited}"
     );
     assert!(!crate::report(&flat).contains(" more"));
@@ -251,7 +251,7 @@ fn columns_are_as_wide_as_asked_for() {
             "#   Overhead  Com  Shared Object  Symbol",
             "# ..........  ...  .............  ......",
             "#",
-            "      70.28%  spi  spin           [.] ho",
+            "      70.28%  spi  spin           [.] he",
             "      29.72%  spi  spin           [.] co",
         ]
     );

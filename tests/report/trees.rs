@@ -69,7 +69,7 @@ fn nodes_may_be_lines() {
         "--fold",
         "inlined",
         "-S",
-        "hot",
+        "helper",
         "--no-children",
     ]);
     assert!(folded.contains("hot spin.c:9;work spin.c:17"), "{folded}");

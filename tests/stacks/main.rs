@@ -21,6 +21,7 @@ mod go;
 mod logged;
 mod modes;
 mod processes;
+mod registers;
 mod samples;
 mod threads;
 mod turns;

@@ -77,7 +77,7 @@ fn a_word_ends_it_and_others_are_refused() {
     let Some(_live) = live(test) else { return };
     let dir = scratch();
     let (mut pipes, how) = Pipes::make(dir.path());
-    let mut stat = rprof(["stat", "--control", &how, "-x,", "-e", "cs"]);
+    let mut stat = rprof(["stat", "--control", &how, "-x,", "-e", "faults"]);
     let running = Running::start(stat.args(["sleep", "300"]));
     pipes.words.write_all(b"snapshot\nenable cycles\n").unwrap();
     pipes.say("stop");
@@ -93,7 +93,7 @@ fn a_word_ends_it_and_others_are_refused() {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains(",,cs,"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(",,faults"), "{}", ran.stderr);
 }
 
 #[test]

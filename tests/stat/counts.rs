@@ -1,7 +1,7 @@
 //! Counts of programs that always do the same are those of perf.
 
 use crate::common::{
-    PerfProbe, Tracefs, has, live, not_run, records_all, rprof, run, tool, tracefs,
+    PerfProbe, Tracefs, has, live, not_run, records_all, records_kernel, rprof, run, tool, tracefs,
 };
 use crate::{HIT, both, said, work};
 
@@ -154,6 +154,9 @@ fn every_wait_of_a_ping_pong_is_a_context_switch() {
         return;
     }
     let Some(_live) = live(test) else { return };
+    if !records_kernel(test) {
+        return;
+    }
     let dir = crate::common::scratch();
     let fifo = dir.path().join("back");
     run(tool("mkfifo").arg(&fifo)).ok();

@@ -1,6 +1,6 @@
 //! How a count ends: statuses, signals, limits, and what cannot be meant.
 
-use crate::common::{Running, live, rprof, run, scratch, signal};
+use crate::common::{self, Running, live, rprof, run, scratch, signal};
 
 fn stat(words: &[&str]) -> std::process::Command {
     rprof(["stat"].iter().chain(words))
@@ -47,7 +47,7 @@ fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
         "20",
         "-x,",
         "-e",
-        "cs",
+        "faults",
         "sleep",
         "300",
     ]));
@@ -60,7 +60,7 @@ fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
         "3",
         "-x,",
         "-e",
-        "cs",
+        "faults",
         "sleep",
         "300",
     ];
@@ -77,7 +77,7 @@ fn counts_go_to_a_file_that_may_grow() {
     let path = dir.path().join("counts");
     let path = path.to_str().unwrap();
     for (append, n_lines) in [(false, 1), (true, 2), (false, 1)] {
-        let mut words = vec!["-x,", "-e", "cs", "-o", path];
+        let mut words = vec!["-x,", "-e", "faults", "-o", path];
         if append {
             words.push("--append");
         }
@@ -116,11 +116,6 @@ fn what_cannot_be_counted_is_one_line() {
             &["-a", "-G", "/,/", "-e", "cs", "true"],
             1,
             "2 control groups (-G) for 1 events",
-        ),
-        (
-            &["-e", "uprobe:/bin/true:main", "true"],
-            1,
-            "probes are not counted",
         ),
         (
             &["-e", "cs:R", "true"],
@@ -177,4 +172,42 @@ fn nothing_but_times_is_counted_if_nothing_is_wanted() {
     let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines.len(), 4, "{}", ran.stderr);
     assert!(lines[1].ends_with("seconds time elapsed"));
+}
+
+#[test]
+fn children_that_run_already_are_counted_or_said() {
+    let test = "children_that_run_already_are_counted_or_said";
+    let Some(_live) = live(test) else { return };
+    // A master that waits, and a worker.
+    let script = "(while :; do :; done) & echo ready; read x; kill $!";
+    let mut master = Running::start(common::tool("sh").args(["-c", script]));
+    assert_eq!(master.line(), "ready");
+    let pid = master.pid().to_string();
+    let of = |more: &[&str]| {
+        let words = [
+            "--per-thread",
+            "-x,",
+            "-e",
+            "page-faults:u",
+            "-p",
+            &pid,
+            "--timeout",
+            "10",
+        ];
+        run(&mut stat(&[&words[..], more].concat())).ok().stderr
+    };
+    let n_threads = |said: &str| {
+        said.lines()
+            .filter(|line| line.contains("page-faults"))
+            .count()
+    };
+    let alone = of(&[]);
+    assert!(
+        alone.contains("1 child process ran already, uncounted (--children"),
+        "{alone}"
+    );
+    assert_eq!(n_threads(&alone), 1, "{alone}");
+    let all = of(&["--children"]);
+    assert!(!all.contains("uncounted"), "{all}");
+    assert_eq!(n_threads(&all), 2, "{all}");
 }

@@ -1,29 +1,50 @@
 //! Text, CSV and JSON are perf's: the same lines, keys and fields for the same flags.
 
-use crate::common::{has, live, records_all};
+use crate::common::{has, live, records_all, records_kernel};
 use crate::said;
 use serde_json::Value;
 
-/// Flags, and whether they take rights for all CPUs.
-const FLAGS: &[(&[&str], bool)] = &[
-    (&[], false),
-    (&["-d"], false),
-    (&["-r", "2"], false),
-    (&["-e", "page-faults"], false),
-    (&["-dd", "-e", "page-faults"], false),
+/// What may be counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// The kernel: without it, perf counts its events as 0.
+    Kernel,
+    All,
+}
+
+/// Flags, and what they take.
+const FLAGS: &[(&[&str], Needs)] = &[
+    (&[], Needs::Kernel),
+    (&["-d"], Needs::Kernel),
+    (&["-r", "2"], Needs::Kernel),
+    (&["-e", "page-faults"], Needs::Nothing),
+    (&["-dd", "-e", "page-faults"], Needs::Nothing),
     (
         &["-e", "{page-faults,context-switches},task-clock:u"],
-        false,
+        Needs::Kernel,
     ),
-    (&["-i", "-e", "cs,faults"], false),
-    (&["-I", "60000"], false),
-    (&["-a"], true),
-    (&["-a", "-A", "-e", "cpu-clock,page-faults"], true),
-    (&["-a", "--per-core", "-e", "cpu-clock,page-faults"], true),
-    (&["-a", "--per-die", "-e", "cpu-clock,page-faults"], true),
-    (&["-a", "--per-socket", "-e", "cpu-clock,page-faults"], true),
-    (&["-a", "--per-node", "-e", "cpu-clock,page-faults"], true),
-    (&["-C", "0", "-A", "-e", "cpu-clock"], true),
+    (&["-i", "-e", "cs,faults"], Needs::Kernel),
+    (&["-I", "60000"], Needs::Nothing),
+    (&["-a"], Needs::All),
+    (&["-a", "-A", "-e", "cpu-clock,page-faults"], Needs::All),
+    (
+        &["-a", "--per-core", "-e", "cpu-clock,page-faults"],
+        Needs::All,
+    ),
+    (
+        &["-a", "--per-die", "-e", "cpu-clock,page-faults"],
+        Needs::All,
+    ),
+    (
+        &["-a", "--per-socket", "-e", "cpu-clock,page-faults"],
+        Needs::All,
+    ),
+    (
+        &["-a", "--per-node", "-e", "cpu-clock,page-faults"],
+        Needs::All,
+    ),
+    (&["-C", "0", "-A", "-e", "cpu-clock"], Needs::All),
     (
         &[
             "-a",
@@ -32,9 +53,9 @@ const FLAGS: &[(&[&str], bool)] = &[
             "-e",
             "cpu-clock,page-faults",
         ],
-        true,
+        Needs::All,
     ),
-    (&["-a", "-e", "page-faults,cs", "-G", "/"], true),
+    (&["-a", "-e", "page-faults,cs", "-G", "/"], Needs::All),
 ];
 
 /// Compares what both tools say for all flags that may be used here.
@@ -44,10 +65,12 @@ fn compare(test: &str, form: &[&str], shape: impl Fn(&str) -> Vec<String>) {
         return;
     }
     let Some(_live) = live(test) else { return };
-    let may_all = records_all(test);
-    for (flags, takes_all) in FLAGS {
-        if *takes_all && !may_all {
-            continue;
+    let (may_kernel, may_all) = (records_kernel(test), records_all(test));
+    for (flags, needs) in FLAGS {
+        match needs {
+            Needs::Kernel if !may_kernel => continue,
+            Needs::All if !may_all => continue,
+            _ => {}
         }
         let words = [flags, form, &["true"]].concat();
         let [ours, mut perfs] = said(&words);

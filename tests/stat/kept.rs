@@ -77,7 +77,7 @@ fn intervals_are_kept_one_by_one() {
         "--interval-count",
         "3",
         "-e",
-        "cs",
+        "faults",
         "-o",
     ]);
     let said = run(record.arg(&file).args(["sleep", "300"])).stderr;

@@ -100,7 +100,14 @@ fn signals_end_it_and_give_the_terminal_back() {
         return;
     };
     // While it is recorded, and after.
-    for (work, sign) in [(burn(600_000), "rprof top"), (burn(20), "ended, last")] {
+    let while_recorded = || (burn(600_000), "rprof top");
+    let after = || (burn(20), "ended, last");
+    for ((work, sign), name, code) in [
+        (while_recorded(), "TERM", 143),
+        (while_recorded(), "QUIT", 143),
+        (after(), "TERM", 143),
+        (after(), "QUIT", 131),
+    ] {
         let work = format!("echo $PPID > pid; {work}");
         let Some(terminal) = watched(test, "-d 3600", &work) else {
             return;
@@ -110,9 +117,9 @@ fn signals_end_it_and_give_the_terminal_back() {
             fs::read_to_string(terminal.path("pid")).is_ok_and(|pid| pid.ends_with('\n'))
         });
         let pid = file(&terminal, "pid");
-        signal(pid.trim().parse().unwrap(), "TERM");
+        signal(pid.trim().parse().unwrap(), name);
         // The command's, which it ended, and then its own.
-        terminal.wait("exit 143");
+        terminal.wait(&format!("exit {code}"));
         assert_over(&terminal);
     }
 }

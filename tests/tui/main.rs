@@ -186,9 +186,36 @@ fn a_resize_storm_ends_with_the_last_size() {
 }
 
 #[test]
+fn a_terminal_that_says_it_is_huge_takes_no_memory() {
+    let test = "a_terminal_that_says_it_is_huge_takes_no_memory";
+    // Bytes of address space: more than a screen of any size that is used.
+    let script = format!(
+        "cd \"$(dirname \"$0\")\"; stty rows 65535 cols 65535; stty -g > before; \
+         (ulimit -v 2000000; {}); echo exit $?; stty -g > after; echo done",
+        line("")
+    );
+    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        return;
+    };
+    terminal.wait_until("the interface", |_| terminal.is_other_screen());
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+    assert_restored(&terminal);
+}
+
+#[test]
 fn signals_give_the_terminal_back() {
     let test = "signals_give_the_terminal_back";
-    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)] {
+    for (signal, code) in [
+        ("TERM", 143),
+        ("INT", 130),
+        ("HUP", 129),
+        ("QUIT", 131),
+        ("USR1", 138),
+        ("ALRM", 142),
+        ("XCPU", 152),
+        ("IO", 157),
+    ] {
         let script = format!(
             "cd \"$(dirname \"$0\")\"; stty -g > before; sh -c 'echo $$ > pid; exec {}'; \
              echo exit $?; stty -g > after; echo done",

@@ -2,6 +2,7 @@
 
 use crate::{
     AttrFlags, BranchSampleType, Cursor, Encoder, Endian, ReadFormat, SampleType, WireError,
+    event_type, sw,
 };
 
 /// The published sizes of `perf_event_attr`, in bytes (`PERF_ATTR_SIZE_VER0` to `VER9`).
@@ -85,6 +86,19 @@ pub struct PerfEventAttr {
 }
 
 impl PerfEventAttr {
+    /// Whether it is a software event that happens in the kernel only: with `exclude_kernel` it counts 0, whatever
+    /// happens.
+    ///
+    /// Source: `perf_sw_event_sched`, include/linux/perf_event.h (v6.12): the registers are the kernel's.
+    pub fn is_of_kernel(&self) -> bool {
+        let in_kernel = [
+            sw::CONTEXT_SWITCHES,
+            sw::CPU_MIGRATIONS,
+            sw::CGROUP_SWITCHES,
+        ];
+        self.kind == event_type::SOFTWARE && in_kernel.contains(&self.config)
+    }
+
     /// Reads an attr whose length is in its own `size` field (0 means [`AttrSize::VER0`]), and
     /// returns that length.
     ///

@@ -60,6 +60,10 @@ pub mod sw {
     pub const TASK_CLOCK: u64 = 1;
     /// `PERF_COUNT_SW_PAGE_FAULTS`.
     pub const PAGE_FAULTS: u64 = 2;
+    /// `PERF_COUNT_SW_CONTEXT_SWITCHES`.
+    pub const CONTEXT_SWITCHES: u64 = 3;
+    /// `PERF_COUNT_SW_CPU_MIGRATIONS`.
+    pub const CPU_MIGRATIONS: u64 = 4;
     /// `PERF_COUNT_SW_PAGE_FAULTS_MIN`.
     pub const PAGE_FAULTS_MIN: u64 = 5;
     /// `PERF_COUNT_SW_PAGE_FAULTS_MAJ`.
@@ -68,6 +72,8 @@ pub mod sw {
     pub const DUMMY: u64 = 9;
     /// `PERF_COUNT_SW_BPF_OUTPUT`: raw data that a BPF program wrote.
     pub const BPF_OUTPUT: u64 = 10;
+    /// `PERF_COUNT_SW_CGROUP_SWITCHES`.
+    pub const CGROUP_SWITCHES: u64 = 11;
 }
 
 /// The three bytes of a [`event_type::HW_CACHE`] `config`: cache, operation << 8, result << 16.

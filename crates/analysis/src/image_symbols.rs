@@ -85,7 +85,7 @@ pub fn load_symbols(
         ..Request::default()
     };
     let finding = Finding {
-        embedded: EmbeddedSymbols::of(reader),
+        embedded: EmbeddedSymbols::of_mapped(reader, &recording.index.history),
         recording: &recording,
         kernel: OnceCell::new(),
         symbols: query.symbolize(locations, request)?,

@@ -35,12 +35,14 @@ mod tracepoints;
 pub use about::about;
 pub use code::{
     AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
-    InlinedInto, OpenCode, WantedFunction,
+    InlinedFunction, InlinedInto, OpenCode, WantedFunction,
 };
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
 pub use index::{RecordingIndex, SampleOrder};
-pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_text};
+pub use locations::{
+    Address, Location, LocationCache, Mappings, OtherAddress, TaskName, comm_text,
+};
 pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
     Progress, Query, ResolvedSample, SortMode, TaskSample, TimelineDetail, TraceField,

@@ -2,13 +2,16 @@
 
 use crate::Error;
 use crate::index::{EmbeddedSymbols, SampleOrder, has_stack, kernel_avma};
+use crate::locations::OtherAddress;
 use crate::pass::{Query, WantedFrames, find_locations};
 use crate::recording::Recording;
+use crate::samples::DecodedSample;
 use crate::stacks::First;
 use crate::symbolize::{sampled_functions, symbolize_all};
 use foldhash::fast::RandomState;
-use rprof_abi::Encoder;
-use rprof_base::Interner;
+use rprof_abi::sample::BranchStack;
+use rprof_abi::{Encoder, SampleType};
+use rprof_base::{Avma, Interner};
 use rprof_locate::Locator;
 use rprof_machine::{JitCode, RecordedImage};
 use rprof_perfdata::feature::{
@@ -34,7 +37,8 @@ pub struct SymbolSection {
     pub warnings: Vec<String>,
 }
 
-/// Looks up names, inlined functions and lines of everything that samples hit, stacks included.
+/// Looks up names, inlined functions and lines of everything that samples hit: stacks, the ends of
+/// branches, and data.
 /// Files come first, then what is embedded already.
 ///
 /// # Errors
@@ -47,9 +51,14 @@ pub fn symbol_section(
     let recording = Recording::open(reader, locator, SampleOrder::Any)?;
     let filter = Filter::default();
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Both)?;
-    let found = find_locations(&query, |_, _| {}, progress)?;
+    let beside_stacks = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(OtherAddress)| {
+        for_each_beside_stack(reader, decoded, &mut |avma| {
+            visit(OtherAddress::ByMapping(avma));
+        });
+    };
+    let found = find_locations(&query, beside_stacks, progress)?;
     let locations = found.locations;
-    let embedded = EmbeddedSymbols::after_files(reader);
+    let embedded = EmbeddedSymbols::after_files(reader, &recording.index.history);
     let mut builder = Builder::default();
     let (mut addresses, mut named) = (0, 0);
     // As files have them: the reader of the recording chooses how they are demangled.
@@ -105,6 +114,25 @@ pub fn symbol_section(
         named,
         warnings: warnings.chain(copies).collect(),
     })
+}
+
+/// The addresses that tables count by beside those of stacks: where branches began and led to, and data.
+fn for_each_beside_stack(
+    reader: &Reader,
+    decoded: &DecodedSample<'_>,
+    visit: &mut dyn FnMut(Avma),
+) {
+    let attr = reader.events().get(decoded.event).map(|event| &event.attr);
+    let has = |field| attr.is_some_and(|attr| attr.sample_type.has(field));
+    if !has(SampleType::BRANCH_STACK) && !has(SampleType::ADDR) {
+        return;
+    }
+    let fields = decoded.all_fields(reader).unwrap_or_default();
+    for branch in fields.branch_stack.iter().flat_map(BranchStack::entries) {
+        visit(Avma(branch.from));
+        visit(Avma(branch.to));
+    }
+    fields.addr.into_iter().map(Avma).for_each(visit);
 }
 
 fn piece((time_ns, code): (Option<u64>, JitCode)) -> SymbolPiece {

@@ -5,6 +5,7 @@ use crate::listed::{CountedEvent, ListedInstruction};
 use crate::listing::CodeListing;
 use rprof_disassembly::Flow;
 use rprof_profile::SampleCount;
+use rprof_profile::code::{CallSite, CodeFrame};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -51,7 +52,7 @@ impl JsonFunctions {
 
 fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {
     let events: Vec<Value> = listing.events.iter().map(event).collect();
-    let head = json!({
+    let mut head = json!({
         "name": listing.name,
         "image": listing.image,
         "file": listing.file,
@@ -60,6 +61,11 @@ fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<
         "percent_type": listing.percent_type.word(),
         "events": events,
     });
+    if let Some(inlined) = &listing.inlined {
+        let sites = inlined.sites.iter().map(|site| call_site(listing, site));
+        head["inlined_into"] = inlined.into.clone().into();
+        head["call_sites"] = sites.collect();
+    }
     let head = head.to_string();
     out.write_all(head.trim_end_matches('}').as_bytes())?;
     let parts = listing.parts.iter().map(|part| {
@@ -99,6 +105,17 @@ fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<
     });
     write_list("functions", inlined, out)?;
     out.write_all(b"}")
+}
+
+fn call_site(listing: &CodeListing<'_>, site: &CallSite) -> Value {
+    let CodeFrame { function, line } = &site.caller;
+    let counts = counts(listing, &site.counts);
+    let mut all = json!({"function": function, "counts": counts});
+    if let Some((file, line)) = line {
+        all["file"] = file.clone().into();
+        all["line"] = (*line).into();
+    }
+    all
 }
 
 /// Writes a list as the next field, a line for each.

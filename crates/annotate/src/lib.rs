@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod flow;
+mod inlined;
 mod json;
 mod listed;
 mod listing;
@@ -19,6 +20,7 @@ mod source;
 mod text;
 
 pub use flow::{CodeLoop, Jumps, Lane, MAX_LANES};
+pub use inlined::CutCode;
 pub use json::{ANNOTATE_VERSION, JsonFunctions};
 pub use listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 pub use listing::{CodeListing, ListingRow, PercentType};

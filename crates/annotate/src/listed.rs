@@ -3,6 +3,7 @@
 use rprof_disassembly::Instruction;
 use rprof_profile::code::{CodeFrames, FunctionCode, ReferenceName};
 use rprof_profile::{EventKind, SampleCount};
+use rprof_untrusted::Author;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub struct Disassembled<'a> {
     pub frames: &'a BTreeMap<u64, CodeFrames>,
     /// What the addresses are called that instructions refer to.
     pub names: &'a BTreeMap<u64, ReferenceName>,
+    /// Who may have written the files that name source files.
+    pub authors: &'a [Author],
 }
 
 /// What one event counted in the function.

@@ -7,6 +7,7 @@ use crate::places::Places;
 use crate::source::SourceFiles;
 use rprof_base::Share;
 use rprof_profile::SampleCount;
+use rprof_profile::code::InlinedCode;
 
 /// What is 100 %, and what is counted: perf's words of `--percent-type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,6 +44,8 @@ pub struct CodeListing<'a> {
     pub image: String,
     /// The file that the code was read from.
     pub file: String,
+    /// Where it was inlined, if its code is a part of another function's.
+    pub inlined: Option<InlinedCode>,
     /// Whose instructions they are.
     pub machine: String,
     /// What a reader must know of the code and of the counts, a sentence each.
@@ -104,7 +107,7 @@ impl<'a> CodeListing<'a> {
         let mut places = Places::of(function, &mut instructions);
         let mut notes = code.notes.clone();
         notes.extend(events.iter().filter_map(placed::misplaced));
-        sources.begin(&code.file);
+        sources.begin(&code.file, function.authors);
         places.read(sources);
         notes.extend(sources.end());
         let jumps = Jumps::of(&instructions);
@@ -113,6 +116,7 @@ impl<'a> CodeListing<'a> {
             name: code.name.clone(),
             image: code.image.clone(),
             file: code.file.clone(),
+            inlined: code.inlined.clone(),
             machine: code.machine.clone(),
             notes,
             percent_type,

@@ -1,7 +1,9 @@
 //! A listing as Markdown, for tickets: the hottest lines and functions as tables, the code around samples fenced.
 
 use crate::listing::CodeListing;
-use crate::text::{By, Folding, ShortNames, TextOptions, heading, hottest, write_text_code};
+use crate::text::{
+    By, Folding, ShortNames, TextOptions, call_sites, heading, hottest, write_text_code,
+};
 use rprof_profile::SampleCount;
 use rprof_profile::text::markdown_cell;
 use std::io::{self, Write};
@@ -35,12 +37,17 @@ pub fn write_markdown(
     }
     writeln!(out)?;
     let places = &listing.places;
+    let names = ShortNames::of(places);
+    let sites = call_sites(listing, &names);
+    let sites = sites
+        .iter()
+        .map(|(counts, text)| (&counts[..], text.clone()));
+    write_table(listing, "Inlined at", &sites.collect::<Vec<_>>(), out)?;
     let functions = places.inlined.iter();
     let functions = functions.map(|it| (&it.counts[..], it.function.clone()));
     if places.has_inlined() {
         write_table(listing, "Function", &functions.collect::<Vec<_>>(), out)?;
     }
-    let names = ShortNames::of(places);
     let lines = places.lines.iter().map(|it| {
         let text = it.text.as_deref().unwrap_or_default().trim();
         let line = format!("{} {text}", names.line(&it.file, it.line));

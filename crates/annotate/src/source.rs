@@ -2,9 +2,10 @@
 
 mod notes;
 
-use rprof_untrusted::{Budget, Held, open, printable, read_all};
+use rprof_untrusted::{Author, Budget, Held, open, open_for, printable, read_all};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::fs::{File, Metadata};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use std::{fmt, io};
 
@@ -35,6 +36,53 @@ pub struct SourceFiles<'f> {
     files: BTreeMap<String, Source>,
     /// When the code's file was last changed.
     built: Option<SystemTime>,
+    /// Who may have written the paths that are looked for.
+    authors: Vec<Author>,
+}
+
+/// Where a file may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    named_by: NamedBy,
+}
+
+/// Who says that a file is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NamedBy {
+    /// The user, by an option: the file is in the folder that it names.
+    User,
+    /// DWARF, or a jitdump: whoever wrote it must be able to read the file, too.
+    Code,
+}
+
+impl Place {
+    fn of_code(path: &str) -> Self {
+        Self {
+            path: path.into(),
+            named_by: NamedBy::Code,
+        }
+    }
+
+    /// What is left of a path, in a folder that the user names; `None` if it leads out of it.
+    fn below(folder: &str, rest: &str) -> Option<Self> {
+        let mut inside = PathBuf::new();
+        for part in Path::new(rest.trim_start_matches('/')).components() {
+            match part {
+                Component::Normal(name) => inside.push(name),
+                Component::ParentDir if inside.pop() => {}
+                Component::CurDir => {}
+                _ => return None,
+            }
+        }
+        Some(Self {
+            path: match inside.as_os_str().is_empty() {
+                true => folder.into(),
+                false => Path::new(folder).join(inside),
+            },
+            named_by: NamedBy::User,
+        })
+    }
 }
 
 impl fmt::Debug for SourceFiles<'_> {
@@ -50,7 +98,7 @@ impl fmt::Debug for SourceFiles<'_> {
 enum Source {
     Found(Text),
     /// Where it was looked for, and what was wrong at the first place that is not just empty.
-    Missing(Vec<PathBuf>, Option<io::Error>),
+    Missing(Vec<Place>, Option<io::Error>),
 }
 
 #[derive(Debug)]
@@ -74,6 +122,7 @@ impl<'f> SourceFiles<'f> {
             fetch: None,
             files: BTreeMap::new(),
             built: None,
+            authors: Vec::new(),
         }
     }
 
@@ -82,9 +131,13 @@ impl<'f> SourceFiles<'f> {
         self.fetch = fetch;
     }
 
-    /// What comes is of the code of this file. Source files that its server sent, or that were not found, say nothing
-    /// of other code's.
-    pub(crate) fn begin(&mut self, code: &str) {
+    /// What comes is of the code of this file, and paths are of these authors. Source files that its server sent, or
+    /// that were not found, say nothing of other code's; those that its authors may read are not for others.
+    pub(crate) fn begin(&mut self, code: &str, authors: &[Author]) {
+        if self.authors != authors {
+            self.files.clear();
+            self.authors = authors.to_vec();
+        }
         self.files
             .retain(|_, source| matches!(source, Source::Found(text) if !text.is_fetched));
         for source in self.files.values_mut() {
@@ -131,14 +184,19 @@ impl<'f> SourceFiles<'f> {
         let places = self.settings.places(path);
         let mut wrong = None;
         for place in &places {
-            match self.read(place) {
+            let opened = match place.named_by {
+                NamedBy::User => open(&place.path),
+                NamedBy::Code => open_for(&place.path, &self.authors),
+            };
+            match opened.and_then(|opened| self.read(opened)) {
                 Ok(text) => return Source::Found(text),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => wrong = wrong.or(Some(error)),
             }
         }
         let fetched = self.fetch.as_mut().and_then(|fetch| fetch(path));
-        match fetched.map(|fetched| self.read(&fetched)) {
+        let fetched = fetched.map(|fetched| open(&fetched));
+        match fetched.map(|fetched| self.read(fetched?)) {
             Some(Ok(text)) => Source::Found(Text {
                 changed: None,
                 is_fetched: true,
@@ -149,8 +207,7 @@ impl<'f> SourceFiles<'f> {
         }
     }
 
-    fn read(&self, path: &Path) -> io::Result<Text> {
-        let (file, meta) = open(path)?;
+    fn read(&self, (file, meta): (File, Metadata)) -> io::Result<Text> {
         let mut held = self.budget.hold_nothing();
         let bytes = read_all(file, MAX_BYTES, &mut held)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -189,7 +246,7 @@ impl Source {
 
 impl SourceSettings {
     /// Where a file may be, in order.
-    fn places(&self, path: &str) -> Vec<PathBuf> {
+    fn places(&self, path: &str) -> Vec<Place> {
         let is_absolute = path.starts_with('/');
         let mut places = Vec::new();
         let replaced = self.replaced.iter().find_map(|(from, to)| {
@@ -198,32 +255,27 @@ impl SourceSettings {
                 false => path.strip_prefix(from.as_str()),
             }?;
             let is_whole = from.is_empty() || from.ends_with('/') || rest.is_empty();
-            (is_whole || rest.starts_with('/')).then(|| below(to, rest))
+            (is_whole || rest.starts_with('/')).then_some((to, rest))
         });
-        places.extend(replaced);
+        // What leads out of the folder is of whoever wrote the path.
+        places.extend(replaced.map(|(to, rest)| {
+            Place::below(to, rest).unwrap_or_else(|| Place::of_code(&format!("{to}/{rest}")))
+        }));
         if let Some(prefix) = self.prefix.as_ref().filter(|_| is_absolute) {
             let mut rest = path.split('/').filter(|part| !part.is_empty());
             let n_folders = rest.clone().count().saturating_sub(1);
             for _ in 0..self.strip.min(n_folders) {
                 rest.next();
             }
-            places.push(below(prefix, &rest.collect::<Vec<_>>().join("/")));
+            places.extend(Place::below(prefix, &rest.collect::<Vec<_>>().join("/")));
         }
         if is_absolute {
-            let symfs = self.symfs.as_ref();
-            places.extend(symfs.map(|symfs| symfs.join(path.trim_start_matches('/'))));
-            places.push(path.into());
+            let symfs = self.symfs.as_ref().and_then(|symfs| symfs.to_str());
+            places.extend(symfs.and_then(|symfs| Place::below(symfs, path)));
+            places.push(Place::of_code(path));
         }
         places.dedup();
         places
-    }
-}
-
-/// A path below a folder.
-fn below(folder: &str, rest: &str) -> PathBuf {
-    match rest.trim_start_matches('/') {
-        "" => folder.into(),
-        rest => Path::new(folder).join(rest),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A part of a whole. Shown in percent with any number of decimals, it is 100 only where nothing is missing.
+/// A part of a whole. Shown in percent with any number of decimals, it is rounded to the nearest, as perf does: 100
+/// unless a digit that is shown says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share {
     percent: f64,
@@ -46,12 +47,8 @@ impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = f.precision().unwrap_or(Self::DECIMALS);
         let width = f.width().unwrap_or(0);
-        let below_all = 100.0 - 0.1_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX));
-        let shown = match self.percent {
-            percent if percent < 100.0 => percent.min(below_all),
-            percent => percent,
-        };
-        write!(f, "{shown:width$.decimals$}")
+        let percent = self.percent;
+        write!(f, "{percent:width$.decimals$}")
     }
 }
 
@@ -68,12 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn all_is_said_only_of_all() {
+    fn all_is_said_unless_a_digit_that_is_shown_says_otherwise() {
         assert_eq!(Share::of(7, 7).to_string(), "100.00");
-        assert_eq!(Share::of(99_999, 100_000).to_string(), "99.99");
-        assert_eq!(format!("{:.1}", Share::of(99_999, 100_000)), "99.9");
-        assert_eq!(format!("{:.0}", Share::of(999, 1000)), "99");
+        assert_eq!(Share::of(99_999, 100_000).to_string(), "100.00");
+        assert_eq!(Share::of(99_994, 100_000).to_string(), "99.99");
+        assert_eq!(format!("{:.1}", Share::of(99_999, 100_000)), "100.0");
         assert_eq!(format!("{:.1}", Share::of(9994, 10_000)), "99.9");
+        assert_eq!(format!("{:.0}", Share::of(999, 1000)), "100");
+        assert!(Share::of(u64::MAX - 1, u64::MAX) < Share::of(1, 1));
         assert_eq!(Share::of(2, 3).to_string(), "66.67");
         assert_eq!(
             format!("{:>7.2}|{:6.1}", Share::of(1, 3), Share::of(1, 1)),

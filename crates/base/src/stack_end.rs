@@ -48,6 +48,9 @@ stack_ends! {
     /// functions that keep none are missing.
     Guess = Some(12), "guess",
         "by frame pointers alone, through code without unwind information";
+    /// The same of a stack that does not reach where its thread began.
+    PartialGuess = Some(13), "partial-guess",
+        "by frame pointers alone, through code without unwind information, and not to the start";
     /// The stack was deeper than its copy.
     Truncated = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// There is no stack dump: the stack was not in memory, exec was replacing it, or the recorder too busy.
@@ -89,6 +92,27 @@ impl StackEnd {
         known.copied().unwrap_or(Self::Other(code))
     }
 
+    /// The same of a stack in which frame pointers led through code that nothing describes: callers
+    /// may be missing on the way.
+    #[must_use]
+    pub const fn guessed(self) -> Self {
+        match self {
+            Self::Complete | Self::MaxStack => Self::Guess,
+            Self::Truncated
+            | Self::NoInfo
+            | Self::BadInfo
+            | Self::Unmapped
+            | Self::OffStack
+            | Self::Loop => Self::PartialGuess,
+            other => other,
+        }
+    }
+
+    /// Whether callers may be missing on the way.
+    pub const fn is_guess(self) -> bool {
+        matches!(self, Self::Guess | Self::PartialGuess)
+    }
+
     /// Whether the code where it ended is what one wants to know.
     pub const fn lacks_info(self) -> bool {
         matches!(self, Self::NoInfo | Self::BadInfo)
@@ -99,6 +123,20 @@ impl StackEnd {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// What frame pointers skipped is missing however the stack ends.
+    #[test]
+    fn a_stack_by_frame_pointers_is_a_guess_wherever_it_ends() {
+        assert_eq!(StackEnd::Complete.guessed(), StackEnd::Guess);
+        for end in [StackEnd::Truncated, StackEnd::NoInfo, StackEnd::OffStack] {
+            assert_eq!(end.guessed(), StackEnd::PartialGuess);
+            assert!(!end.is_guess() && end.guessed().is_guess());
+        }
+        // No frame was walked, or it is known where frames are missing.
+        for end in [StackEnd::NotCopied, StackEnd::Gap, StackEnd::Hole] {
+            assert_eq!(end.guessed(), end);
+        }
+    }
 
     #[test]
     fn numbers_and_names_are_of_one_end_each() {

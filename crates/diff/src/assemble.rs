@@ -110,7 +110,11 @@ fn inlining(row: &CountedRow, judge: &Judge<'_>) -> Option<Inlining> {
 ///
 /// Rows with few samples are no tests: that depends on both sides together, and not on their difference (Bourgon,
 /// Gentleman, Huber, PNAS 107, 2010).
-pub(crate) fn mark(events: &mut [ComparedEvent], options: &CompareOptions) {
+pub(crate) fn mark<'e>(
+    events: impl Iterator<Item = &'e mut ComparedEvent>,
+    options: &CompareOptions,
+) {
+    let mut events: Vec<&mut ComparedEvent> = events.collect();
     let mut tests: Vec<&mut Judged> = Vec::new();
     for event in events.iter_mut() {
         for row in &mut event.rows {

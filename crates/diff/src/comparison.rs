@@ -11,7 +11,8 @@ use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
 use crate::rows::count;
 use crate::statistics::Estimate;
-use rprof_profile::difference::Side;
+use foldhash::HashMap;
+use rprof_base::Counted;
 use rprof_profile::run::RunEvent;
 use rprof_profile::view::SortKey;
 use rprof_profile::{EventKind, SampleCount};
@@ -49,6 +50,13 @@ pub struct CompareOptions {
     pub conditions: Vec<Condition>,
     /// Functions of conditions that are known to be there, though they may have no samples.
     pub known_functions: Vec<String>,
+    /// In how many comparisons conditions are asked: `alpha` is that of all of them.
+    pub n_comparisons: usize,
+}
+
+impl CompareOptions {
+    /// The usual [`CompareOptions::alpha`].
+    pub const ALPHA: f64 = 0.05;
 }
 
 /// perf's `-o`.
@@ -88,6 +96,18 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// What became of conditions.
     pub gates: Vec<GateResult>,
+    /// Events that amounts are divided by.
+    divided_by: Vec<String>,
+    /// What functions are called in stacks, by their cells of image and symbol.
+    pub(crate) stack_labels: HashMap<(String, String), String>,
+}
+
+impl Comparison {
+    /// Adds what a reader must know of what was compared; rows are those that are left.
+    pub(crate) fn say_of_events(&mut self) {
+        let notes = notes::of_events(&self.events, &self.divided_by, self.gates.len());
+        self.notes.extend(notes);
+    }
 }
 
 /// One event.
@@ -169,6 +189,17 @@ impl Judged {
 /// # Errors
 /// [`DiffError`] where they cannot be compared as asked.
 pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comparison, DiffError> {
+    let mut comparison = compare_unmarked(recordings, options)?;
+    assemble::mark(comparison.events.iter_mut(), options);
+    comparison.say_of_events();
+    Ok(comparison)
+}
+
+/// The same before anything is marked: what is marked depends on all that is tested.
+pub(crate) fn compare_unmarked(
+    recordings: &Recordings,
+    options: &CompareOptions,
+) -> Result<Comparison, DiffError> {
     let per = options.per.clone();
     let per = per.unwrap_or_else(|| Per::default_of(recordings));
     let names = common_events(recordings)?;
@@ -210,17 +241,16 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
             per: per.to_string(),
         });
     }
-    assemble::mark(&mut events, options);
-    let mut notes = notes::of(recordings, &per, naming.renamed_program());
-    notes.extend(notes::of_events(&events, &divided_by, gates.len()));
     Ok(Comparison {
-        notes,
+        notes: notes::of(recordings, &per, naming.renamed_program()),
+        divided_by,
         per,
         alpha: options.alpha,
         n_runs: recordings.counts(),
         keys: options.keys.clone(),
         events,
         gates,
+        stack_labels: naming.into_stack_labels(),
     })
 }
 
@@ -236,20 +266,35 @@ fn common_events(recordings: &Recordings) -> Result<Vec<String>, DiffError> {
     if !common.is_empty() {
         return Ok(common);
     }
-    let names = |side: Side| {
-        let events = recordings.of(side).iter().flat_map(|one| &one.run.events);
-        let mut names: Vec<&str> = events.map(|event| event.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
-        }
-    };
     Err(DiffError::NoCommonEvent {
-        before: names(Side::Before),
-        after: names(Side::After),
+        events: events_by_recording(recordings),
     })
+}
+
+/// Which recordings have which events: those that have the same are said together.
+fn events_by_recording(recordings: &Recordings) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (_, one) in recordings.all() {
+        let mut names: Vec<&str> = one.run.events.iter().map(|event| &*event.name).collect();
+        names.sort_unstable();
+        let events = match names.is_empty() {
+            true => "no event".to_owned(),
+            false => names.join(", "),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == events) {
+            Some((_, files)) => files.push(&one.name),
+            None => groups.push((events, vec![&one.name])),
+        }
+    }
+    let said = groups.iter().map(|(events, files)| match &files[..] {
+        [only] => format!("{only} has {events}"),
+        [first, others @ ..] => {
+            let others = Counted::new(others.len() as u64, "other", "others");
+            format!("{first} and {others} have {events}")
+        }
+        [] => String::new(),
+    });
+    said.collect::<Vec<_>>().join("; ")
 }
 
 fn kind_of(recordings: &Recordings, numbers: &[usize]) -> EventKind {

@@ -6,13 +6,11 @@
 pub enum DiffError {
     /// They have no event in common.
     #[error(
-        "no event is in all recordings: before {before}; after {after}. Record both with the same: rprof record -e EVENT"
+        "no event is in all recordings: {events}. Record all with the same: rprof record -e EVENT"
     )]
     NoCommonEvent {
-        /// Events before.
-        before: String,
-        /// Events after.
-        after: String,
+        /// Which recordings have which events.
+        events: String,
     },
     /// What amounts are divided by is not there.
     #[error("--per {per}: {run} has no {what}")]
@@ -54,6 +52,14 @@ pub enum DiffError {
         is_function: bool,
         /// Names like it, as the end of a sentence.
         alike: String,
+    },
+    /// Of each recording by itself: one of them cannot be compared.
+    #[error("--each {recording}: {why}")]
+    Each {
+        /// The recording.
+        recording: String,
+        /// Why.
+        why: Box<Self>,
     },
     /// A condition that means nothing here.
     #[error("--fail-if '{condition}': {why}")]

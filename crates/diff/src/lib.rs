@@ -7,6 +7,7 @@
 mod assemble;
 mod comparison;
 mod compute;
+mod each;
 mod error;
 mod format;
 mod gate;
@@ -17,6 +18,7 @@ mod per;
 mod recordings;
 mod rows;
 mod statistics;
+mod sure;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -27,13 +29,16 @@ pub use comparison::{
     RowOrder, compare,
 };
 pub use compute::{Compute, Weights};
+pub use each::{ComparedRecording, compare_each};
 pub use error::DiffError;
 pub use format::{
-    DiffLayout, workflow_commands, write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+    DiffLayout, EachForm, workflow_commands, write_diff, write_diff_csv, write_diff_json,
+    write_diff_markdown, write_each, write_each_json,
 };
 pub use gate::{Comparator, Condition, ConditionError, GateOutcome, GateResult, Limit, Subject};
 pub use naming::NameMatching;
 pub use per::Per;
 pub use recordings::{NamedRun, Recordings};
 pub use statistics::Estimate;
+pub use sure::sure_changes;
 pub use tree::write_diff_tree;

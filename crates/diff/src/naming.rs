@@ -39,6 +39,8 @@ pub(crate) struct Naming {
     renamed: HashSet<(Option<u32>, u32)>,
     kept: HashSet<(Option<u32>, u32)>,
     renamed_program: Option<(String, String)>,
+    /// What functions are called in stacks, by their texts of image and symbol.
+    stack_labels: HashMap<(String, String), String>,
     /// What functions are called here, by names that they have in recordings.
     labels: BTreeMap<String, String>,
 }
@@ -94,8 +96,11 @@ impl Naming {
         let matched = FunctionMatch::of(&sides);
         let functions = matched.functions().iter().map(|function| {
             let symbol = format!("[{}] {}", function.level.sign(), function.label);
+            let image = function.image.to_string();
+            let cells = (image.clone(), symbol.clone());
+            self.stack_labels.insert(cells, function.stack_label());
             let symbol = self.number(symbol);
-            let image = self.number(function.image.to_string());
+            let image = self.number(image);
             let functions = match function.is_renamed {
                 true => &mut self.renamed,
                 false => &mut self.kept,
@@ -222,6 +227,11 @@ impl Naming {
             let function = (cell(SortKey::Dso), symbol);
             self.renamed.contains(&function) && !self.kept.contains(&function)
         })
+    }
+
+    /// What functions are called in stacks, by their texts of image and symbol; of exact names none.
+    pub(crate) fn into_stack_labels(self) -> HashMap<(String, String), String> {
+        self.stack_labels
     }
 
     /// What the recorded program was called before and after, where it was found by nothing else.

@@ -25,6 +25,7 @@ pub(crate) fn of(
     notes.extend(sampling(recordings));
     notes.extend(recordings.all().filter_map(|(_, one)| missing(one)));
     notes.extend(few(recordings, per));
+    notes.extend(surer(recordings));
     notes
 }
 
@@ -191,13 +192,22 @@ fn missing(one: &NamedRun) -> Option<String> {
     (!said.is_empty()).then(|| format!("{}: {}", one.name, said.join(", ")))
 }
 
+/// What makes an answer of one recording a side surer.
+fn surer(recordings: &Recordings) -> Option<String> {
+    recordings.are_single().then(|| {
+        "to be surer, record each side five times or more, by turns, and compare all: rprof diff before1.data before2.data \
+         .. -- after1.data after2.data .."
+            .to_owned()
+    })
+}
+
 /// How weak the answer is.
 fn few(recordings: &Recordings, per: &Per) -> Option<String> {
     let few = match recordings.counts() {
         (1, 1) => format!(
-            "one recording a side: noise is that of blocks of time, and {} % that runs are taken to vary at least; what \
-             all rows have in common, up to {} %, is taken to be the machine; how much runs vary is not seen (several a \
-             side: rprof diff BEFORE.. -- AFTER..)",
+            "one recording a side: run-to-run variation is unknown. Noise is what {} blocks of time show, and {} % at \
+             least; what all rows have in common, up to {} %, is taken to be the machine",
+            Recordings::BLOCKS,
             100.0 * UNSEEN,
             100.0 * MOST_SHARED
         ),

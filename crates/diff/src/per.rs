@@ -1,7 +1,7 @@
 //! What amounts are divided by, so that recordings can be compared.
 
 use crate::error::DiffError;
-use crate::recordings::{NamedRun, Recordings, event_of};
+use crate::recordings::{NamedRun, Recordings, event_of, span_ns};
 use crate::statistics::weight;
 use rprof_profile::EventKind;
 use rprof_profile::run::{Block, RunEvent};
@@ -176,9 +176,7 @@ impl Divisor {
 
 /// How long was recorded.
 fn seconds(event: &RunEvent) -> f64 {
-    let start = event.blocks.first().map_or(0, |block| block.start_ns);
-    let end = event.blocks.last().map_or(0, |block| block.end_ns);
-    weight(end.saturating_sub(start)) / 1e9
+    weight(span_ns(event)) / 1e9
 }
 
 /// Whether a recorder's command line has a command to run and to sample, and nobody else.

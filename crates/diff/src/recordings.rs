@@ -22,6 +22,9 @@ pub struct Recordings {
 }
 
 impl Recordings {
+    /// In how many blocks of time a recording is counted, where there is one a side.
+    pub const BLOCKS: u32 = 64;
+
     /// Those of a side.
     pub fn of(&self, side: Side) -> &[NamedRun] {
         match side {
@@ -42,10 +45,27 @@ impl Recordings {
         (self.before.len(), self.after.len())
     }
 
+    /// How long recordings were, before and after: the sums of both sides, nanoseconds.
+    pub fn spans_ns(&self) -> (u64, u64) {
+        let of = |side| {
+            let spans = self.of(side).iter();
+            let spans = spans.map(|one| one.run.events.first().map_or(0, span_ns));
+            spans.fold(0, u64::saturating_add)
+        };
+        (of(Side::Before), of(Side::After))
+    }
+
     /// Whether there is one a side: then noise is seen by blocks of time only.
     pub fn are_single(&self) -> bool {
         self.counts() == (1, 1)
     }
+}
+
+/// From the first sample of a recording to the last, as events have it.
+pub(crate) fn span_ns(event: &RunEvent) -> u64 {
+    let start = event.blocks.first().map_or(0, |block| block.start_ns);
+    let end = event.blocks.last().map_or(0, |block| block.end_ns);
+    end.saturating_sub(start)
 }
 
 /// The number of an event in a run: by its name, or by its name without modifier where that is one only.

@@ -1,5 +1,6 @@
 //! Comparisons of runs that are made here, whose truth is known.
 
+mod each;
 mod refused;
 
 use crate::statistics::testing::{normal, numbers};
@@ -101,6 +102,7 @@ fn options() -> CompareOptions {
         share: DiffShare::default(),
         conditions: Vec::new(),
         known_functions: Vec::new(),
+        n_comparisons: 1,
     }
 }
 

@@ -163,13 +163,29 @@ impl Event {
         Some(event)
     }
 
+    /// Whether it happens in the kernel only: without the kernel it counts 0, whatever happens.
+    pub fn is_of_kernel(&self) -> bool {
+        // Of entries to system calls, and of probes of files, the kernel looks at the user's registers.
+        let is_of_user = |name: &String| {
+            let system = name.split(':').next().unwrap_or_default();
+            ["syscalls", "uprobes"].contains(&system)
+                || ["probe_", "sdt_", "rprof_"]
+                    .iter()
+                    .any(|start| system.starts_with(start))
+        };
+        let tracepoint = self.tracepoint.as_ref();
+        self.attr.is_of_kernel() || tracepoint.is_some_and(|name| !is_of_user(name))
+    }
+
     /// The same event without the kernel, named accordingly (`cycles:P` becomes `cycles:Pu`):
     /// what may still be opened where `perf_event_paranoid` forbids the kernel.
     ///
     /// `None` if the kernel is excluded already, or if nothing would be left to count.
     pub fn user_only(&self) -> Option<Self> {
         let flags = self.attr.flags;
-        if flags.has(AttrFlags::EXCLUDE_KERNEL) || flags.has(AttrFlags::EXCLUDE_USER) {
+        let is_excluded =
+            flags.has(AttrFlags::EXCLUDE_KERNEL) || flags.has(AttrFlags::EXCLUDE_USER);
+        if is_excluded || self.is_of_kernel() {
             return None;
         }
         let mut event = self.clone();

@@ -7,18 +7,19 @@
 use rprof_abi::tracepoint::TracepointFormat;
 
 use crate::error::FilterProblem;
+use crate::probe::argument_fields;
 use crate::suggest::suggest;
-use crate::{Event, EventError, Sources, tracepoint_format};
+use crate::{Event, EventError, ProbePoint, Sources, tracepoint_format};
 
 /// Gives an event a filter, beside the one that it has: only what fits both is sampled.
 ///
 /// # Errors
 /// An event that is neither tracepoint nor probe, or what is wrong in the filter, and where.
 pub fn set_filter(event: &mut Event, filter: &str, sources: &Sources) -> Result<(), EventError> {
-    let (name, text) = match &event.tracepoint {
-        Some(name) => (name, tracepoint_format(sources, name)?),
-        None if event.probe.is_some() => (&event.name, OF_PROBES.to_owned()),
-        None => {
+    let (name, text) = match (&event.tracepoint, &event.probe) {
+        (Some(name), _) => (name, tracepoint_format(sources, name)?),
+        (None, Some(point)) => (&event.name, format_of(point)),
+        (None, None) => {
             return Err(EventError::FilterWithoutFields {
                 event: event.name.clone(),
             });
@@ -35,7 +36,17 @@ pub fn set_filter(event: &mut Event, filter: &str, sources: &Sources) -> Result<
     Ok(())
 }
 
-/// Probes without a definition have the fields of all tracepoints only (`trace_define_generic_fields` and
+/// What a probe has: its arguments, beside the fields of all tracepoints.
+fn format_of(point: &ProbePoint) -> String {
+    let mut format = OF_PROBES.to_owned();
+    for (name, is_text) in argument_fields(point) {
+        let kind = if is_text { "__data_loc char[]" } else { "u64" };
+        format += &format!("\tfield:{kind} {name};\toffset:0;\tsize:8;\tsigned:0;\n");
+    }
+    format
+}
+
+/// Probes have the fields of all tracepoints (`trace_define_generic_fields` and
 /// `trace_define_common_fields` in `kernel/trace/trace_events.c`, v6.12).
 const OF_PROBES: &str = "name: probe\nID: 0\nformat:\n\
     \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\

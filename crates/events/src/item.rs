@@ -19,6 +19,10 @@ pub(crate) fn split_list(list: &str) -> Result<Vec<&str>, EventError> {
             text.starts_with("mem:") || is_probe(text)
         };
         match letter {
+            // The arguments of a probe, and those of a C++ function.
+            '(' | ')' if is_probe(list[start..at].trim_start()) => {
+                inside.parenthesis(letter, list)?
+            }
             ',' if !inside.any() => {
                 events.push(list[start..at].trim());
                 start = at + 1;
@@ -46,6 +50,7 @@ struct Inside {
     braces: usize,
     slashes: bool,
     quotes: bool,
+    parentheses: usize,
 }
 
 impl Inside {
@@ -55,11 +60,21 @@ impl Inside {
 
     fn open(&self) -> Option<char> {
         match (self.quotes, self.slashes, self.braces) {
+            _ if self.parentheses > 0 => Some('('),
             (true, _, _) => Some('\''),
             (_, true, _) => Some('/'),
             (_, _, 0) => None,
             _ => Some('{'),
         }
+    }
+
+    fn parenthesis(&mut self, letter: char, list: &str) -> Result<(), EventError> {
+        let outer = self.parentheses.checked_sub(1);
+        self.parentheses = match letter {
+            '(' => self.parentheses + 1,
+            _ => outer.ok_or_else(|| unbalanced(list, ')'))?,
+        };
+        Ok(())
     }
 
     fn step(&mut self, letter: char, list: &str) -> Result<(), EventError> {
@@ -178,6 +193,10 @@ mod tests {
             ("mem:0x10/8:w,c", vec!["mem:0x10/8:w", "c"]),
             ("c,mem:1/2,d/e,f/", vec!["c", "mem:1/2", "d/e,f/"]),
             ("cpu/name='a,/b'/,c", vec!["cpu/name='a,/b'/", "c"]),
+            (
+                "uprobe:/b/x:f(%di,+8(%si):string),c",
+                vec!["uprobe:/b/x:f(%di,+8(%si):string)", "c"],
+            ),
         ] {
             assert_eq!(split_list(list).unwrap(), events, "{list}");
         }
@@ -192,6 +211,7 @@ mod tests {
             ("cpu/name='x/", "unbalanced ''' in 'cpu/name='x/'"),
             ("{a,b", "unbalanced '{' in '{a,b'"),
             ("a,b}", "unbalanced '}' in 'a,b}'"),
+            ("uprobe:/x:f(%di", "unbalanced '(' in 'uprobe:/x:f(%di'"),
         ] {
             assert_eq!(split_list(list).unwrap_err().to_string(), message);
         }

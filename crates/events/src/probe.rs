@@ -7,6 +7,8 @@
 //! | `usdt:/path:provider:name`, `sdt_provider:name@/path`, `sdt_provider:name` | a marker (USDT) is |
 //! | `kprobe:function+0x10`, `kretprobe:function` | the same in the kernel |
 //!
+//! Behind each may stand arguments, in the kernel's words: `(%di,len=%si:u32)`.
+//!
 //! Functions, providers and names may be patterns. What they are in a file is found by who opens it.
 
 use std::path::{Path, PathBuf};
@@ -76,21 +78,22 @@ pub(crate) fn parse_probe(
         return Ok(None);
     };
     let (place, letters) = split_modifiers(&text[form.start.len()..], form.n_colons);
+    let (named, arguments) = cut_arguments(place);
     let bad = |what| EventError::BadProbe {
         event: text.to_owned(),
         what,
     };
     let whole = || bad(form.whole);
     let point = match form.start {
-        "usdt:" => marker_of_file(place).ok_or_else(whole)?,
-        SDT => marker(place).ok_or_else(whole)?,
+        "usdt:" => marker_of_file(named).ok_or_else(whole)?,
+        SDT => marker(named).ok_or_else(whole)?,
         _ => {
             let (code, place) = match form.pmu {
-                "kprobe" => (ProbedCode::Kernel, place),
-                _ => cut_path(place).ok_or_else(whole)?,
+                "kprobe" => (ProbedCode::Kernel, named),
+                _ => cut_path(named).ok_or_else(whole)?,
             };
             let site = site(place, text)?.ok_or_else(whole)?;
-            ProbePoint { code, site }
+            at(code, site)
         }
     };
     let (is_return, pmu) = (form.is_return, form.pmu);
@@ -110,7 +113,7 @@ pub(crate) fn parse_probe(
     if is_return {
         set_bits(&pmu, "retprobe", 1, &mut event.attr)?;
     }
-    event.probe = Some(point);
+    event.probe = Some(ProbePoint { arguments, ..point });
     Ok(Some((event, Modifiers::parse(letters, text)?)))
 }
 
@@ -182,12 +185,62 @@ fn marker(text: &str) -> Option<ProbePoint> {
 
 fn named(code: ProbedCode, provider: &str, name: &str) -> Option<ProbePoint> {
     let is_whole = !provider.is_empty() && !name.is_empty();
-    is_whole.then(|| ProbePoint {
+    let site = || ProbeSite::Marker {
+        provider: provider.to_owned(),
+        name: name.to_owned(),
+    };
+    is_whole.then(|| at(code, site()))
+}
+
+fn at(code: ProbedCode, site: ProbeSite) -> ProbePoint {
+    ProbePoint {
         code,
-        site: ProbeSite::Marker {
-            provider: provider.to_owned(),
-            name: name.to_owned(),
-        },
+        site,
+        arguments: Vec::new(),
+    }
+}
+
+/// Cuts the arguments at the end, between parentheses. Those of a C++ name are of types, and belong to it.
+fn cut_arguments(place: &str) -> (&str, Vec<String>) {
+    let cut = || {
+        let inside = place.strip_suffix(')')?;
+        let mut depth = 1;
+        let opening = inside.rfind(|letter| {
+            depth += match letter {
+                ')' => 1,
+                '(' => -1,
+                _ => 0,
+            };
+            depth == 0
+        })?;
+        let arguments: Vec<String> = inside[opening + 1..]
+            .split(',')
+            .map(str::to_owned)
+            .collect();
+        let are_values = arguments.iter().all(|argument| is_argument(argument));
+        are_values.then_some((&place[..opening], arguments))
+    };
+    cut().unwrap_or((place, Vec::new()))
+}
+
+/// Whether the kernel may take it: a value, with or without a name, without anything that ends a word or a line.
+fn is_argument(text: &str) -> bool {
+    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    value.starts_with(['%', '$', '+', '-', '@', '\\'])
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'#' && byte != b';')
+}
+
+/// The names of a probe's arguments, and whether they are texts (`fetch_type` in `kernel/trace/trace_probe.c`, v6.12).
+pub(crate) fn argument_fields(point: &ProbePoint) -> impl Iterator<Item = (String, bool)> {
+    point.arguments.iter().enumerate().map(|(nth, argument)| {
+        let name = match argument.split_once('=') {
+            Some((name, _)) => name.to_owned(),
+            None => format!("arg{}", nth + 1),
+        };
+        let kind = argument.rsplit(':').next().unwrap_or_default();
+        (name, ["string", "ustring", "symstr"].contains(&kind))
     })
 }
 

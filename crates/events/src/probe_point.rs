@@ -9,6 +9,8 @@ pub struct ProbePoint {
     pub code: ProbedCode,
     /// Where in it.
     pub site: ProbeSite,
+    /// What samples have of it, in the kernel's words: `%di`, `len=%si:u32`, `+8(%dx):string`, `$retval`.
+    pub arguments: Vec<String>,
 }
 
 /// The code that a probe is in.

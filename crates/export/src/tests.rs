@@ -26,9 +26,8 @@ fn event(name: &str, kind: EventKind, (samples, weight): (u64, u64), lost: u64) 
     }
 }
 
-fn frame(profile: &mut Profile, name: &str, image: &str, level: Level, start: u64) -> FrameId {
+fn frame(profile: &mut Profile, name: &str, image: &str, level: Level) -> FrameId {
     let frame = FrameInfo {
-        start: Some(start),
         level,
         ..testing::function(profile, name, image)
     };
@@ -47,14 +46,8 @@ fn timeline() -> Timeline {
         wall_ns: 5_000_000_000,
         clock_ns: 1_000,
     });
-    let main = frame(profile, "main \"\n\u{1}", "prog", Level::User, 0x1000);
-    let entry = frame(
-        profile,
-        "do_open",
-        "[kernel.kallsyms]",
-        Level::Kernel,
-        KERNEL + 0x40,
-    );
+    let main = frame(profile, "main \"\n\u{1}", "prog", Level::User);
+    let entry = frame(profile, "do_open", "[kernel.kallsyms]", Level::Kernel);
     for (name, kind) in [
         ("prog", CodeKind::Program),
         ("[kernel.kallsyms]", CodeKind::Kernel),
@@ -68,15 +61,16 @@ fn timeline() -> Timeline {
             base: (kind == CodeKind::Kernel).then_some(KERNEL),
         });
     }
-    let code = |image, address, svma, frame| Code {
+    let code = |image, address, (function, into), frame| Code {
         image,
         address,
-        svma: Some(svma),
+        svma: Some(function + into),
+        function: Some(function),
         frames: vec![CodeFrame { frame, line: None }],
     };
     timeline.code = vec![
-        code(0, 0x10, 0x1010, main),
-        code(1, KERNEL + 0x48, KERNEL + 0x48, entry),
+        code(0, 0x10, (0x1000, 0x10), main),
+        code(1, KERNEL + 0x48, (KERNEL + 0x40, 8), entry),
     ];
     let node = |parent, code| StackNode { parent, code };
     timeline.stacks = vec![node(None, 0), node(Some(0), 1)];

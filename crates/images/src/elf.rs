@@ -1,14 +1,14 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
-use crate::Segment;
 use crate::contents::Contents;
 use crate::segments::segments_of;
 use crate::source::{Device, Opened, Source};
+use crate::{FileOrigin, Segment};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
 use rprof_abi::Machine;
 use rprof_base::{BuildId, FileOffset, Svma};
-use rprof_untrusted::Budget;
+use rprof_untrusted::{Author, Budget};
 use std::borrow::Cow;
 use std::ffi::{CStr, OsStr};
 use std::io::{self, Cursor};
@@ -171,6 +171,15 @@ impl Elf {
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where its contents are from.
+    pub fn origin(&self) -> FileOrigin {
+        let opened = self.opened.as_ref();
+        FileOrigin {
+            path: self.path.clone(),
+            author: opened.map_or(Author::Anybody, Opened::author),
+        }
     }
 
     /// Inode of the file that is open; `None` for one in memory.

@@ -1,7 +1,30 @@
 //! The files of one image, open, and those that they name.
 
 use crate::Elf;
-use std::path::Path;
+use rprof_untrusted::Author;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a file's contents are from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileOrigin {
+    /// The path that it was opened by.
+    pub path: PathBuf,
+    /// Who may have written it, as far as the open file tells.
+    pub author: Author,
+}
+
+/// Origins of files, noted from any thread.
+#[derive(Clone, Debug, Default)]
+struct Origins(Arc<Mutex<BTreeSet<FileOrigin>>>);
+
+impl Origins {
+    fn note(&self, elf: &Elf) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(elf.origin());
+    }
+}
 
 /// Finds what a debug file leaves to others: what `dwz` found in several of them, and split DWARF.
 pub trait LinkedFiles: std::fmt::Debug + Send + Sync {
@@ -31,6 +54,8 @@ pub struct Located {
     pub debug: Option<Elf>,
     /// Where files that these name may be.
     linked: Option<Box<dyn LinkedFiles>>,
+    /// Of those that were asked for.
+    origins: Origins,
 }
 
 impl From<Elf> for Located {
@@ -40,6 +65,7 @@ impl From<Elf> for Located {
             binary,
             debug: None,
             linked: None,
+            origins: Origins::default(),
         }
     }
 }
@@ -59,6 +85,7 @@ impl Located {
             binary,
             debug,
             linked: self.linked,
+            origins: self.origins,
         }
     }
 
@@ -76,12 +103,22 @@ impl Located {
 
     /// The file with what several debug files share (`.gnu_debugaltlink`, made by `dwz -m`).
     pub fn alternate(&self) -> Option<Elf> {
-        self.linked.as_ref()?.alternate(self.dwarf()?)
+        let alternate = self.linked.as_ref()?.alternate(self.dwarf()?);
+        alternate.inspect(|elf| self.origins.note(elf))
     }
 
     /// Where split DWARF may be.
     pub fn split_files(&self) -> Option<Box<dyn SplitFiles>> {
-        Some(self.linked.as_ref()?.split_files(self))
+        let files = self.linked.as_ref()?.split_files(self);
+        let origins = self.origins.clone();
+        Some(Box::new(Noted { files, origins }))
+    }
+
+    /// Where the contents of all files are from that were asked for so far: of these, and of those that they name.
+    pub fn origins(&self) -> Vec<FileOrigin> {
+        let linked = self.origins.0.lock();
+        let linked = linked.unwrap_or_else(PoisonError::into_inner).clone();
+        self.files().map(Elf::origin).chain(linked).collect()
     }
 
     /// The file to take DWARF from.
@@ -109,5 +146,24 @@ impl Located {
     pub fn has_changed(&self) -> bool {
         let all = [Some(&self.binary), self.debug.as_ref()];
         all.into_iter().flatten().any(Elf::has_changed)
+    }
+}
+
+/// Split DWARF, with origins noted of what is opened.
+#[derive(Debug)]
+struct Noted {
+    files: Box<dyn SplitFiles>,
+    origins: Origins,
+}
+
+impl SplitFiles for Noted {
+    fn package(&self) -> Option<Elf> {
+        let package = self.files.package();
+        package.inspect(|elf| self.origins.note(elf))
+    }
+
+    fn units<'s>(&'s self, folder: &Path, name: &Path) -> Box<dyn Iterator<Item = Elf> + 's> {
+        let units = self.files.units(folder, name);
+        Box::new(units.inspect(|elf| self.origins.note(elf)))
     }
 }

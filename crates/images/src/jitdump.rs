@@ -13,7 +13,7 @@ use crate::NoFile;
 use crate::source::Source;
 use rprof_abi::Machine;
 use rprof_base::{Avma, FileOffset};
-use rprof_untrusted::Budget;
+use rprof_untrusted::{Author, Budget};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -157,6 +157,12 @@ impl JitDump {
     /// User id of the file's owner.
     pub fn owner(&self) -> Option<u32> {
         self.source.meta().map(|meta| meta.owner)
+    }
+
+    /// Who may have written it.
+    pub fn author(&self) -> Author {
+        let meta = self.source.meta();
+        meta.map_or(Author::Anybody, |meta| meta.author)
     }
 
     /// Whether code in it is for this machine, as far as it says (Python 3.13 does not).

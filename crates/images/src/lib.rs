@@ -29,7 +29,7 @@ mod source;
 pub use code::{MAX_CODE, PointerTarget, SlotUse};
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use fde_index::{FdeEntry, FdeIndex, cie_of};
-pub use files::{LinkedFiles, Located, SplitFiles};
+pub use files::{FileOrigin, LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
 pub use frame_section::FrameSection;
 pub use functions::ElfFunction;

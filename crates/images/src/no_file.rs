@@ -25,7 +25,7 @@ pub enum NoFile {
     Replaced,
     /// It is the file that was mapped, but with other contents; the recording has no build id of it.
     Rewritten,
-    /// It is the file that was mapped, written to later; nothing tells whether its contents are others.
+    /// It is the file that was mapped, touched later; nothing tells whether its contents are others.
     Modified,
     /// There is a file, but it cannot be read.
     Unreadable(io::ErrorKind),
@@ -35,6 +35,8 @@ pub enum NoFile {
     NotJitDump,
     /// Somebody wrote to it while it was read.
     BeingWritten,
+    /// It is part of the recorded kernel (vdso), which is not known to be the running one.
+    OtherKernel,
 }
 
 impl std::fmt::Display for NoFile {
@@ -63,14 +65,17 @@ impl std::fmt::Display for NoFile {
             ),
             Self::Modified => write!(
                 f,
-                "changed since the recording, or only touched: it was written to later, and no \
-                 build id was recorded"
+                "changed since it was mapped, or only touched (no build id was recorded)"
             ),
             Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
             Self::NotJitDump => write!(f, "not a jitdump file"),
             Self::BeingWritten => write!(f, "it was written to while it was read"),
+            Self::OtherKernel => write!(
+                f,
+                "part of the recorded kernel, and nothing shows that the same kernel runs here"
+            ),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Where an ELF file's bytes come from: a file, or memory (the vdso).
 
-use rprof_untrusted::is_mostly_hole;
+use rprof_untrusted::{Author, is_mostly_hole};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Bytes with a position; a file is read with `pread` and must be a regular one.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Meta {
     pub(crate) len: u64,
     /// User id.
     pub(crate) owner: u32,
+    /// Who may have written it.
+    pub(crate) author: Author,
     pub(crate) modified: Option<SystemTime>,
     /// The process below whose `/proc` folder it was opened: its mounts may not be ours.
     seen_by: Option<u32>,
@@ -36,12 +38,19 @@ pub(crate) struct Meta {
 impl Source {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let (file, meta) = rprof_untrusted::open(path)?;
+        let seen_by = process_of(path);
+        let author = match Author::of(&meta) {
+            // Root of a container is not root here.
+            Author::Root if seen_by.is_some() => Author::Anybody,
+            author => author,
+        };
         let meta = Meta {
             inode: meta.ino(),
             len: meta.len(),
             owner: meta.uid(),
+            author,
             modified: meta.modified().ok(),
-            seen_by: process_of(path),
+            seen_by,
         };
         let file = Arc::new(file);
         Ok(Self::File { file, meta, at: 0 })
@@ -122,9 +131,25 @@ impl Opened {
         &self.file
     }
 
+    pub(crate) fn author(&self) -> Author {
+        self.meta.author
+    }
+
     /// When it was last written to.
     pub fn modified(&self) -> Option<SystemTime> {
         self.file.metadata().ok()?.modified().ok()
+    }
+
+    /// When its contents changed at the latest. Dates of writing can be set, so it is when anything
+    /// of the file changed, unless that was the last of its names.
+    pub fn changed(&self) -> Option<SystemTime> {
+        let meta = self.file.metadata().ok()?;
+        if meta.nlink() == 0 {
+            return meta.modified().ok();
+        }
+        let seconds = u64::try_from(meta.ctime()).ok()?;
+        let ns = u32::try_from(meta.ctime_nsec()).ok()?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, ns))
     }
 
     /// Whether it was written to, or cut, since.

@@ -4,8 +4,8 @@ use crate::debuginfod::{Debuginfod, Kind};
 use crate::search_paths::{MAX_PROCESSES, MappedPath, SearchPaths};
 use crate::{KeptFiles, Recorded, running_vdso};
 use rprof_base::BuildId;
-use rprof_images::{Elf, Located, NoFile};
-use rprof_untrusted::Budget;
+use rprof_images::{Elf, FileOrigin, Located, NoFile};
+use rprof_untrusted::{Author, Budget};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -111,6 +111,18 @@ impl Locator {
         }
     }
 
+    /// Who may have written what a file says. A copy of what was elsewhere is its owner's in name alone: in the folder of
+    /// another machine's files, in perf's cache, in that of servers.
+    pub fn author(&self, origin: &FileOrigin) -> Author {
+        let servers = self.debuginfod.as_ref().map(|servers| servers.dir());
+        let copies = [self.symfs.as_deref(), self.cache.as_deref(), servers];
+        let mut copies = copies.into_iter().flatten();
+        match copies.any(|folder| origin.path.starts_with(folder)) {
+            true => Author::Anybody,
+            false => origin.author,
+        }
+    }
+
     /// A file from a server, if it is here by now; if not, it is asked for.
     fn fetched(&self, id: &BuildId, kind: Kind) -> Option<Elf> {
         self.debuginfod.as_ref()?.find(id, kind)
@@ -118,8 +130,7 @@ impl Locator {
 }
 
 fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, NoFile> {
-    // Records never carry the vdso's build id (it has no file): the caller asks for it only if
-    // the recording is of this kernel, and says so with the vdso's own id or none.
+    // Without its id, the caller asks for it only if the recording is of this kernel.
     let vdso = running_vdso().ok_or(NoFile::Missing)?;
     match build_id {
         Some(wanted) if !vdso.has_build_id(wanted) => Err(NoFile::Changed {

@@ -17,9 +17,9 @@ pub struct Recorded<'r> {
     pub device: Option<(u32, u32)>,
     /// Its contents, where it has no build id.
     pub fingerprint: Option<Fingerprint>,
-    /// When the recording was over: what was written to later, and has neither build id nor fingerprint,
-    /// may be anything by now.
-    pub ended: Option<SystemTime>,
+    /// When it was mapped first, or at least when the recording was over: without a build id, what
+    /// was written to later may be anything.
+    pub unchanged_since: Option<SystemTime>,
     /// Live processes that map it.
     pub processes: &'r [i32],
 }
@@ -30,13 +30,18 @@ impl Recorded<'_> {
         if !elf.is_inode(self.inode, self.device) {
             return Err(NoFile::Replaced);
         }
-        let modified = elf.opened().and_then(|opened| opened.modified());
-        match (self.fingerprint, self.ended, modified) {
-            // Nothing tells that it is the one.
-            _ if self.inode.is_none() => Ok(()),
-            (Some(fingerprint), ..) => fingerprint.check(elf),
-            (None, Some(ended), Some(modified)) if modified >= ended => Err(NoFile::Modified),
-            _ => Ok(()),
+        let is_later = |time: Option<SystemTime>| {
+            let since = self.unchanged_since.zip(time);
+            since.is_some_and(|(since, time)| time >= since)
+        };
+        match self.fingerprint {
+            // Taken of what was written over the contents that ran.
+            Some(fingerprint) if is_later(fingerprint.modified()) => Err(NoFile::Modified),
+            Some(fingerprint) => fingerprint.check(elf),
+            None if is_later(elf.opened().and_then(|opened| opened.changed())) => {
+                Err(NoFile::Modified)
+            }
+            None => Ok(()),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::history::{CommId, SpaceJournals};
 use crate::ranges::{Backing, Editor, Range, Ranges, Root};
 use crate::timeline::{Journal, Key};
 use crate::{History, ImageId, Images};
+use foldhash::HashMap;
 
 /// A history on its way through time.
 #[derive(Debug)]
@@ -115,6 +116,11 @@ impl Now {
         self.editor.n_nodes()
     }
 
+    /// What takes memory, in nodes: those of all sets, and changes that are remembered, which take about as much.
+    pub(crate) fn weight(&self) -> usize {
+        self.n_nodes() + self.spaces.n_changes()
+    }
+
     /// Gives back the memory of mappings that nobody has any more. Epochs get new numbers, images those that
     /// `image` says.
     pub(crate) fn compact(&mut self, image: &mut impl FnMut(ImageId) -> ImageId) {
@@ -125,12 +131,19 @@ impl Now {
     }
 
     /// Forgets the mappings of the processes that have most, half as many or more; returns the
-    /// processes.
+    /// processes. A change that is remembered counts as the nodes that it has of its own.
     pub(crate) fn forget_largest(&mut self) -> Vec<i32> {
+        /// About the depth of a large set.
+        const NODES_OF_CHANGE: usize = 16;
         let sizes = self.editor.sizes();
+        let changes = self.spaces.n_changes_of_each();
         let processes = || {
             let all = self.spaces.processes();
-            all.map(|(pid, root)| (pid, sizes[root.0 as usize]))
+            all.map(|(pid, root)| {
+                let n_changes = changes.get(&pid).copied().unwrap_or(0);
+                let size = usize::try_from(sizes[root.0 as usize]).unwrap_or(usize::MAX);
+                (pid, size.saturating_add(n_changes * NODES_OF_CHANGE))
+            })
         };
         let most = processes().map(|(_, size)| size).max().unwrap_or(0);
         let large = processes().filter(|&(_, size)| size > 0 && size >= most / 2);
@@ -151,6 +164,7 @@ impl Now {
             comms: self.comms.finish(),
             names,
             images,
+            first_mapped_ns: HashMap::default(),
         }
     }
 

@@ -128,6 +128,8 @@ impl HistoryBuilder {
             // Of memory without a file only the address itself says anything.
             pgoff: if is_kernel || is_memory || map.is_listed_by_address {
                 map.addr
+            } else if map.is_old_vdso() {
+                0
             } else {
                 map.pgoff
             },
@@ -263,7 +265,13 @@ impl HistoryBuilder {
         let mut compiled = self.compiled.into_changes();
         let vdso = self.images.named(b"[vdso]");
         let mut now = Now::new(changes.len(), vdso);
+        let mut first_mapped_ns = HashMap::default();
         while let Some((key, change)) = changes.pop() {
+            if let Some(image) = unidentified(&change, &self.images)
+                && self.has_times
+            {
+                first_mapped_ns.entry(image).or_insert(key.time_ns);
+            }
             let is_before = |&mut (at, _): &mut (Key, Change)| at < key;
             while let Some((at, code)) = compiled.pop_if(is_before) {
                 now.apply(at, code);
@@ -276,8 +284,24 @@ impl HistoryBuilder {
         for (at, code) in compiled.into_iter().rev() {
             now.apply(at, code);
         }
-        now.finish(names, self.images)
+        History {
+            first_mapped_ns,
+            ..now.finish(names, self.images)
+        }
     }
+}
+
+/// The image that a process maps code of, if it has no build id.
+fn unidentified(change: &Change, images: &Images) -> Option<ImageId> {
+    let Change::Map {
+        space: Space::User(_),
+        range,
+    } = change
+    else {
+        return None;
+    };
+    let has_none = images.of(range.image)?.build_id.is_none();
+    (range.is_code && has_none).then_some(range.image)
 }
 
 /// Whether a mapping's name is a file's: offsets count only in those. The names are the kernel's
@@ -352,6 +376,12 @@ impl<'a> From<&Mmap2<'a>> for Mapping<'a> {
 }
 
 impl Mapping<'_> {
+    /// Whether it is the vdso of a kernel that gave its address as offset, as it does of memory
+    /// (Linux before 3.16). perf takes each vdso's offset for 0 (`map__new`, tools/perf/util/map.c, v6.1).
+    fn is_old_vdso(&self) -> bool {
+        self.filename == b"[vdso]" && self.pgoff == self.addr
+    }
+
     fn build_id(&self) -> Option<BuildId> {
         match self.identity {
             Some(FileIdentity::BuildId(id)) => BuildId::new(id.as_bytes()),

@@ -4,7 +4,7 @@ use crate::change::{DEFAULT_GUEST, Space};
 use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use rprof_base::{Avma, FileOffset};
 
 /// A span in which an address space does not change. Equal epochs mean equal mappings, also of
@@ -118,6 +118,16 @@ impl SpaceJournals {
         self.user.drop_all(pids);
     }
 
+    /// Changes of processes that are remembered.
+    pub(crate) fn n_changes(&self) -> usize {
+        self.user.n_entries()
+    }
+
+    /// The same of each process.
+    pub(crate) fn n_changes_of_each(&self) -> HashMap<i32, usize> {
+        self.user.n_entries_of_each()
+    }
+
     /// All processes, with their mappings now.
     pub(crate) fn processes(&self) -> impl Iterator<Item = (i32, Root)> {
         self.user.all()
@@ -164,6 +174,8 @@ pub struct History {
     pub(crate) comms: Timelines<CommId>,
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) images: Images,
+    /// Of images without a build id.
+    pub(crate) first_mapped_ns: HashMap<ImageId, u64>,
 }
 
 impl History {
@@ -186,6 +198,25 @@ impl History {
     /// many times.
     pub fn mapped(&self, epoch: Epoch) -> impl Iterator<Item = ImageId> {
         self.ranges.all(epoch.0).map(|range| range.image)
+    }
+
+    /// The time at which the first process mapped the code of a file without a build id; 0 if that
+    /// was before the recording. `None` without times.
+    pub fn first_mapped_ns(&self, image: ImageId) -> Option<u64> {
+        self.first_mapped_ns.get(&image).copied()
+    }
+
+    /// By file, the lowest offset that code was ever mapped from. Nothing of images whose locations
+    /// are addresses: kernel code, and memory without a file.
+    pub fn first_code(&self) -> HashMap<ImageId, FileOffset> {
+        let all = self.ranges.of_all_sets();
+        let code = all.filter(|range| range.is_code && range.pgoff != range.start);
+        let mut first: HashMap<ImageId, FileOffset> = HashMap::default();
+        for range in code {
+            let offset = first.entry(range.image).or_insert(FileOffset(u64::MAX));
+            offset.0 = offset.0.min(range.pgoff);
+        }
+        first
     }
 
     /// The mappings of the kernel at a moment.

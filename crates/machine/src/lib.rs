@@ -27,5 +27,5 @@ mod timeline;
 pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
 pub use history::{AddressLocation, CommId, Epoch, History, Moment};
 pub use image::{ImageId, ImageKind, Images, MovedImages, RecordedImage, is_path_of_code_log};
-pub use live::Live;
+pub use live::{Live, Steps};
 pub use timeline::Key;

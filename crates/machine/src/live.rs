@@ -9,6 +9,8 @@ use rprof_abi::{Misc, SampleId};
 use rprof_base::{Avma, FileOffset};
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names and mappings as they are, and as they were moments ago.
 ///
@@ -36,6 +38,27 @@ pub struct Live {
     /// Processes with more mappings than there is room for.
     overfull: HashSet<i32>,
     generation: u32,
+    /// Nothing older than this moment is asked for, ns.
+    forgotten_ns: u64,
+    /// So many changes wait at most before those are applied that can be.
+    max_pending: usize,
+    steps: Steps,
+}
+
+/// Counts what is done, for another thread that wants to know whether anything is.
+#[derive(Clone, Debug, Default)]
+pub struct Steps(Arc<AtomicU64>);
+
+impl Steps {
+    /// One more is done.
+    pub fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many are done by now.
+    pub fn done(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A process is forgotten so long after its end: the kernel still works for it.
@@ -46,6 +69,9 @@ const FEW_NODES: usize = 100_000;
 
 /// Mappings of all processes that are followed at most: 25 MB, and twice that while they change.
 const MAX_NODES: usize = 500_000;
+
+/// Changes that wait to be applied: 5 MB.
+const MAX_PENDING: usize = 1 << 16;
 
 /// Images that are not worth looking through.
 const FEW_IMAGES: usize = 1024;
@@ -68,6 +94,9 @@ impl Default for Live {
             n_images: 0,
             overfull: HashSet::default(),
             generation: 0,
+            forgotten_ns: 0,
+            max_pending: MAX_PENDING,
+            steps: Steps::default(),
         }
     }
 }
@@ -93,6 +122,17 @@ impl Live {
         }
         self.builder.add(self.n_added, misc, record, id);
         self.pending.extend(self.builder.take_changes());
+        if self.pending.len() >= self.max_pending {
+            // What ran before is described without times: any number of mappings, long before anything is settled.
+            self.apply_until(self.settled.1);
+            // Those that are left are of now: as many as the rings hold.
+            self.max_pending = MAX_PENDING.max(2 * self.pending.len());
+        }
+    }
+
+    /// Counts the changes that are applied, and what is looked through to make room.
+    pub fn steps(&self) -> Steps {
+        self.steps.clone()
     }
 
     fn begin_thread(&mut self, pid: i32, tid: i32) {
@@ -128,23 +168,40 @@ impl Live {
         if std::mem::replace(&mut self.settled, settled) == settled {
             return;
         }
-        let until = Key {
+        if !self.pending.is_empty() {
+            self.apply_until(until_ns);
+        }
+        self.max_pending = MAX_PENDING;
+        self.now.end_execs(Key {
             time_ns: until_ns,
             offset: u64::MAX,
-        };
-        if self.pending.is_empty() {
-            self.now.end_execs(until);
-            return;
-        }
+        });
+    }
+
+    /// Applies what happened up to a moment, in order of time.
+    fn apply_until(&mut self, until_ns: u64) {
         self.now.vdso = self.builder.images().named(b"[vdso]");
-        self.pending.sort_unstable_by_key(|&(key, _)| key);
-        let n = self
-            .pending
-            .partition_point(|(key, _)| key.time_ns <= until_ns);
-        for (key, change) in self.pending.drain(..n) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_unstable_by_key(|&(key, _)| key);
+        let n = pending.partition_point(|(key, _)| key.time_ns <= until_ns);
+        for (key, change) in pending.drain(..n) {
             self.now.apply(key, change);
+            self.steps.count();
+            // Here, and not when the pass is over: others map as much as they like until then.
+            if self.now.weight() > 2 * MAX_NODES {
+                self.make_room();
+            }
         }
-        self.now.end_execs(until);
+        self.pending = pending;
+    }
+
+    /// Forgets what nobody asks for any more; if that is not enough, the processes that have most.
+    fn make_room(&mut self) {
+        // What has no time is older than every sample.
+        let time_ns = self.forgotten_ns.max(1);
+        self.now.forget(Key { time_ns, offset: 0 });
+        self.forget_mappings();
+        self.generation += 1;
     }
 
     /// Forgets what was before a moment: nothing older will be asked for. If images got other numbers, they are
@@ -152,6 +209,7 @@ impl Live {
     #[must_use = "numbers of images are void"]
     pub fn forget(&mut self, before_ns: u64) -> Option<MovedImages> {
         let at = |time_ns| Key { time_ns, offset: 0 };
+        self.forgotten_ns = self.forgotten_ns.max(before_ns);
         self.now.forget(at(before_ns));
         let long_ago = at(before_ns.saturating_sub(LINGER_NS));
         while let Some(&(ended, pid)) = self.ended.front()
@@ -176,14 +234,20 @@ impl Live {
 
     /// Forgets mappings that nobody has any more.
     fn forget_mappings(&mut self) {
-        self.now.compact(&mut |image| image);
-        while self.now.n_nodes() > MAX_NODES {
+        let steps = self.steps.clone();
+        // Asked of every node that is kept.
+        let mut same_image = |image| {
+            steps.count();
+            image
+        };
+        self.now.compact(&mut same_image);
+        while self.now.weight() > MAX_NODES {
             let largest = self.now.forget_largest();
             if largest.is_empty() {
                 break;
             }
             self.overfull.extend(largest);
-            self.now.compact(&mut |image| image);
+            self.now.compact(&mut same_image);
         }
         self.n_in_use = self.now.n_nodes();
     }
@@ -191,7 +255,11 @@ impl Live {
     /// Forgets images that nobody has mapped any more; the others get other numbers.
     fn forget_images(&mut self) -> MovedImages {
         let mut moved = MovedImages::of_images(self.images().len());
-        self.now.compact(&mut |image| moved.keep(image));
+        let steps = self.steps.clone();
+        self.now.compact(&mut |image| {
+            steps.count();
+            moved.keep(image)
+        });
         let pending = self.pending.iter_mut();
         for image in pending.filter_map(|(_, change)| change.image_mut()) {
             *image = moved.keep(*image);
@@ -244,183 +312,4 @@ impl Live {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ImageId;
-    use rprof_abi::record::{FileIdentity, Mmap2, Task};
-
-    fn map(live: &mut Live, pid: i32, addr: u64, name: &'static [u8], time_ns: u64) {
-        let record = Record::Mmap2(Mmap2 {
-            pid,
-            tid: pid,
-            addr,
-            len: 0x1000,
-            pgoff: 0,
-            identity: FileIdentity::Inode(Default::default()),
-            prot: 5,
-            flags: 2,
-            filename: name,
-        });
-        live.add(Misc::USER, &record, &at(pid, time_ns));
-    }
-
-    fn at(pid: i32, time_ns: u64) -> SampleId {
-        SampleId {
-            pid: Some(pid),
-            tid: Some(pid),
-            time_ns: Some(time_ns),
-            ..SampleId::default()
-        }
-    }
-
-    fn name(live: &Live, pid: i32, time_ns: u64) -> Option<Vec<u8>> {
-        let epoch = live.epoch(pid, time_ns);
-        match live.resolve(epoch, Avma(0x5010)) {
-            AddressLocation::User { image, .. } => Some(live.images().of(image)?.path.clone()),
-            _ => None,
-        }
-    }
-
-    #[test]
-    fn what_comes_out_of_order_is_applied_in_order_and_asked_for_by_time() {
-        let mut live = Live::default();
-        map(&mut live, 1, 0x5000, b"/new", 200);
-        map(&mut live, 1, 0x5000, b"/old", 100);
-        live.settle(150);
-        assert_eq!(name(&live, 1, 140).as_deref(), Some(&b"/old"[..]));
-        live.settle(250);
-        assert_eq!(name(&live, 1, 199).as_deref(), Some(&b"/old"[..]));
-        assert_eq!(name(&live, 1, 200).as_deref(), Some(&b"/new"[..]));
-        for before in [180, 185] {
-            let _ = live.forget(before);
-            assert_eq!(name(&live, 1, 190).as_deref(), Some(&b"/old"[..]));
-        }
-        let _ = live.forget(300);
-        assert_eq!(name(&live, 1, 310).as_deref(), Some(&b"/new"[..]));
-        let _ = live.forget(400);
-        map(&mut live, 1, 0x5000, b"/newer", 500);
-        live.settle(550);
-        assert_eq!(name(&live, 1, 450).as_deref(), Some(&b"/new"[..]));
-        assert_eq!(name(&live, 1, 500).as_deref(), Some(&b"/newer"[..]));
-        assert_eq!(name(&live, 2, 310), None);
-    }
-
-    #[test]
-    fn a_process_lives_on_without_its_first_thread() {
-        let mut live = Live::default();
-        let task = |tid, time_ns| Task {
-            pid: 7,
-            ppid: 7,
-            tid,
-            ptid: 7,
-            time_ns,
-        };
-        map(&mut live, 7, 0x5000, b"/x", 10);
-        live.add(Misc(0), &Record::Fork(task(8, 20)), &at(7, 20));
-        live.add(Misc(0), &Record::Exit(task(7, 30)), &at(7, 30));
-        let later = 100_000_000_000;
-        live.settle(later);
-        let _ = live.forget(later);
-        assert_eq!(name(&live, 7, later).as_deref(), Some(&b"/x"[..]));
-        live.add(Misc(0), &Record::Exit(task(8, later)), &at(7, later));
-        live.settle(2 * later);
-        let _ = live.forget(2 * later);
-        assert_eq!(name(&live, 7, 2 * later), None);
-    }
-
-    #[test]
-    fn those_that_have_too_many_mappings_are_forgotten_and_counted() {
-        let mut live = Live::default();
-        map(&mut live, 1, 0x5000, b"/x", 1);
-        for n in 0..300_000u64 {
-            for pid in [2, 3] {
-                let addr = 0x10_0000 + (2 * n + u64::from(pid == 2)) * 0x2000;
-                map(&mut live, pid, addr, b"/y", 2 + n);
-            }
-            if n % 10_000 == 0 {
-                live.settle(2 + n);
-                let _ = live.forget(2 + n);
-            }
-        }
-        assert!(live.now.n_nodes() < 3 * MAX_NODES);
-        assert_eq!(live.n_overfull(), 2);
-        let later = 1 << 30;
-        map(&mut live, 3, 0x5000, b"/z", later);
-        live.settle(later);
-        assert_eq!(name(&live, 1, later).as_deref(), Some(&b"/x"[..]));
-        assert_eq!(name(&live, 3, later).as_deref(), Some(&b"/z"[..]));
-    }
-
-    #[test]
-    fn the_dead_are_forgotten_and_their_memory_given_back() {
-        let mut live = Live::default();
-        for round in 0..50i32 {
-            let pid = 1000 + round;
-            let start = u64::from(round.cast_unsigned()) * 10_000_000_000 + 1;
-            for n in 0..2000u64 {
-                // Elsewhere in each: equal sets would be kept once.
-                let addr = 0x10_0000 + u64::from(pid.cast_unsigned()) * 0x1000_0000 + n * 0x2000;
-                map(&mut live, pid, addr, b"/x", start + n);
-            }
-            let exit = Record::Exit(Task {
-                pid,
-                ppid: 1,
-                tid: pid,
-                ptid: 1,
-                time_ns: start + 5000,
-            });
-            live.add(Misc(0), &exit, &at(pid, start + 5000));
-            live.settle(start + 6000);
-            let _ = live.forget(start + 6000);
-        }
-        assert!(
-            live.now.n_nodes() <= 2 * FEW_NODES,
-            "{}",
-            live.now.n_nodes()
-        );
-        assert!(live.generation() > 0);
-        assert_eq!(live.epoch(1000, u64::MAX).number(), 0);
-        map(&mut live, 1049, 0x5000, b"/y", 1 << 60);
-        live.settle(1 << 60);
-        assert_eq!(name(&live, 1049, 1 << 60).as_deref(), Some(&b"/y"[..]));
-    }
-
-    #[test]
-    fn images_that_nobody_maps_any_more_are_forgotten_and_the_others_stay() {
-        let mut live = Live::default();
-        map(&mut live, 1, 0x5000, b"/stays", 1);
-        let mut now = 1;
-        let mut stays = ImageId(0);
-        for pid in 1000..20_000i32 {
-            now += LINGER_NS / 100;
-            let name: &'static [u8] = format!("/tmp/prog{pid}").into_bytes().leak();
-            map(&mut live, pid, 0x5000, name, now);
-            let exit = Record::Exit(Task {
-                pid,
-                ppid: 1,
-                tid: pid,
-                ptid: 1,
-                time_ns: now,
-            });
-            live.add(Misc(0), &exit, &at(pid, now));
-            // What is newer is still pending when images get other numbers.
-            live.settle(now - 1);
-            if let Some(moved) = live.forget(now - 1) {
-                stays = moved.of(stays).unwrap();
-                assert_eq!(live.images().of(stays).unwrap().path, b"/stays");
-            }
-            assert_eq!(
-                name_of(&live, pid - 1, now - 1),
-                (pid > 1000).then(|| format!("/tmp/prog{}", pid - 1))
-            );
-            assert_eq!(name_of(&live, 1, now).as_deref(), Some("/stays"));
-        }
-        assert!(live.images().len() <= 2 * FEW_IMAGES);
-        assert!(live.now.n_nodes() <= 2 * FEW_NODES);
-        assert!(live.ended.len() < 200 && live.pending.len() < 10);
-    }
-
-    fn name_of(live: &Live, pid: i32, time_ns: u64) -> Option<String> {
-        name(live, pid, time_ns).map(|name| String::from_utf8(name).unwrap())
-    }
-}
+mod tests;

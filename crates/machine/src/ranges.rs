@@ -52,6 +52,12 @@ impl Ranges {
         })
     }
 
+    /// The ranges of all sets, in no order; those that several sets share, once.
+    pub(crate) fn of_all_sets(&self) -> impl Iterator<Item = Range> {
+        let nodes = self.nodes.iter().skip(NIL as usize + 1);
+        nodes.map(|node| node.range)
+    }
+
     /// The range that holds an address.
     #[inline]
     pub(crate) fn find(&self, root: Root, address: u64) -> Option<Range> {

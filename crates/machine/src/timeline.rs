@@ -147,6 +147,20 @@ impl<T: Copy + PartialEq> Journal<T> {
         self.entries.retain(|entry| !ids.contains(&entry.id));
     }
 
+    /// Changes that are remembered.
+    pub(crate) fn n_entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// How many changes of each thing are remembered.
+    pub(crate) fn n_entries_of_each(&self) -> HashMap<i32, usize> {
+        let mut all = HashMap::default();
+        for entry in &self.entries {
+            *all.entry(entry.id).or_default() += 1;
+        }
+        all
+    }
+
     /// All things, with their values now.
     pub(crate) fn all(&self) -> impl Iterator<Item = (i32, T)> {
         self.last.iter().map(|(&id, last)| (id, last.value))

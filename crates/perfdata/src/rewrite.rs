@@ -5,7 +5,7 @@ use crate::feature::BuildIdEntry;
 use crate::reader::Reader;
 use crate::{Error, FeatureId, Finished, Step, Writer, WrittenEvent, file_kind};
 use foldhash::HashSet;
-use rprof_abi::{Encoder, Endian, RawRecord, RecordHeader, RecordKind};
+use rprof_abi::{Encoder, RawRecord, RecordHeader, RecordKind};
 use std::fs::File;
 use std::path::Path;
 
@@ -33,22 +33,15 @@ const LEFT_OUT: [FeatureId; 5] = [
 /// for messages.
 ///
 /// # Errors
-/// [`Error`]: the file cannot be written, or the recording not be read, or it is of the other byte
-/// order.
+/// [`Error`]: the file cannot be written, or the recording not be read.
 pub fn rewrite_with(
     reader: &Reader,
     (file, path): (File, &Path),
     (id, section): (FeatureId, Vec<u8>),
 ) -> Result<Finished, Error> {
-    if reader.endian() != Endian::NATIVE {
-        return Err(Error::Unsupported {
-            path: reader.path().to_owned(),
-            form: "rewriting a recording of the other byte order",
-            advice: "add the names on a machine of that order",
-        });
-    }
     let features = features_of(reader, id)?;
-    let mut writer = Writer::start(file, path, &events_of(reader), features)?;
+    let events = events_of(reader);
+    let mut writer = Writer::start_in_order(reader.endian(), (file, path), &events, features)?;
     let mut failed = None;
     reader.walk(reader.data(), |offset, raw| {
         if ANNOUNCEMENTS.contains(&raw.kind) {
@@ -90,7 +83,7 @@ fn features_of(reader: &Reader, added: FeatureId) -> Result<Vec<(FeatureId, Vec<
     if seen.insert(FeatureId::BUILD_ID) && !build_ids.is_empty() {
         let mut section = Vec::new();
         let encode = |entry: &BuildIdEntry| {
-            entry.encode(&mut Encoder::new(&mut section, Endian::NATIVE));
+            entry.encode(&mut Encoder::new(&mut section, reader.endian()));
         };
         build_ids.iter().for_each(encode);
         features.push((FeatureId::BUILD_ID, section));
@@ -106,7 +99,7 @@ fn copy(
     writer: &mut Writer,
 ) -> Result<(), Error> {
     let mut bytes = Vec::with_capacity(raw.len_bytes());
-    let mut encoder = Encoder::new(&mut bytes, Endian::NATIVE);
+    let mut encoder = Encoder::new(&mut bytes, reader.endian());
     encoder.u32(raw.kind.0);
     encoder.u16(raw.misc.0);
     // Of simpleperf's long ones, the rest of it is in `misc`.
@@ -123,6 +116,7 @@ fn copy(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_abi::{Endian, PerfEventAttr};
 
     /// Pieces of a record's payload are not read at once.
     const FORMS: &str = "../../fixtures/forms";
@@ -178,6 +172,40 @@ mod tests {
                 assert_eq!(new.ids_of(place), old.ids_of(place));
             }
         }
+    }
+
+    #[test]
+    fn a_recording_of_the_other_byte_order_stays_in_it() {
+        let event = WrittenEvent {
+            name: "cycles".to_owned(),
+            attr: PerfEventAttr::default(),
+            ids: vec![7, 8],
+        };
+        let other = match Endian::NATIVE {
+            Endian::Little => Endian::Big,
+            Endian::Big => Endian::Little,
+        };
+        let old = tempfile::NamedTempFile::new().unwrap();
+        let to = (old.reopen().unwrap(), old.path());
+        let mut writer = Writer::start_in_order(other, to, &[event], Vec::new()).unwrap();
+        let mut record = Vec::new();
+        let mut encoder = Encoder::new(&mut record, other);
+        encoder.u32(RecordKind::COMM.0);
+        encoder.u16(0);
+        encoder.u16(24);
+        encoder.u32(1);
+        encoder.u32(2);
+        encoder.bytes(b"program\0");
+        writer.write(&record).unwrap();
+        writer.finish(Vec::new()).unwrap();
+        let old = Reader::open(old.path()).unwrap();
+        assert_eq!((old.endian(), old.warnings()), (other, &[][..]));
+        let new = rewritten(&old);
+        assert_eq!((new.endian(), new.warnings()), (other, &[][..]));
+        assert_eq!(kinds(&new), [RecordKind::COMM]);
+        assert_eq!(new.events()[0].name, old.events()[0].name);
+        assert_eq!(new.ids_of(0), [7, 8]);
+        assert_eq!(new.feature(FeatureId::SYMBOLS).unwrap().unwrap(), b"names");
     }
 
     #[test]

@@ -22,8 +22,10 @@ pub struct ThreadState {
     pub is_running: bool,
     /// The CPU that it ran on last.
     pub cpu: u32,
-    /// CPU time, in ticks of `USER_HZ`.
-    ticks: u64,
+    /// CPU time in user space, ticks of `USER_HZ` (10 ms).
+    pub user_ticks: u64,
+    /// CPU time in the kernel, ticks of `USER_HZ` (10 ms).
+    pub system_ticks: u64,
 }
 
 /// `USER_HZ` is 100.
@@ -49,7 +51,10 @@ impl CpuTime {
                 let first = text.get(..n)?.split(|&byte| byte == b' ').next()?;
                 std::str::from_utf8(first).ok()?.parse().ok()
             }
-            Err(_) => Some(ThreadState::of(self.pid, self.tid)?.ticks * TICK_NS),
+            Err(_) => {
+                let state = ThreadState::of(self.pid, self.tid)?;
+                Some((state.user_ticks + state.system_ticks) * TICK_NS)
+            }
         }
     }
 }
@@ -68,14 +73,24 @@ impl ThreadState {
         let fields: Vec<&str> = rest.split_whitespace().collect();
         // proc(5) counts from 1, with id and name.
         let field = |number: usize| fields.get(number - 3).copied();
-        let ticks = |number| field(number)?.parse::<u64>().ok();
+        let ticks = |number| field(number)?.parse::<u32>().ok().map(u64::from);
         Some(Self {
             comm: stat.get(begin + 1..end)?.to_vec(),
             is_running: field(3)? == "R",
             cpu: field(39)?.parse().ok()?,
-            ticks: ticks(14)?.checked_add(ticks(15)?)?,
+            user_ticks: ticks(14)?,
+            system_ticks: ticks(15)?,
         })
     }
+}
+
+/// Whether a thread that is stopped is in a system call, on its way in or out; `None` if the kernel does not
+/// say so (`/proc/PID/task/TID/syscall` begins with -1 where it is in none).
+pub fn is_in_system_call(pid: i32, tid: i32) -> Option<bool> {
+    let text = std::fs::read(format!("/proc/{pid}/task/{tid}/syscall")).ok()?;
+    let number = text.split(u8::is_ascii_whitespace).next()?;
+    let number: i64 = std::str::from_utf8(number).ok()?.parse().ok()?;
+    Some(number != -1)
 }
 
 #[cfg(test)]
@@ -102,10 +117,8 @@ mod tests {
         let stat = |comm: &str, state: &str| format!("5 ({comm}) {state} 1 {fields}");
         let parsed = ThreadState::parse(stat("a) R (b", "S").as_bytes()).unwrap();
         assert_eq!(parsed.comm, b"a) R (b");
-        assert_eq!(
-            (parsed.is_running, parsed.cpu, parsed.ticks),
-            (false, 1, 10)
-        );
+        assert_eq!((parsed.is_running, parsed.cpu), (false, 1));
+        assert_eq!((parsed.user_ticks, parsed.system_ticks), (7, 3));
         assert!(
             ThreadState::parse(stat("x", "R").as_bytes())
                 .unwrap()

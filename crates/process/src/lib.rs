@@ -2,13 +2,15 @@
 //! records that the kernel would have written, had the recording begun before them.
 
 mod cpu_time;
+mod death;
 mod kernel;
 mod spawn;
 mod surroundings;
 mod synthesize;
 mod tasks;
 
-pub use cpu_time::{CpuTime, ThreadState};
+pub use cpu_time::{CpuTime, ThreadState, is_in_system_call};
+pub use death::killed_by;
 pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};
 pub use surroundings::{describe_cgroups, describe_namespaces};

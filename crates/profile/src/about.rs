@@ -34,6 +34,28 @@ pub struct About {
     pub is_live: bool,
 }
 
+/// Rings that are large enough as a rule, and the largest that are advised, bytes.
+const USUAL_LARGER_RINGS: u64 = 8 << 20;
+const MOST_RINGS: u64 = 512 << 20;
+
+/// The size of rings as `-m` has it: pages, or bytes with a unit; with a comma, those of traces follow.
+fn ring_bytes(text: &str) -> Option<u64> {
+    const PAGE_BYTES: u64 = 4096;
+    let text = text.split(',').next()?;
+    let shift = match text.bytes().last()?.to_ascii_uppercase() {
+        b'B' => Some(0),
+        b'K' => Some(10),
+        b'M' => Some(20),
+        b'G' => Some(30),
+        _ => None,
+    };
+    let digits = text.trim_end_matches(|last: char| last.is_ascii_alphabetic());
+    let number: u64 = digits.parse().ok()?;
+    Some(shift.map_or(number.saturating_mul(PAGE_BYTES), |shift| {
+        number.saturating_mul(1 << shift)
+    }))
+}
+
 impl About {
     /// What records the same with other flags.
     pub fn recorder_to_run(&self) -> &'static str {
@@ -41,6 +63,34 @@ impl About {
             true => "rprof top",
             false => "rprof record",
         }
+    }
+
+    /// What `-m` is to be where rings were too small: 8M, or twice what was asked for; `None` where that is no
+    /// help any more.
+    pub fn larger_rings(&self) -> Option<String> {
+        // What follows `--`, or comes later, may be the command's own.
+        let words = self.command.iter().map(String::as_str);
+        let mut words = words.take_while(|&word| word != "--");
+        let mut asked = None;
+        while asked.is_none()
+            && let Some(word) = words.next()
+        {
+            asked = match word {
+                "-m" | "--mmap-pages" => words.next(),
+                _ => {
+                    let attached = word.strip_prefix("--mmap-pages=");
+                    attached.or_else(|| word.strip_prefix("-m"))
+                }
+            };
+        }
+        let bytes = asked.and_then(ring_bytes).unwrap_or(0);
+        let larger = USUAL_LARGER_RINGS.max(
+            bytes
+                .saturating_mul(2)
+                .checked_next_power_of_two()
+                .unwrap_or(u64::MAX),
+        );
+        (larger <= MOST_RINGS).then(|| format!("{}M", larger >> 20))
     }
 
     /// What it says in words, by the names that JSON has for it.
@@ -195,5 +245,30 @@ mod tests {
             clock_ns: 400,
         };
         assert_eq!(early.at(0), None);
+    }
+
+    #[test]
+    fn larger_rings_are_larger_than_those_that_were_asked_for() {
+        let larger = |command: &[&str]| {
+            let about = About {
+                command: command.iter().map(|&word| word.to_owned()).collect(),
+                ..About::default()
+            };
+            about.larger_rings()
+        };
+        assert_eq!(larger(&[]).unwrap(), "8M");
+        assert_eq!(
+            larger(&["rprof", "record", "-m", "128", "x"]).unwrap(),
+            "8M"
+        );
+        assert_eq!(larger(&["rprof", "record", "-m", "8M"]).unwrap(), "16M");
+        assert_eq!(larger(&["perf", "record", "-m4096,16"]).unwrap(), "32M");
+        assert_eq!(larger(&["rprof", "--mmap-pages=100M"]).unwrap(), "256M");
+        assert_eq!(larger(&["rprof", "--mmap-pages", "1G"]), None);
+        // The command's own.
+        assert_eq!(
+            larger(&["rprof", "record", "--", "x", "-m", "64M"]).unwrap(),
+            "8M"
+        );
     }
 }

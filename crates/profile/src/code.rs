@@ -16,12 +16,34 @@ pub struct FunctionCode {
     pub machine: String,
     /// Who runs it.
     pub level: Level,
+    /// Where it was inlined, if its code is a part of another function's: then its parts are what of that is its own.
+    pub inlined: Option<InlinedCode>,
     /// Its code: first the part that it is entered at, then others that the compiler put elsewhere (`.cold`).
     pub parts: Vec<CodePart>,
     /// What was counted, by event, in the recording's order.
     pub events: Vec<CodeEvent>,
     /// What a reader must know of the code: that it may differ from what ran, and why. One sentence each.
     pub notes: Vec<String>,
+}
+
+/// A function that was inlined into another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedCode {
+    /// The function that was inlined.
+    pub function: String,
+    /// The function whose code it is a part of.
+    pub into: String,
+    /// Where it was inlined, in order of addresses.
+    pub sites: Vec<CallSite>,
+}
+
+/// Where a function was inlined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The function that called it, which may be inlined itself, and the line of the call.
+    pub caller: CodeFrame,
+    /// What was counted in what was inlined there, by event; empty if nothing was.
+    pub counts: Vec<SampleCount>,
 }
 
 /// A part of a function.

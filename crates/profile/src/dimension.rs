@@ -74,6 +74,8 @@ dimensions! {
     CgroupId = "cgroup_id", "cgroup id (dev/inode)", text, "namespace of the control group, by device and inode";
     DsoSize = "dso_size", "DSO size", dso_size, "bytes of the mapping that the code is in";
     SymSize = "symbol_size", "Symbol size", symbol_size, "bytes of the function";
+    SymStart = "symbol_start", "Symbol Start", address,
+        "where the function begins: tells functions of one name apart";
     SymOff = "symoff", "Symbol Offset", text, "function, and how far into it the code is";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
     Parent = "parent", "Parent symbol", text, "caller that --parent accepts";
@@ -152,7 +154,7 @@ impl Dimension {
     pub const fn is_of_own_code(self) -> bool {
         matches!(
             self,
-            Self::Addr | Self::DsoSize | Self::SymSize | Self::SymOff
+            Self::Addr | Self::DsoSize | Self::SymSize | Self::SymStart | Self::SymOff
         )
     }
 

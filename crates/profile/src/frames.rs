@@ -98,8 +98,8 @@ pub struct FrameInfo {
     pub name: Option<StrId>,
     /// Short name of the image (perf's "shared object").
     pub image: StrId,
-    /// Where the function starts in the image; of what is no function, the address itself, or `None`
-    /// for all of an image's such code taken together.
+    /// Where code without a name starts in the image; of what is no function, the address itself. `None` for all of an
+    /// image's such code taken together, and for functions with names: those of one name are one, wherever they start.
     pub start: Option<u64>,
     /// Who runs it.
     pub level: Level,
@@ -122,7 +122,7 @@ impl FrameInfo {
     }
 }
 
-/// All frames of a profile. Two addresses in one function are one frame.
+/// All frames of a profile. Two addresses in one function are one frame, and so are functions of one name in one image.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     all: Interner<FrameId, FrameInfo, RandomState>,

@@ -45,6 +45,6 @@ pub use sampled::{LastNames, SampleColumns, SampleRow, SampleTable, SampledProfi
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
-pub use tree::{Node, NodeLists, Tree};
+pub use tree::{Node, NodeLists, SelfTime, Tree};
 pub use unwound::{EndedStacks, Unwound};
 pub use window::SampleWindow;

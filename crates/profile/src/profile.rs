@@ -1,7 +1,8 @@
 //! A frozen profile.
 
 use crate::{
-    About, EventKind, Frames, Gaps, Sampling, StrId, Strings, Tree, Unwound, ValueSets, ValuesId,
+    About, EventKind, Frames, Gaps, Sampling, SelfTime, StrId, Strings, Tree, Unwound, ValueSets,
+    ValuesId,
 };
 use rprof_base::Share;
 use rprof_untrusted::Untrusted;
@@ -79,6 +80,8 @@ pub struct Profile {
     pub frames: Frames,
     /// Values of groups.
     pub values: ValueSets,
+    /// Which functions samples in inlined code are the self time of.
+    pub self_time: SelfTime,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
     /// Groups of them, as far as the recording says; each event is in one at most.
@@ -106,6 +109,8 @@ pub struct ListedUnnamed<'p> {
     pub images: Vec<(Share, &'p UnnamedImage)>,
     /// How many others there are.
     pub n_others: usize,
+    /// Their share.
+    pub others: Share,
 }
 
 impl Default for Profile {
@@ -115,6 +120,7 @@ impl Default for Profile {
             strings: Strings::default(),
             frames: Frames::default(),
             values: ValueSets::default(),
+            self_time: SelfTime::default(),
             events: Vec::new(),
             event_groups: Vec::new(),
             images: Vec::new(),
@@ -144,8 +150,13 @@ impl Profile {
             .take_while(|(share, _)| *share >= Self::MIN_UNNAMED)
             .take(Self::MAX_UNNAMED)
             .collect();
-        let n_others = self.unnamed.len() - images.len();
-        ListedUnnamed { images, n_others }
+        let rest = self.unnamed.get(images.len()..).unwrap_or_default();
+        let weights = rest.iter().map(|image| image.weight);
+        ListedUnnamed {
+            n_others: rest.len(),
+            others: Share::of(weights.fold(0u64, u64::saturating_add), total),
+            images,
+        }
     }
 }
 
@@ -174,7 +185,9 @@ mod tests {
         };
         let listed = |weights: &[u64]| {
             let profile = unnamed(weights);
-            let ListedUnnamed { images, n_others } = profile.listed_unnamed();
+            let ListedUnnamed {
+                images, n_others, ..
+            } = profile.listed_unnamed();
             (images.iter().map(|(_, one)| one.weight).collect(), n_others)
         };
         assert_eq!(listed(&[500, 5, 4]), (vec![500, 5], 1));

@@ -75,7 +75,7 @@ pub struct RunRow {
     pub group: u32,
     /// The function.
     pub frame: FrameId,
-    /// Samples taken in it or in what was inlined into it, by block. Functions that were inlined have none of their own.
+    /// Samples that are its self time, by block.
     pub own: Vec<SampleCount>,
     /// Samples taken in it or in what it called, by block, each once; empty without stacks.
     pub with_children: Vec<SampleCount>,

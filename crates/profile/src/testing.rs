@@ -111,12 +111,12 @@ pub fn frame(profile: &mut Profile, name: &str) -> FrameId {
     profile.frames.intern(frame)
 }
 
-/// A function of an image, at its start, in a process.
+/// A function of an image, in a process.
 pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
     FrameInfo {
         name: Some(profile.strings.intern(name)),
         image: profile.strings.intern(image),
-        start: Some(0),
+        start: None,
         level: Level::User,
         is_inlined: false,
         is_jit: false,

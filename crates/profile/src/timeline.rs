@@ -82,6 +82,8 @@ pub struct Code {
     pub address: u64,
     /// Where that is in the ELF file's address space, if it has a name.
     pub svma: Option<u64>,
+    /// Where the function that has a symbol begins, in the ELF file's address space; of the kernel's code in memory.
+    pub function: Option<u64>,
     /// Functions there, innermost first: all but the last are inlined.
     pub frames: Vec<CodeFrame>,
 }

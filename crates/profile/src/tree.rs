@@ -1,9 +1,12 @@
 //! A tree of stacks, outermost frame first, with what was counted at each node.
 
 mod parts;
+mod self_time;
 
-use crate::{FrameId, Frames, SampleCount};
+use crate::{FrameId, SampleCount};
 use foldhash::HashMap;
+
+pub use self_time::SelfTime;
 
 /// One node; its path from the root is a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,17 +169,6 @@ impl Tree {
             path.push((node, is_first));
             todo.extend(children.of(Some(node)));
         }
-    }
-
-    /// For each node, the one that its own samples count for: the innermost that was not inlined.
-    pub fn hosts(&self, frames: &Frames) -> Vec<u32> {
-        let mut hosts: Vec<u32> = Vec::with_capacity(self.nodes.len());
-        for (number, node) in (0u32..).zip(&self.nodes) {
-            let is_inlined = frames.of(node.frame).is_inlined;
-            let host = node.parent.filter(|_| is_inlined);
-            hosts.push(host.map_or(number, |host| hosts[host as usize]));
-        }
-        hosts
     }
 
     /// Forgets what is needed only for adding.

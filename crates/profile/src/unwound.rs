@@ -57,11 +57,11 @@ impl Unwound {
         let share = |samples| format!("{:.1} %", Share::of(samples, all));
         let complete = self.ended(StackEnd::Complete);
         let truncated = self.ended(StackEnd::Truncated);
-        let guessed = self.ended(StackEnd::Guess);
+        let guessed = self.sum(StackEnd::is_guess);
         let lacking = self.sum(StackEnd::lacks_info);
         let mut line = format!("{} complete", share(complete));
         if guessed > 0 {
-            let images = self.images(|end| end == StackEnd::Guess, share);
+            let images = self.images(StackEnd::is_guess, share);
             line += &format!(", {} by frame pointers alone ({images})", share(guessed));
         }
         if truncated > 0 {

@@ -149,9 +149,11 @@ fn stacks(sampled: &SampledProfile, selection: &SampleSelection) -> Option<Vec<b
         let own = by_frame(profile, |frame| {
             accepts_own(profile, (dsos, symbols), frame)
         });
-        let hosts = sampled.stacks.hosts(&profile.frames);
-        for (shown, host) in shown.iter_mut().zip(hosts) {
-            *shown &= own[nodes[host as usize].frame.number() as usize];
+        let self_nodes = sampled
+            .stacks
+            .self_nodes(&profile.frames, profile.self_time);
+        for (shown, node) in shown.iter_mut().zip(self_nodes) {
+            *shown &= own[nodes[node as usize].frame.number() as usize];
         }
     }
     if !frames.is_empty() {

@@ -138,13 +138,7 @@ fn is_selected(sampled: &SampledProfile, selection: &SampleSelection, row: &Samp
         return false;
     };
     let frames = stack_of(sampled, stack);
-    let inlined = |frame: &&FrameId| profile.frames.of(**frame).is_inlined;
-    // Of a stack of inlined functions alone, the outermost one is its own.
-    let own = frames
-        .iter()
-        .find(|frame| !inlined(frame))
-        .or(frames.last());
-    let own = name(profile, *own.unwrap());
+    let own = name(profile, frames[0]);
     let of_frames: Vec<String> = frames.iter().map(|&frame| name(profile, frame)).collect();
     let of_any: Vec<_> = of_frames
         .iter()

@@ -16,10 +16,7 @@ impl Opened {
             return Ok(());
         };
         self.sampling.disable()?;
-        by_cpu.enable()?;
-        if self.dump_size == DumpSize::Small {
-            by_cpu.switch_to(DumpSize::Small)?;
-        }
+        by_cpu.enable(self.dump_size)?;
         self.is_by_cpu = true;
         self.sampling.detach()
     }

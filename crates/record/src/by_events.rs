@@ -14,10 +14,11 @@ use crate::opening::{Opened, Scope, group_attrs, groups, ring_size, stack_dump};
 use crate::output::alive::Alive;
 use crate::output::features::{self, Features};
 use crate::output::trigger::Trigger;
+use crate::probes::{self, Placed};
 use crate::run::{Begin, Run};
 use crate::switching::Switching;
 use crate::targets::{self, started_by, targets_of};
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Summary, Watch, probes};
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Summary, Watch};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::Gated;
@@ -29,10 +30,12 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
-    let settings = &possible(settings, note)?;
     let cpus = cpus_of(settings)?;
     let switching = Switching::new(&settings.when)?;
-    let interrupts = Rc::new(Interrupts::listen()?);
+    let interrupts = Rc::new(Interrupts::listen(settings.block_signals())?);
+    // What is defined goes after all that is opened.
+    let placed = probes::place(settings, note)?;
+    let settings = &possible(settings, &placed);
     let mut less = Less::default();
     let attrs = prepare(settings, &interrupts, &mut less, note)?;
     let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;
@@ -49,11 +52,12 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
     }
     less.rings = opened.small_rings;
     less.few_files = scope.few_files;
+    placed.tell(note);
     note_lacks(settings, &opened, by, less, note);
     let (drained_layout, sideband_layout) = sideband_layouts(&opened);
     let begin = Begin {
         plan: Plan::new(settings, &attrs, &opened, &sideband_layout)?,
-        known: known(settings, &opened, child),
+        known: known(settings, &placed, &opened, child),
         opened,
         drained_layout,
         sideband_layout,
@@ -75,15 +79,15 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
 }
 
 /// Settings with events that have a place, and chains that this machine has.
-fn possible(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Settings, Error> {
-    Ok(Settings {
+fn possible(settings: &Settings, placed: &Placed) -> Settings {
+    Settings {
         call_chains: match settings.fields.no_samples {
             true => CallChains::None,
             false => stack_dump::possible(settings.call_chains),
         },
-        events: probes::resolve(settings, note)?,
+        events: placed.events.clone(),
         ..settings.clone()
-    })
+    }
 }
 
 /// What is opened.
@@ -121,7 +125,7 @@ fn scope_of<'i>(
         ring_pages: ring_size::ring_pages(settings, attrs, n_rings),
         sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
-        two_dump_sizes: attrs.has_auto_dumps(),
+        dump_sizes: attrs.dump_sizes(),
         // What was overwritten is not known to be missing.
         also_by_cpu: !settings.writing.overwrite
             && settings.is_for_all_time()
@@ -159,9 +163,9 @@ fn sideband_layouts(opened: &Opened) -> (SampleLayout, SampleLayout) {
 }
 
 /// What is known of machine and recording from the start.
-fn known(settings: &Settings, opened: &Opened, child: Option<i32>) -> Features {
+fn known(settings: &Settings, placed: &Placed, opened: &Opened, child: Option<i32>) -> Features {
     let mut known = features::of_machine(&settings.tool, settings.clock);
-    known.extend(features::of_tracepoints(&settings.events));
+    known.extend(features::of_tracepoints(&placed.events, &placed.tracefs()));
     let attrs = opened.sampling.events.iter().map(|event| &event.attr);
     known.extend(features::of_branches(attrs));
     let sampled = opened.sampling.events.iter();

@@ -11,13 +11,15 @@
 //! unwinds right out of the rings, while waking another thread, and copying for it, costs more than the
 //! unwinding itself.
 
+use crate::hysteresis::{Hysteresis, Need, Way};
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 /// How much of each stack the kernel copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DumpSize {
     /// As much as can be asked for.
+    #[default]
     Large,
     /// What most stacks need.
     Small,
@@ -62,6 +64,8 @@ pub(crate) enum WriterState {
 /// What the unwinder counted since it was last asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnwindStatistics {
+    /// Stacks that were unwound.
+    pub(crate) walked: u64,
     /// Stacks that go on after the end of their dump.
     pub(crate) truncated: u64,
     /// Stacks that needed more than a small dump.
@@ -72,6 +76,7 @@ pub(crate) struct UnwindStatistics {
 
 impl AddAssign for UnwindStatistics {
     fn add_assign(&mut self, other: Self) {
+        self.walked += other.walked;
         self.truncated += other.truncated;
         self.large += other.large;
         self.images_read += other.images_read;
@@ -100,14 +105,21 @@ pub(crate) struct Decision {
 /// A ring wakes us when a part of it is full; a quiet one is polled.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What a large dump has no room for is read from the process, while it is still there.
-const DEEP_STACK_POLL_INTERVAL: Duration = Duration::from_millis(4);
+/// What a large dump has no room for is read from the process, while it is still there. A stack is known from
+/// the look after its first sample on, so there are few samples between looks.
+const DEEP_STACK_POLL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Until programs have shown how deep their stacks are, a deep one is looked for this often.
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The last truncated stack is not the last for this long.
 const TRUNCATION_LASTS: Duration = Duration::from_millis(100);
 
 /// Programs show by then how deep their stacks are.
 const FIRST_DUMP_SIZE_HOLD: Duration = Duration::from_millis(500);
+
+/// And by so many stacks: on a busy machine a program may not have run by then.
+const ENOUGH_STACKS: u64 = 50;
 
 /// The unwind tables of what runs have been read by then.
 const FIRST_UNWIND_PLACE_HOLD: Duration = Duration::from_secs(1);
@@ -118,9 +130,12 @@ const TOO_FULL_PERCENT: u64 = 50;
 /// Decides after each pass.
 #[derive(Debug)]
 pub(crate) struct Control {
+    began: Instant,
     /// `None` if the size is the user's choice.
     dump_size: Option<Hysteresis>,
     unwind_place: Hysteresis,
+    /// Stacks in a row that small dumps hold.
+    n_small_stacks: u64,
     /// When stacks were last truncated although dumps are large.
     truncated_at: Option<Instant>,
     /// Dumps are small, whatever stacks need.
@@ -128,10 +143,14 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Large dumps, which the writer thread unwinds.
-    pub(crate) fn new(now: Instant) -> Self {
+    /// Dumps that are of this size at first, which the writer thread unwinds.
+    pub(crate) fn new(now: Instant, first: DumpSize) -> Self {
+        let way = match first {
+            DumpSize::Large => Way::Safe,
+            DumpSize::Small => Way::Cheap,
+        };
         Self {
-            dump_size: Some(Hysteresis::new(now, FIRST_DUMP_SIZE_HOLD)),
+            dump_size: Some(Hysteresis::beginning_with(way, now, FIRST_DUMP_SIZE_HOLD)),
             ..Self::of_fixed_dump_size(now)
         }
     }
@@ -139,8 +158,10 @@ impl Control {
     /// The same where dumps stay as they are.
     pub(crate) fn of_fixed_dump_size(now: Instant) -> Self {
         Self {
+            began: now,
             dump_size: None,
             unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
+            n_small_stacks: 0,
             truncated_at: None,
             keeps_dumps_small: false,
         }
@@ -180,8 +201,17 @@ impl Control {
             },
             poll_interval: match reads_deep_stacks {
                 true => DEEP_STACK_POLL_INTERVAL,
-                false => POLL_INTERVAL,
+                false => self.calm_interval(now),
             },
+        }
+    }
+
+    /// The longest time to the next pass while no stack is known to be deep.
+    pub(crate) fn calm_interval(&self, now: Instant) -> Duration {
+        let is_new = now.duration_since(self.began) < FIRST_DUMP_SIZE_HOLD;
+        match is_new && self.has_dump_sizes() && !self.keeps_dumps_small {
+            true => FIRST_POLL_INTERVAL,
+            false => POLL_INTERVAL,
         }
     }
 
@@ -192,7 +222,7 @@ impl Control {
         if self.keeps_dumps_small {
             return DumpSize::Small;
         }
-        let need = match (dump_size.way, unwinding) {
+        let need = match (dump_size.way(), unwinding) {
             (Way::Safe, UnwindStatistics { truncated: 1.., .. }) => {
                 self.truncated_at = Some(now);
                 Need::Safe
@@ -201,63 +231,18 @@ impl Control {
             | (Way::Cheap, UnwindStatistics { truncated: 1.., .. }) => Need::Safe,
             _ => Need::Cheap,
         };
+        self.n_small_stacks = match need {
+            Need::Safe => 0,
+            _ => self.n_small_stacks.saturating_add(unwinding.walked),
+        };
+        let need = match need {
+            Need::Cheap if self.n_small_stacks < ENOUGH_STACKS => Need::Unchanged,
+            need => need,
+        };
         match dump_size.next(now, need) {
             Way::Safe => DumpSize::Large,
             Way::Cheap => DumpSize::Small,
         }
-    }
-}
-
-/// A way that always does, and one that costs less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Safe,
-    Cheap,
-}
-
-/// What a pass asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    Safe,
-    Cheap,
-    /// The cheap way would do, but cannot begin now.
-    Unchanged,
-}
-
-/// Goes the safe way at once, and the cheap one after a hold, which doubles each time.
-#[derive(Debug)]
-struct Hysteresis {
-    way: Way,
-    /// The last change, or when the safe way was last needed.
-    since: Instant,
-    hold: Duration,
-}
-
-/// What fails again and again is not tried more often than this.
-const LONGEST_HOLD: Duration = Duration::from_secs(64);
-
-impl Hysteresis {
-    fn new(now: Instant, hold: Duration) -> Self {
-        Self {
-            way: Way::Safe,
-            since: now,
-            hold,
-        }
-    }
-
-    fn next(&mut self, now: Instant, need: Need) -> Way {
-        match (self.way, need) {
-            (Way::Safe, Need::Safe) => self.since = now,
-            (Way::Safe, Need::Cheap) if now.duration_since(self.since) >= self.hold => {
-                (self.way, self.since) = (Way::Cheap, now);
-            }
-            (Way::Cheap, Need::Safe) => {
-                self.hold = (self.hold * 2).min(LONGEST_HOLD);
-                (self.way, self.since) = (Way::Safe, now);
-            }
-            _ => {}
-        }
-        self.way
     }
 }
 
@@ -269,6 +254,7 @@ mod tests {
         fullest_ring_percent: 20,
         writer: WriterState::Idle,
         unwinding: UnwindStatistics {
+            walked: ENOUGH_STACKS,
             truncated: 0,
             large: 0,
             images_read: 0,
@@ -288,6 +274,7 @@ mod tests {
     fn unwound(truncated: u64, large: u64, images_read: u64) -> PassStatistics {
         PassStatistics {
             unwinding: UnwindStatistics {
+                walked: ENOUGH_STACKS,
                 truncated,
                 large,
                 images_read,
@@ -306,12 +293,16 @@ mod tests {
         passes.map(|(millis, pass)| control.decide(start + Duration::from_millis(millis), pass))
     }
 
+    fn large_first(now: Instant) -> Control {
+        Control::new(now, DumpSize::Large)
+    }
+
     fn sizes<const N: usize>(passes: [(u64, PassStatistics); N]) -> [DumpSize; N] {
-        decisions(Control::new, passes).map(|decision| decision.dump_size)
+        decisions(large_first, passes).map(|decision| decision.dump_size)
     }
 
     fn places<const N: usize>(passes: [(u64, PassStatistics); N]) -> [UnwindPlace; N] {
-        decisions(Control::new, passes).map(|decision| decision.unwind_place)
+        decisions(large_first, passes).map(|decision| decision.unwind_place)
     }
 
     #[test]
@@ -339,10 +330,45 @@ mod tests {
     }
 
     #[test]
+    fn dumps_that_are_small_at_first_grow_with_the_first_truncated_stack() {
+        use DumpSize::{Large, Small};
+        let small_first = |now| Control::new(now, Small);
+        let (truncated, large) = (unwound(1, 0, 0), unwound(0, 1, 0));
+        let passes = [
+            (1, CALM),
+            (2, large),
+            (3, truncated),
+            (4, large),
+            (5000, CALM),
+        ];
+        let sizes = decisions(small_first, passes).map(|decision| decision.dump_size);
+        assert_eq!(sizes, [Small, Small, Large, Large, Small]);
+    }
+
+    #[test]
     fn truncated_stacks_keep_dumps_large() {
         let passes = [(400, unwound(1, 0, 0)), (800, unwound(1, 0, 0))];
         assert_eq!(sizes(passes), [DumpSize::Large; 2]);
         assert_eq!(sizes([(499, CALM), (500, CALM)])[1], DumpSize::Small);
+    }
+
+    #[test]
+    fn dumps_stay_large_until_enough_stacks_have_shown_how_deep_they_are() {
+        let one = PassStatistics {
+            unwinding: UnwindStatistics {
+                walked: 1,
+                ..UnwindStatistics::default()
+            },
+            ..CALM
+        };
+        let none = PassStatistics {
+            unwinding: UnwindStatistics::default(),
+            ..CALM
+        };
+        // On a busy machine the program has hardly run, and goes deep then.
+        let passes = [(500, none), (900, one), (5000, none), (6000, CALM)];
+        use DumpSize::{Large, Small};
+        assert_eq!(sizes(passes), [Large, Large, Large, Small]);
     }
 
     #[test]
@@ -362,11 +388,11 @@ mod tests {
     #[test]
     fn rings_are_polled_often_while_stacks_do_not_fit_large_dumps() {
         let truncated = unwound(1, 0, 0);
-        let intervals = |passes| decisions(Control::new, passes).map(|one| one.poll_interval);
+        let intervals = |passes| decisions(large_first, passes).map(|one| one.poll_interval);
         assert_eq!(
-            intervals([(10, CALM), (20, truncated), (119, CALM), (120, CALM)]),
+            intervals([(10, CALM), (420, truncated), (519, CALM), (520, CALM)]),
             [
-                POLL_INTERVAL,
+                FIRST_POLL_INTERVAL,
                 DEEP_STACK_POLL_INTERVAL,
                 DEEP_STACK_POLL_INTERVAL,
                 POLL_INTERVAL
@@ -450,18 +476,5 @@ mod tests {
             DrainThread,
         ];
         assert_eq!(places(passes), expected);
-    }
-
-    #[test]
-    fn a_hold_does_not_double_for_ever() {
-        let start = Instant::now();
-        let mut hysteresis = Hysteresis::new(start, Duration::from_millis(500));
-        let mut now = start;
-        for _ in 0..20 {
-            now += LONGEST_HOLD;
-            assert_eq!(hysteresis.next(now, Need::Cheap), Way::Cheap);
-            assert_eq!(hysteresis.next(now, Need::Safe), Way::Safe);
-        }
-        assert_eq!(hysteresis.hold, LONGEST_HOLD);
     }
 }

@@ -10,8 +10,8 @@ use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::run::{Over, Run};
 use crate::sink::{Sink, Written};
-use crate::{Error, EventCount, Note, Summary};
-use rprof_abi::AttrFlags;
+use crate::{Error, EventCount, Note, Summary, Watch, WatchpointUse};
+use rprof_abi::{AttrFlags, event_type, sw};
 use rprof_perfdata::feature::{RecorderCost, SampleCoverage};
 use rprof_process::Child;
 use rprof_ringbuf::{Poller, Ring};
@@ -39,6 +39,8 @@ impl Run<'_> {
         }
         let over = ended.as_ref().ok().copied();
         let interrupts = Rc::clone(&self.interrupts);
+        let is_sampled_by_time = self.is_sampled_by_time();
+        let is_command = self.settings.watch == Watch::Command;
         let closed = self.close(ended, note);
         if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
             note(Note::WritingFailed(source.to_string()));
@@ -53,8 +55,14 @@ impl Run<'_> {
         // If the time was over, or the file full, the recording succeeded, whatever became of the command.
         let is_by_us = matches!(over, Some(Over::Time | Over::Size));
         let ended_with = ended_with.filter(|_| !is_by_us);
+        let used = child.as_ref().and_then(Child::cpu_time);
+        let used = used
+            .filter(|_| is_command)
+            .map(|used| used.user + used.system);
+        let used = used.and_then(|used| u64::try_from(used.as_nanos()).ok());
         match closed {
             Ok(summary) => Ok(Summary {
+                ran_ns: summary.ran_ns.or(used).filter(|_| is_sampled_by_time),
                 status: ended_with,
                 ended_by: stopped_by.filter(|_| over == Some(Over::Interrupted)),
                 ..summary
@@ -104,6 +112,7 @@ impl Run<'_> {
             return Err(error);
         }
         let (lost_samples, lost_sideband) = rest.lost?;
+        let watchpoints = unwound.as_ref().map(|unwound| unwound.watchpoints);
         let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
         let entered = Option::flatten(entered);
         let mut all_counts = self.files.earlier.counts;
@@ -148,6 +157,7 @@ impl Run<'_> {
                 (size_bytes + plain).saturating_sub(cost.written_bytes)
             }),
             stacks: earlier.stacks_with(stacks),
+            watchpoints: watchpoints.unwrap_or_default(),
             coverage,
             ..summary
         })
@@ -203,12 +213,20 @@ impl Run<'_> {
             samples: counts.samples,
             lost_samples: None,
             enough_pages: None,
+            has_dumps_of_hits: self
+                .opened
+                .sampling
+                .events
+                .iter()
+                .any(EventCounters::has_dumps_of_hits),
+            ran_ns: self.clocked_ns(),
             cost: RecorderCost::default(),
             budget: self.budget.as_ref().map(|budget| budget.cuts),
             lost_at_least: counts.lost_at_least,
             lost_sideband: 0,
             throttled: counts.throttled,
             stacks: None,
+            watchpoints: WatchpointUse::default(),
             shortened: counts.shortened,
             was_writer_late: self.sink.was_late,
             own_samples: counts.own_samples,
@@ -228,6 +246,24 @@ impl Run<'_> {
                 .is_some_and(Coverage::has_any_by_cpu),
             status: None,
         }
+    }
+
+    /// Whether there are as many samples as there was time to run, for the whole of the recording.
+    fn is_sampled_by_time(&self) -> bool {
+        let first = self.opened.sampling.events.first();
+        let is_frequency = first.is_none_or(|event| event.attr.flags.has(AttrFlags::FREQ));
+        is_frequency && self.settings.watch != Watch::All && self.settings.is_for_all_time()
+    }
+
+    /// The time that a clock among the events has counted, of all threads.
+    fn clocked_ns(&self) -> Option<u64> {
+        let is_by_thread = self.drain.lineage.is_none() && !self.opened.is_by_cpu();
+        let clocks = [sw::CPU_CLOCK, sw::TASK_CLOCK];
+        let is_clock = |event: &&EventCounters| {
+            event.attr.kind == event_type::SOFTWARE && clocks.contains(&event.attr.config)
+        };
+        let mut events = self.opened.sampling.events.iter().filter(|_| is_by_thread);
+        events.find(is_clock).map(|clock| clock.totals().count)
     }
 
     /// The probes, if none of them was hit by what is recorded.

@@ -2,9 +2,9 @@
 
 use crate::advice;
 use crate::opening::place::Place;
-use crate::probes::error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
+use rprof_probes::{DefineError, NoPlace};
 use rprof_ringbuf::{MapError, OpenError, Target};
 use rprof_targets::rights::advice::{Foreign, foreign, of_event};
 use rprof_targets::{CgroupError, ControlError};
@@ -69,6 +69,9 @@ pub enum Error {
     /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
     #[error("the output takes no more data: the rest of the recording is lost")]
     Stuck,
+    /// The user asked once more for an end, while stacks were unwound.
+    #[error("interrupted again while stacks were unwound: the rest of the recording is lost")]
+    GivenUp,
     /// The thread that writes has ended; why is said by another error, if there is one.
     #[error("the writer thread has ended")]
     WriterGone,
@@ -106,20 +109,18 @@ pub enum Error {
         source: io::Error,
     },
     /// A probe has no place.
-    #[error("no place for '{event}'")]
-    Probe {
-        /// The event.
-        event: String,
-        /// Why.
-        source: ProbeError,
-    },
+    #[error(transparent)]
+    Probe(#[from] NoPlace),
+    /// A probe cannot be defined.
+    #[error(transparent)]
+    Define(#[from] DefineError),
     /// A probe is not allowed.
-    #[error("event '{event}': probes need CAP_PERFMON or root: {fix}")]
+    #[error("event '{event}': {why}")]
     ProbeForbidden {
         /// The event.
         event: String,
-        /// What would allow it.
-        fix: String,
+        /// What it needs, and what would allow it.
+        why: String,
     },
     /// Probes are watched on CPUs, values are of threads.
     #[error(

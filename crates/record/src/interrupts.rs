@@ -6,6 +6,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::sys::{Signal, Signals};
 use std::cell::Cell;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -45,8 +46,35 @@ impl Wish {
 pub(crate) enum NoAnswer {
     /// Its own error says more.
     Gone,
-    /// The user wants an end, and nothing has moved for [`STALL_TIMEOUT`].
+    /// The user wants an end, and the output has taken nothing for [`STALL_TIMEOUT`].
     Stuck,
+    /// The user asked once more for an end, while stacks were unwound.
+    GivenUp,
+}
+
+/// How far the thread is that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Changes with every step.
+    pub(crate) steps: u64,
+    pub(crate) at: Step,
+}
+
+/// What it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It waits for the output, which may be a disk, or a pipe that nobody reads.
+    Writing,
+    /// It computes, and comes to an end.
+    Unwinding,
+}
+
+impl Progress {
+    /// Of what writes only.
+    pub(crate) fn writing(steps: u64) -> Self {
+        let at = Step::Writing;
+        Self { steps, at }
+    }
 }
 
 impl From<NoAnswer> for Error {
@@ -54,6 +82,7 @@ impl From<NoAnswer> for Error {
         match no_answer {
             NoAnswer::Gone => Self::WriterGone,
             NoAnswer::Stuck => Self::Stuck,
+            NoAnswer::GivenUp => Self::GivenUp,
         }
     }
 }
@@ -73,20 +102,20 @@ pub(crate) struct Interrupts {
     stopped_by: Cell<Option<i32>>,
     has_command: Cell<bool>,
     has_waited: Cell<bool>,
-    is_stuck: Cell<bool>,
+    no_answer: Cell<Option<NoAnswer>>,
     wants_snapshot: Cell<bool>,
 }
 
 impl Interrupts {
-    /// From now on signals are heard here; call it before any thread is started.
-    pub(crate) fn listen() -> Result<Self, Error> {
+    /// From now on these signals are heard here; they must be blocked before any thread is started.
+    pub(crate) fn listen(signals: io::Result<Signals>) -> Result<Self, Error> {
         Ok(Self {
-            signals: Signals::block().map_err(Error::system("blocking signals"))?,
+            signals: signals.map_err(Error::system("blocking signals"))?,
             wish: Cell::new(Wish::GoOn),
             stopped_by: Cell::new(None),
             has_command: Cell::new(false),
             has_waited: Cell::new(false),
-            is_stuck: Cell::new(false),
+            no_answer: Cell::new(None),
             wants_snapshot: Cell::new(false),
         })
     }
@@ -181,29 +210,39 @@ impl Interrupts {
     }
 
     /// Waits for what another thread sends. Once the user wants an end, it waits only while something moves
-    /// there. After nothing moved once, it does not wait again.
+    /// there, or is computed. After nothing moved once, it does not wait again.
     pub(crate) fn receive<T>(
         &self,
         from: &Receiver<T>,
-        moved: impl Fn() -> u64,
+        progress: impl Fn() -> Progress,
     ) -> Result<T, NoAnswer> {
-        let mut last = (moved(), Instant::now());
+        let mut last = (progress(), Instant::now());
         loop {
             match from.recv_timeout(POLL_INTERVAL) {
                 Ok(sent) => return Ok(sent),
                 Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Gone),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let (now, wish) = (moved(), self.wish());
+            let (now, wish) = (progress(), self.wish());
             if now != last.0 || wish < Wish::Stop {
                 last = (now, Instant::now());
             }
-            let is_over = wish == Wish::GiveUp || last.1.elapsed() >= STALL_TIMEOUT;
-            if is_over || self.is_stuck.get() {
-                self.is_stuck.set(true);
-                return Err(NoAnswer::Stuck);
+            let no_answer = no_answer(now.at, wish, last.1.elapsed());
+            let no_answer = self.no_answer.get().or(no_answer);
+            self.no_answer.set(no_answer);
+            if let Some(no_answer) = no_answer {
+                return Err(no_answer);
             }
         }
+    }
+}
+
+/// Whether a thread that does this, and nothing else for so long, is not waited for any more, and why.
+fn no_answer(at: Step, wish: Wish, since: Duration) -> Option<NoAnswer> {
+    match at {
+        Step::Writing if wish == Wish::GiveUp || since >= STALL_TIMEOUT => Some(NoAnswer::Stuck),
+        Step::Unwinding if wish == Wish::GiveUp => Some(NoAnswer::GivenUp),
+        Step::Writing | Step::Unwinding => None,
     }
 }
 
@@ -216,6 +255,24 @@ impl AsFd for Interrupts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_output_that_takes_nothing_is_given_up_by_itself() {
+        let long = Duration::from_secs(3600);
+        let (stop, give_up) = (Wish::Stop, Wish::GiveUp);
+        assert_eq!(no_answer(Step::Writing, stop, Duration::ZERO), None);
+        assert_eq!(no_answer(Step::Writing, stop, long), Some(NoAnswer::Stuck));
+        assert_eq!(no_answer(Step::Unwinding, stop, long), None);
+        let now = Duration::ZERO;
+        assert_eq!(
+            no_answer(Step::Writing, give_up, now),
+            Some(NoAnswer::Stuck)
+        );
+        assert_eq!(
+            no_answer(Step::Unwinding, give_up, now),
+            Some(NoAnswer::GivenUp)
+        );
+    }
 
     #[test]
     fn each_signal_asks_for_more() {

@@ -27,6 +27,7 @@ mod ending;
 mod error;
 mod give_up;
 mod grace_period;
+mod hysteresis;
 mod interrupts;
 mod jit_clock;
 mod live;
@@ -56,10 +57,12 @@ pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::saved::{save_segments, write_segments};
 pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments, segments};
 pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
-pub use probes::error::ProbeError;
+pub use rprof_probes::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
 pub use sample_fields::{SampleFields, Space, user_registers};
-pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{
+    CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch, WatchpointUse,
+};
 pub use sideband::Sideband;
 pub use start::record;
 pub use switching::remote_control::ControlNote;

@@ -121,6 +121,11 @@ pub enum Note {
         /// The event.
         event: String,
     },
+    /// Probes are opened for everybody: threads and children cannot inherit them.
+    ProbesOfEverybody {
+        /// Why not.
+        why: String,
+    },
     /// A process has a jitdump, and times are of another clock than the jitdump's.
     JitClock,
     /// Events were off while overwritten rings were read.
@@ -382,6 +387,11 @@ impl fmt::Display for Note {
                 f,
                 "'{event}' must be where an instruction begins: elsewhere, every program that comes there \
                  crashes"
+            ),
+            Self::ProbesOfEverybody { why } => write!(
+                f,
+                "tracefs cannot be written ({why}): probes are set in every process, and hits of others are \
+                 discarded (run with sudo to set them only in what is recorded)"
             ),
             Self::JitClock => write!(
                 f,

@@ -1,6 +1,6 @@
 //! A recording that is going on.
 
-use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
+use crate::control::{Control, Decision, DumpSize, POLL_INTERVAL, PassStatistics};
 use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::drain::lineage::Lineage;
@@ -85,7 +85,7 @@ impl Run<'_> {
         let enabling = "enabling events";
         self.opened
             .sideband
-            .enable()
+            .enable(DumpSize::Large)
             .map_err(Error::system(enabling))?;
         if let Some(trigger) = &self.trigger {
             trigger.enable()?;
@@ -109,7 +109,7 @@ impl Run<'_> {
         } else if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
             self.opened
                 .sampling
-                .enable()
+                .enable(self.opened.dump_size)
                 .map_err(Error::system(enabling))?;
         }
         match gated {
@@ -146,7 +146,7 @@ impl Run<'_> {
         triggers.for_each(|owner| wakeups.add(owner));
         self.switching.begin(&self.settings.when, &mut wakeups);
         let mut grace_period = GracePeriod::default();
-        let mut poll_interval = POLL_INTERVAL;
+        let mut poll_interval = self.control.calm_interval(Instant::now());
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);

@@ -61,9 +61,12 @@ impl Run<'_> {
             // Stacks are unwound all the same.
             true => {
                 let mut records = Vec::new();
-                let described = self.describe(&processes, &go_on, &mut |_, record| {
+                let described = self.describe(&processes, &go_on, &mut |sink, record| {
                     records.extend_from_slice(record);
-                    Ok(())
+                    match records.len() >= MAX_KNOWN {
+                        true => sink.know(std::mem::take(&mut records)),
+                        false => Ok(()),
+                    }
                 })?;
                 self.sink.know(records)?;
                 described
@@ -201,6 +204,9 @@ impl Describer<'_> {
         }
     }
 }
+
+/// Bytes of records that the unwinder gets to know together: others may have mapped any number of files.
+const MAX_KNOWN: usize = 256 << 10;
 
 /// Takes a record; the sink is for those that write it there.
 type Push<'p> = dyn FnMut(&mut Sink, &[u8]) -> Result<(), NoAnswer> + 'p;

@@ -4,10 +4,11 @@ use crate::{Matching, SampleFields, SegmentOutput, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
-use rprof_ringbuf::sys::Clock;
+use rprof_ringbuf::sys::{Clock, Signals};
 use rprof_targets::Cgroups;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -114,6 +115,8 @@ pub struct Settings {
     pub clock: Clock,
     /// Callers.
     pub call_chains: CallChains,
+    /// Prove stacks that are deeper than their dumps by watchpoints: each deep thread lends a debug register.
+    pub watchpoints: bool,
     /// What else samples hold.
     pub fields: SampleFields,
     /// What else is told beside samples.
@@ -164,6 +167,15 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Blocks the signals that a recording hears: one that ends a program whose terminal somebody else has to give back
+    /// first ends the recording.
+    pub(crate) fn block_signals(&self) -> io::Result<Signals> {
+        match self.hides_command {
+            true => Signals::block_beside_screen(),
+            false => Signals::block(),
+        }
+    }
+
     /// Whether samples of all that was asked for are taken, from the start to the end: then they can be
     /// compared with the time that there was.
     pub(crate) fn is_for_all_time(&self) -> bool {
@@ -176,6 +188,20 @@ impl Settings {
         // perf reads unwind tables through the mappings that they are in.
         self.call_chains.keeps_dumps() || self.fields.has_data_addresses()
     }
+}
+
+/// How watchpoints were used to prove deep stacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WatchpointUse {
+    /// How many were set, one at a time for each thread.
+    pub set: u64,
+    /// Those whose word was written to.
+    pub hit: u64,
+    /// Those that were taken back for a debugger, or for events that the process opened.
+    pub taken_back: u64,
+    /// Those that were wanted and not set: the debug registers are a debugger's, the process has events of
+    /// its own, or the kernel has no register left.
+    pub withheld: u64,
 }
 
 /// Who records.
@@ -223,6 +249,11 @@ pub struct Summary {
     pub lost_at_least: u64,
     /// Data pages of rings that would have held what was lost.
     pub enough_pages: Option<u64>,
+    /// Each hit of an event was a sample with a stack dump: samples without would have had more room.
+    pub has_dumps_of_hits: bool,
+    /// CPU time of what was recorded, nanoseconds; `None` if that is not known, or says nothing of how many samples there
+    /// are.
+    pub ran_ns: Option<u64>,
     /// What the recording cost.
     pub cost: RecorderCost,
     /// What was given up to stay within a share of a CPU, if one was given.
@@ -233,6 +264,8 @@ pub struct Summary {
     pub throttled: u64,
     /// How stacks ended that were unwound.
     pub stacks: Option<StackEnds>,
+    /// How deep stacks were proved, if stacks were unwound.
+    pub watchpoints: WatchpointUse,
     /// Dumps of which less was kept than the kernel copied, since the writer could not keep up.
     pub shortened: u64,
     /// Draining waited for the writer, and rings filled up meanwhile.

@@ -29,4 +29,4 @@ pub use table::{
 pub use tasks::{TaskDetail, write_tasks};
 pub use totals::Percentage;
 pub use tree::{Graph, NodeValue, PrintType};
-pub use unnamed::unnamed_lines;
+pub use unnamed::{interpreter_line, unnamed_lines};

@@ -38,11 +38,12 @@ pub fn quality_advice(profile: &Profile) -> Option<String> {
     let flaws = Quality::of(profile).flaws();
     let again = profile.about.recorder_to_run();
     Some(match flaws.first()? {
-        Flaw::Lost => {
-            format!(
-                "samples are missing: larger buffers ({again} -m 8M), or fewer samples (-F 999)"
-            )
-        }
+        Flaw::Lost => match profile.about.larger_rings() {
+            Some(size) => format!(
+                "samples are missing: larger buffers ({again} -m {size}), or fewer samples (-F 999)"
+            ),
+            None => format!("samples are missing: take fewer ({again} -F 999)"),
+        },
         Flaw::Throttled => {
             format!("the kernel stopped sampling now and then: sample less often ({again} -F 999)")
         }
@@ -121,6 +122,10 @@ mod tests {
         );
         let advice = quality_advice(&profile).unwrap();
         assert!(advice.contains("(rprof record -m 8M)"), "{advice}");
+        profile.about.command = ["rprof", "record", "-m", "8M"].map(str::to_owned).into();
+        let advice = quality_advice(&profile).unwrap();
+        assert!(advice.contains("(rprof record -m 16M)"), "{advice}");
+        profile.about.command.clear();
         profile.about.is_live = true;
         let advice = quality_advice(&profile).unwrap();
         assert!(advice.contains("(rprof top -m 8M)"), "{advice}");

@@ -2,7 +2,7 @@
 
 use super::gaps::write_gaps;
 use super::table::left_out;
-use super::unnamed::unnamed_lines;
+use super::unnamed::{interpreter_line, unnamed_lines};
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::{EndedStacks, Profile, Unwound};
 use rprof_untrusted::printable;
@@ -42,6 +42,9 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     unnamed
         .iter()
         .try_for_each(|line| writeln!(out, "  {line}"))?;
+    if let Some(line) = interpreter_line(profile) {
+        writeln!(out, "\nInterpreted: {line}")?;
+    }
     write_records(profile, out)
 }
 

@@ -4,8 +4,8 @@ use rprof_base::Share;
 use rprof_profile::Profile;
 use rprof_untrusted::printable;
 
-/// One line for each image whose missing names are worth one, heaviest first: its share, why, and
-/// what would hint it. None if nothing is missing.
+/// One line for each image whose missing names are worth one, heaviest first: its share, why, and what would give it
+/// names; then one of all others. None if nothing is missing.
 pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
     let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
@@ -22,14 +22,15 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
             true => "",
             false => ": rprof symbols",
         };
-        lines.push(format!("{} more{why}", listed.n_others));
+        let share = listed.others;
+        lines.push(format!("{share:>6.2}%  {} more{why}", listed.n_others));
     }
-    lines.extend(python_line(profile));
     lines
 }
 
-/// What to do about Python's functions, if its interpreter takes time and none of them has a name.
-fn python_line(profile: &Profile) -> Option<String> {
+/// What to do about Python's functions, if its interpreter takes time and none of them has a name. The interpreter
+/// itself has one, so it is not among what lacks names.
+pub fn interpreter_line(profile: &Profile) -> Option<String> {
     let name = |frame| {
         let name = profile.frames.of(frame).name?;
         Some(profile.strings.of(name).into_raw())
@@ -51,7 +52,7 @@ fn python_line(profile: &Profile) -> Option<String> {
     let share = Share::of(interpreted, total);
     (share >= Profile::MIN_UNNAMED).then(|| {
         let how = "its functions have names with python3 -X perf (3.12 or newer)";
-        format!("{share:>6.2}%  Python's interpreter: {how}")
+        format!("{share:.2}% in Python's interpreter: {how}")
     })
 }
 
@@ -69,13 +70,32 @@ mod tests {
     #[test]
     fn where_python_runs_it_is_said_how_to_see_its_functions() {
         let eval = "_PyEval_EvalFrameDefault";
-        let lines = unnamed_lines(&of_functions(&[eval, "main"]));
-        assert!(lines[0].starts_with(" 50.00%  Python") && lines[0].contains("-X perf"));
-        assert_eq!(lines.len(), 1);
+        let line = interpreter_line(&of_functions(&[eval, "main"])).unwrap();
+        assert!(line.starts_with("50.00% in Python's interpreter: ") && line.contains("-X perf"));
         let none = [&[eval, "py::work:/a.py"][..], &["main"]];
         for names in none {
-            assert!(unnamed_lines(&of_functions(names)).is_empty());
+            assert_eq!(interpreter_line(&of_functions(names)), None);
         }
+    }
+
+    #[test]
+    fn shares_of_what_lacks_names_add_up_to_the_quality_lines() {
+        let mut profile = of_functions(&["_PyEval_EvalFrameDefault"; 1000]);
+        let unnamed = |weight: u64| UnnamedImage {
+            path: weight.to_string(),
+            weight,
+            reason: "stripped".to_owned(),
+            hint: None,
+        };
+        profile.unnamed = [30, 20, 10, 9, 8, 7, 6, 3].map(unnamed).into();
+        let lines = unnamed_lines(&profile);
+        let shares = lines.iter().map(|line| line.split_once('%').unwrap().0);
+        let sum: f64 = shares
+            .map(|share| share.trim().parse::<f64>().unwrap())
+            .sum();
+        let all = format!("{sum:.1} % without names");
+        assert!(crate::quality_line(&profile).contains(&all), "{lines:?}");
+        assert_eq!(lines[5], "  1.60%  3 more: rprof symbols");
     }
 
     #[test]

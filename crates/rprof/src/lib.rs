@@ -15,7 +15,7 @@ mod usage;
 
 use anyhow::anyhow;
 use args::{Args, Command};
-use rprof_ringbuf::sys::Rights;
+use rprof_ringbuf::sys::{self, Rights, SignalsAtStart};
 use std::process::ExitCode;
 use usage::Usage;
 
@@ -40,10 +40,43 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let signals = SignalsAtStart::hold();
+    if sys::stack_limit() >= STACK {
+        return run(rights, signals);
+    }
+    // The limit is for the first thread, and who has set it may have forbidden to raise it.
+    let thread = std::thread::Builder::new().stack_size(ROOMY_STACK);
+    let ran = std::thread::scope(|scope| {
+        let thread = thread.spawn_scoped(scope, || run(rights, signals))?;
+        // It has said why it panicked.
+        Ok(thread.join().unwrap_or(ExitCode::from(PANICKED)))
+    });
+    ran.unwrap_or_else(|error: std::io::Error| {
+        say::error(
+            &anyhow!(error).context("starting a thread, as the stack is too small (ulimit -s)"),
+        );
+        ExitCode::FAILURE
+    })
+}
+
+/// What the first thread needs of stack at least, bytes: as much as std gives every other one.
+const STACK: u64 = 2 << 20;
+
+/// What a thread gets in its stead, bytes: as much as Linux gives the first one.
+const ROOMY_STACK: usize = 8 << 20;
+
+/// The exit code of std for a panic.
+const PANICKED: u8 = 101;
+
+/// Not a part of what runs on a small stack.
+#[inline(never)]
+fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
     let args = match Args::read(std::env::args_os()) {
         Ok(args) => args,
         Err(error) => return usage::answer(&error),
     };
+    // Commands that record hear them; others end by them.
+    let _signals = args.command.is_waiting().then_some(signals);
     let paging = args.paging;
     let failure = match args.command {
         // 1 says that what is compared differs beyond a condition: as of diff(1).

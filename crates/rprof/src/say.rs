@@ -3,7 +3,7 @@
 use rprof_base::{Counted, Share};
 use rprof_locate::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
-use rprof_report::{quality_advice, quality_line, unnamed_lines};
+use rprof_report::{interpreter_line, quality_advice, quality_line, unnamed_lines};
 use rprof_untrusted::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -63,6 +63,9 @@ pub(crate) fn unnamed(profile: &Profile) {
         line("without names:");
     }
     lines.iter().for_each(|one| line(format_args!("  {one}")));
+    if let Some(interpreted) = interpreter_line(profile) {
+        line(format_args!("interpreted: {interpreted}"));
+    }
 }
 
 /// What ended the command, with its causes.

@@ -208,11 +208,11 @@ impl<'a> Line<'a> {
         let (symbols, location) = self.symbols?;
         let frame = symbols.frames(location).get(idx)?;
         let name = symbols.functions.of(*frame).name?;
-        let offset = symbols.offset(location);
-        Some((
-            symbols.strings.of(name),
-            offset.wrapping_add(u64::from(self.is_return)),
-        ))
+        let offset = match self.is_return {
+            true => symbols.return_offset(location),
+            false => symbols.offset(location),
+        };
+        Some((symbols.strings.of(name), offset))
     }
 
     /// The source file and line.

@@ -34,9 +34,9 @@ use pass::ScriptPass;
 use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
-    Address, DecodedSample, First, Kernel, Progress, Query, Recording, SampleOrder, StackEndCounts,
-    Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter, find_locations,
-    progress_of, run_ordered,
+    DecodedSample, First, Kernel, OtherAddress, Progress, Query, Recording, SampleOrder,
+    StackEndCounts, Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter,
+    find_locations, progress_of, run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
@@ -177,9 +177,11 @@ fn symbols_of(
     if !shows_names && !filters_functions {
         return Ok(None);
     }
-    let more = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(Address)| {
+    let more = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(OtherAddress)| {
         let fields = fields.get(decoded.event).copied().unwrap_or_default();
-        for_each_named(query, fields, decoded, visit);
+        for_each_named(query, fields, decoded, &mut |address| {
+            visit(OtherAddress::At(address));
+        });
     };
     let n_chunks = query.recording.n_chunks();
     let found = find_locations(query, more, &mut |done| {

@@ -272,13 +272,13 @@ impl Counted<'_> {
     fn has_clock(&self, event: &StatEvent) -> bool {
         let is_it = |other: &StatEvent| other.role == Some(Role::Clock);
         let mut events = self.events.iter();
-        events.any(|other| is_it(other) && other.is_supported && other.cgroup == event.cgroup)
+        events.any(|other| is_it(other) && other.is_counted() && other.cgroup == event.cgroup)
     }
 
     /// Whether an event of such a role is counted of the same.
     fn has(&self, event: &StatEvent, is_it: impl Fn(Role) -> bool) -> bool {
         let is_alike = |other: &&StatEvent| {
-            other.is_supported
+            other.is_counted()
                 && other.cgroup == event.cgroup
                 && are_alike(&event.attr, &other.attr)
         };

@@ -47,14 +47,6 @@ pub enum Error {
         /// The one that is refused.
         member: String,
     },
-    /// Probes are looked up by the recorder only.
-    #[error(
-        "{event}: probes are not counted: define one in tracefs (perf probe does), and count its tracepoint"
-    )]
-    Probe {
-        /// The event.
-        event: String,
-    },
     /// Latencies are in samples.
     #[error(
         "{event}: the retire latency is in samples, and is not counted: rprof record -e {event}, then \

@@ -4,7 +4,7 @@ use crate::counts_file::{
     ROUND_INTERVAL, TAG_AGGREGATION, TAG_INTERVAL, TAG_SCALE, aggregation_of,
 };
 use crate::derived::Counted;
-use crate::opening::{Cell, StatEvent};
+use crate::opening::{Cell, EventState, StatEvent};
 use crate::output::{Footer, Printer, Span};
 use crate::rows::AddedUp;
 use crate::runs::Runs;
@@ -304,7 +304,9 @@ impl<'r> Kept<'r> {
         let rows: Vec<_> = cells.iter().map(|cells| added_up.rows(cells)).collect();
         let mut events = self.events.clone();
         for (event, cells) in events.iter_mut().zip(cells) {
-            event.is_supported = !cells.is_empty();
+            if cells.is_empty() {
+                event.state = EventState::NotSupported;
+            }
         }
         let span = Span {
             counted: Counted {

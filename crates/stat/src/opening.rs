@@ -1,6 +1,9 @@
 //! Events, opened in their groups for everybody they are counted of, and read.
 
+mod event;
 mod filter;
+
+pub(crate) use event::{EventState, StatEvent};
 
 use crate::error::Error;
 use crate::role::Role;
@@ -12,58 +15,7 @@ use rprof_ringbuf::count::{CounterGroup, Door, GroupError, Reading, Values};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Cpu, OpenError, Target};
 use rprof_targets::CgroupFolder;
-use rprof_targets::rights::advice::{Foreign, foreign, of_event};
-
-/// An event as it is counted and shown.
-#[derive(Clone, Debug)]
-pub(crate) struct StatEvent {
-    /// As it was opened: with `u` where the kernel may not be counted.
-    pub(crate) name: String,
-    pub(crate) unit: Unit,
-    /// What it says beside others.
-    pub(crate) role: Option<Role>,
-    /// Name of its control group.
-    pub(crate) cgroup: Option<String>,
-    /// Whether this machine counts it.
-    pub(crate) is_supported: bool,
-    pub(crate) attr: PerfEventAttr,
-    is_inherited: bool,
-    /// Which hits of it are counted.
-    filter: Option<String>,
-}
-
-impl StatEvent {
-    /// One of a file.
-    pub(crate) fn kept(name: &str, attr: &PerfEventAttr) -> Self {
-        Self {
-            name: name.to_owned(),
-            unit: Unit {
-                name: String::new(),
-                scale: 1.0,
-            },
-            role: Role::of_attr(attr, name),
-            cgroup: None,
-            is_supported: true,
-            attr: attr.clone(),
-            is_inherited: true,
-            filter: None,
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn for_test(event: &Event, role: Option<Role>, unit: Unit) -> Self {
-        Self {
-            name: event.name.clone(),
-            unit,
-            role,
-            cgroup: None,
-            is_supported: true,
-            attr: event.attr.clone(),
-            is_inherited: true,
-            filter: None,
-        }
-    }
-}
+use rprof_targets::rights::advice::{Foreign, foreign, of_event, without_kernel};
 
 /// One counter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +82,6 @@ impl<D: Door + Clone> Counters<D> {
             let Some(event) = wanted.events.get(*event) else {
                 continue;
             };
-            if event.probe.is_some() {
-                let event = event.name.clone();
-                return Err(Error::Probe { event });
-            }
             if event.has_latencies() {
                 let event = event.name.clone();
                 return Err(Error::Latency { event });
@@ -149,9 +97,10 @@ impl<D: Door + Clone> Counters<D> {
             unit: unit_of(event),
             role: Role::of(event),
             cgroup: cgroup.map(|cgroup| cgroup.name().to_owned()),
-            is_supported: true,
+            state: EventState::Counted,
             attr: event.attr.clone(),
             is_inherited: event.is_inherited,
+            is_of_kernel: event.is_of_kernel(),
             filter: event.filter.clone(),
         };
         let mut opener = Opener {
@@ -168,11 +117,24 @@ impl<D: Door + Clone> Counters<D> {
         for group in groups {
             opener.group(&events, &group)?;
         }
+        opener.out.check_rights()?;
         Ok(opener.out)
     }
 }
 
 impl<D: Door> Counters<D> {
+    /// Whether something may be counted.
+    fn check_rights(&self) -> Result<(), Error> {
+        let mut events = self.events.iter();
+        match events.find(|event| event.state == EventState::NotPermitted) {
+            Some(event) if self.groups.is_empty() => Err(Error::Denied {
+                event: event.name.clone(),
+                advice: without_kernel(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Starts or stops all.
     pub(crate) fn enable(&self, is_on: bool) -> std::io::Result<()> {
         let mut groups = self.groups.iter();
@@ -368,6 +330,10 @@ impl<D: Door + Clone> Opener<'_, D> {
         if matches!(error.source, OpenError::Access) && self.drops_kernel(nth) {
             return Ok(Way::Again);
         }
+        let is_alone = members.len() == 1 || !is_leader;
+        if matches!(error.source, OpenError::Access) && is_alone && self.is_of_kernel(nth) {
+            return Ok(self.without(nth, EventState::NotPermitted));
+        }
         if is_invalid && !is_leader && self.open_at(&[nth], place).is_ok() {
             return Ok(Way::Alone);
         }
@@ -377,10 +343,22 @@ impl<D: Door + Clone> Opener<'_, D> {
         if is_leader && members.len() > 1 {
             return Ok(Way::NoLeader);
         }
+        Ok(self.without(nth, EventState::NotSupported))
+    }
+
+    fn without(&mut self, nth: usize, state: EventState) -> Way {
         if let Some(event) = self.out.events.get_mut(nth) {
-            event.is_supported = false;
+            event.state = state;
         }
-        Ok(Way::Without(nth))
+        Way::Without(nth)
+    }
+
+    /// Whether it counts nothing without the kernel, and has not been asked for so.
+    fn is_of_kernel(&self, nth: usize) -> bool {
+        let event = self.out.events.get(nth);
+        event.is_some_and(|event| {
+            event.is_of_kernel && !event.attr.flags.has(AttrFlags::EXCLUDE_KERNEL)
+        })
     }
 
     /// PMUs that cannot exclude guests count them, as in perf.
@@ -401,7 +379,7 @@ impl<D: Door + Clone> Opener<'_, D> {
         };
         let flags = event.attr.flags;
         let excluded = AttrFlags::EXCLUDE_KERNEL;
-        if flags.has(excluded) || flags.has(AttrFlags::EXCLUDE_USER) {
+        if event.is_of_kernel || flags.has(excluded) || flags.has(AttrFlags::EXCLUDE_USER) {
             return false;
         }
         event.attr.flags = flags.with(excluded).with(AttrFlags::EXCLUDE_HV);

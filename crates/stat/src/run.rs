@@ -3,12 +3,12 @@
 use crate::control::{Refused, Word, words};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
-use crate::opening::{Cell, Counters, How, Wanted};
+use crate::opening::{Cell, Counters, EventState, How, Wanted};
 use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
 use crate::schedule::{Due, Schedule};
-use crate::targets::{Targets, is_of_cpus, online};
+use crate::targets::{Targets, children_of, is_of_cpus, online};
 use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
@@ -25,11 +25,15 @@ use std::time::{Duration, Instant};
 /// How it ended.
 #[derive(Debug)]
 pub struct StatEnd {
+    /// Child processes that ran already, and were not counted.
+    pub uncounted_children: usize,
     /// The command's, of its last run.
     pub status: Option<ExitStatus>,
     /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
     /// large.
     pub never_counted: Vec<String>,
+    /// Events of the kernel that this user may not count.
+    pub not_permitted: Vec<String>,
     /// Words on the pipe that were not obeyed, with the reason.
     pub refused: Vec<String>,
 }
@@ -43,6 +47,10 @@ pub fn stat(
     file: Option<CountsFile>,
     out: &mut dyn Write,
 ) -> Result<StatEnd, Error> {
+    let uncounted_children = match (&settings.watch, settings.children) {
+        (WhoseEvents::Processes(pids), false) => children_of(pids).len(),
+        _ => 0,
+    };
     let mut whole = Whole::new(settings, out)?;
     whole.file = file;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
@@ -61,7 +69,9 @@ pub fn stat(
     whole.finish()?;
     Ok(StatEnd {
         status,
+        uncounted_children,
         never_counted: whole.never_counted(),
+        not_permitted: whole.not_permitted(),
         refused: whole.refused.in_words(),
     })
 }
@@ -383,6 +393,12 @@ impl<'w> Whole<'w> {
             .map_err(Error::Write)
     }
 
+    fn not_permitted(&self) -> Vec<String> {
+        let events = self.last.iter().flat_map(|last| &last.events);
+        let denied = events.filter(|event| event.state == EventState::NotPermitted);
+        denied.map(|event| event.name.clone()).collect()
+    }
+
     fn never_counted(&self) -> Vec<String> {
         let Some(last) = &self.last else {
             return Vec::new();
@@ -394,7 +410,7 @@ impl<'w> Whole<'w> {
             let enabled = rows.iter().any(|row| row.enabled_ns > 0.0);
             enabled && rows.iter().all(|row| !row.is_counted())
         };
-        let starved = both.filter(|(event, rows)| event.is_supported && is_starved(rows));
+        let starved = both.filter(|(event, rows)| event.is_counted() && is_starved(rows));
         starved.map(|(event, _)| event.name.clone()).collect()
     }
 }

@@ -24,6 +24,8 @@ pub struct StatSettings {
     pub command: Vec<OsString>,
     /// What is added up.
     pub aggregation: Aggregation,
+    /// With processes: the child processes that run already, too.
+    pub children: bool,
     /// Threads and processes that start later are counted, too.
     pub inherit: bool,
     /// Counts are scaled where counters took turns.

@@ -1,6 +1,6 @@
 //! The pipes of `--control`: lines come, and each that was obeyed is acknowledged, as perf does it.
 
-use rprof_untrusted::Seen;
+use rprof_untrusted::open_fifo;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -47,8 +47,7 @@ impl ControlLines {
     /// [`ControlError`].
     pub fn open(pipes: &ControlPipes) -> Result<Self, ControlError> {
         let open = |path: &Path| {
-            let opened = Seen::at(path).and_then(|seen| seen.open_fifo());
-            opened.map_err(|source| ControlError {
+            open_fifo(path).map_err(|source| ControlError {
                 path: path.to_owned(),
                 source,
             })

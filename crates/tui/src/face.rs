@@ -26,8 +26,8 @@ pub struct FunctionOf {
     pub name: String,
     /// Short name of its image.
     pub image: String,
-    /// Where it starts in the image.
-    pub start: Option<u64>,
+    /// Whether its code was inlined into other functions.
+    pub is_inlined: bool,
 }
 
 /// Code that is asked for.

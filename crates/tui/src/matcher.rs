@@ -43,14 +43,15 @@ impl Matcher {
     }
 }
 
-/// Reads a list of names as the filters have it.
+/// Reads a list of names as the filters have it, but that plain ones are parts of names, as in a search.
 pub(crate) fn names(text: &str) -> Result<NameList, String> {
     let no_file = |_: &str| {
         Err(FilterError(
             "files of names are for the command line".to_owned(),
         ))
     };
-    NameList::parse(text, no_file).map_err(|error| error.to_string())
+    let list = NameList::parse(text, no_file).map_err(|error| error.to_string())?;
+    Ok(list.of_parts())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl PromptKind {
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Search => "names (part, pat*, /regex/): ",
-            Self::Frames => "stacks with (names, pat*, /regex/): ",
+            Self::Frames => "stacks with (part of a name, pat*, /regex/): ",
             Self::Limit => "rows from percent: ",
         }
     }

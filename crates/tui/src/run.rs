@@ -1,6 +1,7 @@
 //! The loop: a terminal, keys, signals, and data that may be replaced.
 
 mod beside;
+mod bounded;
 mod keyboard;
 mod message;
 mod terminal;
@@ -30,7 +31,7 @@ pub enum RunError {
     /// Nobody has the terminal any more.
     #[error("the terminal is gone")]
     Gone,
-    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came: its number.
+    /// A signal came that ends programs: its number.
     #[error("ended by signal {0}")]
     Ended(i32),
 }
@@ -153,6 +154,7 @@ impl Loop<'_> {
     /// While others had the terminal, it may have become larger or smaller.
     fn ask_size(&mut self) {
         if let Ok((columns, lines)) = terminal_size() {
+            let (columns, lines) = bounded::used(columns, lines);
             self.app.input(&Input::Size(columns, lines));
         }
     }

@@ -243,11 +243,31 @@ fn move_away(place: &FolderEntry, ending: &str) -> io::Result<Option<(OsString, 
     old.push(ending);
     match renameat(folder, name, folder, &old) {
         Err(Errno::NOENT) => return Ok(None),
-        renamed => renamed?,
+        Ok(()) => {}
+        // A folder, or somebody else's file: nobody keeps a new file from its name so.
+        Err(error) => old = move_beside(place, &old, error)?,
     }
     // Which one it was may have changed meanwhile.
     let moved = look_at(folder, &old)?;
     Ok(Some((old, moved)))
+}
+
+/// Gives what has the name the first free one of these: `OLD.1`, `OLD.2`. `why` says why `OLD` cannot be had.
+fn move_beside(place: &FolderEntry, old: &OsStr, why: Errno) -> io::Result<OsString> {
+    let FolderEntry { folder, name, .. } = place;
+    for number in 1..MAX_TRIES {
+        let mut other = old.to_owned();
+        other.push(format!(".{number}"));
+        if renameat_with(folder, name, folder, &other, RenameFlags::NOREPLACE).is_ok() {
+            return Ok(other);
+        }
+    }
+    let why = io::Error::from(why);
+    let what = format!(
+        "the older file cannot be called {}: {why}",
+        old.to_string_lossy()
+    );
+    Err(io::Error::new(why.kind(), what))
 }
 
 #[cfg(test)]
@@ -292,6 +312,24 @@ mod tests {
         assert_eq!(listed(dir.path()), both);
         placed.take_back();
         assert_eq!(listed(dir.path()), [text("file", "older")]);
+    }
+
+    #[test]
+    fn an_older_file_is_kept_beside_a_folder_that_has_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let old = dir.path().join("file.old");
+        std::fs::create_dir(&old).unwrap();
+        std::fs::write(dir.path().join("file.old.1"), "oldest").unwrap();
+        std::fs::write(&path, "older").unwrap();
+        beside(&path).put_beside_old(".old").unwrap();
+        std::fs::remove_dir(&old).unwrap();
+        let all = [
+            text("file", ""),
+            text("file.old.1", "oldest"),
+            text("file.old.2", "older"),
+        ];
+        assert_eq!(listed(dir.path()), all);
     }
 
     #[test]

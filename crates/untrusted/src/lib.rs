@@ -2,6 +2,7 @@
 //! recordings of strangers.
 //!
 //! - [`open`]: a file that a recording or a process names is looked at before it is opened.
+//! - [`open_for`]: a file that another file names is opened with the rights of that file's [`Author`].
 //! - [`Budget`]: what files make us hold in memory, read and spool is bounded, in sum;
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
 //! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
@@ -12,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod author;
 mod budget;
 mod create;
 mod holes;
@@ -21,11 +23,12 @@ mod place;
 mod quote;
 mod text;
 
+pub use author::{Author, open_for};
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{FileId, NewFile, Placed};
 pub use holes::{is_mostly_hole, stored};
 pub use memory::memory_file;
 pub use open::{Seen, open};
-pub use place::{FolderEntry, Goal, open_to_change};
+pub use place::{FolderEntry, Goal, open_fifo, open_to_append, open_to_change};
 pub use quote::quoted;
 pub use text::{Untrusted, printable};

@@ -24,10 +24,10 @@ use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, openat, readlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows.
@@ -62,7 +62,40 @@ impl Goal {
     }
 }
 
+impl Goal {
+    /// What is there, unless it is a link that may not be followed.
+    fn there(self) -> io::Result<Seen> {
+        let seen = match self {
+            Self::There(seen) => seen,
+            Self::Place(place) => place.seen.ok_or_else(|| io::Error::from(Errno::NOENT))?,
+        };
+        match seen.meta().is_symlink() {
+            true => Err(not_followed("it")),
+            false => Ok(seen),
+        }
+    }
+}
+
 impl FolderEntry {
+    /// Whether what has the name is ours, and was given it by us.
+    fn check_ours(&self, us: Us) -> io::Result<()> {
+        let Some(meta) = self.meta().filter(|meta| meta.is_file()) else {
+            return Ok(());
+        };
+        if !(us.owns(meta) || us.is_callers(meta)) {
+            return Err(denied(&format!(
+                "it belongs to another user (uid {})",
+                meta.uid()
+            )));
+        }
+        match meta.nlink() == 1 || us.owns_folder(&self.folder.metadata()?) {
+            true => Ok(()),
+            false => Err(denied(
+                "it has another name, which somebody else may have made",
+            )),
+        }
+    }
+
     /// A name in a folder, whatever has it.
     pub(crate) fn new(folder: File, name: OsString) -> Self {
         Self {
@@ -96,23 +129,42 @@ impl FolderEntry {
 /// # Errors
 /// As [`Goal::of`]; `NotFound`; `InvalidInput` if it is no regular file.
 pub fn open_to_change(path: &Path) -> io::Result<File> {
-    let not_found = || io::Error::from(Errno::NOENT);
-    let seen = match Goal::of(path)? {
-        Goal::There(seen) => seen,
-        Goal::Place(place) => place.seen.ok_or_else(not_found)?,
-    };
-    if seen.meta().is_symlink() {
-        return Err(not_followed("it"));
-    }
+    let seen = Goal::of(path)?.there()?;
     seen.open_regular(File::options().read(true).write(true))
+}
+
+/// Opens a regular file to be written at its end. It must be ours, or of the user whom root does it for: others
+/// would read what is appended, or have given one of our files a name of theirs.
+///
+/// # Errors
+/// As [`open_to_change`]; `PermissionDenied` for another user's.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    let goal = Goal::of(path)?;
+    if let Goal::Place(place) = &goal {
+        place.check_ours(Us::now())?;
+    }
+    let mut file = goal
+        .there()?
+        .open_regular(File::options().read(true).write(true))?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(file)
+}
+
+/// Opens a FIFO or a pipe to be read and written: one of ours, of root, or of the user whom root does it for. Whoever
+/// makes one in a folder for all would be obeyed.
+///
+/// # Errors
+/// As [`Goal::of`]; `NotFound`; `InvalidInput` if it is something else.
+pub fn open_fifo(path: &Path) -> io::Result<File> {
+    Goal::of(path)?.there()?.open_fifo()
 }
 
 /// For whom we write.
 #[derive(Clone, Copy, Debug)]
 struct Us {
     uid: u32,
-    /// Root does, for somebody else.
-    is_for_another: bool,
+    /// Root does, for this user (`SUDO_UID`).
+    caller: Option<u32>,
 }
 
 impl Us {
@@ -121,8 +173,17 @@ impl Us {
         let caller = std::env::var_os("SUDO_UID");
         Self {
             uid,
-            is_for_another: uid == 0 && caller.is_some_and(|caller| caller != "0"),
+            caller: caller
+                .filter(|caller| uid == 0 && caller != "0")
+                // Of what is no number, nothing is.
+                .map(|caller| caller.to_str().and_then(|caller| caller.parse().ok()))
+                .map(|caller| caller.unwrap_or(u32::MAX)),
         }
+    }
+
+    /// Whether it is of the user whom root does it for.
+    fn is_callers(self, meta: &Metadata) -> bool {
+        self.caller == Some(meta.uid())
     }
 
     fn owns(self, meta: &Metadata) -> bool {
@@ -197,13 +258,16 @@ impl Walk {
                     if let Some(goal) = self.follow(&name, &seen)? {
                         return Ok(goal);
                     }
-                    if is_last && us.is_for_another && first_link.is_none() {
+                    if is_last && us.caller.is_some() && first_link.is_none() {
                         first_link = Some(self.at(name, Some(seen))?);
                     }
                 }
                 Some(_) if !is_last => return Err(io::Error::from(Errno::NOTDIR)),
                 Some(seen) if is_special(seen.meta()) => {
-                    return match us.owns(seen.meta()) || us.owns_folder(&self.folder.metadata()?) {
+                    let is_callers =
+                        seen.meta().file_type().is_fifo() && us.is_callers(seen.meta());
+                    let is_ours = us.owns(seen.meta()) || is_callers;
+                    return match is_ours || us.owns_folder(&self.folder.metadata()?) {
                         true => Ok(Goal::There(seen)),
                         false => Err(denied("a pipe or device of another user's")),
                     };
@@ -295,167 +359,4 @@ fn denied(why: &str) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs::{Permissions, create_dir, set_permissions, write};
-    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
-
-    const OTHER: u32 = 65534;
-
-    fn us(uid: u32) -> Us {
-        Us {
-            uid,
-            is_for_another: false,
-        }
-    }
-
-    /// The name that a path leads to, and whether a link has it.
-    fn goal(path: &Path, us: Us) -> io::Result<(String, bool)> {
-        match Walk::new(path)?.run(us)? {
-            Goal::Place(place) => {
-                let is_link = place.meta().is_some_and(Metadata::is_symlink);
-                Ok((place.name.into_string().unwrap(), is_link))
-            }
-            Goal::There(_) => Ok(("there".to_owned(), false)),
-        }
-    }
-
-    /// A folder with a file, and a link to it.
-    fn linked() -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        write(dir.path().join("real"), "text").unwrap();
-        symlink("real", dir.path().join("link")).unwrap();
-        dir
-    }
-
-    fn own() -> Us {
-        us(rustix::process::geteuid().as_raw())
-    }
-
-    #[test]
-    fn a_link_of_ours_is_followed_in_a_folder_of_ours_only() {
-        let dir = linked();
-        let link = dir.path().join("link");
-        let mut modes = vec![
-            (0o700, true),
-            (0o755, true),
-            (0o777, false),
-            (0o1777, false),
-        ];
-        if own().uid == 0 {
-            modes.extend([(0o775, false), (0o1775, false)]);
-        }
-        for (mode, follows) in modes {
-            set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
-            let name = if follows { "real" } else { "link" };
-            let expected = (name.to_owned(), !follows);
-            assert_eq!(goal(&link, own()).unwrap(), expected, "{mode:o}");
-        }
-    }
-
-    #[test]
-    fn a_link_of_another_user_is_not_followed() {
-        if own().uid != 0 {
-            return;
-        }
-        let dir = linked();
-        let link = dir.path().join("link");
-        let is = |name: &str, is_link| (name.to_owned(), is_link);
-        // Root's link, in root's folder.
-        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
-        lchown(&link, Some(OTHER), None).unwrap();
-        assert_eq!(goal(&link, us(0)).unwrap(), is("link", true));
-        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
-        // A group of one's own may write to the folder; another one may not.
-        lchown(dir.path(), Some(OTHER), Some(OTHER)).unwrap();
-        set_permissions(dir.path(), Permissions::from_mode(0o775)).unwrap();
-        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
-        lchown(dir.path(), Some(OTHER), Some(OTHER - 1)).unwrap();
-        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("link", true));
-        set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
-        // Somebody else's folder, with the same.
-        lchown(dir.path(), Some(OTHER), None).unwrap();
-        lchown(&link, Some(0), None).unwrap();
-        assert_eq!(goal(&link, us(0)).unwrap(), is("link", true));
-        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
-        assert_eq!(goal(&link, us(OTHER - 1)).unwrap(), is("link", true));
-    }
-
-    #[test]
-    fn for_another_user_root_follows_no_link_to_a_file() {
-        let dir = linked();
-        let us = Us {
-            is_for_another: true,
-            ..own()
-        };
-        let place = goal(&dir.path().join("link"), us).unwrap();
-        assert_eq!(place, ("link".to_owned(), true));
-        symlink("nothing", dir.path().join("dangling")).unwrap();
-        let place = goal(&dir.path().join("dangling"), us).unwrap();
-        assert_eq!(place, ("dangling".to_owned(), true));
-        symlink("/dev/null", dir.path().join("null")).unwrap();
-        assert_eq!(goal(&dir.path().join("null"), us).unwrap().0, "there");
-        assert_eq!(goal(&dir.path().join("real"), us).unwrap().0, "real");
-    }
-
-    #[test]
-    fn links_on_the_way_are_ours_or_an_error() {
-        let dir = tempfile::tempdir().unwrap();
-        create_dir(dir.path().join("folder")).unwrap();
-        symlink("folder", dir.path().join("link")).unwrap();
-        let path = dir.path().join("link/file");
-        for mode in [0o700, 0o1777] {
-            set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
-            assert_eq!(goal(&path, own()).unwrap().0, "file", "{mode:o}");
-        }
-        set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
-        let error = goal(&path, own()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-        assert!(error.to_string().starts_with("link is a link"), "{error}");
-        // A link of ours that leads to another one.
-        let inner = dir.path().join("folder/inner");
-        symlink(&path, &inner).unwrap();
-        assert!(goal(&inner, own()).is_err());
-    }
-
-    #[test]
-    fn what_is_no_place_for_a_file_is_told_apart() {
-        let dir = linked();
-        let path = |name: &str| dir.path().join(name);
-        let kind = |path: &Path| goal(path, own()).unwrap_err().kind();
-        assert_eq!(kind(dir.path()), io::ErrorKind::IsADirectory);
-        assert_eq!(kind(Path::new("/")), io::ErrorKind::IsADirectory);
-        assert_eq!(kind(Path::new("")), io::ErrorKind::NotFound);
-        assert_eq!(kind(&path("none/file")), io::ErrorKind::NotFound);
-        assert_eq!(kind(&path("real/file")), io::ErrorKind::NotADirectory);
-        assert_eq!(kind(&path("real/")), io::ErrorKind::NotADirectory);
-        symlink("round", path("round")).unwrap();
-        let error = goal(&path("round"), own()).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(Errno::LOOP.raw_os_error()));
-        assert_eq!(goal(Path::new("/dev/null"), own()).unwrap().0, "there");
-        let open = File::open(path("real")).unwrap();
-        let magic = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
-        assert_eq!(goal(Path::new(&magic), own()).unwrap().0, "there");
-        let name = goal(
-            &path("../")
-                .join(dir.path().file_name().unwrap())
-                .join("./new"),
-            own(),
-        );
-        assert_eq!(name.unwrap().0, "new");
-    }
-
-    #[test]
-    fn permissions_are_taken_over_from_a_file_of_ours_alone() {
-        let dir = linked();
-        let real = dir.path().join("real");
-        set_permissions(&real, Permissions::from_mode(0o4640)).unwrap();
-        let mode = || match Walk::new(&real).unwrap().run(own()).unwrap() {
-            Goal::Place(place) => place.own_mode(),
-            Goal::There(_) => None,
-        };
-        assert_eq!(mode(), Some(0o640));
-        std::fs::hard_link(&real, dir.path().join("other")).unwrap();
-        assert_eq!(mode(), None);
-    }
-}
+mod tests;

@@ -49,6 +49,7 @@ pub struct Unwinder {
     last_walks: LastWalks,
     walked: Vec<StackFrame>,
     reach: u64,
+    guessed: Option<u32>,
 }
 
 impl Default for Unwinder {
@@ -67,12 +68,19 @@ impl Unwinder {
             last_walks: LastWalks::default(),
             walked: Vec::new(),
             reach: 0,
+            guessed: None,
         }
     }
 
     /// Bytes from the start of the stack walked last to its outermost frame.
     pub fn reach(&self) -> u64 {
         self.reach
+    }
+
+    /// The first image of the stack walked last, by the caller's number, that frame pointers led through
+    /// although single functions may keep none: their callers are missing.
+    pub fn guessed(&self) -> Option<u32> {
+        self.guessed
     }
 
     /// How many frames of the stack walked last were not taken from the walk before.
@@ -129,7 +137,8 @@ struct Walk<'w, S> {
     slot: u64,
     /// Whether the program counter is a return address.
     is_return: bool,
-    /// The first image that frame pointers led through, of those whose files are missing.
+    /// The first image that frame pointers led through, of those whose files are missing; or in which
+    /// they ended the stack.
     guessed: Option<u32>,
     /// The thread's last walk, if it is known whose stack this is.
     last: Option<LastWalk>,
@@ -154,6 +163,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let outcome = self.frames::<A>(unwinder, max_frames, visit);
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
+        unwinder.guessed = self.guessed;
         if let (Some(mut last), Some(tid)) = (self.last, self.stack.thread()) {
             if outcome == Outcome::Complete && self.guessed.is_none() {
                 let zero_slot = match self.walked.last() {
@@ -355,15 +365,20 @@ impl<S: AddressSpace> Walk<'_, S> {
                 if self.leave_by_code::<A>(pc)? || self.leave_before_frame::<A>(pc)? {
                     return Ok(());
                 }
+                let is_jit = matches!(mapped, Mapped::Code { is_file: false, .. });
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
                     FramePointerResult::Caller { slot } => {
                         (self.is_return, self.slot) = (true, slot);
                         // What a described image does not describe (V8's builtins) keeps them.
-                        let is_lacking = matches!(mapped, Mapped::Code { is_file: true, .. });
+                        let is_lacking = matches!(mapped, Mapped::Code { .. }) && !is_jit;
                         self.guessed = self.guessed.or(is_lacking.then_some(image));
                         Ok(())
                     }
-                    FramePointerResult::Outermost => Err(Outcome::Complete),
+                    FramePointerResult::Outermost => {
+                        // A register in other use may point to zeros, too.
+                        self.guessed = self.guessed.or((!is_jit).then_some(image));
+                        Err(Outcome::Complete)
+                    }
                     FramePointerResult::Truncated => Err(Outcome::Truncated),
                     FramePointerResult::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }

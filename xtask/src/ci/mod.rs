@@ -9,12 +9,13 @@ mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::{captured, cargo, target_folder};
 use crate::{command, tidy};
-use summary::Summary;
+use summary::{Summary, in_words};
 
 /// Runs everything that a change must pass.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ["--wide"] => true,
         _ => bail!("ci takes no arguments but --wide"),
     };
+    let began = Instant::now();
     let mut summary = Summary::default();
     heading("format");
     if has_component("fmt", "rustfmt", &mut summary)? {
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let tidied = tidy::run(&[]);
     heading("summary");
     print!("{summary}");
+    println!("it took {}", in_words(began.elapsed()));
     match (tested, tidied) {
         (Err(tests), Err(tidy)) => bail!("{tests:#}; {tidy:#}"),
         (tested, tidied) => tested.and(tidied),

@@ -2,6 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
+
+/// What a test says begins with this where it is not of this run: of tools, or of `--wide`.
+const NOT_RUN: &str = "not run: ";
+
+/// How long something took, for people.
+pub(super) fn in_words(took: Duration) -> String {
+    let seconds = took.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {} s", seconds % 60),
+    }
+}
 
 /// The sum of all that test programs say.
 #[derive(Debug, Default)]
@@ -39,7 +52,7 @@ impl Summary {
                 .split_once(" needs ")
                 .map(|(_, what)| format!("needs {what}")),
             None => {
-                let rest = line.strip_prefix("not run: ");
+                let rest = line.strip_prefix(NOT_RUN);
                 rest.and_then(|rest| Some(rest.split_once(": ")?.1.to_owned()))
             }
         };
@@ -64,12 +77,14 @@ impl fmt::Display for Summary {
                 .iter()
                 .try_for_each(|line| writeln!(f, "    {line}"))?;
         }
-        let n_skipped: usize = self.skips.values().map(Vec::len).sum();
-        if n_skipped > 0 {
-            writeln!(
-                f,
-                "{n_skipped} skipped or not run, as a whole or in part (above)"
-            )?;
+        let all = || self.skips.values().flatten();
+        let is_not_run = |line: &&String| line.starts_with(NOT_RUN);
+        let n_not_run = all().filter(is_not_run).count();
+        let n_skipped = all().count() - n_not_run;
+        for (n, what) in [(n_skipped, "skipped"), (n_not_run, "not run")] {
+            if n > 0 {
+                writeln!(f, "{n} {what}, as a whole or in part (above)")?;
+            }
         }
         for name in &self.failures {
             writeln!(f, "FAILED: {name}")?;
@@ -116,6 +131,13 @@ mod tests {
     }
 
     #[test]
+    fn times_are_said_in_minutes() {
+        let said = |seconds| in_words(Duration::from_secs(seconds));
+        assert_eq!(said(59), "59 s");
+        assert_eq!(said(1685), "28 min 5 s");
+    }
+
+    #[test]
     fn what_was_skipped_is_listed_by_reason() {
         let mut summary = Summary::default();
         for line in [
@@ -129,7 +151,7 @@ mod tests {
         let text = summary.to_string();
         let expected = "1, RPROF_CORPUS is not set:\n    not run: two: RPROF_CORPUS is not set\n\
             2, needs linux-perf:\n    skipped: one needs linux-perf\n    skipped: three needs linux-perf\n\
-            3 skipped or not run, as a whole or in part (above)\n";
+            2 skipped, as a whole or in part (above)\n1 not run, as a whole or in part (above)\n";
         assert!(text.starts_with(expected), "{text}");
     }
 }

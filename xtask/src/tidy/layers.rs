@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &[
         "machine", "locate", "unwind", "symbols", "profile", "targets",
     ],
-    &["analysis", "query"],
+    &["analysis", "query", "probes"],
     &[
         "record", "stat", "report", "annotate", "diff", "script", "inspect", "export", "tui",
     ],

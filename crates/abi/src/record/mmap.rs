@@ -137,6 +137,23 @@ pub enum FileIdentity {
     BuildId(BuildIdBytes),
 }
 
+/// `PROT_EXEC`, include/uapi/asm-generic/mman-common.h (v6.12).
+const PROT_EXEC: u32 = 4;
+
+/// All that `prot` may have: `PROT_READ`, `PROT_WRITE` and `PROT_EXEC` are what the kernel says, and
+/// simpleperf has a bit of its own (`PROT_JIT_SYMFILE_MAP`, simpleperf/thread_tree.h).
+const PROTECTIONS: u32 = 0x4007;
+
+/// Whether the protection comes next. In the first MMAP2 records the name does (Linux 3.12 to 3.15,
+/// and 3.10 of RHEL 7), and letters are no protection.
+///
+/// Source: kernel commit f972eb63b100, "perf: Pass protection and flags bits through mmap2 interface"
+/// (v3.16).
+fn has_protection(cursor: &Cursor<'_>) -> Result<bool, WireError> {
+    let prot = Cursor::new(cursor.rest(), cursor.endian()).u32("mmap2")?;
+    Ok(prot & !PROTECTIONS == 0)
+}
+
 /// `PERF_RECORD_MMAP2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mmap2<'a> {
@@ -152,9 +169,9 @@ pub struct Mmap2<'a> {
     pub pgoff: u64,
     /// Which file; its variant must agree with the record's `misc`.
     pub identity: FileIdentity,
-    /// `PROT_*`.
+    /// `PROT_*`. Of records that do not say it (Linux before 3.16): `PROT_EXEC` for code.
     pub prot: u32,
-    /// `MAP_*`.
+    /// `MAP_*`; 0 where the record does not say.
     pub flags: u32,
     /// Path, or a name in brackets, or `//anon`.
     pub filename: &'a [u8],
@@ -163,7 +180,7 @@ pub struct Mmap2<'a> {
 impl<'a> Body<'a> for Mmap2<'a> {
     fn parse_with(cursor: &mut Cursor<'a>, context: Context<'_>) -> Result<Self, WireError> {
         let what = "mmap2";
-        Ok(Self {
+        let map = Self {
             pid: cursor.i32(what)?,
             tid: cursor.i32(what)?,
             addr: cursor.u64(what)?,
@@ -180,9 +197,20 @@ impl<'a> Body<'a> for Mmap2<'a> {
                     None => FileIdentity::Inode(Inode::parse(Cursor::new(bytes, cursor.endian()))?),
                 }
             },
-            prot: cursor.u32(what)?,
-            flags: cursor.u32(what)?,
+            prot: 0,
+            flags: 0,
+            filename: b"",
+        };
+        let is_code = !context.misc.has(Misc::MMAP_DATA);
+        let (prot, flags) = match has_protection(cursor)? {
+            true => (cursor.u32(what)?, cursor.u32(what)?),
+            false => (if is_code { PROT_EXEC } else { 0 }, 0),
+        };
+        Ok(Self {
+            prot,
+            flags,
             filename: cursor.c_str(),
+            ..map
         })
     }
 
@@ -236,6 +264,55 @@ impl<'a> Body<'a> for Mmap2<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Endian, PerfEventAttr, RawRecord, Record, RecordKind};
+
+    /// Of Linux 3.12 to 3.15: what follows the generation of the inode is the name.
+    fn old_mmap2(name: &[u8], endian: Endian) -> Vec<u8> {
+        let mut body = Vec::new();
+        let mut encoder = Encoder::new(&mut body, endian);
+        encoder.i32(7);
+        encoder.i32(8);
+        for field in [0x40_0000, 0x1000, 0x2000] {
+            encoder.u64(field);
+        }
+        encoder.u32(8);
+        encoder.u32(1);
+        encoder.u64(99);
+        encoder.u64(5);
+        encoder.c_str_padded(name);
+        body
+    }
+
+    #[test]
+    fn the_first_mmap2_records_have_their_name_where_protection_is_now() {
+        let names: [&[u8]; 5] = [b"/usr/bin/x", b"[vdso]", b"//anon", b"/a", b"x"];
+        for (name, endian) in names
+            .iter()
+            .flat_map(|name| [Endian::Little, Endian::Big].map(|endian| (name, endian)))
+        {
+            let body = old_mmap2(name, endian);
+            for (misc, prot) in [(Misc::USER, PROT_EXEC), (Misc::MMAP_DATA, 0)] {
+                let raw = RawRecord {
+                    kind: RecordKind::MMAP2,
+                    misc,
+                    body: &body,
+                };
+                let layout = SampleLayout::new(&PerfEventAttr::default(), endian);
+                let Ok((Record::Mmap2(map), _)) = Record::parse(raw, &layout) else {
+                    panic!("{name:?}");
+                };
+                assert_eq!((map.addr, map.len, map.pgoff), (0x40_0000, 0x1000, 0x2000));
+                assert_eq!((map.filename, map.prot, map.flags), (*name, prot, 0));
+                let inode = Inode {
+                    maj: 8,
+                    min: 1,
+                    ino: 99,
+                    generation: 5,
+                };
+                assert_eq!(map.identity, FileIdentity::Inode(inode));
+            }
+        }
+    }
 
     #[test]
     fn an_inode_is_none_although_the_kernel_says_that_it_is_a_build_id() {

@@ -5,7 +5,7 @@ mod process;
 
 pub(crate) use process::RecordedProcess;
 
-use crate::index::{recorded_elsewhere, recording_ended};
+use crate::index::{recorded_elsewhere, recording_ended, wall_at_the_latest};
 use crate::recording::{Contents, ProcessesByImage, Recording};
 use foldhash::HashSet;
 use rprof_base::BuildId;
@@ -22,14 +22,17 @@ pub(crate) fn locate(
     id: ImageId,
     image: &RecordedImage,
 ) -> Result<Located, NoFile> {
-    let build_id = build_id_of(recording, image);
+    // Records never have the vdso's own id, but it goes with the kernel.
+    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(recording) {
+        return Err(NoFile::OtherKernel);
+    }
     let recorded = Recorded {
         path: &image.path,
-        build_id: build_id.as_ref(),
+        build_id: image.build_id.as_ref(),
         inode: image.inode,
         device: image.device,
         fingerprint: fingerprint_of(recording, image),
-        ended: ended_for(recording, image),
+        unchanged_since: unchanged_since(recording, id, image),
         processes: &[],
     };
     let here = recording.locator.locate(recorded);
@@ -53,10 +56,21 @@ pub(crate) fn locate(
     })
 }
 
-/// When files were recorded at the latest; `perf inject` writes those of JIT code later.
-fn ended_for(recording: &Recording<'_>, image: &RecordedImage) -> Option<SystemTime> {
-    let is_dated = image.build_id.is_none() && !image.is_jit_code();
-    is_dated.then(|| recording_ended(recording.reader, recording.clock()))?
+/// When a file without a build id was mapped first, or at least when the recording was over;
+/// `perf inject` writes files of JIT code later.
+fn unchanged_since(
+    recording: &Recording<'_>,
+    id: ImageId,
+    image: &RecordedImage,
+) -> Option<SystemTime> {
+    if image.build_id.is_some() || image.is_jit_code() {
+        return None;
+    }
+    let (reader, clock) = (recording.reader, recording.clock());
+    let mapped_ns = recording.index.history.first_mapped_ns(id);
+    let mapped = mapped_ns.and_then(|ns| wall_at_the_latest(reader, clock, ns));
+    let ended = recording_ended(reader, clock);
+    mapped.into_iter().chain(ended).min()
 }
 
 fn fingerprint_of(recording: &Recording<'_>, image: &RecordedImage) -> Option<Fingerprint> {
@@ -141,15 +155,6 @@ pub(crate) fn jitdump_to_unwind(
         .filter(|log| log.has_times)?;
     let inode = image.inode.filter(|_| recording.locator.symfs.is_none());
     JitDump::open_recorded(&log.path, inode, recording.reader.budget()).ok()
-}
-
-/// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the
-/// recording is of this kernel, and as unknown contents otherwise.
-fn build_id_of(recording: &Recording<'_>, image: &RecordedImage) -> Option<BuildId> {
-    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(recording) {
-        return BuildId::new(b"another kernel's");
-    }
-    image.build_id.clone()
 }
 
 fn is_this_kernel(recording: &Recording<'_>) -> bool {

@@ -1,13 +1,13 @@
 //! A function by its name.
 
 use super::found::FoundFunction;
-use super::inlined::InlinedInto;
+use super::inlined::InlinedFunction;
 use super::parts::{Part, base_of_cold, named};
 use super::recording::CodeRecording;
 use super::wanted::WantedFunction;
 use rprof_images::Located;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Level, NameList, SampleCount};
+use rprof_profile::{Level, SampleCount};
 use rprof_symbols::Demangling;
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
@@ -21,8 +21,8 @@ pub enum ChoiceError {
     Elsewhere(Vec<FoundFunction>),
     /// These have it.
     Several(Vec<FoundFunction>),
-    /// It was inlined into these, the heaviest first.
-    Inlined(Vec<InlinedInto>),
+    /// It has no code of its own: it was inlined.
+    Inlined(InlinedFunction),
 }
 
 /// Functions that may be meant.
@@ -62,9 +62,8 @@ impl CodeRecording<'_> {
         if !elsewhere.is_empty() {
             return Err(ChoiceError::Elsewhere(elsewhere));
         }
-        let into = self.inlined(wanted);
-        if !into.is_empty() {
-            return Err(ChoiceError::Inlined(into));
+        if let Some(inlined) = self.inlined(wanted) {
+            return Err(ChoiceError::Inlined(inlined));
         }
         let names = self.functions().iter().map(|one| one.name.clone());
         Err(ChoiceError::Unknown(names.collect()))
@@ -72,11 +71,7 @@ impl CodeRecording<'_> {
 
     /// Whether a function of this name is in an image that has samples: it may have none itself.
     pub fn has_function(&self, name: &str) -> bool {
-        let wanted = WantedFunction {
-            name: name.to_owned(),
-            start: None,
-            pattern: NameList::default(),
-        };
+        let wanted = WantedFunction::named(name);
         !self.of_name(&wanted).is_empty() || !self.in_files(&wanted).is_empty()
     }
 

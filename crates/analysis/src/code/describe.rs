@@ -7,10 +7,11 @@ use rprof_images::{JitDump, Located, PointerTarget, SlotUse};
 use rprof_machine::ImageId;
 use rprof_profile::code::{CodeFrame, CodeFrames, ReferenceName};
 use rprof_symbols::{
-    Detail, Frame, KernelCode, KernelSymbols, Request, Symbolized, name_addresses,
+    Demangling, Detail, Frame, KernelCode, KernelSymbols, Request, Symbolized, name_addresses,
     symbolize_jitdump, symbolize_user,
 };
-use std::collections::BTreeMap;
+use rprof_untrusted::Author;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What is asked of a function's code.
@@ -31,12 +32,24 @@ pub struct Description {
     pub frames: BTreeMap<u64, CodeFrames>,
     /// Of what is referred to, by address; nothing where it has no name.
     pub names: BTreeMap<u64, ReferenceName>,
+    /// Who may have written the files that say so: their rights count where source files are opened.
+    pub authors: Vec<Author>,
 }
 
 impl CodeRecording<'_> {
     /// Says of addresses in code which functions and lines they are part of, and how the addresses are called that
     /// instructions refer to. Each file is read once for all that are of it.
     pub fn describe(&self, asked: &[AskedCode<'_>]) -> Vec<Description> {
+        self.describe_as(asked, self.options.demangling)
+    }
+
+    /// The same, with functions that code is part of called otherwise.
+    pub fn describe_as(&self, asked: &[AskedCode<'_>], names: Demangling) -> Vec<Description> {
+        let request = Request {
+            detail: Detail::Lines,
+            demangling: names,
+            ..Request::default()
+        };
         let mut by_image: BTreeMap<ImageId, Vec<usize>> = BTreeMap::new();
         let mut all = vec![Description::default(); asked.len()];
         for (number, one) in asked.iter().enumerate() {
@@ -45,7 +58,7 @@ impl CodeRecording<'_> {
         for numbers in by_image.into_values() {
             let first = numbers.first().and_then(|&number| asked.get(number));
             if let Some(CodeSource::Jit { path, .. }) = first.map(|one| &one.code.source) {
-                self.of_jit_code(path, (asked, &numbers), &mut all);
+                self.of_jit_code((path, request), (asked, &numbers), &mut all);
                 continue;
             }
             let mut together = AskedOfImage::default();
@@ -54,7 +67,7 @@ impl CodeRecording<'_> {
                 together.references.extend(&one.references);
                 together.code = Some(one.code);
             }
-            let found = self.of_image(together);
+            let found = self.of_image(together, request);
             for number in numbers {
                 if let (Some(one), Some(own)) = (asked.get(number), all.get_mut(number)) {
                     *own = found.part(one);
@@ -64,19 +77,11 @@ impl CodeRecording<'_> {
         all
     }
 
-    fn request(&self) -> Request {
-        Request {
-            detail: Detail::Lines,
-            demangling: self.options.demangling,
-            ..Request::default()
-        }
-    }
-
     /// Says what is known of the functions of one jitdump, which are those of these numbers. Two may have been at one
     /// address, one after the other.
     fn of_jit_code(
         &self,
-        path: &Path,
+        (path, request): (&Path, Request),
         (asked, numbers): (&[AskedCode<'_>], &[usize]),
         all: &mut [Description],
     ) {
@@ -97,19 +102,22 @@ impl CodeRecording<'_> {
         places.sort_unstable();
         let offsets: Vec<FileOffset> = places.iter().map(|place| place.0).collect();
         let dump = JitDump::open(path, self.recording.reader.budget());
+        let mut dump = dump.ok();
+        let author = dump.as_ref().map(JitDump::author);
         let symbolized = dump
-            .ok()
-            .and_then(|mut dump| symbolize_jitdump(&mut dump, &offsets, self.request()).ok());
+            .as_mut()
+            .and_then(|dump| symbolize_jitdump(dump, &offsets, request).ok());
         let symbolized = symbolized.unwrap_or_default();
         for (at, &(_, number, address)) in places.iter().enumerate() {
             let frames = frames_at(&symbolized, at);
             if let (Some(own), false) = (all.get_mut(number), frames.0.is_empty()) {
                 own.frames.insert(address, frames);
+                own.authors = author.into_iter().collect();
             }
         }
     }
 
-    fn of_image(&self, mut asked: AskedOfImage<'_>) -> Description {
+    fn of_image(&self, mut asked: AskedOfImage<'_>, request: Request) -> Description {
         let (located, shift) = match asked.code.map(|code| &code.source) {
             Some(CodeSource::User(located)) => (located, 0),
             Some(CodeSource::Kernel(located, shift)) => (located, *shift),
@@ -119,24 +127,36 @@ impl CodeRecording<'_> {
         asked.addresses.dedup();
         let symbolized = match located.binary.segments() {
             [] => of_module(located, shift, &asked.addresses),
-            _ => self.of_linked(located, shift, &asked.addresses),
+            _ => of_linked((located, shift), &asked.addresses, request),
         };
         Description {
             frames: frames(&symbolized, &asked.addresses),
             names: self.names((located, shift), asked),
+            authors: self.authors(located),
         }
     }
 
-    /// What a linked file says of addresses.
-    fn of_linked(&self, located: &Located, shift: u64, addresses: &[u64]) -> Symbolized {
-        let offset = |&address: &u64| {
-            let svma = Svma(address.wrapping_sub(shift));
-            let offset = located.binary.file_offset(svma);
-            offset.unwrap_or(FileOffset(u64::MAX))
-        };
-        let offsets: Vec<FileOffset> = addresses.iter().map(offset).collect();
-        symbolize_user(located, &offsets, self.request()).unwrap_or_default()
+    /// Who may have written the files that were read.
+    fn authors(&self, located: &Located) -> Vec<Author> {
+        let locator = &self.recording.locator;
+        let origins = located.origins();
+        let authors: BTreeSet<Author> = origins
+            .iter()
+            .map(|origin| locator.author(origin))
+            .collect();
+        authors.into_iter().collect()
     }
+}
+
+/// What a linked file says of addresses.
+fn of_linked((located, shift): (&Located, u64), addresses: &[u64], request: Request) -> Symbolized {
+    let offset = |&address: &u64| {
+        let svma = Svma(address.wrapping_sub(shift));
+        let offset = located.binary.file_offset(svma);
+        offset.unwrap_or(FileOffset(u64::MAX))
+    };
+    let offsets: Vec<FileOffset> = addresses.iter().map(offset).collect();
+    symbolize_user(located, &offsets, request).unwrap_or_default()
 }
 
 /// The same of a module: it has no segments, so its code has no places in the file that they would tell.
@@ -222,6 +242,7 @@ impl Description {
         Self {
             frames: frames.collect(),
             names: names.collect(),
+            authors: self.authors.clone(),
         }
     }
 }

@@ -86,7 +86,7 @@ fn function_at(
     let start = match image.is_jitdump() {
         // Code that was compiled anew is another function here.
         true => location.address.checked_sub(symbols.offset(number))?,
-        false => frame.start?,
+        false => symbols.start(number).or(frame.start)?,
     };
     Some(FoundFunction {
         // An address by itself is no function.

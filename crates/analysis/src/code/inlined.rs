@@ -1,4 +1,4 @@
-//! Functions that have no code of their own in what was sampled: they were inlined into others.
+//! Functions that were inlined into others: where their code is.
 
 use super::choose::weights;
 use super::found::FoundFunction;
@@ -10,8 +10,18 @@ use crate::stacks::First;
 use crate::symbolize::Symbols;
 use foldhash::HashSet;
 use rprof_profile::SampleCount;
+use rprof_profile::code::CodeFrames;
 use rprof_symbols::{Demangling, Detail, Request};
 use std::cmp::Reverse;
+
+/// A function that was inlined, and into which others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedFunction {
+    /// The functions that it was inlined into, as far as there are samples in its code there; the heaviest first.
+    pub into: Vec<InlinedInto>,
+    /// The form of names by which it was found.
+    pub names: Demangling,
+}
 
 /// A function that another one was inlined into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +32,44 @@ pub struct InlinedInto {
     pub own: Vec<SampleCount>,
 }
 
+impl WantedFunction {
+    /// Which of the frames at an address is the one that is wanted, counted from the innermost: the outermost that
+    /// was inlined.
+    pub fn depth_in(&self, frames: &CodeFrames) -> Option<usize> {
+        let (_, inlined) = frames.0.split_last()?;
+        let short = Demangling::Short.of(self.name.as_bytes());
+        inlined
+            .iter()
+            .rposition(|frame| self.is_called(&frame.function, &short))
+    }
+
+    fn is_called(&self, name: &str, short: &str) -> bool {
+        name == self.name || name == short || self.accepts(name)
+    }
+}
+
 impl CodeRecording<'_> {
-    /// The functions that one of this name was inlined into, as far as there are samples in it; the heaviest first.
-    pub(super) fn inlined(&self, wanted: &WantedFunction) -> Vec<InlinedInto> {
+    /// Where a function of this name was inlined; nothing if there is no sample in such code, or if where it begins is
+    /// asked for: what is inlined begins nowhere.
+    pub fn inlined(&self, wanted: &WantedFunction) -> Option<InlinedFunction> {
+        if wanted.start.is_some() {
+            return None;
+        }
+        let shown = self.options.demangling;
+        let mut forms = vec![shown];
+        if shown != Demangling::Short {
+            forms.push(Demangling::Short);
+        }
+        forms.into_iter().find_map(|names| {
+            let into = self.inlined_as(wanted, names);
+            (!into.is_empty()).then_some(InlinedFunction { into, names })
+        })
+    }
+
+    fn inlined_as(&self, wanted: &WantedFunction, names: Demangling) -> Vec<InlinedInto> {
         let request = Request {
             detail: Detail::Inlines,
-            demangling: Demangling::Short,
+            demangling: names,
             fde: self.options.fde,
             ..Request::default()
         };
@@ -61,7 +103,6 @@ impl CodeRecording<'_> {
 /// Where code is of a function that was inlined.
 fn locations(symbols: &Symbols, wanted: &WantedFunction) -> HashSet<Location> {
     let short = Demangling::Short.of(wanted.name.as_bytes());
-    let is_wanted = |name: &str| name == wanted.name || name == short || wanted.accepts(name);
     let is_inner = |number: u32| {
         let frames = symbols.frames(number).split_last();
         let inner = frames.map_or(&[][..], |(_, inner)| inner);
@@ -69,7 +110,7 @@ fn locations(symbols: &Symbols, wanted: &WantedFunction) -> HashSet<Location> {
             .iter()
             .filter_map(|&one| symbols.functions.of(one).name);
         let mut names = names.map(|name| symbols.strings.of(name).into_raw());
-        names.any(is_wanted)
+        names.any(|name| wanted.is_called(name, &short))
     };
     let all = (0u32..).zip(symbols.locations());
     all.filter(|&(number, _)| is_inner(number))

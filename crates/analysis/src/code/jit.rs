@@ -38,6 +38,7 @@ pub(super) fn code(
         file: path.display().to_string(),
         machine: machine_of(recording, &dump),
         level: function.level,
+        inlined: None,
         parts: vec![CodePart {
             symbol: function.name.clone(),
             address: load.start.0,

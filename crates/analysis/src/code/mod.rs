@@ -26,7 +26,7 @@ pub use choose::ChoiceError;
 pub use describe::{AskedCode, Description};
 pub use error::CodeError;
 pub use found::FoundFunction;
-pub use inlined::InlinedInto;
+pub use inlined::{InlinedFunction, InlinedInto};
 pub use open::OpenCode;
 pub use recording::{CodeOptions, CodeRecording};
 pub use wanted::WantedFunction;

@@ -165,6 +165,7 @@ impl CodeRecording<'_> {
             file: binary.path().display().to_string(),
             machine: machine.to_owned(),
             level: function.level,
+            inlined: None,
             parts: vec![part],
             events: Vec::new(),
             notes: Vec::new(),

@@ -46,6 +46,15 @@ impl WantedFunction {
         })
     }
 
+    /// The function of a name, whatever signs of patterns are in it.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            start: None,
+            pattern: NameList::default(),
+        }
+    }
+
     /// As it was typed.
     pub fn name(&self) -> &str {
         &self.name

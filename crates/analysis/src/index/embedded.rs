@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 use rprof_base::{Avma, FileOffset};
-use rprof_machine::{ImageKind, JitCode, RecordedImage};
+use rprof_machine::{History, ImageId, ImageKind, JitCode, RecordedImage};
 use rprof_perfdata::feature::{EmbeddedNames, SimpleperfFile, SymbolImage, SymbolPiece};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 
@@ -12,6 +12,8 @@ use rprof_perfdata::{Feature, FeatureId, Reader};
 pub(crate) struct EmbeddedSymbols {
     /// By path, files with a list of their functions.
     pub(crate) listed: HashMap<Vec<u8>, SimpleperfFile>,
+    /// Where the first code of files is that was mapped.
+    pub(crate) first_code: HashMap<ImageId, FileOffset>,
     pub(crate) symbols: EmbeddedNames,
     /// Positions in `symbols` by all that images of a recording are told apart by.
     pub(crate) images: HashMap<Identity, usize>,
@@ -61,11 +63,20 @@ impl EmbeddedSymbols {
         all
     }
 
+    /// The same, to name addresses: simpleperf's lists count from where files are mapped.
+    pub(crate) fn of_mapped(reader: &Reader, history: &History) -> Self {
+        let mut all = Self::of(reader);
+        if !all.listed.is_empty() {
+            all.first_code = history.first_code();
+        }
+        all
+    }
+
     /// The same, for what is to be embedded anew: files may say more by now.
-    pub(crate) fn after_files(reader: &Reader) -> Self {
+    pub(crate) fn after_files(reader: &Reader, history: &History) -> Self {
         Self {
             files_first: true,
-            ..Self::of(reader)
+            ..Self::of_mapped(reader, history)
         }
     }
 

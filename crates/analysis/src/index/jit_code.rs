@@ -11,7 +11,7 @@ use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
 use rprof_locate::{LiveProcess, Locator};
 use rprof_machine::{HistoryBuilder, ImageId, JitCode, MappedJitDump, RecordedImage};
 use rprof_perfdata::Reader;
-use rprof_untrusted::Held;
+use rprof_untrusted::{Budget, Held};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,10 @@ fn find_jitdump(
 
 /// Memory that a piece of code takes for each process that has it, bytes: as measured, with the
 /// history that it is put into.
-const FUNCTION_BYTES: u64 = 1100;
+const FUNCTION_BYTES: u64 = 1300;
+
+/// Memory that it takes while the log is read, by its number, bytes: a table that grows has room for twice as many.
+const INDEXED_BYTES: u64 = 64;
 
 /// Where a jitdump was found.
 #[derive(Debug)]
@@ -157,7 +160,8 @@ impl Added<'_> {
                  the name of what was there last"
             ));
         }
-        let functions = for_each_function(&mut dump, |time_ns, code| {
+        let budget = self.held.budget().clone();
+        let functions = for_each_function(&mut dump, &budget, |time_ns, code| {
             self.add(jitdumps, time_ns.filter(|_| has_times), code)
         });
         match functions {
@@ -215,17 +219,25 @@ fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
 
 /// Goes through a jitdump: all code that was loaded or moved, with its time if that is by the clock of
 /// the system.
+///
+/// # Errors
+/// If the file cannot be read any more, or there is no room to tell its code apart by number.
 pub(crate) fn for_each_function(
     dump: &mut JitDump,
+    budget: &Budget,
     mut visit: impl FnMut(Option<u64>, JitCode) -> ControlFlow<()>,
 ) -> std::io::Result<()> {
     let has_times = !dump.has_arch_times;
     // Where code with a number is, for when it is moved.
     let mut by_index: HashMap<u64, (FileOffset, u64)> = HashMap::default();
+    let mut held = budget.hold_nothing();
     while let Some(record) = dump.next_record()? {
         let (time_ns, code) = match record {
             JitRecord::Load(load) => {
-                by_index.insert(load.index, (load.code, load.len));
+                let place = (load.code, load.len);
+                if by_index.insert(load.index, place).is_none() {
+                    held.grow(INDEXED_BYTES).map_err(std::io::Error::other)?;
+                }
                 let code = JitCode {
                     start: load.start,
                     len: load.len,
@@ -255,4 +267,49 @@ fn moved_code(by_index: &HashMap<u64, (FileOffset, u64)>, moved: &JitMove) -> Op
         len: len.min(moved.len),
         offset,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_untrusted::Limits;
+
+    /// A log of so many functions of one byte each.
+    fn log(n_functions: u64) -> Vec<u8> {
+        let words = |words: &[u32]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+        };
+        let longs = |longs: &[u64]| -> Vec<u8> {
+            longs.iter().flat_map(|long| long.to_ne_bytes()).collect()
+        };
+        let mut bytes = words(&[0x4a69_5444, 1, 40, 62, 0, 7]);
+        bytes.extend(longs(&[0, 0]));
+        for n in 0..n_functions {
+            bytes.extend(words(&[0, 59]));
+            bytes.extend(longs(&[n]));
+            bytes.extend(words(&[7, 7]));
+            bytes.extend(longs(&[0x1000 + n, 0x1000 + n, 1, n]));
+            bytes.extend(b"f\0\xc3");
+        }
+        bytes
+    }
+
+    #[test]
+    fn what_tells_code_of_a_log_apart_is_of_the_budget() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("jit-7.dump");
+        std::fs::write(&path, log(1000)).unwrap();
+        let read = |budget: &Budget| {
+            let mut dump = JitDump::open(&path, &Budget::default()).unwrap();
+            let mut n = 0;
+            let read = for_each_function(&mut dump, budget, |_, _| {
+                n += 1;
+                ControlFlow::Continue(())
+            });
+            (read.is_ok(), n)
+        };
+        assert_eq!(read(&Budget::default()), (true, 1000));
+        let (is_whole, n) = read(&Budget::new(Limits::of_memory(100 * INDEXED_BYTES)));
+        assert!(!is_whole && n <= 100, "{n}");
+    }
 }

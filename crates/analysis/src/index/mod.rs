@@ -14,7 +14,7 @@ mod losses;
 mod machine;
 mod namespaces;
 
-pub(crate) use clock::{SLACK, WallClock, recording_ended};
+pub(crate) use clock::{SLACK, WallClock, recording_ended, wall_at_the_latest};
 pub(crate) use descendants::Descendants;
 pub(crate) use embedded::{EmbeddedSymbols, kernel_avma};
 pub(crate) use jit_code::{FoundJitdump, for_each_function, symfs_path};

@@ -15,6 +15,15 @@ pub struct Address {
     pub is_return: bool,
 }
 
+/// An address that a sample has beside its stack: the end of a branch, or data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherAddress {
+    /// One whose level is known.
+    At(Address),
+    /// One of the kernel or of the process, by what is mapped there.
+    ByMapping(Avma),
+}
+
 impl Address {
     /// Stands for frames that are missing.
     pub const TRUNCATED: Self = Self {

@@ -6,7 +6,7 @@ mod location;
 mod mappings;
 mod tasks;
 
-pub use address::Address;
+pub use address::{Address, OtherAddress};
 pub use cache::LocationCache;
 pub use location::Location;
 pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER, distinct};

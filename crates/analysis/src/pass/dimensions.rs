@@ -154,10 +154,12 @@ impl<'a> Grouping<'a> {
     /// Finds the places of an entry that is counted later.
     pub(super) fn find_places(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
-            use Dimension::{Dcacheline, DsoDaddr, SymOff, SymSize, SymbolDaddr, SymbolIaddr};
+            use Dimension::{
+                Dcacheline, DsoDaddr, SymOff, SymSize, SymStart, SymbolDaddr, SymbolIaddr,
+            };
             matches!(
                 one,
-                SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr | SymOff | SymSize
+                SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr | SymOff | SymSize | SymStart
             )
         };
         if self.by.dimensions.iter().any(is_place) {
@@ -203,7 +205,9 @@ impl<'a> Grouping<'a> {
                 Some(namespaces.at(sample.tid, sample.key))
             }
             Dimension::DsoSize => Some(self.size_of_mapping(entry).unwrap_or(0)),
-            Dimension::SymOff | Dimension::SymSize => self.own_place(entry, numbers),
+            Dimension::SymOff | Dimension::SymSize | Dimension::SymStart => {
+                self.own_place(entry, numbers)
+            }
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
@@ -359,6 +363,10 @@ impl<'a> Grouping<'a> {
                 let bytes = naming.size(self.places.of(value));
                 size(bytes.map_or(0, u64::from), naming.strings)
             }
+            Dimension::SymStart => match naming.start(self.places.of(value)) {
+                Some(start) => DimensionValue::Number(start.cast_signed()),
+                None => DimensionValue::Text(naming.strings.intern("[unknown]")),
+            },
             Dimension::SymOff | Dimension::SymbolDaddr => {
                 DimensionValue::Text(naming.data(self.places.of(value)))
             }

@@ -271,15 +271,20 @@ fn of_functions(reader: &Reader, options: &Options) -> Result<Option<EmptyFilter
     Ok(None)
 }
 
-/// What the innermost functions of a profile are called in a way.
+/// What the functions of a profile with self time are called in a way.
 fn of_frames<'p>(
     profile: &'p Profile,
     name: impl Fn(&'p Profile, &FrameInfo) -> Option<&'p str>,
 ) -> Vec<String> {
     let mut counts: HashMap<&str, u64> = HashMap::default();
-    for node in profile.events.iter().flat_map(|event| event.tree.nodes()) {
-        if let Some(name) = name(profile, profile.frames.of(node.frame)) {
-            *counts.entry(name).or_default() += node.self_samples;
+    for event in &profile.events {
+        let nodes = event.tree.nodes();
+        let self_nodes = event.tree.self_nodes(&profile.frames, profile.self_time);
+        for (node, own) in nodes.iter().zip(self_nodes) {
+            let frame = profile.frames.of(nodes[own as usize].frame);
+            if let Some(name) = name(profile, frame) {
+                *counts.entry(name).or_default() += node.self_samples;
+            }
         }
     }
     let counts = counts.into_iter().filter(|&(_, n)| n > 0);

@@ -35,6 +35,7 @@ pub(super) fn profile_of(
         },
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
+        self_time: query.self_time,
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
         records: records(&recording.index),

@@ -18,7 +18,7 @@ use crate::stacks::First;
 use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, NodeKey, Profile};
+use rprof_profile::{Filter, NodeKey, Profile, SelfTime};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub stacks: bool,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
+    /// Which functions samples in inlined code are the self time of.
+    pub self_time: SelfTime,
     /// Code without names by function, as FDEs (`.eh_frame`) have it; else by address, or in stacks by
     /// image.
     pub fde: bool,
@@ -65,6 +67,7 @@ impl Default for Options {
             filter: Filter::default(),
             stacks: true,
             inlines: true,
+            self_time: SelfTime::default(),
             fde: true,
             group_by: GroupBy::default(),
             mode: SortMode::default(),
@@ -121,7 +124,8 @@ pub(super) fn query_of<'a>(
     options: &'a Options,
     (frames, nodes): (WantedFrames, NodeKey),
 ) -> Result<(Query<'a>, Request), Error> {
-    let inlines = options.inlines && frames == WantedFrames::All;
+    // Branches lead to symbols, as processors record them.
+    let inlines = options.inlines && options.mode != SortMode::Branch;
     let mut query = Query::of(recording, &options.filter, frames, First::Own)?;
     let WantedPositions {
         in_rows,
@@ -134,6 +138,7 @@ pub(super) fn query_of<'a>(
         inlines,
     });
     query.mode = options.mode;
+    query.self_time = options.self_time;
     let request = Request {
         demangling: options.demangling,
         fde: options.fde,

@@ -124,6 +124,7 @@ fn add_event(
         n_blocks,
         groups: &group_of_key,
         has_stacks,
+        self_time: query.self_time,
     };
     let names = (&run.frames, &run.strings);
     let RunRows { rows, namesakes } = match query.blocks.are_several() {

@@ -3,7 +3,7 @@
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Address, Location, LocationCache, Mappings};
+use crate::locations::{Address, Location, LocationCache, Mappings, OtherAddress};
 use crate::samples::{DecodedSample, IgnoredSamples};
 use foldhash::HashSet;
 use rprof_machine::History;
@@ -23,7 +23,7 @@ pub struct FoundLocations {
 /// [`Error`] if the recording cannot be read.
 pub fn find_locations(
     query: &Query<'_>,
-    more: impl Fn(&DecodedSample<'_>, &mut dyn FnMut(Address)) + Sync,
+    more: impl Fn(&DecodedSample<'_>, &mut dyn FnMut(OtherAddress)) + Sync,
     done: &mut dyn FnMut(usize),
 ) -> Result<FoundLocations, Error> {
     let pass = LocationsPass {
@@ -54,7 +54,7 @@ struct Local {
     locations: HashSet<Location>,
 }
 
-impl<M: Fn(&DecodedSample<'_>, &mut dyn FnMut(Address)) + Sync> Pass for LocationsPass<'_, M> {
+impl<M: Fn(&DecodedSample<'_>, &mut dyn FnMut(OtherAddress)) + Sync> Pass for LocationsPass<'_, M> {
     type Local = Local;
     type Stack = ();
 
@@ -76,8 +76,12 @@ impl<M: Fn(&DecodedSample<'_>, &mut dyn FnMut(Address)) + Sync> Pass for Locatio
         known: Option<()>,
     ) -> Option<()> {
         let mappings = sample.mappings;
-        (self.more)(sample.decoded, &mut |address| {
-            self.add(local, mappings, address)
+        (self.more)(sample.decoded, &mut |address| match address {
+            OtherAddress::At(address) => self.add(local, mappings, address),
+            OtherAddress::ByMapping(avma) => {
+                let location = mappings.branch_location(self.history, avma);
+                local.locations.insert(self.kept(location));
+            }
         });
         if known.is_none() {
             sample.for_each_address(|address| self.add(local, mappings, address));
@@ -90,11 +94,15 @@ impl<M> LocationsPass<'_, M> {
     fn add(&self, local: &mut Local, mappings: Mappings, address: Address) {
         let Local { seen, locations } = local;
         seen.value(self.history, mappings, address, |location| {
-            locations.insert(match self.in_stacks {
-                true => location.in_stacks(),
-                false => location,
-            });
+            locations.insert(self.kept(location));
             0
         });
+    }
+
+    fn kept(&self, location: Location) -> Location {
+        match self.in_stacks {
+            true => location.in_stacks(),
+            false => location,
+        }
     }
 }

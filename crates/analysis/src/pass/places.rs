@@ -182,6 +182,13 @@ impl Naming<'_> {
         self.symbols.size(number).map(NonZeroU32::get)
     }
 
+    /// Where the function at a place begins.
+    pub(super) fn start(&self, place: Option<Place>) -> Option<u64> {
+        let place = place?;
+        let of_symbol = self.symbols.start(self.symbols.number(place.location));
+        of_symbol.or_else(|| self.frames.of(self.frame(Some(place))?).start)
+    }
+
     /// The line of the cache that data is in.
     pub(super) fn cacheline(&mut self, place: Option<Place>) -> StrId {
         let images = self.recording.index.history.images();

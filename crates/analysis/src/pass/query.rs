@@ -8,7 +8,7 @@ use crate::recording::Recording;
 use crate::samples::{DecodedSample, Samples};
 use crate::stacks::{ChainOptions, First, StackSources};
 use crate::symbolize::{Positions, Symbols, WantedSymbols};
-use rprof_profile::Filter;
+use rprof_profile::{Filter, SelfTime};
 use rprof_symbols::Request;
 
 /// What passes over the same samples share.
@@ -22,6 +22,8 @@ pub struct Query<'a> {
     pub stacks: StackSources<'a>,
     /// Whether frames are told apart by their places in the source.
     pub(crate) positions: Option<Positions>,
+    /// Which functions samples in inlined code are the self time of: filters of functions are of self time.
+    pub(crate) self_time: SelfTime,
     /// What is counted.
     pub(crate) mode: SortMode,
     /// By what time samples are counted apart.
@@ -49,6 +51,7 @@ impl<'a> Query<'a> {
             samples: Samples::of(recording, filter)?,
             stacks: StackSources::of(recording, chains),
             positions: None,
+            self_time: SelfTime::default(),
             mode: SortMode::Normal,
             blocks: Blocks::ONE,
         })
@@ -75,7 +78,7 @@ impl<'a> Query<'a> {
             hide_unresolved: self.samples.filter.hide_unresolved,
         };
         let mut symbols = Symbols::of(self.recording, &self.stacks, locations, wanted)?;
-        symbols.choose(self.recording, self.samples.filter);
+        symbols.choose(self.recording, (self.samples.filter, self.self_time));
         Ok(symbols)
     }
 }

@@ -84,6 +84,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::SymbolIaddr
         | Dimension::DsoSize
         | Dimension::SymSize
+        | Dimension::SymStart
         | Dimension::SymOff => (&[SampleType::IP][..], "addresses of code", ""),
         // What perf shows without them is an answer, too.
         Dimension::Pid

@@ -184,14 +184,20 @@ impl Walk {
     #[inline]
     fn run_unwound(&mut self, frames: &[StackFrame], visit: &mut impl FnMut(Address)) {
         let is_own = self.skips == Some(Level::User);
-        for frame in frames.iter().skip(usize::from(is_own)) {
+        for (at, frame) in frames.iter().enumerate().skip(usize::from(is_own)) {
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
+            // Where a handler returns to was put there by the kernel: no call is before it.
+            let caller = frames.get(at + 1);
+            let code = match caller.is_some_and(|caller| !caller.is_return) {
+                true => CodeAddress::Pc(Avma(frame.avma)),
+                false => frame.code(),
+            };
             visit(Address {
                 level: Some(Level::User),
-                avma: frame.code().lookup(),
+                avma: code.lookup(),
                 is_return: false,
             });
         }

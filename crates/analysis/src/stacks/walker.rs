@@ -201,7 +201,9 @@ impl StackWalker {
         let outcome = unwinder.walk(code, registers, stack, wanted.min(possible), |frame| {
             frames.push(frame);
         });
+        let guessed = unwinder.guessed();
         let image = match outcome {
+            _ if guessed.is_some() => guessed.map(ImageId),
             Outcome::Complete => None,
             _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
@@ -210,6 +212,7 @@ impl StackWalker {
             Outcome::Truncated | Outcome::OffStack { .. } if bytes.is_empty() => {
                 StackEnd::NotCopied
             }
+            _ if guessed.is_some() => outcome.end().guessed(),
             _ => outcome.end(),
         };
         WalkedStack {

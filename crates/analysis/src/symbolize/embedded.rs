@@ -9,8 +9,8 @@
 use super::known_names::SymbolizeResult;
 use crate::index::EmbeddedSymbols;
 use crate::locations::Location;
-use rprof_base::Svma;
-use rprof_machine::{ImageKind, RecordedImage};
+use rprof_base::{FileOffset, Svma};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::feature::{SimpleperfFile, SymbolAddress, SymbolImage};
 use rprof_symbols::{
     Collector, Demangling, Detail, Frame, Line, Listed, Reason, Request, Symbolized,
@@ -166,10 +166,11 @@ impl EmbeddedSymbols {
             ImageKind::Module { start_avma } => start_avma,
             _ => 0,
         };
-        let offset = |location: &Location| location.address.wrapping_sub(start);
-        let addresses = locations
-            .iter()
-            .map(|location| Svma(svma(file, offset(location))));
+        let addresses = locations.iter().map(|location| {
+            let mapped = self.first_code.get(&ImageId(location.image)).copied();
+            let offset = location.address.wrapping_sub(start);
+            Svma(svma(file, mapped, offset))
+        });
         Some(symbolize_listed(symbols, addresses, demangling))
     }
 }
@@ -189,20 +190,26 @@ fn known<'s>(image: &'s SymbolImage, location: &Location) -> Option<&'s SymbolAd
     all.get(at.ok()?)
 }
 
-/// Where an offset in the file, or in a module's memory, is in its address space. The kernel's
-/// locations are addresses already.
-fn svma(file: &SimpleperfFile, offset: u64) -> u64 {
-    let is_offset = matches!(
-        file.kind,
-        SimpleperfFile::ELF | SimpleperfFile::KERNEL_MODULE
-    );
-    if !is_offset || file.file_offset_of_min_vaddr == SimpleperfFile::UNKNOWN_OFFSET {
-        return offset;
-    }
-    offset
-        .wrapping_sub(file.file_offset_of_min_vaddr)
-        .wrapping_add(file.min_vaddr)
+/// Where an offset in the file, or in a module's memory, is in its address space, for a file whose
+/// first code is mapped from an offset. The kernel's locations are addresses already, and so are
+/// those of code that was compiled at run time, which is mapped from no offset.
+///
+/// Source: AOSP, simpleperf/dso.cpp, `IpToVaddrInFile` of `ElfDso` and `KernelModuleDso`.
+fn svma(file: &SimpleperfFile, mapped: Option<FileOffset>, offset: u64) -> u64 {
+    let known = Some(file.file_offset_of_min_vaddr);
+    let known = known.filter(|&first| first != SimpleperfFile::UNKNOWN_OFFSET);
+    let (first, first_svma) = match (file.kind, mapped, known) {
+        (SimpleperfFile::KERNEL_MODULE, ..) => (known.unwrap_or(0), file.min_vaddr),
+        (SimpleperfFile::ELF, Some(_), Some(first)) => (first, file.min_vaddr),
+        // Older than that field: the mapping begins with the page of the first code.
+        (SimpleperfFile::ELF, Some(first), None) => (first.0, file.min_vaddr & !(PAGE_BYTES - 1)),
+        _ => return offset,
+    };
+    offset.wrapping_sub(first).wrapping_add(first_svma)
 }
+
+/// Bytes of a page of memory, as Android had when simpleperf wrote no offsets.
+const PAGE_BYTES: u64 = 4096;
 
 #[cfg(test)]
 mod tests;

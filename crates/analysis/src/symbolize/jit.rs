@@ -65,7 +65,7 @@ pub(crate) fn sampled_functions(
         return embedded.jit_functions(image);
     };
     // What is read before an error counts, as it does when functions are mapped.
-    let _ = for_each_function(&mut dump, |time_ns, code| {
+    let _ = for_each_function(&mut dump, recording.reader.budget(), |time_ns, code| {
         let first = locations.partition_point(|location| location.address < code.offset.0);
         let end = code.offset.0.saturating_add(code.len);
         if locations

@@ -11,7 +11,7 @@ use crate::stacks::StackSources;
 use foldhash::HashMap;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
+use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, SelfTime, StrId, Strings};
 use rprof_symbols::{Detail, Reason, Request, Symbolized};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -62,7 +62,9 @@ pub type SourceLine = (StrId, u32);
 struct Entry {
     /// End of its frames; they start where those of the location before end.
     end: u32,
-    /// Bytes from the start of its function.
+    /// Where its function starts in the image, if it has a name.
+    start: Option<u64>,
+    /// Bytes from there.
     offset: u64,
     /// Bytes of its function's symbol, 0 if not known; [`Self::NAMELESS`] without a name.
     symbol_size: u32,
@@ -88,7 +90,7 @@ impl Symbols {
             positions,
             hide_unresolved,
         } = wanted;
-        let embedded = EmbeddedSymbols::of(recording.reader);
+        let embedded = EmbeddedSymbols::of_mapped(recording.reader, &recording.index.history);
         let symbolized = symbolize_all(recording, &locations, request, &embedded)?;
         let mut symbols = Self {
             strings: Strings::default(),
@@ -151,9 +153,22 @@ impl Symbols {
         self.entries.get(location as usize)
     }
 
-    /// Bytes from the start of a location's function to the location; 0 without a name.
+    /// Bytes from the start of a location's function to the location; 0 without a name, and one byte
+    /// before what nothing calls, which has that name.
     pub fn offset(&self, location: u32) -> u64 {
-        self.entry(location).map_or(0, |entry| entry.offset)
+        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        offset.cast_signed().max(0).cast_unsigned()
+    }
+
+    /// The same to the return address whose call is at the location.
+    pub fn return_offset(&self, location: u32) -> u64 {
+        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        offset.wrapping_add(1)
+    }
+
+    /// Where a location's function starts in its image, if it has a name: that of the symbol, not one inlined there.
+    pub fn start(&self, location: u32) -> Option<u64> {
+        self.entry(location)?.start
     }
 
     /// Bytes of the symbol of a location's function; none if no symbol names it.
@@ -212,14 +227,17 @@ impl Symbols {
     }
 
     /// Looks which locations a filter of functions accepts.
-    pub(crate) fn choose(&mut self, recording: &Recording<'_>, filter: &Filter) {
+    pub(crate) fn choose(
+        &mut self,
+        recording: &Recording<'_>,
+        (filter, self_time): (&Filter, SelfTime),
+    ) {
         if !filter.has_functions() {
             return;
         }
         let images = recording.index.history.images();
         let is_shown = |(number, location): (u32, &Location)| {
-            // Not the function that was inlined there.
-            let Some(&id) = self.frames(number).last() else {
+            let Some(&id) = self_time.of(self.frames(number)) else {
                 return false;
             };
             let frame = self.functions.of(id);
@@ -233,7 +251,7 @@ impl Symbols {
         self.shown = Some(shown);
     }
 
-    /// Whether the filter accepts the function at a location (not one inlined there).
+    /// Whether the filter accepts the function that a sample at a location is the self time of.
     #[inline]
     pub fn accepts(&self, location: u32) -> bool {
         let of_location = |shown: &Vec<bool>| shown.get(location as usize) == Some(&true);
@@ -275,7 +293,7 @@ impl Symbols {
                     lines.push(frame.line.map(|line| (file(line.file), line.line)));
                 }
                 let name = strings.intern(symbolized.name(frame.name));
-                let function = code.frame(Some(name), Some(frame.start), level);
+                let function = code.frame(Some(name), None, level);
                 let function = self.functions.intern(FrameInfo {
                     is_inlined: frame.is_inlined,
                     ..function
@@ -292,10 +310,7 @@ impl Symbols {
                 // recording: there, an image's nameless code counts as one.
                 let address = (!self.in_stacks).then_some(location.address);
                 let fde = symbolized.function_start(idx).map(|start| start.0);
-                let start = match own_name {
-                    Some(_) => Some(0),
-                    None => fde.or(address),
-                };
+                let start = fde.or(address).filter(|_| own_name.is_none());
                 let name = own_name.map(|name| self.strings.intern(&name));
                 let function = code.frame(name, start, level);
                 self.frames.push(self.functions.intern(FrameInfo {
@@ -305,6 +320,7 @@ impl Symbols {
             }
             self.entries.push(Entry {
                 end: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
+                start: named.last().map(|frame| frame.start),
                 offset: named.last().map_or(0, |frame| frame.offset),
                 symbol_size: match (is_named, named.last().and_then(|frame| frame.size)) {
                     (false, _) => Entry::NAMELESS,

@@ -1,8 +1,8 @@
 //! What is said of source files.
 
+use super::Place;
 use rprof_untrusted::printable;
 use std::io;
-use std::path::PathBuf;
 
 /// Files that are named where several cannot be read.
 const MAX_NAMED: usize = 3;
@@ -15,7 +15,7 @@ pub(super) struct Notes<'s> {
     /// Nowhere.
     pub(super) absent: Vec<&'s str>,
     /// Not to be read: where they were looked for, and why not.
-    pub(super) broken: Vec<(&'s str, &'s [PathBuf], &'s io::Error)>,
+    pub(super) broken: Vec<(&'s str, &'s [Place], &'s io::Error)>,
 }
 
 impl Notes<'_> {
@@ -32,7 +32,7 @@ impl Notes<'_> {
             )),
         }
         for (path, places, error) in self.broken.iter().take(MAX_NAMED) {
-            let places = places.iter().map(|place| place.display().to_string());
+            let places = places.iter().map(|place| place.path.display().to_string());
             let places = places.collect::<Vec<_>>().join(", ");
             let (path, places) = (printable(path), printable(&places));
             all.push(format!(

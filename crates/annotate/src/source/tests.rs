@@ -4,7 +4,9 @@ use super::*;
 
 fn places(settings: &SourceSettings, path: &str) -> Vec<String> {
     let places = settings.places(path).into_iter();
-    places.map(|place| place.display().to_string()).collect()
+    places
+        .map(|place| place.path.display().to_string())
+        .collect()
 }
 
 #[test]
@@ -95,11 +97,11 @@ fn only_files_that_the_code_has_lines_of_are_said_to_be_newer() {
         file.set_modified(later).unwrap();
     }
     let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
-    files.begin(&code);
+    files.begin(&code, &[]);
     assert!(files.line(&one, 1).is_some() && files.line(&other, 1).is_some());
     let said = format!("{one} and 1 more file are newer than the code's file");
     assert!(files.end()[0].starts_with(&said), "{:?}", files.end());
-    files.begin(&code);
+    files.begin(&code, &[]);
     assert!(files.end().is_empty());
     assert!(files.line(&other, 1).is_some());
     let said = format!("{other} is newer than the code's file: its lines may be others");
@@ -116,6 +118,48 @@ fn what_a_server_sent_is_not_taken_for_other_code() {
     files.fetch_with(Some(Box::new(move |_| Some(copy.clone()))));
     assert_eq!(files.line("/none/a.c", 1).unwrap(), "line");
     files.fetch_with(None);
-    files.begin("/none/other");
+    files.begin("/none/other", &[]);
     assert_eq!(files.line("/none/a.c", 1), None);
+}
+
+#[test]
+fn a_path_that_leads_out_of_the_folder_that_the_user_names_is_not_the_users() {
+    let settings = SourceSettings {
+        symfs: Some("/sysroot".into()),
+        replaced: vec![("/build".to_owned(), "/src".to_owned())],
+        prefix: Some("/new".to_owned()),
+        ..SourceSettings::default()
+    };
+    let named = |path: &str| -> Vec<String> {
+        let places = settings.places(path).into_iter();
+        let users = places.filter(|place| place.named_by == NamedBy::User);
+        users
+            .map(|place| place.path.display().to_string())
+            .collect()
+    };
+    let inside = named("/build/a/../b.c");
+    assert_eq!(inside, ["/src/b.c", "/new/build/b.c", "/sysroot/build/b.c"]);
+    let outside = named("/build/../../etc/shadow");
+    assert_eq!(outside, Vec::<String>::new());
+    assert!(
+        settings
+            .places("/build/../etc/shadow")
+            .contains(&Place::of_code("/build/../etc/shadow"))
+    );
+}
+
+#[test]
+fn what_one_author_may_read_is_not_shown_for_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.c");
+    std::fs::write(&path, "line\n").unwrap();
+    let path = path.display().to_string();
+    let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
+    files.begin("/none", &[Author::Root]);
+    assert_eq!(files.line(&path, 1).as_deref(), Some("line"));
+    std::fs::write(&path, "other\n").unwrap();
+    files.begin("/none", &[Author::Root]);
+    assert_eq!(files.line(&path, 1).as_deref(), Some("line"), "read once");
+    files.begin("/none", &[Author::User(1)]);
+    assert_ne!(files.line(&path, 1).as_deref(), Some("line"));
 }

@@ -36,6 +36,7 @@ impl Given {
             file: "/bin/app".to_owned(),
             machine: "x86_64".to_owned(),
             level: Level::User,
+            inlined: None,
             parts: vec![part],
             events: Vec::new(),
             notes: Vec::new(),
@@ -93,6 +94,7 @@ impl Given {
             instructions: &self.instructions,
             frames: &self.frames,
             names: &self.names,
+            authors: &[],
         };
         let mut sources = SourceFiles::new(settings, &Budget::default());
         CodeListing::of(&given, percent_type, &mut sources)

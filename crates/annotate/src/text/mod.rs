@@ -13,7 +13,7 @@ use rprof_profile::text::{Fit, at_right, colored, width};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
-pub(crate) use summary::{ShortNames, hottest};
+pub(crate) use summary::{ShortNames, call_sites, hottest};
 
 /// How a listing is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +162,13 @@ pub(crate) fn write_text_code(
 /// What stands above a function: what was counted, and what is to be known of it.
 pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
     let (name, image) = (printable(&listing.name), printable(&listing.image));
-    let mut lines = vec![format!("{name} in {image}")];
+    let mut lines = vec![match &listing.inlined {
+        Some(inlined) => format!(
+            "{name}, inlined into {} in {image}",
+            printable(&inlined.into)
+        ),
+        None => format!("{name} in {image}"),
+    }];
     for (number, event) in listing.events.iter().enumerate() {
         let column = match listing.events.len() {
             1 => String::new(),

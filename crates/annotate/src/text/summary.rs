@@ -1,9 +1,11 @@
 //! The hottest functions and lines above the code; lines alone.
 
 use super::{By, Page};
+use crate::listing::CodeListing;
 use crate::places::{FileLine, Places};
 use rprof_base::Counted;
 use rprof_profile::SampleCount;
+use rprof_profile::code::{CallSite, CodeFrame};
 use rprof_profile::text::at_right;
 use rprof_untrusted::printable;
 use std::collections::BTreeMap;
@@ -68,9 +70,36 @@ pub(crate) fn hottest<'c>(all: impl Iterator<Item = (usize, &'c [SampleCount])>)
     found.into_iter().map(|(number, _)| number).collect()
 }
 
+/// Where an inlined function was called, with what was counted there, the hottest first.
+pub(crate) fn call_sites(
+    listing: &CodeListing<'_>,
+    names: &ShortNames,
+) -> Vec<(Vec<SampleCount>, String)> {
+    let sites = listing.inlined.as_ref().map_or(&[][..], |it| &it.sites);
+    let order = hottest(sites.iter().map(|site| &site.counts[..]).enumerate());
+    let row = |site: &CallSite| {
+        let CodeFrame { function, line } = &site.caller;
+        let function = printable(function);
+        let text = match line {
+            Some((file, line)) => format!("{}  in {function}", names.line(file, *line)),
+            None => format!("in {function}"),
+        };
+        (site.counts.clone(), text)
+    };
+    order
+        .iter()
+        .filter_map(|&at| sites.get(at))
+        .map(row)
+        .collect()
+}
+
 impl Page<'_> {
     pub(super) fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
         let places = &self.listing.places;
+        let sites = call_sites(self.listing, &self.names);
+        if !sites.is_empty() {
+            self.write_table("Inlined at", &sites, out)?;
+        }
         if places.has_inlined() {
             let all = places.inlined.iter().map(|it| &it.counts[..]);
             let rows = hottest(all.enumerate()).into_iter().filter_map(|number| {

@@ -24,7 +24,7 @@ pub fn write_diff_csv(
     heading.push("remark".to_owned());
     writeln!(out, "{}", heading.join(","))?;
     for event in &comparison.events {
-        for row in layout.rows(event) {
+        for row in layout.rows(event).rows {
             let number = |value: Option<f64>| value.map_or_else(String::new, |one| one.to_string());
             let weights = &row.weights;
             let mut cells = vec![
@@ -44,7 +44,7 @@ pub fn write_diff_csv(
     Ok(())
 }
 
-fn numbers(judged: Option<&Judged>) -> [String; 6] {
+pub(super) fn numbers(judged: Option<&Judged>) -> [String; 6] {
     let Some(judged) = judged else {
         return Default::default();
     };
@@ -64,7 +64,7 @@ fn numbers(judged: Option<&Judged>) -> [String; 6] {
 }
 
 /// As RFC 4180 has it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let text = printable(text);
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

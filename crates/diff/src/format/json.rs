@@ -15,6 +15,13 @@ pub fn write_diff_json(
     layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let whole = comparison_json(comparison, layout);
+    serde_json::to_writer_pretty(&mut *out, &whole)?;
+    writeln!(out)
+}
+
+/// All that is known of a comparison.
+pub(super) fn comparison_json(comparison: &Comparison, layout: &DiffLayout) -> Value {
     let events = comparison.events.iter();
     let events: Vec<Value> = events.map(|one| event(comparison, one, layout)).collect();
     let gates: Vec<Value> = comparison.gates.iter().map(gate).collect();
@@ -29,8 +36,7 @@ pub fn write_diff_json(
         "notes": comparison.notes,
     });
     leave_out_nulls(&mut whole);
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)
+    whole
 }
 
 /// What is not known is left out.
@@ -48,7 +54,8 @@ fn leave_out_nulls(value: &mut Value) {
 fn event(comparison: &Comparison, event: &ComparedEvent, layout: &DiffLayout) -> Value {
     let side =
         |all: rprof_profile::SampleCount| json!({ "samples": all.samples, "weight": all.weight });
-    let rows = layout.rows(event).iter();
+    let shown = layout.rows(event);
+    let rows = shown.rows.iter();
     let rows: Vec<Value> = rows.map(|one| row(comparison, one, layout)).collect();
     json!({
         "event": event.name,
@@ -57,7 +64,7 @@ fn event(comparison: &Comparison, event: &ComparedEvent, layout: &DiffLayout) ->
         "after": side(event.all.1),
         "total": event.total.as_ref().map(judged),
         "rows": rows,
-        "left_out": event.rows.len().saturating_sub(layout.limit.unwrap_or(usize::MAX)),
+        "left_out": shown.n_more + shown.n_small,
     })
 }
 

@@ -81,7 +81,7 @@ fn write_event(
     });
     writeln!(out, "{}", line(rules))?;
     let rows = layout.rows(event);
-    for row in rows {
+    for row in &rows.rows {
         let cells = &mut columns.iter().map(|column: &DiffColumn| {
             let text = column.cell(row, &layout);
             cell(text.trim())
@@ -89,10 +89,8 @@ fn write_event(
         writeln!(out, "{}", line(cells))?;
     }
     writeln!(out)?;
-    match event.rows.len() - rows.len() {
-        0 => Ok(()),
-        left => writeln!(out, "{left} more rows\n"),
-    }
+    let mut left_out = rows.left_out(&layout).into_iter();
+    left_out.try_for_each(|line| writeln!(out, "{}\n", cell(&line)))
 }
 
 fn cell(text: &str) -> String {

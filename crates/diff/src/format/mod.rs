@@ -1,12 +1,14 @@
 //! Comparisons as text, Markdown, CSV and JSON: their columns and cells.
 
 mod csv;
+mod each;
 mod github;
 mod json;
 mod markdown;
 mod text;
 
 pub use csv::write_diff_csv;
+pub use each::{EachForm, write_each, write_each_json};
 pub use github::workflow_commands;
 pub use json::write_diff_json;
 pub use markdown::write_diff_markdown;
@@ -38,6 +40,8 @@ pub struct DiffLayout {
     pub fit: Option<Fit>,
     /// The most rows of an event.
     pub limit: Option<usize>,
+    /// Rows with smaller shares on both sides are left out, unless they are beyond noise.
+    pub least: Share,
 }
 
 /// A column.
@@ -81,9 +85,57 @@ impl DiffLayout {
         columns.chain(keys).collect()
     }
 
-    fn rows<'e>(&self, event: &'e ComparedEvent) -> &'e [ComparedRow] {
-        let n = self.limit.unwrap_or(usize::MAX).min(event.rows.len());
-        event.rows.get(..n).unwrap_or_default()
+    fn rows<'e>(&self, event: &'e ComparedEvent) -> ShownRows<'e> {
+        let is_shown = |row: &&ComparedRow| is_sure(row) || largest_share(row) >= self.least;
+        let (mut rows, small): (Vec<_>, Vec<_>) = event.rows.iter().partition(is_shown);
+        let n_large = rows.len();
+        rows.truncate(self.limit.unwrap_or(usize::MAX));
+        ShownRows {
+            n_more: n_large - rows.len(),
+            n_small: small.len(),
+            rows,
+        }
+    }
+}
+
+/// The rows of an event that are shown, and how many are not.
+#[derive(Debug)]
+struct ShownRows<'e> {
+    rows: Vec<&'e ComparedRow>,
+    /// Beyond the limit.
+    n_more: usize,
+    /// With small shares.
+    n_small: usize,
+}
+
+impl ShownRows<'_> {
+    /// What is said of the others, a sentence each.
+    fn left_out(&self, layout: &DiffLayout) -> Vec<String> {
+        let more = (self.n_more > 0).then(|| format!("{} more rows", self.n_more));
+        let small = (self.n_small > 0).then(|| {
+            let rows = Counted::new(self.n_small as u64, "row", "rows");
+            let least = trimmed(layout.least.percent());
+            format!(
+                "{rows} below {least} % on both sides, none beyond noise (--percent-limit 0 shows all)"
+            )
+        });
+        more.into_iter().chain(small).collect()
+    }
+}
+
+/// Whether a row is marked.
+fn is_sure(row: &ComparedRow) -> bool {
+    row.own.is_sure || row.children.is_some_and(|children| children.is_sure)
+}
+
+/// Of a row's own samples, on the side where it is larger.
+fn largest_share(row: &ComparedRow) -> Share {
+    let weights = &row.weights;
+    let before = Share::of(weights.before.weight, weights.all_before);
+    let after = Share::of(weights.after.weight, weights.all_after);
+    match before > after {
+        true => before,
+        false => after,
     }
 }
 

@@ -46,6 +46,7 @@ fn write_event(
         }
     };
     let cells: Vec<Vec<String>> = rows
+        .rows
         .iter()
         .map(|row| columns.iter().map(|column| cell(row, column)).collect())
         .collect();
@@ -58,7 +59,7 @@ fn write_event(
         write_heading(comparison, event, out)?;
         write_columns(&columns, &headings, &widths, layout, out)?;
     }
-    for (row, cells) in rows.iter().zip(&cells) {
+    for (row, cells) in rows.rows.iter().zip(&cells) {
         let line = match &layout.separator {
             Some(separator) => cells.join(separator),
             None => line_of(&columns, cells, &widths, layout),
@@ -69,9 +70,11 @@ fn write_event(
         };
         writeln!(out, "{line}")?;
     }
-    let left = event.rows.len() - rows.len();
-    if left > 0 && !layout.quiet {
-        writeln!(out, "#\n# {left} more rows")?;
+    if !layout.quiet {
+        for (at, line) in rows.left_out(layout).iter().enumerate() {
+            let rule = if at == 0 { "#\n" } else { "" };
+            writeln!(out, "{rule}# {line}")?;
+        }
     }
     writeln!(out)
 }

@@ -60,7 +60,7 @@ pub(crate) fn ask_all(
         judge,
         shares: &shares,
         per,
-        alpha: options.alpha / float(options.conditions.len()),
+        alpha: options.alpha / float(options.conditions.len() * options.n_comparisons.max(1)),
     };
     let conditions = options.conditions.iter();
     let conditions: Vec<Condition> = conditions

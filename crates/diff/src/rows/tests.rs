@@ -9,7 +9,7 @@ use crate::{
 use proptest::prelude::*;
 use rprof_profile::run::{Block, CountedBlocks, Run, RunRows};
 use rprof_profile::{
-    EventKind, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, ValuesId, testing,
+    EventKind, FrameInfo, Group, Level, Loss, Profile, Sampling, SelfTime, Tally, ValuesId, testing,
 };
 use std::collections::BTreeMap;
 
@@ -78,6 +78,7 @@ fn run(stacks: &[Stack<'_>]) -> NamedRun {
         n_blocks: counts.len(),
         groups: &numbers,
         has_stacks: true,
+        self_time: SelfTime::Innermost,
     };
     let count_block = |block: usize, nodes: &mut [SampleCount]| {
         nodes[..counts[block].len()].copy_from_slice(&counts[block])
@@ -149,6 +150,7 @@ fn asked(
         share: DiffShare::default(),
         conditions: conditions.iter().map(|one| one.parse().unwrap()).collect(),
         known_functions: Vec::new(),
+        n_comparisons: 1,
     };
     compare(&recordings, &options)
 }

@@ -40,6 +40,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// after - before, as amounts.
+    pub(crate) fn moved(&self) -> f64 {
+        self.after - self.before
+    }
+
     /// after / before - 1: infinite for what is new, -1 for what vanished.
     pub fn change(&self) -> f64 {
         match (self.before > 0.0, self.after > 0.0) {

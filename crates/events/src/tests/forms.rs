@@ -302,13 +302,16 @@ fn user_only_events_are_named_as_perf_names_them() {
         ("cycles:P", "cycles:Pu"),
         ("cpu/event=1/", "cpu/event=1/u"),
         ("mem:0x1000", "mem:0x1000:u"),
-        ("sched:sched_switch", "sched:sched_switch"),
     ] {
         let event = machine.one(text).user_only().unwrap();
         assert_eq!((event.name.as_str(), event.attr.flags), (name, USER_ONLY));
     }
     assert_eq!(machine.one("cycles:u").user_only(), None);
     assert_eq!(machine.one("cycles:k").user_only(), None);
+    // They would count 0.
+    for of_kernel in ["sched:sched_switch", "context-switches", "migrations"] {
+        assert_eq!(machine.one(of_kernel).user_only(), None, "{of_kernel}");
+    }
 }
 
 #[test]

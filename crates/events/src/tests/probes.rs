@@ -10,6 +10,7 @@ fn function(code: ProbedCode, name: &str, offset: u64) -> ProbePoint {
     ProbePoint {
         code,
         site: ProbeSite::Function { name, offset },
+        arguments: Vec::new(),
     }
 }
 
@@ -20,6 +21,7 @@ fn marker(code: ProbedCode, provider: &str, name: &str) -> ProbePoint {
             provider: provider.to_owned(),
             name: name.to_owned(),
         },
+        arguments: Vec::new(),
     }
 }
 
@@ -69,6 +71,7 @@ fn probes_are_in_functions_at_addresses_and_at_markers() {
             ProbePoint {
                 code: file(),
                 site: ProbeSite::Address(0x40),
+                arguments: Vec::new(),
             },
         ),
         (
@@ -89,6 +92,38 @@ fn probes_are_in_functions_at_addresses_and_at_markers() {
             assert_eq!(event.probe, Some(point.clone()), "{text}");
         }
     }
+}
+
+#[test]
+fn arguments_stand_behind_the_place_and_types_belong_to_the_name() {
+    let machine = Machine::usual();
+    for (text, place, arguments) in [
+        ("f(%di,len=%si:u32)", "f", &["%di", "len=%si:u32"][..]),
+        ("f+0x4(%di)", "f", &["%di"]),
+        ("f(+8(%dx):string):u", "f", &["+8(%dx):string"]),
+        ("f(int,char)", "f(int,char)", &[]),
+        ("a::operator()(int)", "a::operator()(int)", &[]),
+        ("operator()", "operator()", &[]),
+        ("f(%di;%si)", "f(%di;%si)", &[]),
+    ] {
+        let event = machine.one(&format!("uprobe:/bin/x:{text}"));
+        let point = event.probe.unwrap();
+        let ProbeSite::Function { name, .. } = &point.site else {
+            panic!("{point:?}")
+        };
+        assert_eq!(
+            (&**name, &point.arguments[..]),
+            (
+                place,
+                &arguments
+                    .iter()
+                    .map(|one| (*one).to_owned())
+                    .collect::<Vec<_>>()[..]
+            )
+        );
+    }
+    let event = machine.one("uprobe:/bin/x:f(%di,len=%si:u32)");
+    assert_eq!(event.name, "uprobe:/bin/x:f(%di,len=%si:u32)");
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl<'t> Shared<'t> {
 
     fn native(&mut self, code: &Code, image: &Image, host: FrameId) -> Option<u32> {
         let frame = self.timeline.profile.frames.of(host);
-        let (name, start) = (frame.name?, frame.start?);
+        let (name, start) = (frame.name?, code.function?);
         let address = in_library(image, start)?;
         let made = |&(image, address): &(u32, u64)| NativeSymbol {
             image,

@@ -11,7 +11,9 @@ use crate::Format;
 use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, base64_decoded_len};
-use rprof_profile::difference::{BothCounts, DifferentialTree, Side};
+use rprof_profile::difference::{
+    BothCounts, DifferentialTree, Directions, Scaling, Side, SureChanges, SureFunction,
+};
 use rprof_profile::{EventKind, SampleCount};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
@@ -21,6 +23,8 @@ use std::io::{self, Write};
 pub struct ComparedRecordings {
     /// What the recordings are called, before and after.
     pub names: [String; 2],
+    /// How sides are compared, the usual way first.
+    pub measures: Vec<Scaling>,
     /// What is compared; at least one.
     pub events: Vec<EventOfBoth>,
 }
@@ -34,6 +38,8 @@ pub struct EventOfBoth {
     pub kind: EventKind,
     /// Its stacks, the outermost frame first.
     pub tree: DifferentialTree,
+    /// What changed beyond noise, in each of the ways that sides are compared.
+    pub sure: Vec<SureChanges>,
 }
 
 /// A page of [`ComparedRecordings`].
@@ -73,6 +79,8 @@ struct SideRow {
 #[derive(Debug, Default)]
 struct Columns {
     strings: Interner<u32, Box<str>, RandomState>,
+    /// The string of every function's image: a function may be in several.
+    no_image: u32,
     /// By outermost node, its string.
     comms: Vec<u32>,
     /// Strings of frames, numbered in the order in which they come.
@@ -93,6 +101,7 @@ impl Columns {
             min_samples,
             ..Self::default()
         };
+        columns.no_image = columns.strings.intern_ref("");
         for (number, event) in (0u64..).zip(&compared.events) {
             columns.add(number, &event.tree);
         }
@@ -165,8 +174,11 @@ impl Columns {
             .values()
             .iter()
             .for_each(|&name| unsigned(out, name.into()));
-        // Images, flags, places.
-        out.resize(out.len() + 3 * self.frames.values().len(), 0);
+        for _ in self.frames.values() {
+            unsigned(out, self.no_image.into());
+        }
+        // Flags, places.
+        out.resize(out.len() + 2 * self.frames.values().len(), 0);
         self.ups.iter().for_each(|&up| unsigned(out, up));
         let labels = self.labels.iter();
         labels.for_each(|&label| unsigned(out, label.into()));
@@ -218,13 +230,48 @@ impl Columns {
                     json.list(|json| (0..3).for_each(|_| json.number(0)));
                 }
             });
-            json.key("events").list(|json| events(compared, json));
+            json.column("measures", &compared.measures, |json, scaling| {
+                measure(*scaling, json);
+            });
+            json.key("events").list(|json| self.events(compared, json));
             json.key("n_frames").number(self.frames.len() as u64);
             json.key("n_nodes").number(self.labels.len() as u64);
             self.json_of_rows(compared, json);
         });
         json.finish()?;
         Ok(out)
+    }
+
+    fn events(&self, compared: &ComparedRecordings, json: &mut Json<'_>) {
+        for event in &compared.events {
+            let sum = event.tree.sum();
+            json.object(|json| {
+                json.key("name").text(&printable(&event.name));
+                json.key("kind").text(kind_word(event.kind));
+                json.key("samples").number(sum.after.samples);
+                json.key("weight").number(sum.after.weight);
+                json.key("lost").number(0);
+                json.key("lost_at_least").boolean(false);
+                json.key("each").null();
+                json.column("sure", &event.sure, |json, changes| {
+                    self.sure(changes, json);
+                });
+            });
+        }
+    }
+
+    /// What changed beyond noise: all of it, then each function with its frame.
+    fn sure(&self, changes: &SureChanges, json: &mut Json<'_>) {
+        json.list(|json| {
+            json.number(bits(changes.total));
+            for (label, SureFunction { own, with_callees }) in &changes.functions {
+                let string = self.strings.find(&*printable(label));
+                if let Some(frame) = string.and_then(|string| self.frames.find(&string)) {
+                    json.number(frame.into());
+                    json.number(bits(*own) | bits(*with_callees) << 2);
+                }
+            }
+        });
     }
 
     fn json_of_rows(&self, compared: &ComparedRecordings, json: &mut Json<'_>) {
@@ -253,19 +300,23 @@ impl Columns {
     }
 }
 
-fn events(compared: &ComparedRecordings, json: &mut Json<'_>) {
-    for event in &compared.events {
-        let sum = event.tree.sum();
-        json.object(|json| {
-            json.key("name").text(&printable(&event.name));
-            json.key("kind").text(kind_word(event.kind));
-            json.key("samples").number(sum.after.samples);
-            json.key("weight").number(sum.after.weight);
-            json.key("lost").number(0);
-            json.key("lost_at_least").boolean(false);
-            json.key("each").null();
-        });
-    }
+/// How sides are compared, and for how long each was recorded where that counts.
+fn measure(scaling: Scaling, json: &mut Json<'_>) {
+    json.object(|json| match scaling {
+        Scaling::Shares => json.key("per").text("event"),
+        Scaling::Recorded => json.key("per").text("run"),
+        Scaling::PerSecond(spans) => {
+            json.key("per").text("time");
+            json.key("spans_ns").list(|json| {
+                json.number(spans.before_ns);
+                json.number(spans.after_ns);
+            });
+        }
+    });
+}
+
+fn bits(directions: Directions) -> u64 {
+    u64::from(directions.more) | u64::from(directions.less) << 1
 }
 
 #[cfg(test)]

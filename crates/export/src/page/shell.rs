@@ -29,6 +29,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/changes.js"),
     include_str!("assets/table.js"),
     include_str!("assets/state.js"),
+    include_str!("assets/address.js"),
     include_str!("assets/details.js"),
     include_str!("assets/views.js"),
     include_str!("assets/keys.js"),

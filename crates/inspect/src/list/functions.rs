@@ -4,6 +4,7 @@ use super::counted::Counted;
 use super::{ListOptions, Listed, Listing};
 use rprof_events::{ListKind, ListedEvent};
 use rprof_images::{Elf, ElfError, markers};
+use rprof_probes::readable;
 use rprof_untrusted::Budget;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,10 +35,16 @@ impl Listing {
             events.extend(names.iter().map(place));
         }
         if selection.wants(ListKind::Function) {
-            let fitting = found.into_iter().filter(|(name, _)| selection.fits(name));
-            events.extend(fitting.map(|(name, size)| {
-                let size = (size > 0).then(|| format!("{size} bytes"));
-                place(ListKind::Function, format!("uprobe:{path}:{name}"), size)
+            let names = readable(found.keys().map(String::as_str));
+            let all = found.iter().zip(names);
+            let fitting =
+                all.filter(|((symbol, _), name)| selection.fits(name) || selection.fits(symbol));
+            events.extend(fitting.map(|((symbol, size), name)| {
+                let size = (*size > 0).then(|| format!("{size} bytes"));
+                let mangled = (*symbol != name).then(|| symbol.clone());
+                let about: Vec<String> = size.into_iter().chain(mangled).collect();
+                let about = (!about.is_empty()).then(|| about.join(", "));
+                place(ListKind::Function, format!("uprobe:{path}:{name}"), about)
             }));
         }
         Ok(Self {

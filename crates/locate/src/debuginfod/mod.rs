@@ -32,7 +32,7 @@ use rprof_images::Elf;
 use rprof_untrusted::Budget;
 use state::{Asked, Server, Shared, State};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -105,6 +105,11 @@ impl Debuginfod {
             Cached::File(path) => Some(path),
             Cached::Missing | Cached::Unknown => None,
         }
+    }
+
+    /// The folder of what servers sent.
+    pub(crate) fn dir(&self) -> &Path {
+        self.shared.cache.dir()
     }
 
     /// The file, if it is here already; nobody is asked.

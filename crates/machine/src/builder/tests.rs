@@ -287,3 +287,63 @@ fn code_that_simpleperf_lists_by_address_is_placed_by_address() {
     assert_eq!(offset, FileOffset(0x9c9e_b800));
     assert_eq!(history.images().of(image).unwrap().path, file);
 }
+
+/// Kernels before 3.16 gave a vdso's address as its offset.
+#[test]
+fn a_vdso_counts_from_its_own_start() {
+    for pgoff in [0, 0x7ffc_1000] {
+        let mut script = Script::new();
+        let map = Record::Mmap2(Mmap2 {
+            pid: 7,
+            tid: 7,
+            addr: 0x7ffc_1000,
+            len: 0x2000,
+            pgoff,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot: 5,
+            flags: 0,
+            filename: b"[vdso]",
+        });
+        let history = script.add(1, Misc::USER, map).build();
+        let epoch = history.epoch(7, Key::LAST);
+        let location = history.resolve(epoch, Avma(0x7ffc_1700));
+        let AddressLocation::User { offset, .. } = location else {
+            panic!("{location:?}");
+        };
+        assert_eq!(offset, FileOffset(0x700));
+    }
+}
+
+#[test]
+fn code_begins_at_the_lowest_offset_that_was_mapped() {
+    let mut script = Script::new();
+    let map = |addr, pgoff, filename| {
+        Record::Mmap2(Mmap2 {
+            pid: 7,
+            tid: 7,
+            addr,
+            len: 0x1000,
+            pgoff,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot: 5,
+            flags: 2,
+            filename,
+        })
+    };
+    script.add(1, Misc::USER, map(0x8000, 0x3000, b"/lib/x"));
+    script.add(2, Misc::USER, map(0x7000, 0x2000, b"/lib/x"));
+    script.add(3, Misc::USER, map(0x7000, 0x9000, b"/lib/y"));
+    script.add(4, Misc::USER, map(0x1000, 0x5000, b"//anon"));
+    let data = Misc(Misc::USER.0 | Misc::MMAP_DATA.0);
+    script.add(5, data, map(0x6000, 0x1000, b"/lib/x"));
+    let history = script.build();
+    let first = history.first_code();
+    let of = |path: &[u8]| {
+        let mut images = history.images().iter();
+        let (id, _) = images.find(|(_, image)| image.path == path).unwrap();
+        (first.get(&id).copied(), history.first_mapped_ns(id))
+    };
+    assert_eq!(of(b"/lib/x"), (Some(FileOffset(0x2000)), Some(1)));
+    assert_eq!(of(b"/lib/y"), (Some(FileOffset(0x9000)), Some(3)));
+    assert_eq!(of(b"/tmp/perf-7.map").0, None);
+}

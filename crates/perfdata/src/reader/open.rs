@@ -8,7 +8,7 @@ use super::source::{self, Source};
 use super::stream::{Part, Stream};
 use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
-use rprof_abi::{Cursor, Endian, event_type};
+use rprof_abi::{Cursor, Endian, WireError, event_type};
 use rprof_untrusted::{Allowed, Budget, Limits};
 use std::fs::File;
 use std::path::Path;
@@ -86,8 +86,19 @@ impl Reader {
     }
 
     fn open_file(&mut self, head: &[u8], source: Source) -> Result<(), Error> {
-        let header = FileHeader::parse(head, self.endian)
-            .map_err(|error| self.bad_header(0, error.to_string()))?;
+        let header = FileHeader::parse(head, self.endian).map_err(|error| {
+            let len = head.len() as u64;
+            match error {
+                WireError::Short { .. } => self.bad_header(
+                    len,
+                    format!(
+                        "the file ends there, and the header has {} bytes",
+                        FileHeader::LEN
+                    ),
+                ),
+                error => self.bad_header(0, error.to_string()),
+            }
+        })?;
         let events = self.read_attrs(&header)?;
         self.read_feature_table(&header);
         let mut is_compressed = header.feature_ids().any(|id| id == FeatureId::COMPRESSED);

@@ -466,3 +466,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_header_that_is_cut_off_says_where_the_file_ends() {
+    let bytes = recording();
+    for len in [8, 12, 60, 103] {
+        let cut = bytes.get(..len).unwrap().to_vec();
+        let error = Reader::from_bytes(Path::new("x"), cut).err().unwrap();
+        let expected = format!(
+            "x: damaged header at offset {len}: the file ends there, and the header has 104 bytes"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+}

@@ -56,12 +56,19 @@ pub struct Writer {
 /// Bytes written to a pipe in one call: small enough that progress is visible through a slow pipe.
 const PIPE_CHUNK: usize = 16 << 10;
 
+/// The header of a file, and the byte order of all of it.
+#[derive(Clone, Debug)]
+struct FileHead {
+    header: FileHeader,
+    endian: Endian,
+}
+
 /// Where it goes.
 #[derive(Debug)]
 enum Form {
     /// A file, whose header is written again at the end.
     Seekable {
-        header: FileHeader,
+        head: FileHead,
         /// Those known at the start.
         features: Features,
     },
@@ -79,9 +86,19 @@ impl Writer {
         file: File,
         path: &Path,
         events: &[WrittenEvent],
-        mut features: Vec<(FeatureId, Vec<u8>)>,
+        features: Vec<(FeatureId, Vec<u8>)>,
     ) -> Result<Self, Error> {
-        features.push(event_desc(events));
+        Self::start_in_order(Endian::NATIVE, (file, path), events, features)
+    }
+
+    /// The same in a byte order, which records and features have already.
+    pub(crate) fn start_in_order(
+        endian: Endian,
+        (file, path): (File, &Path),
+        events: &[WrittenEvent],
+        mut features: Features,
+    ) -> Result<Self, Error> {
+        features.push(event_desc(events, endian));
         let attr_size = attr_size(events);
         let attr_entry_size = u64::from(attr_size.0) + Section::LEN;
         let ids_len: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
@@ -100,21 +117,22 @@ impl Writer {
         };
 
         let mut bytes = Vec::new();
-        header.encode(&mut bytes, Endian::NATIVE);
+        header.encode(&mut bytes, endian);
         let mut id_sections = Vec::new();
         for event in events {
             id_sections.push(Section {
                 offset: bytes.len() as u64,
                 size: event.ids.len() as u64 * 8,
             });
-            let mut encoder = Encoder::new(&mut bytes, Endian::NATIVE);
+            let mut encoder = Encoder::new(&mut bytes, endian);
             event.ids.iter().for_each(|&id| encoder.u64(id));
         }
         for (event, ids) in events.iter().zip(id_sections) {
-            event.attr.encode(&mut bytes, Endian::NATIVE, attr_size);
-            ids.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+            event.attr.encode(&mut bytes, endian, attr_size);
+            ids.encode(&mut Encoder::new(&mut bytes, endian));
         }
-        let form = Form::Seekable { header, features };
+        let head = FileHead { header, endian };
+        let form = Form::Seekable { head, features };
         Self::start_with(file, path, form, &bytes, Arc::default())
     }
 
@@ -226,10 +244,11 @@ impl Writer {
     /// The file has more data, and says so from now on.
     fn extend_data(&mut self, n_bytes: usize) -> Result<(), Error> {
         self.data_len += n_bytes as u64;
-        let Form::Seekable { .. } = self.form else {
+        let Form::Seekable { head, .. } = &self.form else {
             return Ok(());
         };
-        let size = self.data_len.to_ne_bytes();
+        let mut size = Vec::new();
+        Encoder::new(&mut size, head.endian).u64(self.data_len);
         let told = self.file.write_all_at(&size, FileHeader::DATA_SIZE_OFFSET);
         told.map_err(|source| self.io_error(source))
     }
@@ -246,7 +265,7 @@ impl Writer {
     /// Bytes of the file so far.
     fn len(&self) -> u64 {
         let before = match &self.form {
-            Form::Seekable { header, .. } => header.data.offset,
+            Form::Seekable { head, .. } => head.header.data.offset,
             Form::Pipe { preamble_len } => *preamble_len,
         };
         before + self.data_len
@@ -265,16 +284,16 @@ impl Writer {
         let form = std::mem::replace(&mut self.form, Form::Pipe { preamble_len: 0 });
         let finished = match form {
             Form::Seekable {
-                header,
+                head,
                 features: mut all,
             } => {
                 features.extend(self.compressor.as_ref().map(Compressor::feature));
                 all.extend(features);
                 all.sort_by_key(|&(id, _)| id);
-                let finished = finish_file(&self.file, header.clone(), self.data_len, &all);
+                let finished = finish_file(&self.file, head.clone(), self.data_len, &all);
                 if finished.is_err() {
                     // The first error says why.
-                    let _ = self.close(header);
+                    let _ = self.close(head);
                 }
                 finished
             }
@@ -296,19 +315,19 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`].
     pub fn abandon(self) -> Result<(), Error> {
-        let Form::Seekable { header, .. } = &self.form else {
+        let Form::Seekable { head, .. } = &self.form else {
             return Ok(());
         };
         let cut = self.file.set_len(self.len());
-        let closed = cut.and_then(|()| self.close(header.clone()));
+        let closed = cut.and_then(|()| self.close(head.clone()));
         closed.map_err(|source| self.io_error(source))
     }
 
     /// Ends a file with no feature but the one that is needed to read it.
-    fn close(&self, header: FileHeader) -> io::Result<()> {
+    fn close(&self, head: FileHead) -> io::Result<()> {
         let needed = self.compressor.as_ref().map(Compressor::feature);
         let needed: Features = needed.into_iter().collect();
-        finish_file(&self.file, header, self.data_len, &needed).map(|_| ())
+        finish_file(&self.file, head, self.data_len, &needed).map(|_| ())
     }
 
     /// Bytes of records before they were compressed, if they are.
@@ -320,42 +339,43 @@ impl Writer {
 /// Returns the size of the file.
 fn finish_file(
     file: &File,
-    mut header: FileHeader,
+    mut head: FileHead,
     data_len: u64,
     features: &[(FeatureId, Vec<u8>)],
 ) -> io::Result<u64> {
-    header.data.size = data_len;
+    head.header.data.size = data_len;
     // First a file without features, so that the data is whole whatever happens next.
-    write_header(file, &header)?;
-    let mut at = header.data.end() + Section::LEN * features.len() as u64;
+    write_header(file, &head)?;
+    let data_end = head.header.data.end();
+    let mut at = data_end + Section::LEN * features.len() as u64;
     let mut table = Vec::new();
     for (id, bytes) in features {
-        if let Some(word) = header.features.get_mut((id.0 / 64) as usize) {
+        if let Some(word) = head.header.features.get_mut((id.0 / 64) as usize) {
             *word |= 1 << (id.0 % 64);
         }
         let section = Section {
             offset: at,
             size: bytes.len() as u64,
         };
-        section.encode(&mut Encoder::new(&mut table, Endian::NATIVE));
+        section.encode(&mut Encoder::new(&mut table, head.endian));
         at = section.end();
     }
     for (_, bytes) in features {
         table.extend_from_slice(bytes);
     }
     // The header goes last: it must not announce features that are not there.
-    let written = file.write_all_at(&table, header.data.end());
-    if let Err(error) = written.and_then(|()| write_header(file, &header)) {
+    let written = file.write_all_at(&table, data_end);
+    if let Err(error) = written.and_then(|()| write_header(file, &head)) {
         // Half a table is worse than none; if that fails too, the first error says why.
-        let _ = file.set_len(header.data.end());
+        let _ = file.set_len(data_end);
         return Err(error);
     }
     Ok(at)
 }
 
-fn write_header(file: &File, header: &FileHeader) -> io::Result<()> {
+fn write_header(file: &File, head: &FileHead) -> io::Result<()> {
     let mut bytes = Vec::new();
-    header.encode(&mut bytes, Endian::NATIVE);
+    head.header.encode(&mut bytes, head.endian);
     file.write_all_at(&bytes, 0)
 }
 
@@ -366,7 +386,7 @@ fn attr_size(events: &[WrittenEvent]) -> AttrSize {
 }
 
 /// The section that names the events.
-fn event_desc(events: &[WrittenEvent]) -> (FeatureId, Vec<u8>) {
+fn event_desc(events: &[WrittenEvent], endian: Endian) -> (FeatureId, Vec<u8>) {
     let attr_size = attr_size(events);
     let desc = |event: &WrittenEvent| EventDesc {
         attr: event.attr.clone(),
@@ -376,6 +396,6 @@ fn event_desc(events: &[WrittenEvent]) -> (FeatureId, Vec<u8>) {
     };
     let descs: Vec<EventDesc> = events.iter().map(desc).collect();
     let mut section = Vec::new();
-    EventDesc::encode_all(&descs, attr_size, &mut section, Endian::NATIVE);
+    EventDesc::encode_all(&descs, attr_size, &mut section, endian);
     (FeatureId::EVENT_DESC, section)
 }

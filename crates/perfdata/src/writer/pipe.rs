@@ -23,7 +23,7 @@ pub(super) fn preamble(
     for event in events {
         push_event(event, attr_size, &mut out)?;
     }
-    features.push(event_desc(events));
+    features.push(event_desc(events, Endian::NATIVE));
     out.extend(records_of(features));
     Ok(out)
 }

@@ -4,6 +4,7 @@ use super::classes::Sides;
 use super::images::ImageMatch;
 use super::keys::{ClassKey, FunctionKey, FunctionNames, Steps};
 use super::{Side, SideFunctions};
+use crate::view::{nameless_label, safe};
 use crate::{FrameId, Level, StrId};
 use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
@@ -57,6 +58,14 @@ impl MatchedFunction {
     pub fn symbol(&self) -> String {
         let inlined = if self.is_inlined { " (inlined)" } else { "" };
         format!("[{}] {}{inlined}", self.level.sign(), self.label)
+    }
+
+    /// How it is called in stacks: its label, or what stands for all code of its image that has no names.
+    pub fn stack_label(&self) -> String {
+        match self.is_function {
+            true => safe(self.label.raw()),
+            false => nameless_label(self.image.raw()),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod keys;
 mod names;
 mod programs;
 mod scaled;
+mod sure;
 mod tree;
 
 use crate::{Frames, StrId, Strings};
@@ -17,7 +18,8 @@ pub use images::unversioned;
 pub(crate) use names::family_name;
 pub use names::{jit_name, source_name, stable_name, whole_name};
 pub use programs::Programs;
-pub use scaled::{ScaledPair, Scaling};
+pub use scaled::{ScaledPair, Scaling, SideSpans};
+pub use sure::{Directions, SureChanges, SureFunction};
 pub use tree::{BothCounts, DifferentialNode, DifferentialTree, SideStacks};
 
 /// Before a change, or after it.

@@ -12,6 +12,17 @@ pub enum Scaling {
     Shares,
     /// As they were recorded.
     Recorded,
+    /// As what each second counted: the side before is made as long as the side after.
+    PerSecond(SideSpans),
+}
+
+/// How long both sides were recorded, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideSpans {
+    /// Before.
+    pub before_ns: u64,
+    /// After.
+    pub after_ns: u64,
 }
 
 /// What a node counts itself, of sides that are comparable.
@@ -32,13 +43,15 @@ impl DifferentialTree {
         };
         let sum = self.sum();
         let (before, after) = (number(sum.before), number(sum.after));
-        let scale = |cumulated: u64| match scaling {
-            Scaling::Recorded => cumulated,
-            Scaling::Shares if before == 0 || after == 0 => cumulated,
-            Scaling::Shares => {
-                let scaled = u128::from(cumulated) * u128::from(after) / u128::from(before);
-                u64::try_from(scaled).unwrap_or(u64::MAX)
-            }
+        let (from, to) = match scaling {
+            Scaling::Recorded => (1, 1),
+            Scaling::Shares if before == 0 || after == 0 => (1, 1),
+            Scaling::Shares => (before, after),
+            Scaling::PerSecond(spans) => (spans.before_ns.max(1), spans.after_ns.max(1)),
+        };
+        let scale = |cumulated: u64| {
+            let scaled = u128::from(cumulated) * u128::from(to) / u128::from(from);
+            u64::try_from(scaled).unwrap_or(u64::MAX)
         };
         // Sums are rounded, not parts: so nothing is lost.
         let (mut cumulated, mut done) = (0u64, 0);

@@ -1,7 +1,7 @@
 //! The trees of two profiles as one.
 
 use super::{FunctionMatch, MatchedFunction, Programs, Side, SideFunctions};
-use crate::view::{FirstFrame, ThreadNames, nameless_label, safe, thread_labels, thread_names};
+use crate::view::{FirstFrame, ThreadNames, thread_labels, thread_names};
 use crate::{EventProfile, FrameId, Profile, SampleCount, Tree};
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ impl Labels {
         let programs = sides.iter().map(programs).collect::<Vec<_>>();
         let recordings = sides.iter().zip(&programs).map(side_functions);
         let matched = FunctionMatch::of(&recordings.collect::<Vec<_>>());
-        let functions = matched.functions().iter().map(function_label);
+        let functions = matched.functions().iter().map(MatchedFunction::stack_label);
         let functions: Vec<String> = functions.collect();
         let threads = labels_of_threads(sides, threads);
         let mut labels: Vec<String> = functions.clone();
@@ -223,13 +223,6 @@ fn side_functions<'a>(
         strings: &stacks.profile.strings,
         images: &stacks.profile.images,
         programs,
-    }
-}
-
-fn function_label(function: &MatchedFunction) -> String {
-    match function.is_function {
-        true => safe(function.label.raw()),
-        false => nameless_label(function.image.raw()),
     }
 }
 

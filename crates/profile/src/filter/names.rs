@@ -18,6 +18,7 @@ pub struct NameList {
 #[derive(Clone, Debug)]
 enum Pattern {
     Whole(String),
+    Part(String),
     Glob(String),
     Regex(Regex),
 }
@@ -56,6 +57,17 @@ impl NameList {
             true => Err(FilterError(format!("there is no name in '{text}'"))),
             false => Ok(list),
         }
+    }
+
+    /// The same, where plain names are parts of names.
+    #[must_use]
+    pub fn of_parts(mut self) -> Self {
+        for pattern in self.wanted.iter_mut().chain(&mut self.unwanted) {
+            if let Pattern::Whole(name) = pattern {
+                *pattern = Pattern::Part(std::mem::take(name));
+            }
+        }
+        self
     }
 
     /// The list of these names, as they are.
@@ -153,6 +165,7 @@ impl Pattern {
     fn matches(&self, name: &str) -> bool {
         match self {
             Self::Whole(whole) => whole == name,
+            Self::Part(part) => name.contains(part.as_str()),
             Self::Glob(pattern) => glob_matches(pattern, name),
             Self::Regex(regex) => regex.is_match(name),
         }
@@ -195,6 +208,22 @@ mod tests {
             ("file:names,a", "nothing", false),
         ] {
             assert_eq!(list(text).accepts(&[name]), expected, "{text} {name}");
+        }
+    }
+
+    #[test]
+    fn plain_names_may_be_parts() {
+        for (text, name, expected) in [
+            ("sort", "std::sort<int>", true),
+            ("sort", "stable", false),
+            ("sor*", "std::sort<int>", false),
+            ("!sort", "std::sort<int>", false),
+        ] {
+            assert_eq!(
+                list(text).of_parts().accepts(&[name]),
+                expected,
+                "{text} {name}"
+            );
         }
     }
 

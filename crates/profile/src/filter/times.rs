@@ -145,8 +145,7 @@ fn share_of(first: u64, last: u64, start: u64, stop: u64) -> RangeInclusive<u64>
 
 fn parse_between(text: &str) -> Result<Slice, FilterError> {
     let Some((start, stop)) = text.split_once(',') else {
-        let why = format!("'{text}' has no comma: '{text},' is from then on, ',{text}' until then");
-        return Err(FilterError(why));
+        return Err(FilterError(no_comma(text)));
     };
     let (start, stop) = (parse_bound(start)?, parse_bound(stop)?);
     let is_late = match (start, stop) {
@@ -158,6 +157,23 @@ fn parse_between(text: &str) -> Result<Slice, FilterError> {
     match is_late {
         true => Err(FilterError(format!("'{text}' ends before it starts"))),
         false => Ok(Slice::Between(start, stop)),
+    }
+}
+
+/// What is said of a time without a comma: what to type instead.
+fn no_comma(text: &str) -> String {
+    let ends = text.split_once('-');
+    let is_span =
+        ends.is_some_and(|(start, stop)| parse_time(start).is_some() && parse_time(stop).is_some());
+    match ends.filter(|_| is_span) {
+        Some((start, stop)) => {
+            let (first, last) = match parse_time(start) > parse_time(stop) {
+                true => (stop, start),
+                false => (start, stop),
+            };
+            format!("'{text}' is no span: '{first},{last}' is from {first} to {last}")
+        }
+        None => format!("'{text}' has no comma: '{text},' is from then on, ',{text}' until then"),
     }
 }
 
@@ -292,6 +308,11 @@ mod tests {
         for (text, why) in [
             ("1", "'1' has no comma"),
             ("1,2 3", "'3' has no comma"),
+            ("5-2", "'5-2' is no span: '2,5' is from 2 to 5"),
+            (
+                "1.5s-2s",
+                "'1.5s-2s' is no span: '1.5s,2s' is from 1.5s to 2s",
+            ),
             ("2,1", "ends before it starts"),
             ("+2,+1", "ends before it starts"),
             ("-1s,-2s", "ends before it starts"),

@@ -7,7 +7,9 @@ mod parents;
 mod sampled;
 
 use crate::{EventProfile, FrameId, NameList, Profile, Tree};
-use cycles::{LONGEST_CYCLE, repeated};
+use cycles::repeated;
+
+pub(crate) use cycles::{LONGEST_CYCLE, cycle_len};
 
 pub use parents::Others;
 
@@ -16,7 +18,8 @@ pub use parents::Others;
 pub enum Fold {
     /// Functions that call themselves, or each other in a cycle, are there once: `a;b;a;b` is `a;b`.
     Recursion,
-    /// Functions of one name in one image are one: what names are is the reader's choice (demangling).
+    /// Functions that differ in template arguments are one: names are made without them by the reader (demangling), and
+    /// functions of one name are one.
     Generics,
     /// Frames of one image that follow each other are one.
     Modules,

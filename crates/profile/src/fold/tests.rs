@@ -1,6 +1,6 @@
 //! Folding small profiles made by hand, and any.
 
-use super::Fold::{Generics, Inlined, Modules, Recursion};
+use super::Fold::{Inlined, Modules, Recursion};
 use super::*;
 use crate::testing::{function, profile};
 use crate::view::{
@@ -78,30 +78,6 @@ fn frames_of_an_image_are_one_and_brackets_do_not_double() {
     profile.events = vec![event];
     profile.fold(&[Modules]);
     assert_eq!(lines(&profile), ["prog;[prog];[libc.so.6];[kernel] 7"]);
-}
-
-#[test]
-fn functions_of_one_name_in_one_image_are_one() {
-    let mut profile = profile(&[]);
-    let mut tally = crate::Tally::default();
-    let group = tally.group(0);
-    for (start, image, weight) in [(30, "prog", 1), (10, "prog", 2), (20, "other", 4)] {
-        let mut frame = function(&mut profile, "Vec<...>::push", image);
-        frame.start = Some(start);
-        let frame = profile.frames.intern(frame);
-        tally.add_stack(group, [frame].into_iter(), crate::SampleCount::one(weight));
-    }
-    let event = crate::testing::counted(&mut profile, tally);
-    profile.events = vec![event];
-    profile.fold(&[Generics]);
-    let rows = Rows::new(
-        &profile,
-        &profile.events[0],
-        SortKey::DEFAULT,
-        Weighing::Own,
-    );
-    let weights: Vec<u64> = rows.iter().map(|row| row.self_weight).collect();
-    assert_eq!(weights, [4, 3]);
 }
 
 /// Totals and own weights of all rows, by what they are called.

@@ -2,7 +2,7 @@
 
 use super::namesakes::FoundNamesakes;
 use super::{Namesake, RunRow};
-use crate::{FrameId, Frames, SampleCount, Strings, Tree};
+use crate::{FrameId, Frames, SampleCount, SelfTime, Strings, Tree};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 
@@ -17,6 +17,8 @@ pub struct CountedBlocks<'a> {
     pub groups: &'a [u32],
     /// Whether sums with what functions called are wanted.
     pub has_stacks: bool,
+    /// Which functions samples in inlined code are the self time of.
+    pub self_time: SelfTime,
 }
 
 /// What stacks of one event are in a run.
@@ -52,7 +54,7 @@ impl RunRows {
         });
         let row_of_node: Vec<u32> = row_of_node.collect();
         let mut rows = rows.into_values();
-        let hosts = tree.hosts(frames);
+        let self_nodes = tree.self_nodes(frames, counted.self_time);
         let mut firsts = Vec::new();
         let mut namesakes = FoundNamesakes::default();
         if counted.has_stacks {
@@ -67,9 +69,9 @@ impl RunRows {
             counts.clear();
             counts.resize(tree.nodes().len(), SampleCount::default());
             count(block, &mut counts);
-            let hosts = counts.iter().zip(&hosts);
-            for (&count, &host) in hosts.filter(|(count, _)| count.samples > 0) {
-                let row = row_of_node[host as usize];
+            let own = counts.iter().zip(&self_nodes);
+            for (&count, &node) in own.filter(|(count, _)| count.samples > 0) {
+                let row = row_of_node[node as usize];
                 rows[row as usize].own[block].add(count);
             }
             if counted.has_stacks {
@@ -93,8 +95,11 @@ mod tests {
     use super::*;
     use crate::{Profile, Tally, testing};
 
+    /// Of each function its name, its self time, and that with what it called, by block.
+    type Summed = Vec<(String, [u64; 2], [u64; 2])>;
+
     /// Stacks, each with the weights of one sample in each block.
-    fn rows(stacks: &[(&str, [u64; 2])]) -> Vec<(String, [u64; 2], [u64; 2])> {
+    fn rows(stacks: &[(&str, [u64; 2])], self_time: SelfTime) -> Summed {
         let mut profile = Profile::default();
         let plain: Vec<(&str, u64)> = stacks.iter().map(|&(stack, _)| (stack, 0)).collect();
         let mut tally: Tally<u32> = testing::tally(&mut profile, &plain);
@@ -117,6 +122,7 @@ mod tests {
             n_blocks: counts.len(),
             groups: &[0],
             has_stacks: true,
+            self_time,
         };
         let names = (&profile.frames, &profile.strings);
         let count = |block: usize, nodes: &mut [SampleCount]| {
@@ -134,11 +140,12 @@ mod tests {
 
     #[test]
     fn a_function_that_calls_itself_counts_once_in_each_block() {
-        let rows = rows(&[
+        let stacks = [
             ("main", [1, 0]),
             ("main;walk;walk", [10, 20]),
             ("main;walk", [100, 0]),
-        ]);
+        ];
+        let rows = rows(&stacks, SelfTime::Innermost);
         assert_eq!(
             rows,
             [
@@ -149,15 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_inlined_counts_for_its_host() {
-        let rows = rows(&[("main;+small;+tiny", [3, 4]), ("main;+small", [5, 0])]);
-        assert_eq!(
-            rows,
-            [
-                ("main".to_owned(), [8, 4], [8, 4]),
-                ("small".to_owned(), [0, 0], [8, 4]),
-                ("tiny".to_owned(), [0, 0], [3, 4]),
-            ]
-        );
+    fn self_time_of_inlined_code_is_its_own_or_its_symbols() {
+        let stacks = [("main;+small;+tiny", [3, 4]), ("main;+small", [5, 0])];
+        let all = |own: [[u64; 2]; 3]| {
+            let names = [("main", [8, 4]), ("small", [8, 4]), ("tiny", [3, 4])];
+            let rows = names.into_iter().zip(own);
+            rows.map(|((name, total), own)| (name.to_owned(), own, total))
+                .collect::<Summed>()
+        };
+        let innermost = rows(&stacks, SelfTime::Innermost);
+        assert_eq!(innermost, all([[0, 0], [5, 0], [3, 4]]));
+        let by_symbol = rows(&stacks, SelfTime::Symbol);
+        assert_eq!(by_symbol, all([[8, 4], [0, 0], [0, 0]]));
     }
 }

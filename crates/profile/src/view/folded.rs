@@ -1,7 +1,7 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
 use crate::timeline::Thread;
-use crate::{EventProfile, FrameId, Level, Node, Profile, without_digits};
+use crate::{EventKind, EventProfile, FrameId, Level, Node, Profile, Sampling, without_digits};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
 use rprof_untrusted::{Untrusted, printable};
@@ -35,6 +35,25 @@ pub enum Count {
     Samples,
     /// What the event counts.
     Weight,
+}
+
+impl Count {
+    /// What other tools count: samples, unless those of a clock stand for different times, as samples by
+    /// ptrace do. Then it is nanoseconds.
+    pub fn for_tools(event: &EventProfile) -> Self {
+        let period_ns = match event.sampling {
+            Sampling::PerSecond(hz) => 1_000_000_000 / hz.max(1),
+            Sampling::Every(ns) => ns,
+        };
+        let is_even = |node: &Node| {
+            let expected_ns = node.self_samples.saturating_mul(period_ns);
+            node.self_weight.abs_diff(expected_ns) <= node.self_samples
+        };
+        match event.kind {
+            EventKind::CpuTime if !event.tree.nodes().iter().all(is_even) => Self::Weight,
+            _ => Self::Samples,
+        }
+    }
 }
 
 /// What threads are called.

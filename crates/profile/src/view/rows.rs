@@ -48,8 +48,8 @@ impl<'p> Rows<'p> {
     /// Groups an event by the keys of columns, in their order.
     pub fn of(profile: &'p Profile, event: &'p EventProfile, columns: &Columns) -> Self {
         let (rows, row_of_node) = number_rows(profile, event, &columns.keys());
-        let hosts = event.tree.hosts(&profile.frames).into_iter();
-        let self_row_of_node = hosts.map(|host| row_of_node[host as usize]).collect();
+        let own = event.tree.self_nodes(&profile.frames, profile.self_time);
+        let self_row_of_node = own.iter().map(|&node| row_of_node[node as usize]).collect();
         let mut all = Self {
             profile,
             event,

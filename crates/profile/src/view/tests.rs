@@ -55,14 +55,14 @@ fn recursion_counts_once() {
 }
 
 #[test]
-fn own_samples_of_inlined_code_count_for_its_host() {
+fn own_samples_of_inlined_code_are_the_inlined_functions() {
     let profile = profile(&[("main;f;+helper", 3), ("main;f", 1)]);
     assert_eq!(
         rows(&profile, WithChildren),
         [
-            row("f", 4, 4),
+            row("f", 4, 1),
             row("main", 4, 0),
-            row("helper (inlined)", 3, 0)
+            row("helper (inlined)", 3, 3)
         ]
     );
 }

@@ -16,12 +16,6 @@ fn add(sums: &mut BTreeMap<Vec<String>, (u64, u64)>, key: Vec<String>, sum: (u64
     *of = (of.0 + sum.0, of.1 + sum.1);
 }
 
-/// The function that a stack's own samples are of: the innermost that is not inlined.
-fn own_function(frames: &[String]) -> &String {
-    let own = frames.iter().rfind(|name| *name != "c");
-    own.unwrap_or(&frames[0])
-}
-
 /// Own weight, own samples and weight with callees by name of the thread and of the function.
 type ByFunction = BTreeMap<(String, String), (u64, u64, u64)>;
 
@@ -32,7 +26,7 @@ fn by_function(stacks: &Stacks) -> ByFunction {
             let of = sums.entry((comm.to_owned(), name.clone())).or_default();
             *of = (of.0 + own.0, of.1 + own.1, of.2 + total);
         };
-        of(own_function(frames), (weight, samples), 0);
+        of(frames.last().unwrap(), (weight, samples), 0);
         let mut names = frames.to_vec();
         names.sort_unstable();
         names.dedup();

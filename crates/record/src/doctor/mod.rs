@@ -120,6 +120,7 @@ const CHECKS: &[Look] = &[
     names::kernel_symbols,
     names::debuginfod,
     tracing::tracefs,
+    tracing::probes,
     tracing::ptrace,
     tracing::bpf,
 ];

@@ -10,6 +10,7 @@ fn all_open() -> Tried {
         kernel: Ok(()),
         all: Ok(()),
         hardware: Ok(()),
+        probe: Some(Ok(())),
         by_ptrace: false,
         ring_bytes: Some(16 << 20),
     }
@@ -85,6 +86,7 @@ fn a_container_that_forbids_everything_is_told_its_flag() {
         kernel: refused(),
         all: refused(),
         hardware: refused(),
+        probe: Some(refused()),
         by_ptrace: false,
         ring_bytes: None,
     };
@@ -108,6 +110,26 @@ fn a_container_that_forbids_everything_is_told_its_flag() {
     assert_eq!(less.profile, Prospect::Less);
     assert_eq!(check(&less, "own programs").fix.as_deref(), Some(fix));
     assert!(less.outlook.contains("by ptrace"), "{}", less.outlook);
+}
+
+#[test]
+fn probes_have_a_line_of_their_own() {
+    let team = ("proc/self/status", "CapEff:\t0000004000000000\n");
+    let tried = Tried {
+        probe: Some(Err(OpenError::Access)),
+        ..all_open()
+    };
+    let refused = diagnosis(&[team], &tried);
+    let probes = check(&refused, "probes (uprobe:)");
+    assert_eq!(probes.state, State::Note);
+    let fix = probes.fix.as_deref().unwrap();
+    assert!(fix.starts_with("CAP_PERFMON is not enough"), "{fix}");
+    let writable = ("sys/kernel/tracing/uprobe_events", "");
+    let fine = diagnosis(&[team, writable], &tried);
+    assert_eq!(check(&fine, "probes (uprobe:)").state, State::Fine);
+    let everywhere = diagnosis(&[], &all_open());
+    let found = &check(&everywhere, "probes (uprobe:)").found;
+    assert_eq!(found, "can be set in every process only");
 }
 
 #[test]

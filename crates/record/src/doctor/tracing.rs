@@ -1,7 +1,7 @@
 //! Checks: tracepoints, other processes, BPF.
 
 use super::{Check, Patient, State};
-use rprof_targets::rights::refusal::{Wanted, allow};
+use rprof_targets::rights::refusal::{self, Wanted, allow};
 use rprof_targets::rights::{Capability, Facts};
 use std::io::ErrorKind;
 
@@ -34,6 +34,34 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
                 fix,
             )
         }
+    }
+}
+
+/// Functions and markers of files as events.
+pub(super) fn probes(patient: &Patient<'_>) -> Option<Check> {
+    let name = "probes (uprobe:)";
+    let facts = patient.facts;
+    let tried = patient.tried.probe.as_ref()?;
+    // Probes of files show nothing of the kernel: who may define them may have them in tasks of his own.
+    if may_define(facts) {
+        return Check::fine(name, "can be set in what is recorded");
+    }
+    match tried {
+        Ok(()) => Check::new(name, State::Note, "can be set in every process only")?.but(
+            "programs that are not recorded are slowed down, too",
+            "tracefs cannot be written: run with sudo",
+        ),
+        Err(error) => Check::new(name, State::Note, error.to_string())?
+            .but("no probes", refusal::of(error, Wanted::FileProbe, facts)),
+    }
+}
+
+/// Whether probes can be defined in tracefs: as it is mounted, or by a mount of our own.
+fn may_define(facts: &Facts) -> bool {
+    let place = facts.sources().tracefs.join("uprobe_events");
+    match std::fs::OpenOptions::new().append(true).open(place) {
+        Err(error) if error.kind() == ErrorKind::NotFound => facts.has(Capability::SysAdmin),
+        opened => opened.is_ok(),
     }
 }
 

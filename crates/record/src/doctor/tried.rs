@@ -3,7 +3,7 @@
 use crate::ptrace;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 use rprof_events::online_cpus;
-use rprof_ringbuf::{Counter, Cpu, OpenError, Ring, Target, sys};
+use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Ring, Target, sys};
 use rprof_targets::rights::Facts;
 
 /// The largest ring that is tried, bytes.
@@ -20,6 +20,8 @@ pub(super) struct Tried {
     pub(super) all: Result<(), OpenError>,
     /// A hardware event of our own, in user space.
     pub(super) hardware: Result<(), OpenError>,
+    /// A probe in a file; `None` if this kernel has none.
+    pub(super) probe: Option<Result<(), OpenError>>,
     /// Whether ptrace can stand in, if there are no events or no rings.
     pub(super) by_ptrace: bool,
     /// The largest ring that every CPU can have, bytes; `None` if none.
@@ -48,10 +50,35 @@ impl Tried {
             kernel: own(&clock),
             all: Counter::open(&clock, Target::All, first).map(drop),
             hardware: own(&user_only(&cycles)),
+            probe: probe(facts),
             by_ptrace: ptrace::is_possible(facts),
             ring_bytes: largest_rings(&user_only(&clock), &cpus),
         }
     }
+}
+
+/// Whether a probe may be set in a file. Rights come before the path (`perf_uprobe_event_init` in
+/// kernel/events/core.c, v6.12), so an empty one will do, and nothing is probed.
+fn probe(facts: &Facts) -> Option<Result<(), OpenError>> {
+    let place = facts
+        .sources()
+        .sysfs
+        .join("bus/event_source/devices/uprobe/type");
+    let attr = PerfEventAttr {
+        kind: std::fs::read_to_string(place).ok()?.trim().parse().ok()?,
+        flags: AttrFlags::DISABLED,
+        ..PerfEventAttr::default()
+    };
+    let with = OpenWith {
+        leader: None,
+        text: Some(c""),
+    };
+    Some(
+        match Counter::open_with(&attr, Target::Thread(0), Cpu::Any, with) {
+            Ok(_) | Err(OpenError::Invalid) => Ok(()),
+            Err(error) => Err(error),
+        },
+    )
 }
 
 fn user_only(attr: &PerfEventAttr) -> PerfEventAttr {

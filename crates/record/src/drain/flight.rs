@@ -49,7 +49,10 @@ impl Flight {
         let since = Instant::now();
         opened.on().disable().map_err(Error::system(switching))?;
         let taken = self.take_rings(opened, notes);
-        opened.on().enable().map_err(Error::system(switching))?;
+        opened
+            .on()
+            .enable(opened.dump_size)
+            .map_err(Error::system(switching))?;
         self.off += since.elapsed();
         self.n_snapshots += 1;
         taken

@@ -40,17 +40,21 @@ impl Plan {
             events: drained_events(opened)?,
             n_sampled: opened.sampling.events.len(),
             // What is read later counts only if it is known to be later.
-            deep_stacks: match is_auto && settings.clock.is_steady() {
+            deep_stacks: match is_auto && settings.watchpoints && settings.clock.is_steady() {
                 true => DeepStacks::Recovered,
                 false => DeepStacks::LeftTruncated,
             },
         };
         let now = Instant::now();
         let control = match is_auto {
-            true => Control::new(now),
+            true => Control::new(now, opened.dump_size),
             false => Control::of_fixed_dump_size(now),
         };
-        Ok(Self::of(settings, drained, sideband, control))
+        let mut plan = Self::of(settings, drained, sideband, control);
+        if let (Some(unwinder), Some(sizes)) = (&mut plan.unwinder, attrs.dump_sizes()) {
+            unwinder.small_dump_bytes = sizes.small_bytes;
+        }
+        Ok(plan)
     }
 
     /// The plan for events that are drained.

@@ -18,6 +18,8 @@ pub(crate) struct Ends {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
+    /// The image that frame pointers alone led through, if they did.
+    pub(crate) guessed: Option<u32>,
     /// The kernel copied something of it.
     pub(crate) has_dump: bool,
     /// The process could be looked into.
@@ -34,9 +36,11 @@ const MAX_NOTED: usize = 1 << 20;
 impl Ends {
     /// Counts and notes an end.
     pub(crate) fn add(&mut self, ended: Ended, images: &Images) {
-        let outcome = ended.outcome;
+        let Ended {
+            outcome, guessed, ..
+        } = ended;
         let end = match (outcome.end(), ended.gap) {
-            (StackEnd::Complete, None) => {
+            (StackEnd::Complete, None) if guessed.is_none() => {
                 self.all.complete += 1;
                 return;
             }
@@ -47,7 +51,10 @@ impl Ends {
             (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Truncated,
             (end, _) => end,
         };
-        let image = outcome.image().filter(|_| end == outcome.end());
+        let (end, image) = match guessed {
+            Some(_) if end.guessed().is_guess() => (end.guessed(), guessed),
+            _ => (end, outcome.image().filter(|_| end == outcome.end())),
+        };
         let all = &mut self.all;
         let reason = *self.reasons.entry((end, image)).or_insert_with(|| {
             let image = image.and_then(|image| images.of(ImageId(image)));

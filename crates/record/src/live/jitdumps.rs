@@ -141,6 +141,11 @@ impl LiveJitDumps {
         is_worn_out
     }
 
+    /// Epochs have other numbers from now on.
+    pub(crate) fn forget_spaces(&mut self) {
+        self.of.values_mut().for_each(|one| one.number = None);
+    }
+
     /// Reads what a process's jitdump has by the time of a sample, if there is one.
     pub(crate) fn read_until(
         &mut self,

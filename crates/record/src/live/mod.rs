@@ -8,6 +8,7 @@ mod ends;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
+mod parts;
 pub(crate) mod process_memory;
 mod tables;
 mod walk;
@@ -15,6 +16,7 @@ mod walk;
 use crate::control::{StackCare, UnwindStatistics};
 use crate::drain::layouts::Layouts;
 use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use crate::settings::WatchpointUse;
 use address_space::LiveSpace;
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
@@ -22,21 +24,20 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
+use parts::{innermost_frame, others_bytes, user_chain};
 use rprof_abi::Machine;
-use rprof_abi::registers::{self, RegisterTable};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
 };
 use rprof_base::Avma;
 use rprof_locate::KeptFiles;
-use rprof_machine::{AddressLocation, Live};
+use rprof_machine::{AddressLocation, Live, Steps};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
-use std::env::consts::ARCH;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 use walk::WalkContext;
@@ -50,13 +51,19 @@ pub(crate) struct LiveUnwinder {
     sideband: SampleLayout,
     clock: Clock,
     live: Live,
+    /// Those of `live`, and records.
+    steps: Steps,
     generation: u32,
     tables: Tables,
     code: RefCell<Code>,
     jitdumps: LiveJitDumps,
     unwinder: Unwinder,
+    /// The image that frame pointers alone led through, in the stack at hand.
+    guessed: Option<u32>,
     ends: Ends,
     statistics: UnwindStatistics,
+    /// Stacks that need more than this count as large.
+    pub(crate) small_dump_bytes: u32,
     deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     care: StackCare,
@@ -127,6 +134,8 @@ pub(crate) struct Unwound {
     pub(crate) undecodable: u64,
     /// Processes with too many mappings to follow.
     pub(crate) n_overfull: usize,
+    /// How deep stacks were proved.
+    pub(crate) watchpoints: WatchpointUse,
     /// Paths of the files without a build id that stacks led into, if there are not too many.
     pub(crate) paths: Option<HashSet<Vec<u8>>>,
 }
@@ -153,20 +162,24 @@ impl LiveUnwinder {
             unreadable,
             kept_files,
         } = settings;
+        let live = Live::default();
         Self {
             machine,
             drained,
             written,
             sideband,
             clock,
-            live: Live::default(),
+            steps: live.steps(),
+            live,
             generation: 0,
             tables: Tables::new(kept_files),
             code: RefCell::default(),
             jitdumps: LiveJitDumps::new(machine),
             unwinder: Unwinder::new(),
+            guessed: None,
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
+            small_dump_bytes: SMALL_BYTES,
             deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             care: StackCare::default(),
@@ -189,12 +202,14 @@ impl LiveUnwinder {
     ) {
         let mut rest = drained;
         while let Ok(raw) = RawRecord::parse(rest, Endian::NATIVE) {
+            self.steps.count();
             let len = raw.len_bytes();
             let (record, after) = rest.split_at(len);
             rest = after;
             match raw.kind {
                 RecordKind::SAMPLE => {
                     self.live.settle(complete_until_ns);
+                    self.forget_spaces();
                     let offset = file_len + out.len() as u64;
                     if self.sample(raw, offset, out).is_none() {
                         self.undecodable += 1;
@@ -230,14 +245,31 @@ impl LiveUnwinder {
             self.tables.images_moved(&moved);
             self.ends.images_moved(&moved);
         }
-        let begins_anew = self.jitdumps.end_round(&self.live);
-        if begins_anew || self.live.generation() != self.generation {
-            self.generation = self.live.generation();
-            self.unwinder = Unwinder::new();
-            self.deep_stacks.forget_spaces();
+        if self.jitdumps.end_round(&self.live) {
+            self.begin_anew();
         }
+        self.forget_spaces();
         self.tables.trim();
         self.code.get_mut().end_round();
+    }
+
+    /// Forgets what is known of sets of mappings by their numbers, if those are others by now.
+    fn forget_spaces(&mut self) {
+        if self.live.generation() != self.generation {
+            self.generation = self.live.generation();
+            self.jitdumps.forget_spaces();
+            self.begin_anew();
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.unwinder = Unwinder::new();
+        self.deep_stacks.forget_spaces();
+    }
+
+    /// Counts what is done.
+    pub(crate) fn steps(&self) -> Steps {
+        self.steps.clone()
     }
 
     /// Appends a sample with its complete chain; `None` if it cannot be decoded.
@@ -279,6 +311,7 @@ impl LiveUnwinder {
             let unreadable = self.unreadable.get();
             let ended = Ended {
                 outcome,
+                guessed: self.guessed.take(),
                 has_dump: self.care != StackCare::None && dump.is_some_and(|dump| !dump.is_empty()),
                 is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
                 gap,
@@ -343,7 +376,9 @@ impl LiveUnwinder {
         };
         let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
         let outcome = context.walk(stack, &mut self.frames);
-        if context.unwinder.reach() > u64::from(SMALL_BYTES) {
+        self.guessed = context.unwinder.guessed();
+        self.statistics.walked += 1;
+        if context.unwinder.reach() > u64::from(self.small_dump_bytes) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
@@ -449,35 +484,11 @@ impl LiveUnwinder {
     /// What became of the stacks.
     pub(crate) fn finish(self) -> Unwound {
         Unwound {
+            watchpoints: self.deep_stacks.watchpoints(),
             paths: self.tables.into_entered(),
             n_overfull: self.live.n_overfull(),
             ends: self.ends.finish(),
             undecodable: self.undecodable,
         }
     }
-}
-
-/// Bytes of a sample's other fields than its chain and its stack.
-fn others_bytes(body: &[u8], sample: &Sample<'_>) -> usize {
-    let chain = sample.callchain.map_or(0, |chain| 8 * chain.len());
-    let stack = sample.stack_user.map_or(0, |stack| stack.data.len());
-    body.len().saturating_sub(chain + stack)
-}
-
-/// The frame that is known without walking: the instruction pointer's.
-fn innermost_frame(registers: &registers::Registers<'_>) -> Option<StackFrame> {
-    let table = RegisterTable::of(ARCH)?;
-    Some(StackFrame {
-        avma: registers.value(table.instruction_pointer)?,
-        sp: 0,
-        slot: 0,
-        is_return: false,
-    })
-}
-
-/// The user part of the chain that the kernel found by frame pointers.
-fn user_chain(sample: &Sample<'_>) -> Vec<u64> {
-    let entries = sample.callchain.iter().flat_map(Callchain::entries);
-    let user = entries.skip_while(|&entry| entry != context::USER);
-    user.skip(1).collect()
 }

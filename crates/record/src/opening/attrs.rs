@@ -4,17 +4,20 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::opening::filter::Filter;
+use crate::opening::kernel_limits::{allowed_rate, check_max_stack};
 use crate::opening::stack_dump;
-use crate::opening::stack_dump::UserChain;
+use crate::opening::stack_dump::{DumpSizes, UserChain};
 use crate::opening::trial::Trial;
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch, probes};
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
-use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
+use rprof_events::{Event, Grouping, ProbedCode, Sources, cpu_clock, default_events};
+use rprof_probes::{is_defined, text_of};
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{OpenError, OpenWith, fit};
-use rprof_targets::rights;
+use rprof_targets::rights::refusal::{self, Wanted};
+use rprof_targets::rights::{self, Facts};
 use rprof_targets::{CgroupFolder, Cgroups};
 use std::ffi::CString;
 
@@ -33,6 +36,8 @@ pub(crate) struct Prepared {
     pub(crate) call_chains: CallChains,
     /// Which hits are sampled.
     pub(crate) filter: Option<Filter>,
+    /// A probe that is defined in tracefs: it may be of everybody only if everybody is recorded.
+    pub(crate) is_defined: bool,
 }
 
 /// Everything that is opened.
@@ -43,6 +48,19 @@ pub(crate) struct Attrs {
 }
 
 impl Attrs {
+    /// The sizes of stack dumps that follow what is needed; `None` if there are no such dumps.
+    ///
+    /// Where each sample is a hit of an event, such as a probe, hits may come as fast as the program runs, and all of
+    /// them are wanted. So dumps are small at first, and smaller.
+    pub(crate) fn dump_sizes(&self) -> Option<DumpSizes> {
+        let mut auto = (self.sampling.iter()).filter(|event| event.call_chains == CallChains::Auto);
+        let of_hits = auto.all(|event| stack_dump::is_of_hits(&event.attr));
+        self.has_auto_dumps().then_some(match of_hits {
+            true => DumpSizes::OF_HITS,
+            false => DumpSizes::OF_CLOCKS,
+        })
+    }
+
     /// Whether stack dumps of an event have the size that is needed.
     pub(crate) fn has_auto_dumps(&self) -> bool {
         let mut events = self.sampling.iter();
@@ -76,7 +94,9 @@ impl Attrs {
         // A CPU's counter values are not those of who runs on it.
         let may = |event: &Prepared| {
             let trial = trial.on_cpus_of(event.cpus.as_deref());
-            !event.attr.sample_type.has(SampleType::READ) && trial.open(&event.attr).is_ok()
+            !event.attr.sample_type.has(SampleType::READ)
+                && !event.is_defined
+                && trial.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
         let is_kind = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
@@ -189,45 +209,6 @@ fn in_cgroups(cgroups: &Cgroups, events: &[Prepared]) -> Result<Vec<Prepared>, E
     Ok(events)
 }
 
-/// The kernel's limit, for a message before it refuses.
-fn check_max_stack(event: &Event) -> Result<(), Error> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_stack").ok();
-    let limit: Option<u16> = text.and_then(|text| text.trim().parse().ok());
-    match (event.max_stack, limit) {
-        (Some(asked), Some(limit)) if asked > limit => Err(Error::MaxStack {
-            event: event.name.clone(),
-            asked,
-            limit,
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn allowed_rate(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Option<Rate>, Error> {
-    let Some(Rate::Frequency(from)) = settings.rate else {
-        return Ok(settings.rate);
-    };
-    let limit = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    match limit {
-        Some(to) if to < from => {
-            // "max" asks for the limit itself.
-            if from != u64::MAX && settings.strict_rate {
-                return Err(Error::RateTooHigh {
-                    asked: from,
-                    limit: to,
-                });
-            }
-            if from != u64::MAX {
-                note(Note::RateLowered { from, to });
-            }
-            Ok(Some(Rate::Frequency(to)))
-        }
-        _ => Ok(settings.rate),
-    }
-}
-
 fn prepare_event(
     event: &Event,
     rate: Option<Rate>,
@@ -241,10 +222,11 @@ fn prepare_event(
         attr: sampling_attr(event, rate, call_chains, settings),
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
-        text: probes::text_of(event),
+        text: text_of(event),
         cgroup: None,
         call_chains,
         filter: Filter::of(event),
+        is_defined: is_defined(event),
     };
     // An event that is on some CPUs only is tried on one of them.
     let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -270,10 +252,16 @@ fn prepare_event(
         let event = event.name.clone();
         return Err(Error::NoBranchRecords { event });
     }
-    if prepared.text.is_some() && matches!(error, OpenError::Access) {
-        let event = event.name.clone();
-        let fix = rights::advice::privileged();
-        return Err(Error::ProbeForbidden { event, fix });
+    let is_probe = prepared.text.is_some() || prepared.is_defined;
+    if is_probe && matches!(error, OpenError::Access | OpenError::Forbidden) {
+        let wanted = match event.probe.as_ref().map(|point| &point.code) {
+            Some(ProbedCode::Kernel) => Wanted::Privileged,
+            _ => Wanted::FileProbe,
+        };
+        return Err(Error::ProbeForbidden {
+            event: event.name.clone(),
+            why: refusal::of(&error, wanted, &Facts::now()),
+        });
     }
     let has_branches = settings.fields.branches != BranchSampleType::default();
     if has_branches && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid) {
@@ -325,7 +313,10 @@ fn fit_for_user(
             }
             if let Some(user_only) = user_only {
                 prepared.name = user_only.name;
-                less.without_kernel = Some(rights::advice::without_kernel());
+                // Probes of files are in user space.
+                if !prepared.is_defined {
+                    less.without_kernel = Some(rights::advice::without_kernel());
+                }
             }
             fitted
         }
@@ -478,6 +469,7 @@ fn prepare_sideband(
         cgroup: None,
         call_chains: CallChains::None,
         filter: None,
+        is_defined: false,
     })
 }
 

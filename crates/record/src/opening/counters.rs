@@ -6,7 +6,7 @@ use crate::interrupts::Interrupts;
 use crate::opening::groups;
 use crate::opening::place::Place;
 use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
-use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_abi::PerfEventAttr;
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
 use rprof_targets::CgroupFolder;
@@ -104,7 +104,7 @@ impl Group {
     }
 
     /// Adds what was opened, and has it write into the ring of its place: of those with large and small dumps,
-    /// large ones are on at first.
+    /// one kind is on at first.
     fn take(
         &mut self,
         idx: usize,
@@ -122,9 +122,13 @@ impl Group {
                 .attach(counter, place)
                 .map_err(Error::system("sharing a ring"))
         };
-        attach(&opened.large)?;
-        if let Some(small) = opened.small.as_ref().filter(|_| !self.is_off_without_ring) {
-            attach(small)?;
+        let (first, other) = match (&opened.small, self.first_dumps) {
+            (Some(small), DumpSize::Small) => (small, Some(&opened.large)),
+            (small, _) => (&opened.large, small.as_ref()),
+        };
+        attach(first)?;
+        if let Some(other) = other.filter(|_| !self.is_off_without_ring) {
+            attach(other)?;
         }
         let event = &mut self.events[idx];
         event.counters.push(opened.large);
@@ -145,10 +149,7 @@ pub(crate) fn double(events: &mut [EventCounters]) {
         }
         for event in unit {
             let same = || SmallDumps {
-                attr: PerfEventAttr {
-                    flags: event.attr.flags.without(AttrFlags::ENABLE_ON_EXEC),
-                    ..event.attr.clone()
-                },
+                attr: event.attr.clone(),
                 counters: Vec::new(),
             };
             if event.small_dumps.is_none() {

@@ -32,8 +32,8 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
         scope.also_by_cpu = false;
         needed = others + events(attrs, scope);
     }
-    if needed > limit && scope.two_dump_sizes {
-        scope.two_dump_sizes = false;
+    if needed > limit && scope.dump_sizes.is_some() {
+        scope.dump_sizes = None;
         needed = others + events(attrs, scope);
     }
     if needed <= limit {
@@ -140,7 +140,7 @@ fn events_each(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
 }
 
 fn n_dump_sizes(scope: &Scope<'_>) -> u64 {
-    if scope.two_dump_sizes { 2 } else { 1 }
+    if scope.dump_sizes.is_some() { 2 } else { 1 }
 }
 
 /// Files that are open now, with the folder that says so.

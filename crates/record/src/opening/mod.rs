@@ -6,6 +6,7 @@ pub(crate) mod file_limit;
 pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
+mod kernel_limits;
 pub(crate) mod place;
 pub(crate) mod ring_size;
 pub(crate) mod rings;
@@ -22,6 +23,7 @@ use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::filter::Filter;
 use crate::opening::place::Place;
 use crate::opening::rings::RingOwner;
+use crate::opening::stack_dump::DumpSizes;
 use crate::{CallChains, Error};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
@@ -81,6 +83,20 @@ impl EventCounters {
         !self.grouping.is_member()
     }
 
+    /// Whether its hits are samples, with stack dumps.
+    pub(crate) fn has_dumps_of_hits(&self) -> bool {
+        self.attr.sample_stack_user > 0 && stack_dump::is_of_hits(&self.attr)
+    }
+
+    /// Has the kernel enable those with dumps of this size when the command is executed.
+    fn enable_on_exec(&mut self, size: DumpSize) {
+        let attr = match (&mut self.small_dumps, size) {
+            (Some(small), DumpSize::Small) => &mut small.attr,
+            _ => &mut self.attr,
+        };
+        attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
+    }
+
     /// All of them, those with small dumps last.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
         let small = self.small_dumps.iter().flat_map(|small| &small.counters);
@@ -118,6 +134,8 @@ pub(crate) struct Group {
     owners: Vec<RingOwner>,
     /// Counters that are off have no ring.
     is_off_without_ring: bool,
+    /// Of those with large and with small dumps, these are on at first.
+    first_dumps: DumpSize,
 }
 
 /// Where counters write to.
@@ -161,8 +179,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) sideband_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
-    /// Stack dumps are large or small, as needed.
-    pub(crate) two_dump_sizes: bool,
+    /// The sizes of stack dumps that are large or small, as needed; `None` if dumps have one size.
+    pub(crate) dump_sizes: Option<DumpSizes>,
     /// Everybody may be sampled later.
     pub(crate) also_by_cpu: bool,
     /// Fewer files may be open than all of this needs.
@@ -172,6 +190,11 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Scope<'_> {
+    /// The size of dumps at first.
+    fn first_dumps(&self) -> DumpSize {
+        self.dump_sizes.map_or(DumpSize::Large, |sizes| sizes.first)
+    }
+
     fn sideband_pages(&self) -> usize {
         match self.per_thread {
             true => THREAD_SIDEBAND_PAGES,
@@ -206,7 +229,7 @@ impl Opened {
         let sideband = std::slice::from_ref(&attrs.sideband);
         let plain = Scope {
             until_exec: false,
-            two_dump_sizes: false,
+            dump_sizes: None,
             also_by_cpu: false,
             targets: scope.targets.clone(),
             cpus: scope.cpus.clone(),
@@ -225,7 +248,7 @@ impl Opened {
             by_cpu,
             small_rings,
             is_by_cpu: false,
-            dump_size: DumpSize::Large,
+            dump_size: scope.first_dumps(),
             is_extended: false,
         })
     }
@@ -278,11 +301,11 @@ impl Group {
         self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables those that are to be on, but none with small stack dumps: at first these are large.
-    pub(crate) fn enable(&self) -> io::Result<()> {
+    /// Enables those that are to be on, with stack dumps of this size.
+    pub(crate) fn enable(&self, size: DumpSize) -> io::Result<()> {
         let events = self.events.iter();
         let leaders = events.filter(|event| event.leads() && event.is_on);
-        let mut counters = leaders.flat_map(|event| &event.counters);
+        let mut counters = leaders.flat_map(|event| event.of_size(size));
         counters.try_for_each(Counter::enable)
     }
 
@@ -340,9 +363,14 @@ pub(crate) fn open_group(
         is_off_without_ring: events
             .iter()
             .all(|event| event.attr.flags.has(AttrFlags::INHERIT)),
+        first_dumps: scope.first_dumps(),
         ..Group::default()
     };
     counters::double(&mut group.events);
+    if scope.until_exec {
+        let leaders = group.events.iter_mut().filter(|event| event.leads());
+        leaders.for_each(|event| event.enable_on_exec(scope.first_dumps()));
+    }
     for (place, targets) in scope.places(&scope.targets) {
         group.add(&targets, place, Rings::Of(pages), scope.interrupts)?;
     }
@@ -370,20 +398,16 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
     let mut small_dumps = None;
-    if scope.two_dump_sizes && event.call_chains == CallChains::Auto {
+    if let (Some(sizes), CallChains::Auto) = (scope.dump_sizes, event.call_chains) {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        small_dumps = (attr.sample_stack_user > stack_dump::SMALL_BYTES).then(|| SmallDumps {
+        small_dumps = (attr.sample_stack_user > sizes.small_bytes).then(|| SmallDumps {
             attr: PerfEventAttr {
-                sample_stack_user: stack_dump::SMALL_BYTES,
+                sample_stack_user: sizes.small_bytes,
                 ..attr.clone()
             },
             counters: Vec::new(),
         });
-    }
-    if scope.until_exec && !event.grouping.is_member() {
-        // Of the large ones only: they are on at first.
-        attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
     EventCounters {
         name: event.name.clone(),

@@ -1,9 +1,10 @@
 //! How large rings are, and which are smaller than they should be.
 
 use crate::note::SmallRings;
-use crate::opening::attrs::Attrs;
+use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::{Group, Scope, stack_dump};
-use crate::{Inherit, Rate, Settings};
+use crate::{Inherit, Settings};
+use rprof_abi::AttrFlags;
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
 use rprof_targets::rights::{Capability, Facts, refusal};
@@ -16,32 +17,39 @@ const MOST_BYTES: u64 = 128 << 20;
 /// The smallest ring of a thread that has its own.
 const THREAD_BYTES: u64 = 64 << 10;
 
+/// A sample with the chain that the kernel finds.
+const CHAIN_BYTES: u32 = 1 << 10;
+
 /// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
 /// busy CPU.
 pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
     }
-    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
-        Rate::Frequency(hz) => hz,
-        // As often as the busiest of frequencies.
-        Rate::Period(_) => u64::MAX,
-    };
-    let stacks = attrs
-        .sampling
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = stacks.max().unwrap_or(0);
     let share = MOST_BYTES / n_rings.max(1) as u64;
     let least = match settings.inherit {
         Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
         _ => SAMPLE_BYTES,
     };
     let most = share.clamp(least, MOST_SAMPLE_BYTES);
-    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
+    let rates = attrs.sampling.iter().map(bytes_per_second);
+    let bytes = rates.max().unwrap_or(0) / 5;
     let bytes = bytes.clamp(least, most);
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
+}
+
+/// Bytes of an event's samples a second, at most.
+fn bytes_per_second(event: &Prepared) -> u64 {
+    let attr = &event.attr;
+    let hz = match (attr.flags.has(AttrFlags::FREQ), attr.sample_period) {
+        (true, hz) => hz,
+        // Its group's leader has its counts.
+        (false, 0) => 0,
+        // As often as it happens: more than any frequency.
+        (false, _) => u64::MAX,
+    };
+    hz.saturating_mul(attr.sample_stack_user.max(CHAIN_BYTES).into())
 }
 
 /// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
@@ -53,7 +61,10 @@ pub(super) fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRi
         .events
         .iter()
         .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
+    let stack_bytes = dumps
+        .max()
+        .filter(|_| scope.dump_sizes.is_some())
+        .map(u64::from);
     let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
     let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
     // Each CPU has its own; threads with rings of their own share what all CPUs have.

@@ -4,7 +4,7 @@ use crate::opening::attrs::Attrs;
 use crate::opening::file_limit;
 use crate::opening::{Opened, Scope};
 use crate::targets::targets_of;
-use crate::{Error, Note, Settings, Watch};
+use crate::{Error, Inherit, Note, Settings, Watch};
 use rprof_ringbuf::Target;
 
 /// Events, and how they sample what was asked for.
@@ -30,7 +30,8 @@ pub(crate) fn open_all(
     child: Option<i32>,
     note: &mut dyn FnMut(Note),
 ) -> Result<OpenedFor, Error> {
-    if settings.watch != Watch::All && attrs.has_probes()? {
+    let is_inherited = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
+    if is_inherited && attrs.has_probes()? {
         return open_by_cpu(attrs, scope, settings);
     }
     match open_threads(attrs, scope, settings, child) {
@@ -55,7 +56,7 @@ fn open_by_cpu(
 ) -> Result<OpenedFor, Error> {
     scope.targets = vec![Target::All];
     scope.until_exec = false;
-    scope.two_dump_sizes = attrs.has_auto_dumps();
+    scope.dump_sizes = attrs.dump_sizes();
     scope.also_by_cpu = false;
     file_limit::fit(attrs, scope)?;
     let attrs = attrs.for_everybody(settings);

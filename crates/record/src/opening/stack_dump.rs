@@ -5,6 +5,7 @@
 //! kernel that was asked for just that much. A dump that holds all of its stack keeps 8 bytes more than
 //! that, so that it is never taken for a truncated one.
 
+use crate::control::DumpSize;
 use crate::{CallChains, SampleFields};
 use rprof_abi::Machine;
 use rprof_abi::registers::RegisterTable;
@@ -16,6 +17,42 @@ use std::env::consts::ARCH;
 /// What most samples need. A larger size costs room in the rings, a smaller one more time with
 /// [`LARGE_BYTES`].
 pub(crate) const SMALL_BYTES: u32 = 16 << 10;
+
+/// What most samples of hits need: small enough for thousands of them in a ring.
+const SMALL_BYTES_OF_HITS: u32 = 4 << 10;
+
+/// Hits of an event, of which each is a sample or nearly each: they may come as fast as a program runs.
+const MOST_HITS_A_SAMPLE: u64 = 16;
+
+/// Whether an event samples hits, and not at a rate.
+pub(crate) fn is_of_hits(attr: &PerfEventAttr) -> bool {
+    let is_frequency = attr.flags.has(AttrFlags::FREQ);
+    // A group's leader takes the samples of those that have a period of 0.
+    !is_frequency && attr.sample_period <= MOST_HITS_A_SAMPLE
+}
+
+/// The sizes of dumps that are large, as large as can be, or small, as stacks need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DumpSizes {
+    /// Bytes of the small ones.
+    pub(crate) small_bytes: u32,
+    /// Which are on at first.
+    pub(crate) first: DumpSize,
+}
+
+impl DumpSizes {
+    /// Where samples come at a frequency.
+    pub(crate) const OF_CLOCKS: Self = Self {
+        small_bytes: SMALL_BYTES,
+        first: DumpSize::Large,
+    };
+
+    /// Where hits are sampled.
+    pub(crate) const OF_HITS: Self = Self {
+        small_bytes: SMALL_BYTES_OF_HITS,
+        first: DumpSize::Small,
+    };
+}
 
 /// The most that can be asked for: a record's size has 16 bits.
 pub const LARGE_BYTES: u32 = 65_528;

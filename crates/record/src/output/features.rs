@@ -12,6 +12,8 @@ use rprof_perfdata::feature::{
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Feature sections, encoded.
@@ -76,9 +78,9 @@ pub(crate) fn of_machine(tool: &Tool, clock: Clock) -> Features {
 }
 
 /// Formats of the tracepoints among these events; nothing if there are none.
-pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
-    let tracefs = Sources::default().tracefs.join("events");
-    let read = |path: &Path| std::fs::read(tracefs.join(path)).unwrap_or_default();
+pub(crate) fn of_tracepoints(events: &[Event], tracefs: &Path) -> Features {
+    let tracefs = tracefs.join("events");
+    let read = |path: &Path| read_whole(&tracefs.join(path)).unwrap_or_default();
     let mut systems: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     let tracepoints = events.iter().filter_map(|event| event.tracepoint.as_ref());
     for (system, name) in tracepoints.filter_map(|tracepoint| tracepoint.split_once(':')) {
@@ -99,6 +101,23 @@ pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
         all.add(FeatureId::TRACING_DATA, |encoder| data.encode(encoder));
     }
     all.0
+}
+
+/// A file of tracefs. Some (`header_page`) give what one call has room for, and nothing after it (`show_header` in
+/// kernel/trace/trace_events.c, v6.12).
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    const ROOM: usize = 64 << 10;
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    loop {
+        let start = bytes.len();
+        bytes.resize(start + ROOM, 0);
+        let n = file.read(bytes.get_mut(start..).unwrap_or_default())?;
+        bytes.truncate(start + n);
+        if n == 0 {
+            return Ok(bytes);
+        }
+    }
 }
 
 /// That samples hold branches; nothing if these are how their stacks were found. perf counts branches only in

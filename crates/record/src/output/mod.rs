@@ -17,7 +17,7 @@ pub(crate) mod trigger;
 pub(crate) mod writing;
 
 use crate::background::in_background;
-use crate::interrupts::Interrupts;
+use crate::interrupts::{Interrupts, Progress};
 use crate::output::features::Features;
 use crate::output::segments::{SegmentBegin, SegmentEnd};
 use crate::{Error, Output};
@@ -160,9 +160,14 @@ impl Created {
         SegmentEnd::of(&self.output, &self.file, &self.begin)
     }
 
-    /// Grows while something is taken.
-    pub(crate) fn progress(&self) -> u64 {
+    /// Bytes that it has taken.
+    pub(crate) fn n_taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Changes while something is taken.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::writing(self.n_taken())
     }
 
     /// Gives a file the name that finished ones have, once: with the moment as its ending.

@@ -32,7 +32,7 @@ impl Run<'_> {
                 let has_happened = trigger.is_some_and(Trigger::has_happened);
                 self.interrupts.take_snapshot_wish() || has_happened
             }
-            SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
+            SwitchOn::Bytes(bytes) => self.created.n_taken() >= bytes,
             SwitchOn::Time(_) => {
                 let is_time = self.files.due_in(Instant::now()) == Some(Duration::ZERO);
                 is_time || self.is_segment_full()
@@ -47,13 +47,13 @@ impl Run<'_> {
     /// Whether the file has as many bytes as it may have.
     pub(crate) fn is_full(&self) -> bool {
         let most = self.settings.writing.max_bytes;
-        most.is_some_and(|most| self.created.progress() >= most)
+        most.is_some_and(|most| self.created.n_taken() >= most)
     }
 
     /// Memory is bounded, whatever the time.
     fn is_segment_full(&self) -> bool {
         matches!(self.settings.output, Output::Segments(_))
-            && self.created.progress() >= MOST_SEGMENT_BYTES
+            && self.created.n_taken() >= MOST_SEGMENT_BYTES
     }
 
     fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {

@@ -1,11 +1,13 @@
 //! Events that make a recording go on in another file when they happen (`--switch-output-event`).
 
+use crate::control::DumpSize;
 use crate::opening::attrs::Prepared;
 use crate::opening::filter::Filter;
 use crate::opening::{Group, Scope, open_group};
 use crate::{CallChains, Error, Note, Settings, probes};
 use rprof_abi::{AttrFlags, RecordKind, SampleType};
 use rprof_events::{Event, Grouping};
+use rprof_probes::text_of;
 use rprof_ringbuf::{Counter, OpenError, Target};
 
 /// Their counters, with rings of their own: nothing of them is written.
@@ -40,7 +42,7 @@ impl Trigger {
                 cpus: scope.cpus.clone(),
                 per_thread: false,
                 until_exec: false,
-                two_dump_sizes: false,
+                dump_sizes: None,
                 also_by_cpu: false,
                 ..*scope
             };
@@ -57,7 +59,7 @@ impl Trigger {
     }
 
     pub(crate) fn enable(&self) -> Result<(), Error> {
-        let enabled = self.group.enable();
+        let enabled = self.group.enable(DumpSize::Large);
         enabled.map_err(Error::system("enabling events"))
     }
 
@@ -115,10 +117,11 @@ fn prepared(event: &Event, is_for_all: bool) -> Prepared {
         attr,
         cpus: event.cpus.clone(),
         grouping: Grouping::Alone,
-        text: probes::text_of(event),
+        text: text_of(event),
         filter: Filter::of(event),
         cgroup: None,
         call_chains: CallChains::None,
+        is_defined: false,
     }
 }
 

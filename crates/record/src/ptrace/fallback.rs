@@ -192,6 +192,7 @@ fn clock(settings: &Settings, hz: u64) -> Prepared {
         grouping: Grouping::Alone,
         text: None,
         filter: None,
+        is_defined: false,
         cgroup: None,
         call_chains,
     }

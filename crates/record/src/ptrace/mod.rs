@@ -6,9 +6,11 @@
 //! each stop: registers, top of the stack, new mappings -> records, as if drained from rings -> go on
 //! ```
 //!
-//! A sample stands for the CPU time of its thread since the sample before, in system calls, too. Threads
-//! that wait are left alone: an interrupted wait may end early, with EINTR.
+//! A sample stands for the CPU time of its thread since the sample before, in system calls, too, which is
+//! counted apart ([`account`]). Threads that wait are left alone: an interrupted wait may end early, with
+//! EINTR.
 
+mod account;
 mod fallback;
 mod registers;
 mod reports;

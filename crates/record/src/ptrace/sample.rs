@@ -19,7 +19,7 @@ impl Session<'_> {
         let Some(registers) = Registers::read(tid, self.machine) else {
             return Ok(());
         };
-        let (pid, cpu, period) = (thread.pid, thread.cpu, thread.take_cpu_time());
+        let (pid, cpu, period) = (thread.pid, thread.cpu, thread.take_cpu_time(tid));
         if period == 0 {
             return Ok(());
         }

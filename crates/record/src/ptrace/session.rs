@@ -62,7 +62,7 @@ pub(crate) fn record(
     note: &mut dyn FnMut(Note),
 ) -> Result<Summary, Error> {
     note(fallback.note.clone());
-    let interrupts = Rc::new(Interrupts::listen()?);
+    let interrupts = Rc::new(Interrupts::listen(settings.block_signals())?);
     let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;
     let gated = begin::spawn(settings)?;
     let command = gated.as_ref().map(Gated::pid);

@@ -1,8 +1,9 @@
 //! The threads and processes that are seized.
 
+use super::account::{Account, CpuTimes, StoppedIn};
 use foldhash::HashMap;
 use rprof_abi::{MapsLine, parse_maps};
-use rprof_process::{CpuTime, ThreadState};
+use rprof_process::{CpuTime, ThreadState, is_in_system_call};
 
 /// A seized thread.
 #[derive(Debug)]
@@ -11,8 +12,9 @@ pub(super) struct Thread {
     /// The process that made it.
     pub(super) parent: i32,
     cpu_time: CpuTime,
-    /// Its CPU time when it was last sampled, and when it was last looked at.
-    sampled_ns: u64,
+    /// What its samples stand for.
+    account: Account,
+    /// Its CPU time when it was last looked at.
     seen_ns: u64,
     pub(super) comm: Vec<u8>,
     pub(super) cpu: u32,
@@ -24,13 +26,13 @@ impl Thread {
     /// One whose CPU time counts from now on.
     pub(super) fn new(pid: i32, tid: i32) -> Self {
         let cpu_time = CpuTime::of(pid, tid);
-        let now_ns = cpu_time.now_ns().unwrap_or(0);
+        let now = cpu_times(&cpu_time, pid, tid).unwrap_or_default();
         Self {
             pid,
             parent: pid,
             cpu_time,
-            sampled_ns: now_ns,
-            seen_ns: now_ns,
+            account: Account::new(now),
+            seen_ns: now.total_ns,
             comm: Vec::new(),
             cpu: 0,
             is_due: false,
@@ -47,12 +49,26 @@ impl Thread {
         ThreadState::of(self.pid, tid).filter(|state| state.is_running)
     }
 
-    /// The CPU time since the sample before.
-    pub(super) fn take_cpu_time(&mut self) -> u64 {
-        let now_ns = self.cpu_time.now_ns().unwrap_or(self.sampled_ns);
-        let before = std::mem::replace(&mut self.sampled_ns, now_ns);
-        now_ns.saturating_sub(before)
+    /// The CPU time that a sample of the stopped thread stands for.
+    pub(super) fn take_cpu_time(&mut self, tid: i32) -> u64 {
+        let stopped_in = match is_in_system_call(self.pid, tid) {
+            Some(true) => StoppedIn::SystemCall,
+            Some(false) => StoppedIn::UserSpace,
+            None => StoppedIn::Either,
+        };
+        let now = cpu_times(&self.cpu_time, self.pid, tid);
+        now.map_or(0, |now| self.account.take(now, stopped_in))
     }
+}
+
+/// The CPU time of a thread until now; `None` if it is gone.
+fn cpu_times(total: &CpuTime, pid: i32, tid: i32) -> Option<CpuTimes> {
+    let state = ThreadState::of(pid, tid)?;
+    Some(CpuTimes {
+        total_ns: total.now_ns()?,
+        user_ticks: state.user_ticks,
+        system_ticks: state.system_ticks,
+    })
 }
 
 /// What a process has mapped, as far as it was told.

@@ -8,7 +8,7 @@ mod writer_thread;
 
 use crate::Error;
 use crate::control::{StackCare, UnwindPlace, UnwindStatistics, WriterState};
-use crate::interrupts::{Interrupts, NoAnswer};
+use crate::interrupts::{Interrupts, NoAnswer, Progress};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room};
 use crossbeam_channel::Receiver;
@@ -19,7 +19,7 @@ use rprof_perfdata::Writer;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use writer_thread::WriterThread;
+use writer_thread::{Activity, WriterThread};
 
 pub(crate) use writer_thread::{Ended, Written};
 
@@ -228,25 +228,38 @@ impl Sink {
     }
 
     /// Changes while something is written.
-    fn progress(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed) + self.pool.n_free() as u64
+    fn progress(&self) -> Progress {
+        progress(self.writer.activity(), &self.taken, &self.pool)
     }
 
     /// Writes what is left and ends the thread.
     ///
     /// # Errors
-    /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written.
+    /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written; [`NoAnswer::GivenUp`].
     pub(crate) fn finish(mut self) -> Result<Written, NoAnswer> {
         let handed_over = self.hand_over();
         let given_back = self.unwind_in(UnwindPlace::WriterThread);
-        let is_stuck = [handed_over, given_back].contains(&Err(NoAnswer::Stuck));
-        if is_stuck {
-            return Err(NoAnswer::Stuck);
+        for result in [handed_over, given_back] {
+            match result {
+                // Its own error says more.
+                Ok(()) | Err(NoAnswer::Gone) => {}
+                Err(no_answer) => return Err(no_answer),
+            }
         }
-        // If the writer is gone, its own error says more.
         let (pool, taken) = (self.pool, self.taken);
+        let activity = self.writer.activity().clone();
         let written = self.writer.end();
-        let progress = || taken.load(Ordering::Relaxed) + pool.n_free() as u64;
+        let progress = || progress(&activity, &taken, &pool);
         self.interrupts.receive(&written, progress)
+    }
+}
+
+/// How far the writer thread is: its own steps, bytes that a pipe has taken, buffers that came back.
+fn progress(activity: &Activity, taken: &AtomicU64, pool: &Pool) -> Progress {
+    let own = activity.progress();
+    let others = taken.load(Ordering::Relaxed) + pool.n_free() as u64;
+    Progress {
+        steps: own.steps.wrapping_add(others),
+        ..own
     }
 }

@@ -5,8 +5,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 /// A buffer is handed over when it holds this many bytes.
 pub(super) const BUFFER: usize = 256 << 10;
 
-/// Buffers in all: 8 MiB between rings and disk, once they were needed.
-pub(super) const POOL: usize = 32;
+/// Buffers in all: 16 MiB between rings and disk, once they were needed. Stacks of a thread whose every event is
+/// a sample fill 8 MiB in 20 ms, and on a busy machine the writer waits longer than that for a CPU.
+pub(super) const POOL: usize = 64;
 
 /// Free buffers, without the one that is being filled.
 #[derive(Debug)]

@@ -4,11 +4,14 @@ use super::pool::{POOL, PoolReturns};
 use crate::Error;
 use crate::background::in_background;
 use crate::control::{StackCare, UnwindStatistics};
-use crate::interrupts::NoAnswer;
+use crate::interrupts::{NoAnswer, Progress, Step};
 use crate::live::{LiveUnwinder, Unwound};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use rprof_machine::Steps;
 use rprof_perfdata::Writer;
 use rprof_perfdata::feature::StackEnds;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Records as they were drained.
 #[derive(Debug, Default)]
@@ -24,6 +27,34 @@ pub(super) struct PassEnd {
     pub(super) end: usize,
     /// All sideband up to this moment is in the pass, or came before.
     pub(super) complete_until_ns: u64,
+}
+
+/// How far the thread is, for who waits for it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Activity {
+    /// Records that were unwound, and changes of mappings that were applied.
+    steps: Steps,
+    is_writing: Arc<AtomicBool>,
+}
+
+impl Activity {
+    /// Of a thread that has this unwinder at first, or none.
+    fn new(unwinder: Option<&LiveUnwinder>) -> Self {
+        Self {
+            steps: unwinder.map(LiveUnwinder::steps).unwrap_or_default(),
+            is_writing: Arc::default(),
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        Progress {
+            steps: self.steps.done(),
+            at: match self.is_writing.load(Ordering::Relaxed) {
+                true => Step::Writing,
+                false => Step::Unwinding,
+            },
+        }
+    }
 }
 
 /// What the thread is told, in this order.
@@ -76,6 +107,7 @@ pub(super) struct WriterThread {
     ended: Receiver<Ended>,
     statistics: Receiver<UnwindStatistics>,
     written: Receiver<Written>,
+    activity: Activity,
 }
 
 impl WriterThread {
@@ -89,7 +121,9 @@ impl WriterThread {
         let (give_back, unwinder_back) = bounded(1);
         let (count, statistics) = bounded(POOL);
         let (end, ended) = bounded(1);
+        let activity = Activity::new(unwinder.as_deref());
         let thread = Thread {
+            activity: activity.clone(),
             writer,
             unwinder,
             pool,
@@ -106,6 +140,7 @@ impl WriterThread {
             ended,
             statistics,
             written,
+            activity,
         })
     }
 
@@ -141,6 +176,11 @@ impl WriterThread {
         self.send(Message::Know(records))
     }
 
+    /// How far it is.
+    pub(super) fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
     /// What the unwinder counted here since this was last asked.
     pub(super) fn take_statistics(&self) -> UnwindStatistics {
         let mut sum = UnwindStatistics::default();
@@ -160,6 +200,7 @@ impl WriterThread {
 
 /// The thread itself.
 struct Thread {
+    activity: Activity,
     writer: Writer,
     unwinder: Option<Box<LiveUnwinder>>,
     pool: PoolReturns,
@@ -231,7 +272,10 @@ impl Thread {
             }
             false => &drained.records,
         };
-        self.writer.write(records)?;
+        self.activity.is_writing.store(true, Ordering::Relaxed);
+        let written = self.writer.write(records);
+        self.activity.is_writing.store(false, Ordering::Relaxed);
+        written?;
         self.pool.give_back(drained.records);
         Ok(())
     }

@@ -2,25 +2,31 @@
 
 use inferno::flamegraph::color::Color;
 use rprof_base::Share;
-use rprof_profile::difference::{BothCounts, Scaling};
+use rprof_profile::difference::{BothCounts, Directions, Scaling};
 
-/// What shares are of, before and after.
+const NS_A_SECOND: f64 = 1e9;
+
+/// What weights are divided by, before and after.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TotalPair {
-    before: (u64, u64),
-    after: (u64, u64),
+pub(super) struct Divisors {
+    before: u64,
+    after: u64,
 }
 
-impl TotalPair {
+impl Divisors {
     pub(super) fn of(sum: &BothCounts, scaling: Scaling) -> Self {
         match scaling {
             Scaling::Shares => Self {
-                before: (sum.before.samples, sum.before.weight),
-                after: (sum.after.samples, sum.after.weight),
+                before: sum.before.weight,
+                after: sum.after.weight,
             },
             Scaling::Recorded => Self {
-                before: (1, 1),
-                after: (1, 1),
+                before: 1,
+                after: 1,
+            },
+            Scaling::PerSecond(spans) => Self {
+                before: spans.before_ns,
+                after: spans.after_ns,
             },
         }
     }
@@ -30,12 +36,14 @@ impl TotalPair {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     pub(super) counts: BothCounts,
-    pub(super) whole: TotalPair,
+    pub(super) divisors: Divisors,
     pub(super) scaling: Scaling,
+    /// In which directions it may be more than noise.
+    pub(super) sure: Directions,
 }
 
 impl Change {
-    /// The colour of what did not change, or by no more than counting samples is wrong by.
+    /// The colour of what did not change beyond noise.
     pub(super) const ALIKE: Color = Color {
         r: 225,
         g: 225,
@@ -48,33 +56,25 @@ impl Change {
     /// Less of it.
     const LESS: [f64; 3] = [70.0, 160.0, 230.0];
 
-    /// Differences of fewer standard deviations are noise.
-    const NOISE: f64 = 2.0;
-
-    /// From -1 (vanished) to 1 (new); 0 where samples are too few to say.
+    /// From -1 (vanished) to 1 (new); 0 of what may be noise.
     fn degree(&self) -> f64 {
-        let BothCounts { before, after } = self.counts;
-        let deviation = |samples: u64, whole: u64| ratio(samples, whole) * ratio(1, whole);
-        let noise = deviation(before.samples, self.whole.before.0)
-            + deviation(after.samples, self.whole.after.0);
-        let by_samples =
-            ratio(after.samples, self.whole.after.0) - ratio(before.samples, self.whole.before.0);
-        if by_samples.abs() < Self::NOISE * noise.sqrt() {
-            return 0.0;
-        }
         let (before, after) = self.weights();
-        match before.max(after) {
-            0.0 => 0.0,
-            larger => (after - before) / larger,
+        match self.sure.has(after - before) {
+            true => (after - before) / before.max(after),
+            false => 0.0,
         }
     }
 
-    /// Weights, as shares of the whole where shares are compared.
+    /// Weights, divided.
     fn weights(&self) -> (f64, f64) {
         let BothCounts { before, after } = self.counts;
+        let unit = match self.scaling {
+            Scaling::PerSecond(_) => NS_A_SECOND,
+            Scaling::Shares | Scaling::Recorded => 1.0,
+        };
         (
-            ratio(before.weight, self.whole.before.1),
-            ratio(after.weight, self.whole.after.1),
+            unit * ratio(before.weight, self.divisors.before),
+            unit * ratio(after.weight, self.divisors.after),
         )
     }
 
@@ -116,16 +116,13 @@ impl Change {
         };
         match self.scaling {
             Scaling::Shares => {
-                let share = |part, (_, whole)| Share::of(part, whole);
-                let from = share(self.counts.before.weight, self.whole.before);
-                let to = share(self.counts.after.weight, self.whole.after);
+                let from = Share::of(self.counts.before.weight, self.divisors.before);
+                let to = Share::of(self.counts.after.weight, self.divisors.after);
                 let points = to.percent() - from.percent();
                 format!("{from} % -> {to} %, {points:+.2} points{relative}")
             }
-            Scaling::Recorded => format!(
-                "{} -> {} {unit}{relative}",
-                self.counts.before.weight, self.counts.after.weight
-            ),
+            Scaling::Recorded => format!("{before:.0} -> {after:.0} {unit}{relative}"),
+            Scaling::PerSecond(_) => format!("{before:.0} -> {after:.0} {unit}/s{relative}"),
         }
     }
 }
@@ -142,6 +139,12 @@ fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
     use rprof_profile::SampleCount;
+    use rprof_profile::difference::SideSpans;
+
+    const BOTH: Directions = Directions {
+        more: true,
+        less: true,
+    };
 
     fn change(before: u64, after: u64, scaling: Scaling) -> Change {
         let count = |samples| SampleCount {
@@ -154,8 +157,9 @@ mod tests {
         };
         Change {
             counts: both(before, after),
-            whole: TotalPair::of(&both(1000, 2000), scaling),
+            divisors: Divisors::of(&both(1000, 2000), scaling),
             scaling,
+            sure: BOTH,
         }
     }
 
@@ -194,6 +198,14 @@ mod tests {
                 recorded
             );
         }
+        let spans = SideSpans {
+            before_ns: 500_000_000,
+            after_ns: 2_000_000_000,
+        };
+        assert_eq!(
+            change(100, 300, Scaling::PerSecond(spans)).text("ns"),
+            "2000 -> 1500 ns/s, -25.0 %"
+        );
     }
 
     #[test]
@@ -201,8 +213,20 @@ mod tests {
         let is_blue = |color: Color| color.b > color.r + 20;
         let is_orange = |color: Color| color.r > color.b + 20;
         let of = |before, after| change(before, after, Scaling::Shares).color();
-        for (before, after) in [(100, 200), (100, 215), (1, 0), (0, 1), (0, 0)] {
+        for (before, after) in [(100, 200), (0, 0)] {
             assert_eq!(of(before, after), Change::ALIKE, "{before} {after}");
+        }
+        // What may be noise has no colour, however large it is: only what is sure, in its direction.
+        for (before, after, sure) in [
+            (0, 100, Directions::default()),
+            (100, 0, Directions::of(1.0)),
+            (100, 2000, Directions::of(-1.0)),
+        ] {
+            let unsure = Change {
+                sure,
+                ..change(before, after, Scaling::Shares)
+            };
+            assert_eq!(unsure.color(), Change::ALIKE, "{before} {after}");
         }
         assert!(is_orange(of(100, 400)) && is_orange(of(0, 100)));
         assert!(is_blue(of(400, 400)) && is_blue(of(100, 0)));

@@ -9,13 +9,15 @@ mod marks;
 
 use crate::Error;
 use crate::flame::{Drawn, FlameOptions, drawing_of, unit};
-use change::{Change, TotalPair};
+use change::{Change, Divisors};
 use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
 use inferno::flamegraph::from_lines;
 use marks::{mark, without_marks};
 use rprof_base::{Counted, Share};
-use rprof_profile::difference::{BothCounts, DifferentialTree, ScaledPair, Scaling};
-use rprof_profile::view::Count;
+use rprof_profile::difference::{
+    BothCounts, DifferentialTree, Directions, ScaledPair, Scaling, SureChanges,
+};
+use rprof_profile::view::{Count, FirstFrame};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -41,6 +43,8 @@ pub struct DifferentialOptions {
     pub width_by: WidthBy,
     /// What is compared.
     pub scaling: Scaling,
+    /// What changed beyond noise: all else is grey.
+    pub sure: SureChanges,
 }
 
 /// What no box has.
@@ -71,18 +75,20 @@ pub fn write_differential(
     }
     let unit = unit(event);
     let sum = tree.sum();
-    let whole = TotalPair::of(&sum, options.scaling);
+    let first = match options.flame.reverse {
+        true => FirstFrame::Innermost,
+        false => FirstFrame::Outermost,
+    };
+    let directions = tree.directions(&options.sure, first);
     let totals = tree.totals();
-    let change = |at: u32| Change {
-        counts: totals[at as usize],
-        whole,
+    let changed = |counts: BothCounts, sure: Directions| Change {
+        counts,
+        divisors: Divisors::of(&sum, options.scaling),
         scaling: options.scaling,
+        sure,
     };
-    let all = Change {
-        counts: sum,
-        whole,
-        scaling: options.scaling,
-    };
+    let change = |at: u32| changed(totals[at as usize], directions[at as usize]);
+    let all = changed(sum, options.sure.total);
     let mut colors = PaletteMap::default();
     colors.insert("", all.color());
     let shown = (0u32..).zip(&widths).filter(|(_, width)| width.is_some());
@@ -192,14 +198,15 @@ fn subtitle(options: &DifferentialOptions, compared: &str) -> String {
     let asked = options.flame.subtitle.as_deref().map(printable);
     let scaling = match options.scaling {
         Scaling::Shares => "shares of each side",
-        Scaling::Recorded => "as recorded",
+        Scaling::Recorded => "amounts of each run",
+        Scaling::PerSecond(_) => "amounts per second",
     };
     let width = match options.width_by {
         WidthBy::After => "widths are after, of vanished paths before",
         WidthBy::Before => "widths are before, of new paths after",
         WidthBy::Change => "widths are changes",
     };
-    let colors = "orange: more, blue: less, grey: alike";
+    let colors = "orange: more, blue: less, grey: no significant change";
     let parts = [asked, samples].into_iter().flatten();
     let parts = parts.chain([scaling, width, colors].map(Cow::Borrowed));
     parts.collect::<Vec<_>>().join("; ")

@@ -29,6 +29,7 @@ fn drawn(tree: &DifferentialTree, width_by: WidthBy) -> String {
         flame: FlameOptions::default(),
         width_by,
         scaling: Scaling::Shares,
+        sure: SureChanges::default(),
     };
     let mut svg = Vec::new();
     write_differential(tree, "cycles", &options, &mut svg).unwrap();
@@ -98,6 +99,7 @@ fn a_side_against_itself_is_grey() {
         flame: FlameOptions::default(),
         width_by: WidthBy::Change,
         scaling: Scaling::Shares,
+        sure: SureChanges::default(),
     };
     let error = write_differential(&same, "cycles", &options, &mut Vec::new());
     assert!(matches!(error, Err(Error::NothingChanged)));
@@ -126,6 +128,7 @@ fn what_is_too_narrow_counts_for_its_callers() {
         flame: FlameOptions::default(),
         width_by: WidthBy::After,
         scaling: Scaling::Shares,
+        sure: SureChanges::default(),
     };
     let mut svg = Vec::new();
     let drawn = write_differential(&tree, "cycles", &options, &mut svg).unwrap();

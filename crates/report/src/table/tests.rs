@@ -169,3 +169,28 @@ fn a_table_may_have_thousands_of_events() {
     let row = text.lines().find(|line| line.ends_with("[.] a")).unwrap();
     assert_eq!(row.matches("100.00%").count(), 8999);
 }
+
+#[test]
+fn trees_that_recursion_makes_long_say_how_they_get_shorter() {
+    let stacks: Vec<String> = (1..80)
+        .map(|depth| format!("main{}", ";sort".repeat(depth)))
+        .collect();
+    let stacks: Vec<(&str, u64)> = stacks.iter().map(|stack| (stack.as_str(), 1)).collect();
+    let mut profile = testing::profile(&stacks);
+    let options = TableOptions {
+        layout: Layout::default(),
+        ..options(EventSets::Recorded)
+    };
+    let said = |profile: &Profile| {
+        let mut out = Vec::new();
+        write_table(profile, &options, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let mut lines = text.lines().map(str::to_owned);
+        lines.find(|line| line.contains("--fold recursion"))
+    };
+    let line = said(&profile).unwrap();
+    assert!(line.starts_with("# 78 of the "), "{line}");
+    profile.fold(&[rprof_profile::Fold::Recursion]);
+    assert_eq!(said(&profile), None);
+    assert_eq!(said(&testing::profile(&[("main;sort;sort", 1)])), None);
+}

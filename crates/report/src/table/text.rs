@@ -6,8 +6,8 @@ use crate::in_order::write_in_order;
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{shrunk, split_tree_line};
 use crate::totals::Totals;
-use crate::tree::write_tree;
-use crate::unnamed::unnamed_lines;
+use crate::tree::{TreeLines, write_tree};
+use crate::unnamed::{interpreter_line, unnamed_lines};
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
 use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
@@ -55,7 +55,10 @@ fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     for line in unnamed {
         writeln!(out, "#   {line}")?;
     }
-    Ok(())
+    match interpreter_line(profile) {
+        Some(line) => writeln!(out, "# Interpreted: {line}"),
+        None => Ok(()),
+    }
 }
 
 /// What the recorder left out, if anything.
@@ -105,6 +108,7 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             None => write_heading(table, &widths, out)?,
         }
     }
+    let lines = TreeLines::default();
     let write_row = |at: usize, out: &mut Vec<u8>| -> io::Result<()> {
         let Some(shown) = table.shown.get(at) else {
             return Ok(());
@@ -116,7 +120,7 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
         }
         match shown.is_innermost {
-            true => write_tree_of(table, &row.leader, out),
+            true => write_tree_of(table, &row.leader, &lines, out),
             false => Ok(()),
         }
     };
@@ -129,16 +133,24 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
         let share = Share::of(table.left_out.weight, table.totals.weight);
         writeln!(out, "#\n# {rows}, {share}%")?;
     }
+    if let Some(advice) = lines.advice().filter(|_| !options.layout.quiet) {
+        writeln!(out, "#\n# {advice}")?;
+    }
     writeln!(out)?;
     writeln!(out)
 }
 
 /// Writes the tree below a row, if there are trees.
-fn write_tree_of(table: &Table<'_>, row: &Row, out: &mut impl Write) -> io::Result<()> {
+fn write_tree_of(
+    table: &Table<'_>,
+    row: &Row,
+    lines: &TreeLines,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let Some(graph) = table.options.graph else {
         return Ok(());
     };
-    let weight = table.options.weight(row);
+    let weight = (table.options.weight(row), lines);
     match table.options.layout.fit {
         None => write_tree(table, row, graph, weight, out),
         Some(fit) => {

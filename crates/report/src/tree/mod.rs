@@ -8,6 +8,7 @@ use rprof_base::Share;
 use rprof_profile::Profile;
 use rprof_profile::view::{CallTree, Counts, Order, Pruning, Row};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How stacks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,38 @@ impl Graph {
     }
 }
 
+/// Lines of trees.
+#[derive(Debug, Default)]
+pub(crate) struct TreeLines {
+    all: AtomicU64,
+    recursive: AtomicU64,
+}
+
+impl TreeLines {
+    /// Fewer lines of recursion are read over.
+    const FEW: u64 = 50;
+
+    fn add(&self, drawing: &Drawing<'_>) {
+        let n_lines = drawing.text.matches('\n').count() as u64;
+        self.all.fetch_add(n_lines, Ordering::Relaxed);
+        let n_recursive = drawing.n_recursive;
+        self.recursive.fetch_add(n_recursive, Ordering::Relaxed);
+    }
+
+    /// What makes trees shorter, if recursion makes them long: at least a tenth of their lines.
+    pub(crate) fn advice(&self) -> Option<String> {
+        let all = self.all.load(Ordering::Relaxed);
+        let recursive = self.recursive.load(Ordering::Relaxed);
+        let is_much = recursive >= Self::FEW && recursive.saturating_mul(10) >= all;
+        is_much.then(|| {
+            format!(
+                "{recursive} of the {all} lines of trees are recursion: --fold recursion shows functions that call \
+                 themselves once"
+            )
+        })
+    }
+}
+
 /// A tree on its way to text.
 struct Drawing<'t> {
     graph: Graph,
@@ -79,6 +112,8 @@ struct Drawing<'t> {
     /// Weight that shares of a [`PrintType::Graph`] are of.
     event_weight: u64,
     lines_left: usize,
+    /// Lines whose function is a call of a recursion.
+    n_recursive: u64,
     text: String,
 }
 
@@ -91,6 +126,7 @@ impl Drawing<'_> {
 
     /// Writes a line that ends with a node's function.
     fn line_of(&mut self, parts: &[&str], number: u32) {
+        self.n_recursive += u64::from(self.tree.is_recursive(number));
         parts.iter().for_each(|part| self.text.push_str(part));
         self.push_label(number);
         self.end_line();
@@ -125,7 +161,7 @@ pub(crate) fn write_tree(
     table: &Table<'_>,
     row: &Row,
     graph: Graph,
-    row_weight: u64,
+    (row_weight, lines): (u64, &TreeLines),
     out: &mut impl Write,
 ) -> io::Result<()> {
     if row.is_absent() {
@@ -146,6 +182,7 @@ pub(crate) fn write_tree(
         tree: &tree,
         event_weight,
         lines_left: graph.max_lines,
+        n_recursive: 0,
         text: String::new(),
     };
     match graph.print {
@@ -155,5 +192,6 @@ pub(crate) fn write_tree(
         PrintType::Flat => drawing.list_flat(),
         PrintType::Folded => drawing.list_folded(),
     }
+    lines.add(&drawing);
     out.write_all(drawing.text.as_bytes())
 }

@@ -1,4 +1,17 @@
-//! How many files may be open.
+//! Limits of this process: how many files may be open, how large the stack may become.
+
+/// How large the stack of the first thread may become, bytes (`RLIMIT_STACK`, `ulimit -s`).
+pub fn stack_limit() -> u64 {
+    let mut limit = UNLIMITED;
+    // SAFETY: the kernel writes one rlimit.
+    let _ = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+    limit.rlim_cur
+}
+
+const UNLIMITED: libc::rlimit = libc::rlimit {
+    rlim_cur: libc::RLIM_INFINITY,
+    rlim_max: libc::RLIM_INFINITY,
+};
 
 /// `RLIMIT_NOFILE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,10 +25,7 @@ pub struct OpenFilesLimit {
 impl OpenFilesLimit {
     /// The limit of this process; no limit if the kernel does not say.
     pub fn now() -> Self {
-        let mut limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            rlim_max: libc::RLIM_INFINITY,
-        };
+        let mut limit = UNLIMITED;
         // SAFETY: the kernel writes one rlimit.
         let _ = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
         Self {

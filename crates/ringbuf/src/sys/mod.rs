@@ -15,11 +15,11 @@ mod signals;
 
 pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
-pub use files::OpenFilesLimit;
+pub use files::{OpenFilesLimit, stack_limit};
 pub use memory::give_back_free_memory;
-pub use mount::mount_tracefs;
+pub use mount::{detached_tracefs, mount_tracefs};
 pub use rights::Rights;
-pub use signals::{Signal, Signals, restore_signals_of_start, suspend_process};
+pub use signals::{Signal, Signals, SignalsAtStart, restore_signals_of_start, suspend_process};
 
 use std::ffi::CStr;
 use std::io;

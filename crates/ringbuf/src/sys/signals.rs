@@ -36,8 +36,8 @@ pub fn restore_signals_of_start() {
     let ignored = IGNORED_AT_START.load(Ordering::Relaxed);
     let blocked = BLOCKED_AT_START.load(Ordering::Relaxed);
     let has = |bits: u64, signal: libc::c_int| bits >> (signal - 1) & 1 != 0;
-    // What std and `Signals::block` have changed.
-    for signal in [libc::SIGPIPE, libc::SIGCHLD] {
+    // What std, `SignalsAtStart` and `Signals::block` have changed.
+    for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGXFSZ] {
         let action = match has(ignored, signal) {
             true => libc::SIG_IGN,
             false => libc::SIG_DFL,
@@ -73,7 +73,7 @@ pub enum Signal {
     Child,
     /// SIGUSR2: somebody wants what was recorded until now.
     Snapshot,
-    /// SIGINT, SIGTERM or SIGHUP: somebody wants an end.
+    /// SIGINT, SIGTERM, or another that ends programs: somebody wants an end.
     Stop {
         /// Its number.
         number: i32,
@@ -86,8 +86,8 @@ pub enum Signal {
     Continue,
 }
 
-/// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD,
-/// SIGUSR2.
+/// Signals that a recording waits for, as a descriptor: SIGCHLD, SIGUSR2, and all that would end the program, but for
+/// SIGKILL, SIGQUIT and those that say that it is broken.
 ///
 /// They are blocked in this process from [`Signals::block`] on until this is dropped; threads
 /// started meanwhile inherit that, and a child must undo it before exec
@@ -106,40 +106,57 @@ impl Signal {
 }
 
 impl Signals {
-    const HANDLED: [libc::c_int; 5] = [
+    const HANDLED: [libc::c_int; 13] = [
         libc::SIGINT,
         libc::SIGTERM,
         libc::SIGHUP,
         libc::SIGCHLD,
         libc::SIGUSR2,
+        libc::SIGUSR1,
+        libc::SIGALRM,
+        libc::SIGVTALRM,
+        libc::SIGPROF,
+        libc::SIGIO,
+        libc::SIGPWR,
+        libc::SIGSTKFLT,
+        libc::SIGXCPU,
     ];
 
-    /// What is heard beside by who has changed the terminal.
-    const HANDLED_ON_SCREEN: [libc::c_int; 3] = [libc::SIGQUIT, libc::SIGTSTP, libc::SIGCONT];
+    /// What stops a program whose terminal has to be given back first, and has it go on.
+    const STOPS: [libc::c_int; 2] = [libc::SIGTSTP, libc::SIGCONT];
 
     /// Blocks them and opens the descriptor. Call before any thread is started.
     ///
     /// # Errors
     /// The kernel's.
     pub fn block() -> io::Result<Self> {
-        Self::block_these(&Self::HANDLED)
+        Self::block_these(&Self::ending())
     }
 
-    /// The same, and what ends or stops a program whose terminal has to be given back first: SIGQUIT is a
-    /// [`Signal::Stop`], SIGTSTP and SIGCONT are heard.
+    /// The same with SIGQUIT, where something else than this descriptor's reader has the terminal.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn block_beside_screen() -> io::Result<Self> {
+        Self::block_these(&[&Self::ending()[..], &[libc::SIGQUIT]].concat())
+    }
+
+    /// The same, and what stops a program: its terminal has to be given back first.
     ///
     /// # Errors
     /// The kernel's.
     pub fn block_on_screen() -> io::Result<Self> {
-        Self::block_these(&[&Self::HANDLED[..], &Self::HANDLED_ON_SCREEN].concat())
+        Self::block_these(&[&Self::ending()[..], &[libc::SIGQUIT], &Self::STOPS].concat())
+    }
+
+    /// With real-time signals, which end programs, too.
+    fn ending() -> Vec<libc::c_int> {
+        let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+        Self::HANDLED.into_iter().chain(real_time).collect()
     }
 
     fn block_these(signals: &[libc::c_int]) -> io::Result<Self> {
-        let heard: Vec<libc::c_int> = signals
-            .iter()
-            .copied()
-            .filter(|&signal| signal != libc::SIGHUP || !is_ignored(signal))
-            .collect();
+        let heard = heard(signals);
         // Ignored, it would take our children's statuses away.
         // SAFETY: the default action is always valid.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -175,6 +192,49 @@ impl Signals {
             },
         })
     }
+}
+
+/// The signals that [`Signals::block`] hears, held back from the first moment on: one that comes before somebody
+/// hears them is not lost, though a shell may have had it ignored. And a file that gets too large (`ulimit -f`) is
+/// an error of who writes it, and ends nobody.
+#[derive(Debug)]
+pub struct SignalsAtStart {
+    before: Mask,
+}
+
+struct Mask(libc::sigset_t);
+
+impl std::fmt::Debug for Mask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mask").finish_non_exhaustive()
+    }
+}
+
+impl SignalsAtStart {
+    /// Holds them back until this is dropped; those that came meanwhile, and that nobody has heard, then do what they
+    /// would have done.
+    pub fn hold() -> Self {
+        // SAFETY: to ignore it is always valid.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+        let (set, before) = (signal_set(&heard(&Signals::ending())), Mask(blocked()));
+        // SAFETY: `set` is initialised; no old mask is asked for. Only numbers that are no request are errors.
+        unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+        Self { before }
+    }
+}
+
+impl Drop for SignalsAtStart {
+    fn drop(&mut self) {
+        let before = &raw const self.before.0;
+        // SAFETY: the mask is initialised; no old one is asked for.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+    }
+}
+
+/// Those of some signals that are to be heard: where SIGHUP is ignored (nohup), it stays so.
+fn heard(signals: &[libc::c_int]) -> Vec<libc::c_int> {
+    let is_heard = |&signal: &libc::c_int| signal != libc::SIGHUP || !is_ignored(signal);
+    signals.iter().copied().filter(is_heard).collect()
 }
 
 impl Drop for Signals {

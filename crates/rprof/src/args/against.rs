@@ -1,7 +1,7 @@
 //! `--against`: what a recording is compared with.
 
 use clap::ValueEnum;
-use rprof_profile::difference::Scaling;
+use rprof_diff::Per;
 use rprof_report::WidthBy;
 use std::path::PathBuf;
 
@@ -23,14 +23,10 @@ pub(crate) struct AgainstArgs {
     )]
     width_by: WidthByName,
 
-    /// With --against, what is compared: shares of each side's event, or the amounts of each run
-    #[arg(
-        long,
-        value_name = "MEASURE",
-        default_value = "event",
-        requires = "against"
-    )]
-    per: Measure,
+    /// With --against, what is compared: amounts of each run, amounts per second recorded, or shares of each side's
+    /// event [default: as rprof diff: run for commands that ran to their end, else time]
+    #[arg(long, value_name = "MEASURE", requires = "against")]
+    per: Option<Measure>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -42,8 +38,9 @@ enum WidthByName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Measure {
-    Event,
     Run,
+    Time,
+    Event,
 }
 
 impl AgainstArgs {
@@ -55,10 +52,12 @@ impl AgainstArgs {
         }
     }
 
-    pub(crate) fn scaling(&self) -> Scaling {
-        match self.per {
-            Measure::Event => Scaling::Shares,
-            Measure::Run => Scaling::Recorded,
-        }
+    /// What is asked for.
+    pub(crate) fn per(&self) -> Option<Per> {
+        self.per.map(|measure| match measure {
+            Measure::Run => Per::Run,
+            Measure::Time => Per::Time,
+            Measure::Event => Per::Event,
+        })
     }
 }

@@ -123,14 +123,6 @@ impl AnnotateArgs {
         }
     }
 
-    /// The recording, as it is typed in the next command.
-    pub(crate) fn input_words(&self) -> String {
-        match self.input.to_str() {
-            Some(DEFAULT_INPUT) => String::new(),
-            _ => format!(" -i {}", quoted(self.input.as_os_str())),
-        }
-    }
-
     pub(crate) fn recording(&self) -> &Path {
         &self.input
     }

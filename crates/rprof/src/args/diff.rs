@@ -5,11 +5,13 @@ use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
 use super::limits::LimitArgs;
 use super::report::PercentageOf;
+use super::self_time::SelfTimeArgs;
 use super::sources::SourceArgs;
 use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
-use rprof_diff::{Compute, Condition, Per};
+use rprof_base::Share;
+use rprof_diff::{CompareOptions, Compute, Condition, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
@@ -21,6 +23,8 @@ use std::path::{Path, PathBuf};
 const FILTERS: &str = "Filters";
 /// Where `--help` has what is written, and how.
 const OUTPUT: &str = "Output";
+/// Rows with less on both sides say nothing to people, unless they are marked.
+const LEAST_SHARE: Share = Share::from_percent(0.1);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_diff())]
@@ -33,6 +37,11 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "AFTER", last = true)]
     after: Vec<PathBuf>,
 
+    /// Compare each recording after the change by itself with all before, and say which of them regressed. Without --,
+    /// the first recording is before and all others are after
+    #[arg(long, conflicts_with = "call_graph")]
+    pub(crate) each: bool,
+
     /// What amounts are divided by: event (shares, as perf has them), run, time, cpu-time, or the name of another
     /// recorded event, such as a probe that is hit once for each request [default: run for commands that ran to their
     /// end, time for recordings of processes and CPUs]
@@ -40,7 +49,7 @@ pub(crate) struct DiffArgs {
     pub(crate) per: Option<Per>,
 
     /// Of all that is marked, the share that may be so by chance
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = parse_alpha)]
+    #[arg(long, value_name = "SHARE", default_value_t = CompareOptions::ALPHA, value_parser = parse_alpha)]
     pub(crate) alpha: f64,
 
     /// Exit with code 1 (errors: 2) if this is so beyond noise: total, sym:NAME, children:NAME (with what it called), dso:NAME or
@@ -137,6 +146,9 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
 
+    #[command(flatten)]
+    pub(crate) self_time: SelfTimeArgs,
+
     /// Inlined functions are no rows of their own
     #[arg(long)]
     pub(crate) no_inline: bool,
@@ -148,6 +160,11 @@ pub(crate) struct DiffArgs {
     /// What to write [default: text]
     #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: DiffFormat,
+
+    /// Leave out rows with a smaller share on both sides, in percent, unless they are marked [default: 0.1 in text and
+    /// Markdown; with -t and in other formats 0]
+    #[arg(help_heading = OUTPUT, long, value_name = "PERCENT", value_parser = parse_percent)]
+    percent_limit: Option<Share>,
 
     /// Show at most this many rows of each event
     #[arg(help_heading = OUTPUT, long, value_name = "ROWS")]
@@ -196,6 +213,10 @@ impl DiffArgs {
         }
         match (&self.before[..], &self.after[..]) {
             (_, []) if has_dashes => Err("no recordings after --".to_owned()),
+            ([one, others @ ..], []) if self.each => match others {
+                [] => Err("--each: BEFORE and one recording after it, or more".to_owned()),
+                others => Ok((vec![one.clone()], others.to_vec())),
+            },
             ([], []) => Ok((vec![old], vec![new])),
             ([one], []) => Ok((vec![old], vec![one.clone()])),
             ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
@@ -206,6 +227,20 @@ impl DiffArgs {
             ([], _) => Err("no recordings before --".to_owned()),
             (before, after) => Ok((before.to_vec(), after.to_vec())),
         }
+    }
+
+    /// The smallest share of rows that are shown though they are not marked.
+    pub(crate) fn least_share(&self) -> Share {
+        let is_for_people = match self.format {
+            DiffFormat::Text => self.table.field_separator.is_none(),
+            DiffFormat::Markdown | DiffFormat::Github => true,
+            DiffFormat::Csv | DiffFormat::Json => false,
+        };
+        let usual = match is_for_people {
+            true => LEAST_SHARE,
+            false => Share::from_percent(0.0),
+        };
+        self.percent_limit.unwrap_or(usual)
     }
 
     pub(crate) fn keys(&self) -> Vec<SortKey> {
@@ -239,6 +274,13 @@ fn parse_per(text: &str) -> Result<Per, String> {
         "" => Err("event, run, time, cpu-time, or the name of a recorded event".to_owned()),
         text => Ok(Per::parse(text)),
     }
+}
+
+fn parse_percent(text: &str) -> Result<Share, String> {
+    let percent = text.trim_end_matches('%').trim().parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = percent.map(Share::from_percent);
+    percent.ok_or_else(|| "a percentage from 0 to 100, such as 0.5".to_owned())
 }
 
 fn parse_alpha(text: &str) -> Result<f64, String> {

@@ -152,6 +152,10 @@ const DIFF: &[Example] = &[
     ("rprof diff old new --per event -s dso", "shares, by binary"),
     ("rprof diff old new -g", "and what calls what"),
     (
+        "rprof diff --each a1 a2 a3 -- b c d",
+        "which of b, c, d regressed",
+    ),
+    (
         "rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2",
         "a gate: exit code 1",
     ),

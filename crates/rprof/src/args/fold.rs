@@ -29,6 +29,11 @@ impl FoldArgs {
         !self.fold.is_empty() || self.ignore_callees.is_some()
     }
 
+    /// Whether stacks are made simpler in a way.
+    pub(crate) fn has(&self, fold: Fold) -> bool {
+        self.fold.contains(&fold)
+    }
+
     /// Makes a profile's stacks simpler.
     pub(crate) fn apply(&self, profile: &mut Profile) {
         if let Some(names) = &self.ignore_callees {

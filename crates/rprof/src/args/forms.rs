@@ -79,6 +79,7 @@ const FLAGS: &[(Of, &[&str])] = &[
             "max_stack",
             "inline",
             "no_inline",
+            "self_by_symbol",
             "demangle",
             "no_demangle",
             "no_fde",

@@ -32,6 +32,7 @@ mod record;
 mod recording;
 mod report;
 mod script;
+mod self_time;
 mod sources;
 mod stat;
 mod strict;
@@ -70,6 +71,7 @@ pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordA
 pub(crate) use recording::Recording;
 pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
+pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
@@ -175,6 +177,16 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Show the help of a command, or write man pages
     Help(HelpArgs),
+}
+
+impl Command {
+    /// Whether it waits for others to do something, until a signal ends that.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(
+            self,
+            Self::Record(_) | Self::Stat(_) | Self::StatRecord(_) | Self::Top(_)
+        )
+    }
 }
 
 #[derive(Debug, clap::Args)]

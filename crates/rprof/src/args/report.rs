@@ -3,7 +3,7 @@
 use super::graph::GraphWords;
 use super::{
     ColumnArgs, FdeArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
-    ParentArgs, StrictArgs, columns, examples,
+    ParentArgs, SelfTimeArgs, StrictArgs, columns, examples,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
@@ -25,6 +25,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) self_time: SelfTimeArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,

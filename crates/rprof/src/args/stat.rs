@@ -124,6 +124,10 @@ pub(crate) struct CountTargetArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
+    /// With -p: also the child processes that run already, and their children
+    #[arg(long, requires = "pid", conflicts_with = "tid")]
+    pub(crate) children: bool,
+
     /// Threads, by id
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,

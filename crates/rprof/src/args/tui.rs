@@ -1,6 +1,6 @@
 //! The arguments of `rprof tui`.
 
-use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, examples};
+use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, SelfTimeArgs, examples};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
 
@@ -12,6 +12,9 @@ pub(crate) struct TuiArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) self_time: SelfTimeArgs,
 
     /// What rows are grouped by, separated by commas: comm, dso, sym; o chooses others
     #[arg(short = 's', long, value_name = "KEYS", default_value = "comm,dso,sym", value_parser = parse_keys)]
@@ -64,6 +67,7 @@ impl TuiArgs {
                 let mut report = *report;
                 (report.input, report.fde, report.event) = (self.input, self.fde, self.event);
                 (report.children, report.no_children) = (self.children, self.no_children);
+                report.self_time = self.self_time;
                 Ok(report)
             }
             _ => anyhow::bail!("rprof report shows the recording as text"),

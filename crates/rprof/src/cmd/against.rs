@@ -1,14 +1,17 @@
 //! `--against`: the recording before, and what `rprof flame` writes of both.
 
+use super::flame::name_of;
 use super::reading::{open, read};
+use super::sure::{self, SureEvents};
 use super::trees::{NamedEvent, event_called, tree_of};
 use crate::args::{FlameArgs, FoldArgs, InputArgs};
 use crate::{say, target};
 use anyhow::{Result, bail};
 use rprof_analysis::Options;
+use rprof_diff::{NamedRun, Recordings};
 use rprof_profile::difference::DifferentialTree;
 use rprof_profile::view::{Count, FirstFrame, ThreadNames};
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::{EventProfile, Fold, Profile};
 use rprof_report::{DifferentialOptions, Drawn, Error, FlameOptions, write_differential};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +20,17 @@ use std::path::{Path, PathBuf};
 pub(super) struct Before {
     path: PathBuf,
     profile: Profile,
+    run: NamedRun,
+}
+
+/// The recording that is compared with one before.
+pub(super) struct After<'a> {
+    /// What was counted, folded.
+    pub(super) profile: &'a Profile,
+    /// The event that is drawn.
+    pub(super) event: &'a EventProfile,
+    /// The recording as `rprof diff` has it.
+    pub(super) run: NamedRun,
 }
 
 impl Before {
@@ -32,6 +46,7 @@ impl Before {
             ..options.clone()
         };
         let mut profile = read(&reader, &options)?;
+        let run = sure::load(&reader, path.display().to_string(), &options)?;
         fold.apply(&mut profile);
         let shown = path.display();
         for warning in &profile.warnings {
@@ -40,6 +55,7 @@ impl Before {
         Ok(Self {
             path: path.to_owned(),
             profile,
+            run,
         })
     }
 
@@ -51,6 +67,14 @@ impl Before {
     /// What it has.
     pub(super) fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Both recordings, for what is beyond noise.
+    pub(super) fn with(&self, after: NamedRun) -> Recordings {
+        Recordings {
+            before: vec![self.run.clone()],
+            after: vec![after],
+        }
     }
 
     /// The event of a profile that is drawn where none was asked for: the first that has samples on both sides.
@@ -131,12 +155,8 @@ impl Before {
             true => ThreadNames::Whole,
             false => ThreadNames::Pooled,
         };
-        let name = match args.command.is_given() {
-            true => "the command".to_owned(),
-            false => args.input.recording.path().display().to_string(),
-        };
         let after = NamedEvent {
-            name,
+            name: name_of(args),
             profile,
             event,
         };
@@ -146,15 +166,21 @@ impl Before {
     /// Writes folded stacks, or the picture. Returns how many frames it has no room for.
     pub(super) fn write(
         &self,
-        after: (&Profile, &EventProfile),
+        after: After<'_>,
         (args, flame): (&FlameArgs, FlameOptions),
         output: Option<&Path>,
     ) -> Result<Drawn> {
-        let tree = self.drawn_tree(after, args)?;
-        let scaling = args.against.scaling();
+        let After {
+            profile,
+            event,
+            run,
+        } = after;
+        let tree = self.drawn_tree((profile, event), args)?;
+        let compared = SureEvents::of(&self.with(run), args.against.per())?;
+        let scaling = compared.scaling;
         if args.folded {
             target::write(output, |out| {
-                let mut lines = tree.lines(Count::Samples, scaling);
+                let mut lines = tree.lines(Count::for_tools(event), scaling);
                 lines.try_for_each(|line| writeln!(out, "{line}"))
             })?;
             return Ok(Drawn::default());
@@ -163,10 +189,15 @@ impl Before {
             flame,
             width_by: args.against.width_by(),
             scaling,
+            sure: compared.changes(event.name.raw(), event.kind),
         };
+        match args.fold.has(Fold::Modules) {
+            true => say::line("grey: frames of whole images are not tested (--fold modules)"),
+            false => sure::say_if_none(&options.sure),
+        }
         let mut drawn = Drawn::default();
         target::write(output, |mut out| {
-            let name = after.1.name.shown();
+            let name = event.name.shown();
             drawn =
                 write_differential(&tree, &name, &options, &mut out).map_err(
                     |error| match error {

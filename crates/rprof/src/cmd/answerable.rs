@@ -19,8 +19,8 @@ pub(super) fn check(
     let has_parents = keys.contains(&SortKey::Dimension(Dimension::Parent));
     if args.children && (mode != SortMode::Normal || args.columns.are_of_own_samples()) {
         return Err(usage(
-            "--children counts callers: rows of branches, of accesses to memory, of addr, dso_size, symbol_size and symoff \
-             count only their own samples",
+            "--children counts callers: rows of branches, of accesses to memory, of addr, dso_size, symbol_size, \
+             symbol_start and symoff count only their own samples",
         ));
     }
     callers(args, (reader, mode), has_parents)

@@ -1,9 +1,11 @@
 //! `rprof export --against`: the events that both recordings have, for a page.
 
 use super::against::Before;
+use super::sure::SureEvents;
 use super::trees::{NamedEvent, event_called};
 use crate::say;
 use anyhow::{Context, Result};
+use rprof_diff::NamedRun;
 use rprof_export::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 use rprof_profile::Profile;
 use rprof_profile::view::{FirstFrame, ThreadNames};
@@ -15,8 +17,9 @@ use rprof_report::quality_line;
 /// If there are none, what is wrong with the first.
 pub(super) fn compared(
     before: &Before,
-    (name, profile): (String, &Profile),
+    (run, profile): (NamedRun, &Profile),
 ) -> Result<(DifferentialPage, ComparedRecordings)> {
+    let name = run.name.clone();
     let mut events = Vec::new();
     let mut refused = Vec::new();
     let mut notes = vec![
@@ -42,6 +45,7 @@ pub(super) fn compared(
                 name: event.name.raw().to_owned(),
                 kind: event.kind,
                 tree,
+                sure: Vec::new(),
             }),
             Err(error) => refused.push(error),
         }
@@ -54,6 +58,12 @@ pub(super) fn compared(
         say::warning(&error);
         notes.push(error.to_string());
     }
+    let measures = SureEvents::all(&before.with(run))?;
+    for event in &mut events {
+        let sure = measures.iter();
+        let sure = sure.map(|one| one.changes(&event.name, event.kind));
+        event.sure = sure.collect();
+    }
     let warnings = before.profile().warnings.iter().chain(&profile.warnings);
     notes.extend(warnings.cloned());
     let before = before.name();
@@ -64,6 +74,7 @@ pub(super) fn compared(
     };
     let recordings = ComparedRecordings {
         names: [before, name],
+        measures: measures.iter().map(|one| one.scaling).collect(),
         events,
     };
     Ok((DifferentialPage(page), recordings))

@@ -1,5 +1,6 @@
 //! `rprof diff`.
 
+use super::diff_each;
 use super::diff_load;
 use super::diff_trees::DiffTrees;
 use super::reading::open_file;
@@ -11,8 +12,8 @@ use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions};
 use rprof_base::Counted;
 use rprof_diff::{
-    CompareOptions, Comparison, Condition, DiffError, DiffLayout, DiffShare, GateOutcome,
-    GateResult, NameMatching, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands,
+    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, GateOutcome, GateResult,
+    NameMatching, OneSided, RowOrder, Subject, compare, compare_each, workflow_commands,
     write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
@@ -32,8 +33,14 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     let trees = DiffTrees::load(args, (&before, &after))?;
     let recordings = diff_load::load(args, (&before, &after))?;
     let paths = before.iter().chain(&after);
-    let comparison = compared(args, &recordings, paths)?;
     let layout = layout(args);
+    if args.each {
+        let each = |options: &CompareOptions| compare_each(&recordings, options);
+        let compared = compared(args, each, paths)?;
+        return diff_each::write(args, (&compared, &layout), paging);
+    }
+    let both = |options: &CompareOptions| compare(&recordings, options);
+    let comparison = compared(args, both, paths)?;
     let trees = trees.map(|trees| trees.texts(&comparison, &layout));
     let trees = trees.transpose()?.unwrap_or_default();
     let pager = args.paging.or(paging).pager();
@@ -53,7 +60,7 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     if args.format == DiffFormat::Github {
         say::block(&workflow_commands(&comparison));
     }
-    Ok(code_of(&comparison, args.format))
+    Ok(code_of(&comparison.gates, args.format))
 }
 
 /// Conditions of what functions called need stacks.
@@ -69,14 +76,14 @@ fn check_conditions(args: &DiffArgs) -> Result<()> {
 }
 
 /// Compares them. A condition may be of a function without samples: programs know whether there is one.
-fn compared<'p>(
+fn compared<'p, C>(
     args: &DiffArgs,
-    recordings: &Recordings,
+    compare: impl Fn(&CompareOptions) -> Result<C, DiffError>,
     paths: impl Iterator<Item = &'p PathBuf> + Clone,
-) -> Result<Comparison> {
+) -> Result<C> {
     let mut options = options(args);
     loop {
-        match compare(recordings, &options) {
+        match compare(&options) {
             Err(DiffError::UnknownName {
                 name,
                 is_function: true,
@@ -106,9 +113,9 @@ fn has_function(args: &DiffArgs, path: &Path, name: &str) -> bool {
 }
 
 /// Says which conditions are true: 1 if there is one. On a terminal their sentences are already there.
-fn code_of(comparison: &Comparison, format: DiffFormat) -> ExitCode {
-    let gates = comparison.gates.iter();
+pub(super) fn code_of(gates: &[GateResult], format: DiffFormat) -> ExitCode {
     let fired: Vec<&GateResult> = gates
+        .iter()
         .filter(|gate| gate.outcome == GateOutcome::Fired)
         .collect();
     if fired.is_empty() {
@@ -118,11 +125,7 @@ fn code_of(comparison: &Comparison, format: DiffFormat) -> ExitCode {
         true => say::line(format_args!(
             "error: --fail-if: {} of {} true",
             fired.len(),
-            Counted::new(
-                comparison.gates.len() as u64,
-                "condition is",
-                "conditions are"
-            )
+            Counted::new(gates.len() as u64, "condition is", "conditions are")
         )),
         false => fired
             .iter()
@@ -139,6 +142,7 @@ pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
         filter: args.filter(),
         stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
+        self_time: args.self_time.self_time(),
         fde: !args.fde.no_fde,
         locator: args.sources.locator(reader.budget()),
         demangling: args.demangle,
@@ -185,6 +189,7 @@ fn options(args: &DiffArgs) -> CompareOptions {
         },
         conditions: args.fail_if.clone(),
         known_functions: Vec::new(),
+        n_comparisons: 1,
     }
 }
 
@@ -198,5 +203,6 @@ fn layout(args: &DiffArgs) -> DiffLayout {
         colors: args.table.look.stdio_color.is_on(),
         fit: args.table.fit(),
         limit: args.limit,
+        least: args.least_share(),
     }
 }

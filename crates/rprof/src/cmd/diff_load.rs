@@ -12,9 +12,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Blocks of time, where there is one recording a side.
-const BLOCKS: u32 = 64;
-
 /// Of larger recordings one is read after the other, where stacks are: these take memory.
 const SMALL: u64 = 16 << 20;
 
@@ -41,7 +38,8 @@ pub(super) fn load(
     let loading = Loading {
         args,
         n_blocks: match (before.len(), after.len()) {
-            (1, 1) => BLOCKS,
+            (1, 1) => Recordings::BLOCKS,
+            (1, _) if args.each => Recordings::BLOCKS,
             _ => 1,
         },
         progress: Mutex::new(Shown {

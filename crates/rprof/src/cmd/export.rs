@@ -4,11 +4,13 @@ use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
 use super::reading::{ending, is_shown, open, progress, read, warn, warn_of};
+use super::sure;
 use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
 use rprof_analysis::{Options, TimelineDetail, load_samples, load_timeline};
+use rprof_diff::NamedRun;
 use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Page, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
 use rprof_profile::timeline::Timeline;
@@ -104,8 +106,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             Some(before) => {
                 let before = Before::load(before, (&args.input, &args.fold), &options)?;
                 let mut profile = read(&reader, &options)?;
+                let name = args.input.recording.path().display().to_string();
+                let run = sure::load(&reader, name, &options)?;
                 args.fold.apply(&mut profile);
-                writer.compared(&before, &profile)
+                writer.compared(&before, (run, &profile))
             }
         },
     }
@@ -224,10 +228,9 @@ impl Writer<'_> {
     }
 
     /// The page of what changed.
-    fn compared(&self, before: &Before, profile: &Profile) -> Result<ExitCode> {
+    fn compared(&self, before: &Before, (run, profile): (NamedRun, &Profile)) -> Result<ExitCode> {
         warn(profile, self.reader, &self.args.input);
-        let after = self.args.input.recording.path().display().to_string();
-        let (page, recordings) = compared(before, (after, profile))?;
+        let (page, recordings) = compared(before, (run, profile))?;
         self.write(&page, &recordings)?;
         Ok(self.end(profile, true))
     }

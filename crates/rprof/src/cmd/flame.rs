@@ -1,10 +1,11 @@
 //! `rprof flame`.
 
-use super::against::Before;
+use super::against::{After, Before};
 use super::event::{choose, say_which};
 use super::next::{self, Seen};
 use super::reading::{ending, is_shown, open, progress, read, warn};
 use super::recorded::record_first;
+use super::sure;
 use crate::args::FlameArgs;
 use crate::usage::usage;
 use crate::{browser, say, target};
@@ -79,8 +80,12 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         say_which(&profile, event, "-e draws another");
     }
     if let Some(before) = before {
-        let flame = flame_options(args);
-        let drawn = before.write((&profile, event), (args, flame), output)?;
+        let after = After {
+            profile: &profile,
+            event,
+            run: sure::load(&reader, name_of(args), &options)?,
+        };
+        let drawn = before.write(after, (args, flame_options(args)), output)?;
         say_left_out(drawn);
     } else if args.folded {
         let folded = Folded {
@@ -119,6 +124,14 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     match args.strict.strict && !quality_faults(&profile).is_empty() {
         true => Ok(ending(args.strict, &profile)),
         false => Ok(code),
+    }
+}
+
+/// What the recording is called in messages.
+pub(super) fn name_of(args: &FlameArgs) -> String {
+    match args.command.is_given() {
+        true => "the command".to_owned(),
+        false => args.input.recording.path().display().to_string(),
     }
 }
 

@@ -34,9 +34,12 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
     };
     if let Some(flaw) = Quality::of(profile).flaws().first() {
         let better = match flaw {
-            Flaw::Lost => "-m 8M",
-            Flaw::Throttled => "-F 999",
-            Flaw::Truncated => "--call-graph dwarf,65528",
+            Flaw::Lost => match profile.about.larger_rings() {
+                Some(size) => format!("-m {size}"),
+                None => "-F 999".to_owned(),
+            },
+            Flaw::Throttled => "-F 999".to_owned(),
+            Flaw::Truncated => "--call-graph dwarf,65528".to_owned(),
             Flaw::Unnamed => return Some(format!("rprof symbols{input}")),
         };
         return Some(format!("rprof record {better} -- COMMAND"));
@@ -66,15 +69,10 @@ fn heaviest(
 ) -> Option<String> {
     let nodes = event.tree.nodes();
     let mut weights: HashMap<&str, u64> = HashMap::new();
-    for node in nodes.iter().filter(|node| node.self_weight > 0) {
-        let mut own = *node;
-        // What was inlined is its caller's.
-        while profile.frames.of(own.frame).is_inlined
-            && let Some(parent) = own.parent.and_then(|parent| nodes.get(parent as usize))
-        {
-            own = *parent;
-        }
-        let frame = profile.frames.of(own.frame);
+    let self_nodes = event.tree.self_nodes(&profile.frames, profile.self_time);
+    let counted = nodes.iter().zip(self_nodes);
+    for (node, own) in counted.filter(|(node, _)| node.self_weight > 0) {
+        let frame = profile.frames.of(nodes[own as usize].frame);
         let Some(name) = frame.name.filter(|_| is_wanted(frame.level)) else {
             continue;
         };
@@ -143,5 +141,8 @@ mod tests {
         };
         let again = said(Seen::Report, "x", &profile).unwrap();
         assert_eq!(again, "rprof record -m 8M -- COMMAND");
+        profile.about.command = ["rprof", "record", "-m8M"].map(str::to_owned).into();
+        let again = said(Seen::Report, "x", &profile).unwrap();
+        assert_eq!(again, "rprof record -m 16M -- COMMAND");
     }
 }

@@ -4,26 +4,40 @@ use crate::args::SampleArgs;
 use rprof_analysis::{EmptyFilter, Options, empty_filter};
 use rprof_events::suggest;
 use rprof_perfdata::Reader;
-use rprof_profile::Filter;
+use rprof_profile::{Filter, SelfTime};
 
 /// Values that are named as examples.
 const N_EXAMPLES: usize = 5;
 
 /// The sentence that says it.
 pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
-    let options = Options {
+    let mut options = Options {
+        inlines: !samples.no_inline,
         filter: samples.filter(),
         locator: samples.locator(reader),
         demangling: samples.demangling(),
         ..Options::default()
     };
     let why = match empty_filter(reader, &options) {
-        Ok(Some(empty)) => reason(&empty, &options.filter),
+        Ok(Some(empty)) => {
+            let why = reason(&empty, &options.filter);
+            let is_of_functions = matches!(empty.option, "--symbols" | "--symbol-filter")
+                && !options.filter.symbols.has_unwanted();
+            options.self_time = SelfTime::Symbol;
+            match is_of_functions && matches!(empty_filter(reader, &options), Ok(None)) {
+                true => format!("{why}; {INLINED}"),
+                false => why,
+            }
+        }
         // What cannot be read has been said.
         Ok(None) | Err(_) => String::new(),
     };
     format!("no samples match the filter{why}")
 }
+
+/// What is said of a symbol that has no self time.
+const INLINED: &str =
+    "all samples there are in functions that were inlined: --no-inline counts them for it";
 
 fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     let EmptyFilter {

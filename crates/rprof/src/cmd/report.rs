@@ -77,6 +77,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             || args.stats
             || folded,
         inlines: !args.input.no_inline(),
+        self_time: args.self_time.self_time(),
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),

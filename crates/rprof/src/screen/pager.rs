@@ -93,18 +93,44 @@ fn written<T>(to: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<T>) -
 }
 
 fn start(pager: &OsStr) -> Result<Child> {
+    let caller = env::var_os("SUDO_UID");
+    command(pager, caller.as_deref())
+        .spawn()
+        .context("starting the pager (--no-pager does without)")
+}
+
+/// What runs a pager, for the caller of sudo, if there is one.
+fn command(pager: &OsStr, caller: Option<&OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(pager).stdin(Stdio::piped());
     if env::var_os("LESS").is_none() {
         command.env("LESS", LESS);
     }
+    // Who may run rprof as root may not run a shell as root for that: no commands, no editor, no other files.
+    if caller.is_some_and(|caller| caller != "0") {
+        command.env("LESSSECURE", "1");
+    }
     command
-        .spawn()
-        .context("starting the pager (--no-pager does without)")
 }
 
 /// Whether a program is there to be run.
 fn is_there(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn under_sudo_a_pager_runs_no_shell() {
+        let is_secure = |caller: Option<&str>| {
+            let command = command(OsStr::new("less"), caller.map(OsStr::new));
+            let mut envs = command.get_envs();
+            envs.any(|(key, value)| key == "LESSSECURE" && value == Some(OsStr::new("1")))
+        };
+        assert!(is_secure(Some("1000")));
+        assert!(!is_secure(Some("0")) && !is_secure(None));
+    }
 }

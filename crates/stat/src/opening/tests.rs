@@ -169,11 +169,7 @@ fn what_this_machine_has_not_is_marked_and_the_others_are_counted() {
         &[1, 2],
     )
     .unwrap();
-    let supported: Vec<bool> = counters
-        .events
-        .iter()
-        .map(|event| event.is_supported)
-        .collect();
+    let supported: Vec<bool> = counters.events.iter().map(StatEvent::is_counted).collect();
     assert_eq!(supported, [true, false, true, false]);
     let n_cells: Vec<usize> = counts(&counters).iter().map(Vec::len).collect();
     assert_eq!(n_cells, [2, 0, 2, 0]);
@@ -219,7 +215,7 @@ fn what_is_pinned_and_fails_is_not_counted() {
 fn guests_and_the_kernel_are_left_out_or_in_as_the_machine_wants_it() {
     let old = machine(|hardware| hardware.has_no_guests = true);
     let counters = open(&old, "cycles", &[1]).unwrap();
-    assert!(counters.events[0].is_supported);
+    assert!(counters.events[0].is_counted());
     let denied = machine(|hardware| hardware.is_kernel_denied = true);
     let counters = open(&denied, "cycles,instructions:u,page-faults", &[1, 2]).unwrap();
     let names: Vec<&str> = counters
@@ -233,6 +229,24 @@ fn guests_and_the_kernel_are_left_out_or_in_as_the_machine_wants_it() {
     };
     assert_eq!(event, "cycles:k");
     assert!(advice.contains("CAP_PERFMON"), "{advice}");
+}
+
+#[test]
+fn what_happens_in_the_kernel_is_not_counted_as_0_without_it() {
+    let denied = machine(|hardware| hardware.is_kernel_denied = true);
+    let counters = open(&denied, "page-faults,context-switches,cpu-migrations", &[1]).unwrap();
+    let (permitted, denied_state) = (EventState::Counted, EventState::NotPermitted);
+    let states: Vec<EventState> = counters.events.iter().map(|event| event.state).collect();
+    assert_eq!(states, [permitted, denied_state, denied_state]);
+    // Without the kernel as asked for, it is 0, as in perf.
+    let asked = open(&denied, "context-switches:u", &[1]).unwrap();
+    assert!(asked.events[0].is_counted());
+    for list in ["cs", "cs,migrations", "{cs,page-faults}"] {
+        let Err(Error::Denied { advice, .. }) = open(&denied, list, &[1]) else {
+            panic!("{list}")
+        };
+        assert!(advice.contains("CAP_PERFMON"), "{advice}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod metric_only;
 mod text;
 
 use crate::derived::{Counted, Metric};
-use crate::opening::StatEvent;
+use crate::opening::{EventState, StatEvent};
 use crate::rows::Row;
 use crate::targets::Thread;
 use crate::topology::Key;
@@ -55,15 +55,16 @@ struct Line<'l> {
 impl Line<'_> {
     /// The count in its unit; `None` if it was not counted.
     fn value(&self) -> Option<f64> {
-        let is_counted = self.event.is_supported && self.row.is_counted();
+        let is_counted = self.event.is_counted() && self.row.is_counted();
         is_counted.then_some(self.row.count * self.event.unit.scale)
     }
 
     /// What stands in place of a count.
     fn not_counted(&self) -> &'static str {
-        match self.event.is_supported {
-            true => "<not counted>",
-            false => "<not supported>",
+        match self.event.state {
+            EventState::Counted => "<not counted>",
+            EventState::NotSupported => "<not supported>",
+            EventState::NotPermitted => "<not permitted>",
         }
     }
 }
@@ -107,7 +108,7 @@ impl Printer<'_> {
                 event,
                 row: &row,
                 label: self.label(span, &row),
-                metrics: match event.is_supported && row.is_counted() {
+                metrics: match event.is_counted() && row.is_counted() {
                     true => shown(span.counted.metrics(nth, &row)),
                     false => Vec::new(),
                 },

@@ -43,7 +43,7 @@ fn written(style: &Style, aggregation: Aggregation, at: Option<Duration>) -> Str
         "branch-misses",
     ]
     .map(event);
-    events[4].is_supported = false;
+    events[4].state = EventState::NotSupported;
     let keys = match aggregation {
         Aggregation::Global => vec![Key::Global],
         Aggregation::Socket => vec![Key::Socket(0), Key::Socket(1)],

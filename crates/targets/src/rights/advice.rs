@@ -11,7 +11,7 @@ pub fn of_event(attr: &PerfEventAttr, error: &OpenError, target: Target) -> Stri
         Wanted::Tracepoint
     } else if target == Target::All {
         Wanted::AllCpus
-    } else if attr.flags.has(AttrFlags::EXCLUDE_USER) {
+    } else if attr.flags.has(AttrFlags::EXCLUDE_USER) || attr.is_of_kernel() {
         Wanted::OwnKernel
     } else {
         // User space alone was refused, if there is more.

@@ -48,6 +48,8 @@ pub enum Wanted {
     AllCpus,
     /// Tracepoints, which show the kernel's data.
     Tracepoint,
+    /// Probes in files, which change the code of every program that has them mapped.
+    FileProbe,
     /// What only CAP_PERFMON allows, at any level.
     Privileged,
 }
@@ -59,7 +61,7 @@ impl Wanted {
             Self::OwnUser => MOST_PARANOID,
             Self::OwnKernel => 1,
             Self::AllCpus => 0,
-            Self::Tracepoint | Self::Privileged => -1,
+            Self::Tracepoint | Self::FileProbe | Self::Privileged => -1,
         }
     }
 
@@ -69,6 +71,7 @@ impl Wanted {
             Self::OwnKernel => "samples of the kernel need",
             Self::AllCpus => "all CPUs need",
             Self::Tracepoint => "tracepoints need",
+            Self::FileProbe => "probes in files need",
             Self::Privileged => "this needs",
         }
     }
@@ -103,8 +106,25 @@ pub fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
     }
 }
 
+/// EACCES of a probe in a file. CAP_SYS_ADMIN it takes before Linux 5.8, and since 6.16, from which stable kernels have
+/// it, too ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes"); CAP_PERFMON in between.
+fn file_probe(facts: &Facts) -> String {
+    let fix = allow(Wanted::FileProbe, facts);
+    match facts.has(Capability::Perfmon) {
+        true => format!(
+            "CAP_PERFMON is not enough for probes in files on this kernel, they need CAP_SYS_ADMIN: {fix}"
+        ),
+        false => format!(
+            "probes in files need CAP_SYS_ADMIN (from Linux 5.8 to 6.15 CAP_PERFMON is enough): {fix}"
+        ),
+    }
+}
+
 /// EACCES: `perf_event_paranoid`, or something that answers in its place.
 fn access(wanted: Wanted, facts: &Facts) -> String {
+    if wanted == Wanted::FileProbe && !facts.has(Capability::SysAdmin) {
+        return file_probe(facts);
+    }
     let is_paranoid = facts.paranoid.is_none_or(|level| level > wanted.level());
     if !is_paranoid || facts.has(Capability::Perfmon) {
         return match facts.seccomp {
@@ -120,7 +140,9 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
     let needs = wanted.needs();
     let fix = allow(wanted, facts);
     match wanted {
-        Wanted::Tracepoint | Wanted::Privileged => format!("{needs} CAP_PERFMON: {fix}"),
+        Wanted::Tracepoint | Wanted::FileProbe | Wanted::Privileged => {
+            format!("{needs} CAP_PERFMON: {fix}")
+        }
         _ => format!(
             "{needs} kernel.perf_event_paranoid at {} or below (it is {is}), or CAP_PERFMON: {fix}",
             wanted.level()
@@ -132,15 +154,22 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
 pub fn allow(wanted: Wanted, facts: &Facts) -> String {
     let level = wanted.level();
     let mut steps = Vec::new();
-    let confining = facts
-        .container
-        .filter(|_| !facts.can_have(Capability::Perfmon));
+    let capability = match wanted {
+        Wanted::FileProbe => Capability::SysAdmin,
+        _ => Capability::Perfmon,
+    };
+    let confining = facts.container.filter(|_| !facts.can_have(capability));
     steps.push(match (facts.in_user_namespace, confining) {
         (true, _) => {
             "rights of a user namespace do not count, so start it from outside of the namespace"
         }
+        (false, Some(_)) if wanted == Wanted::FileProbe => {
+            "run it outside of the container, as root"
+        }
         (false, Some(container)) => container.grant(),
-        (false, None) if wanted == Wanted::Tracepoint => "run with sudo",
+        (false, None) if matches!(wanted, Wanted::Tracepoint | Wanted::FileProbe) => {
+            "run with sudo"
+        }
         (false, None) => {
             "run with sudo, or give rprof's file CAP_PERFMON (README.md, \"For a team\")"
         }
@@ -207,6 +236,22 @@ mod tests {
         assert!(tracepoint.contains("need CAP_PERFMON"), "{tracepoint}");
         let missing = of(&OpenError::NoSystemCall, Wanted::OwnUser, &plain);
         assert!(missing.contains("CONFIG_PERF_EVENTS"), "{missing}");
+    }
+
+    #[test]
+    fn nobody_is_told_to_give_what_is_given() {
+        let (_dir, plain) = facts(&[]);
+        let said = of(&OpenError::Access, Wanted::FileProbe, &plain);
+        assert!(
+            said.starts_with("probes in files need CAP_SYS_ADMIN"),
+            "{said}"
+        );
+        assert!(said.ends_with(": run with sudo"), "{said}");
+        let perfmon = ("proc/self/status", "CapEff:\t0000004000000000\n");
+        let (_dir, team) = facts(&[perfmon]);
+        let said = of(&OpenError::Access, Wanted::FileProbe, &team);
+        assert!(said.starts_with("CAP_PERFMON is not enough"), "{said}");
+        assert!(!said.contains("give rprof's file"), "{said}");
     }
 
     #[test]

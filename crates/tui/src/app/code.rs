@@ -22,7 +22,7 @@ impl App {
             function: FunctionOf {
                 name: profile.strings.of(name).into_raw().to_owned(),
                 image: profile.strings.of(frame.image).into_raw().to_owned(),
-                start: frame.start,
+                is_inlined: frame.is_inlined,
             },
             selection: selection(self.event, &self.zooms, profile),
             event: profile

@@ -1,5 +1,6 @@
 //! What is typed, and the terminal that it comes from.
 
+use super::bounded::used;
 use super::message::Message;
 use crate::app::Input;
 use crossbeam_channel::Sender;
@@ -37,7 +38,10 @@ pub(super) fn listen(to: Sender<Message>) {
             let input = match event::read() {
                 Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
                 Ok(Event::Mouse(mouse)) => Input::Mouse(mouse),
-                Ok(Event::Resize(columns, lines)) => Input::Size(columns, lines),
+                Ok(Event::Resize(columns, lines)) => {
+                    let (columns, lines) = used(columns, lines);
+                    Input::Size(columns, lines)
+                }
                 Ok(Event::Paste(text)) => Input::Paste(text),
                 Ok(_) => continue,
                 Err(error) => {

@@ -1,5 +1,6 @@
 //! The terminal while the interface has it; it is given back as it was found, however that ends.
 
+use super::bounded::Bounded;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Terminal;
@@ -23,7 +24,7 @@ use std::sync::Once;
 type Out = fn() -> Box<dyn Write>;
 
 /// What is drawn with.
-type BufferedBackend = CrosstermBackend<BufWriter<Box<dyn Write>>>;
+type BufferedBackend = Bounded<CrosstermBackend<BufWriter<Box<dyn Write>>>>;
 
 /// Most screens are written at once.
 const FRAME_LEN: usize = 64 << 10;
@@ -40,7 +41,7 @@ impl Screen {
     pub(super) fn enter(out: Out) -> io::Result<Self> {
         restore_on_panic(out);
         let buffered = BufWriter::with_capacity(FRAME_LEN, out());
-        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(buffered))?);
+        let terminal = ManuallyDrop::new(Terminal::new(Bounded(CrosstermBackend::new(buffered)))?);
         let screen = Self { terminal, out };
         take(out)?;
         Ok(screen)
@@ -48,9 +49,9 @@ impl Screen {
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         // Terminals that know this show nothing of it before all is there; others pass over it.
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        queue!(self.terminal.backend_mut().0, BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| draw(frame.buffer_mut()))?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        execute!(self.terminal.backend_mut().0, EndSynchronizedUpdate)
     }
 
     /// All is drawn anew next time.

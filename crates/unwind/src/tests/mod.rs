@@ -204,11 +204,46 @@ fn frame_pointers_of_riscv_lead_above_their_frames() {
     let words = [9, 9, STACK + 64, BIAS + 0x2100, 9, 9, 0, 0];
     let (frames, outcome) = walk(&table, &registers, &words);
     assert_eq!(frames, [BIAS + 0x2000, BIAS + 0x2100]);
-    assert_eq!(outcome, Outcome::Complete);
+    // What the image says of other code says nothing of this.
+    assert_eq!(outcome, Outcome::Guessed { image: 7 });
     // A function that calls nothing saves the frame pointer alone.
     registers.set(8, STACK + 16);
     let (frames, _) = walk(&table, &registers, &[9, STACK + 64, 9, 9]);
     assert_eq!(frames, [BIAS + 0x2000]);
+}
+
+/// A file that is missing.
+struct Missing;
+
+impl AddressSpace for Missing {
+    fn number(&self) -> u32 {
+        1
+    }
+
+    fn find(&self, _: u64) -> Mapped<'_> {
+        Mapped::Code {
+            image: 3,
+            is_file: true,
+        }
+    }
+}
+
+#[test]
+fn callers_that_frame_pointers_may_have_skipped_are_told_of_truncated_stacks() {
+    let words = [9, 9, STACK + 4096, BIAS + 0x2100];
+    let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+    let mut unwinder = Unwinder::new();
+    let mut walk = |frame_pointer| {
+        let mut registers = standing(Machine::X86_64, 0x2000);
+        registers.set(6, frame_pointer);
+        let stack = Stack::truncated(STACK, &bytes);
+        let mut n_frames = 0;
+        let outcome = unwinder.walk(&Missing, &registers, stack, MAX_FRAMES, |_| n_frames += 1);
+        (outcome, n_frames, unwinder.guessed())
+    };
+    assert_eq!(walk(STACK + 16), (Outcome::Truncated, 2, Some(3)));
+    // No caller was found: none was skipped.
+    assert_eq!(walk(STACK + 4096), (Outcome::Truncated, 1, None));
 }
 
 /// `s11` is saved by functions that save all: those are evaluated.

@@ -171,8 +171,7 @@ fn filters(sampled: &SampledProfile) -> Vec<(&'static str, Filter, SampleSelecti
     let thread = sampled.threads[middle.thread as usize];
     let comms = NameList::of([strings.of(thread.comm).into_raw()]);
     let name_of = |row: rprof_profile::SampleRow| {
-        let hosts = sampled.stacks.hosts(&sampled.profile.frames);
-        let node = sampled.stacks.nodes()[hosts[row.stack? as usize] as usize];
+        let node = sampled.stacks.nodes()[row.stack? as usize];
         let frame = sampled.profile.frames.of(node.frame);
         let image = strings.of(frame.image).into_raw();
         Some((frame.filter_name(strings)?.into_owned(), image.to_owned()))

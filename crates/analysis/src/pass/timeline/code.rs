@@ -5,7 +5,7 @@ use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use rprof_machine::{History, ImageId, ImageKind, RecordedImage};
 use rprof_profile::timeline::{Code, CodeFrame, CodeKind, Image, Timeline};
-use rprof_profile::{FrameId, StrId, Strings};
+use rprof_profile::{StrId, Strings};
 
 /// Numbers of code, by location.
 ///
@@ -97,29 +97,23 @@ impl Codes {
                 u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
             });
             let frames: Vec<CodeFrame> = self.frames(symbols, location).collect();
-            let host = frames.last().map(|last| last.frame);
+            let function = symbols.start(location);
             let is_kernel = all
                 .get(image as usize)
                 .is_some_and(|image| image.kind == CodeKind::Kernel);
             let svma = match is_kernel {
                 true => Some(key.address),
-                false => host.and_then(|host| svma(timeline, host, symbols.offset(location))),
+                false => function.and_then(|start| start.checked_add(symbols.offset(location))),
             };
             timeline.code.push(Code {
                 image,
                 address: key.address,
                 svma,
+                function,
                 frames,
             });
         }
     }
-}
-
-/// The address of a location so far into a function, if that has a name.
-fn svma(timeline: &Timeline, host: FrameId, offset: u64) -> Option<u64> {
-    let frame = timeline.profile.frames.of(host);
-    frame.name?;
-    frame.start?.checked_add(offset)
 }
 
 fn image_of(recorded: Option<&RecordedImage>, strings: &mut Strings) -> Image {

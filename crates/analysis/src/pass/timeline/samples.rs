@@ -24,7 +24,7 @@ use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
 use rprof_profile::timeline::Timeline;
-use rprof_profile::{FrameId, Tally, Tree};
+use rprof_profile::{FrameId, SelfTime, Tally, Tree};
 use rprof_symbols::{Detail, Request};
 
 /// What a timeline is to have beside functions and times.
@@ -48,7 +48,12 @@ pub fn load_timeline(
 ) -> Result<Timeline, Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
-    let query = Query::of(&recording, &options.filter, WantedFrames::All, First::Own)?;
+    let mut query = Query::of(&recording, &options.filter, WantedFrames::All, First::Own)?;
+    query.self_time = match options.inlines {
+        true => options.self_time,
+        // Lines bring inlined functions along.
+        false => SelfTime::Symbol,
+    };
     let n_chunks = recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let found = find_locations(&query, |_, _| {}, &mut first)?;

@@ -12,12 +12,50 @@ fn offsets_count_from_the_first_code() {
         file_offset_of_min_vaddr: 0x730,
         ..SimpleperfFile::default()
     };
-    assert_eq!(svma(&file, 0x948), 0x1948);
+    let mapped = Some(FileOffset(0));
+    assert_eq!(svma(&file, mapped, 0x948), 0x1948);
+    // Code that was compiled at run time is listed by address.
+    assert_eq!(svma(&file, None, 0x948), 0x948);
     let kernel = SimpleperfFile {
         kind: SimpleperfFile::KERNEL,
         ..file
     };
-    assert_eq!(svma(&kernel, 0x948), 0x948);
+    assert_eq!(svma(&kernel, None, 0x948), 0x948);
+}
+
+/// Old recordings: addresses are `ip - map_start + min_vaddr`.
+#[test]
+fn without_the_offset_of_the_first_code_its_mapping_counts() {
+    let old = |kind, min_vaddr| SimpleperfFile {
+        kind,
+        min_vaddr,
+        file_offset_of_min_vaddr: SimpleperfFile::UNKNOWN_OFFSET,
+        ..SimpleperfFile::default()
+    };
+    let at = |offset| Some(FileOffset(offset));
+    for (kind, min_vaddr, mapped, offset, expected) in [
+        (SimpleperfFile::ELF, 0x40_0000, at(0), 0x5c4, 0x40_05c4),
+        (SimpleperfFile::ELF, 0x6000, at(0), 0x1_2814, 0x1_8814),
+        (SimpleperfFile::ELF, 0x3000, at(0x1000), 0x1010, 0x3010),
+        // The first code begins within a page, the mapping with the page.
+        (SimpleperfFile::ELF, 0x1730, at(0), 0x948, 0x1948),
+        (
+            SimpleperfFile::ELF,
+            0x40_0000,
+            None,
+            0x9c9e_b800,
+            0x9c9e_b800,
+        ),
+        (SimpleperfFile::KERNEL_MODULE, 0x30, None, 0x44, 0x74),
+        (SimpleperfFile::KERNEL, 0x30, None, 0xffff_0044, 0xffff_0044),
+        (SimpleperfFile::DEX, 0, at(0x1000), 0x6a2, 0x6a2),
+    ] {
+        assert_eq!(
+            svma(&old(kind, min_vaddr), mapped, offset),
+            expected,
+            "{kind}"
+        );
+    }
 }
 
 /// The kernel's reference symbol is no part of its name, and modules count from where they are.

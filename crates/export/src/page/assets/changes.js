@@ -1,7 +1,7 @@
 // Columns of the table: of one recording, and of what changed between two.
 
 /**
- * @typedef {"self" | "total" | "samples" | "name" | "image" | "selfBefore" | "selfAfter" | "selfChange" | "totalBefore"
+ * @typedef {"self" | "total" | "ownSamples" | "name" | "image" | "selfBefore" | "selfAfter" | "selfChange" | "totalBefore"
  *   | "totalAfter" | "totalChange"} SortBy
  * @typedef {{by: SortBy, title: string, isNumber: boolean, cell: (row: any, table: Table) => HTMLElement}} Column
  */
@@ -13,7 +13,7 @@ const NAME = { by: "name", title: "Name", isNumber: false, cell: (row, table) =>
 const COLUMNS = [
   { by: "self", title: "Self", isNumber: true, cell: (row, table) => table.share(row.self) },
   { by: "total", title: "Total", isNumber: true, cell: (row, table) => table.share(row.total) },
-  { by: "samples", title: "Samples", isNumber: true, cell: (row) => made("td", grouped(row.samples), "number") },
+  { by: "ownSamples", title: "Self samples", isNumber: true, cell: (row, table) => table.samples(row) },
   NAME,
   { by: "image", title: "Image", isNumber: false, cell: (row) => made("td", row.image, "image") },
 ];
@@ -22,10 +22,10 @@ const COLUMNS = [
 const CHANGE_COLUMNS = [
   { by: "selfBefore", title: "Self before", isNumber: true, cell: (row, table) => table.side(row.own, "before") },
   { by: "selfAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.own, "after") },
-  { by: "selfChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.own) },
+  { by: "selfChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.own, row.ownDirections) },
   { by: "totalBefore", title: "Total before", isNumber: true, cell: (row, table) => table.side(row.all, "before") },
   { by: "totalAfter", title: "after", isNumber: true, cell: (row, table) => table.side(row.all, "after") },
-  { by: "totalChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.all) },
+  { by: "totalChange", title: "Change", isNumber: true, cell: (row, table) => table.change(row.all, row.directions) },
   NAME,
 ];
 

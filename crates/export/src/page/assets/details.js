@@ -1,7 +1,8 @@
 // The line below all views: what is pointed at; of what is selected also its stack, and what can be done with it.
 
 /**
- * @typedef {{labels: number[], sum: string}} Chosen
+ * A stack, the innermost frame first; lines of that frame's function with what they count, if any are shown.
+ * @typedef {{labels: number[], sum: string, lines?: [string, string][]}} Chosen
  */
 
 class Details {
@@ -41,10 +42,7 @@ class Details {
     this.text.textContent = text;
   }
 
-  /**
-   * A stack, the innermost frame first.
-   * @param {Chosen | null} chosen
-   */
+  /** @param {Chosen | null} chosen */
   choose(chosen) {
     this.chosen = chosen;
     this.panel.hidden = chosen === null;
@@ -55,15 +53,7 @@ class Details {
     this.sum.textContent = image === "" ? chosen.sum : `${chosen.sum} · ${image}`;
     this.stack.replaceChildren(...chosen.labels.slice(1, 200).map((one) => made("li", this.profile.nameOf(one))));
     this.stack.hidden = chosen.labels.length < 2;
-  }
-
-  /**
-   * Lines of a function with what they count.
-   * @param {[string, string][]} lines
-   */
-  showLines(lines) {
-    this.lines.hidden = lines.length === 0;
-    this.lines.replaceChildren(...lines.map(([share, text]) => made("li", `${share}  ${text}`)));
+    showLines(this.lines, chosen.lines ?? []);
   }
 
   async copy() {
@@ -71,6 +61,16 @@ class Details {
     await copyText(this.chosen.labels.map((label) => this.profile.nameOf(label)).join("\n"));
     this.say("The stack is copied.");
   }
+}
+
+/**
+ * Shows lines of a function with what they count.
+ * @param {HTMLElement} list
+ * @param {[string, string][]} lines
+ */
+function showLines(list, lines) {
+  list.hidden = lines.length === 0;
+  list.replaceChildren(...lines.map(([share, text]) => made("li", `${share}  ${text}`)));
 }
 
 /**

@@ -1,32 +1,69 @@
 // What changed between two recordings: trees and rows of both sides, how much each changed, in words and as a degree.
-// Names, scale and colours are those of `rprof flame --against`.
+// Names, scale and colours are those of `rprof flame --against`; what is beyond noise, `rprof diff` has found.
 
 /**
  * @typedef {{weights: Float64Array, samples: Float64Array, own: Float64Array}} Columns
  * @typedef {{before: Columns, after: Columns}} Sides
  * @typedef {{before: Sum, after: Sum}} BothSums
- * @typedef {{per: "event" | "run", widths: "after" | "before" | "change"}} Measure
+ * @typedef {{per: "event" | "run" | "time", widths: "after" | "before" | "change"}} Measure
  */
 
-/** Differences of fewer standard deviations are noise. */
-const NOISE = 2;
+/** In which directions something changed beyond noise: bits. */
+const MORE = 1;
+const LESS = 2;
 
-/** How sides of different size are compared: as shares of each, or as they were recorded. */
+/** How sides of different size are compared: as shares of each, as they were recorded, or by what a second counts. */
 class Comparison {
   /**
    * @param {BothSums} whole
    * @param {Measure} measure
-   * @param {EventHead} event
+   * @param {Profile} profile
+   * @param {number} event
    */
-  constructor(whole, measure, event) {
-    this.isShares = measure.per === "event";
-    this.widths = measure.widths;
-    this.event = event;
-    const one = { weight: 1, samples: 1 };
-    this.whole = this.isShares ? whole : { before: one, after: one };
-    const isScaled = this.isShares && whole.before.weight > 0 && whole.after.weight > 0;
+  constructor(whole, { per, widths }, profile, event) {
+    const number = profile.measures.findIndex((measure) => measure.per === per);
+    const [before, after] = profile.measures[number]?.spans_ns ?? [1, 1];
+    this.per = per;
+    this.isShares = per === "event";
+    this.widths = widths;
+    this.event = profile.head.events[event];
+    this.profile = profile;
+    /** What weights are divided by. */
+    this.divisors = this.isShares
+      ? { before: whole.before.weight, after: whole.after.weight }
+      : { before: per === "time" ? before / 1e9 : 1, after: per === "time" ? after / 1e9 : 1 };
+    const isScaled = this.divisors.before > 0 && this.divisors.after > 0;
     /** What the side before is multiplied by to be as large as the other. */
-    this.scale = isScaled ? whole.after.weight / whole.before.weight : 1;
+    this.scale = isScaled ? this.divisors.after / this.divisors.before : 1;
+    const [total, ...functions] = this.event.sure?.[number] ?? [0];
+    /** Directions of all of the event. */
+    this.total = total;
+    /** By function: directions of its own samples, then of those with what it called. */
+    this.functions = new Uint8Array(profile.frameOfFunction.length);
+    for (let at = 0; at + 1 < functions.length; at += 2) this.functions[profile.functionOf[functions[at]]] |= functions[at + 1];
+  }
+
+  /** What is beyond noise, in words. */
+  sure() {
+    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
+    const functions = n === 0 ? "no function" : counted(n, "function", "functions");
+    return `${functions} changed beyond noise`;
+  }
+
+  /**
+   * In which directions a function's own samples changed beyond noise; those of a thread are as all of the event.
+   * @param {number} label
+   */
+  ownDirections(label) {
+    return label < 0 ? this.total : this.functions[this.profile.functionOf[label]] & (MORE | LESS);
+  }
+
+  /**
+   * The same with what it called.
+   * @param {number} label
+   */
+  directions(label) {
+    return label < 0 ? this.total : this.functions[this.profile.functionOf[label]] >> 2;
   }
 
   /**
@@ -42,27 +79,14 @@ class Comparison {
   }
 
   /**
-   * From -1 (vanished) to 1 (new); 0 where samples are too few to say.
+   * From -1 (vanished) to 1 (new); 0 of what may be noise.
    * @param {BothSums} both
+   * @param {number} directions in which it may be more than that
    */
-  degree({ before, after }) {
-    const whole = this.whole;
-    /**
-     * @param {number} part
-     * @param {number} all
-     */
-    const ratio = (part, all) => (all > 0 ? part / all : 0);
-    /**
-     * @param {number} samples
-     * @param {number} all
-     */
-    const deviation = (samples, all) => ratio(samples, all) * ratio(1, all);
-    const noise = deviation(before.samples, whole.before.samples) + deviation(after.samples, whole.after.samples);
-    const bySamples = ratio(after.samples, whole.after.samples) - ratio(before.samples, whole.before.samples);
-    if (Math.abs(bySamples) < NOISE * Math.sqrt(noise)) return 0;
-    const [was, is] = this.shares({ before, after });
-    const larger = Math.max(was, is);
-    return larger === 0 ? 0 : (is - was) / larger;
+  degree(both, directions) {
+    const [was, is] = this.shares(both);
+    const isSure = is > was ? (directions & MORE) !== 0 : is < was && (directions & LESS) !== 0;
+    return isSure ? (is - was) / Math.max(was, is) : 0;
   }
 
   /**
@@ -70,8 +94,8 @@ class Comparison {
    * @param {BothSums} both
    */
   shares({ before, after }) {
-    const { whole } = this;
-    return [before.weight / (whole.before.weight || 1), after.weight / (whole.after.weight || 1)];
+    const { divisors } = this;
+    return [before.weight / (divisors.before || 1), after.weight / (divisors.after || 1)];
   }
 
   /**
@@ -80,7 +104,12 @@ class Comparison {
    * @param {"before" | "after"} side
    */
   said(weight, side) {
-    return this.isShares ? percent(weight, this.whole[side].weight) : amount(this.event, weight);
+    return this.isShares ? percent(weight, this.divisors[side]) : this.amount(weight / this.divisors[side]);
+  }
+
+  /** @param {number} weight */
+  amount(weight) {
+    return `${amount(this.event, weight)}${this.per === "time" ? "/s" : ""}`;
   }
 
   /**
@@ -89,15 +118,14 @@ class Comparison {
    */
   between(both) {
     if (this.isShares) return `${signed(this.points(both), 2)} points`;
-    const more = both.after.weight - both.before.weight;
-    return `${more < 0 ? "−" : "+"}${amount(this.event, Math.abs(more))}`;
+    const [was, is] = this.shares(both);
+    return `${is < was ? "-" : "+"}${this.amount(Math.abs(is - was))}`;
   }
 
   /** @param {BothSums} both */
-  points({ before, after }) {
-    const { whole } = this;
-    const share = (/** @type {Sum} */ part, /** @type {Sum} */ all) => (all.weight > 0 ? (100 * part.weight) / all.weight : 0);
-    return share(after, whole.after) - share(before, whole.before);
+  points(both) {
+    const [was, is] = this.shares(both);
+    return 100 * (is - was);
   }
 
   /**
@@ -159,7 +187,8 @@ function growBy(trees, counts, comparison, grow) {
 
 /**
  * @typedef {Row & {selfBefore: number, selfAfter: number, selfChange: number, totalBefore: number,
- *   totalAfter: number, totalChange: number, own: BothSums, all: BothSums}} ChangedRow
+ *   totalAfter: number, totalChange: number, own: BothSums, all: BothSums, ownDirections: number,
+ *   directions: number}} ChangedRow
  */
 
 /**
@@ -190,8 +219,10 @@ function changedRows(profile, counts, grouping, comparison) {
       const [was, is] = comparison.shares(both);
       return is - was;
     };
+    const label = grouping === "thread" ? -1 : profile.frameOfFunction[row.key];
+    const sure = { ownDirections: comparison.ownDirections(label), directions: comparison.directions(label) };
     return {
-      ...row, own, all, selfBefore: before.self, selfAfter: after.self, selfChange: change(own),
+      ...row, ...sure, own, all, selfBefore: before.self, selfAfter: after.self, selfChange: change(own),
       totalBefore: before.total, totalAfter: after.total, totalChange: change(all),
     };
   });

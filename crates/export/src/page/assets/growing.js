@@ -1,5 +1,21 @@
 // Trees of stacks that are counted, and their nodes as boxes.
 
+/**
+ * In which directions nodes of a tree changed beyond noise; `outer` is the answer for the parent.
+ * @typedef {(comparison: Comparison, tree: Growing, at: {node: number, outer: number}) => number} StandsFor
+ */
+
+/** @type {{callees: StandsFor, callers: StandsFor, inverted: StandsFor}} */
+const STANDS_FOR = {
+  callees: (comparison, tree, { node }) => comparison.directions(tree.labels[node]),
+  callers: (comparison, tree, { node, outer }) => (tree.parents[node] < 0 ? comparison.directions(tree.labels[node]) : outer),
+  /** Below the name of a thread is the function that samples were taken in. */
+  inverted: (comparison, tree, { node, outer }) => {
+    const parent = tree.parents[node];
+    return parent < 0 || tree.parents[parent] < 0 ? comparison.ownDirections(tree.labels[node]) : outer;
+  },
+};
+
 /** A tree that grows: children by parent and label, in tables of numbers. */
 class Growing {
   /** @param {number} [likely] how many nodes there will likely be */
@@ -20,6 +36,8 @@ class Growing {
     this.sides = null;
     /** @type {Comparison | null} */
     this.comparison = null;
+    /** What a node stands for: its function with what that called, or a part of what its outermost one is. */
+    this.standsFor = STANDS_FOR.callees;
   }
 
   /**
@@ -182,7 +200,13 @@ class Growing {
     boxes.sides = sides;
     const { comparison } = this;
     if (comparison === null) return;
-    boxes.degrees = Float32Array.from({ length: boxes.n }, (_, box) => comparison.degree(bothOf(sides, box)));
+    const directions = new Uint8Array(boxes.n);
+    boxes.degrees = new Float32Array(boxes.n);
+    for (let box = 0; box < boxes.n; box++) {
+      // Children come after their parents.
+      directions[box] = this.standsFor(comparison, this, { node: box, outer: directions[this.parents[box]] });
+      boxes.degrees[box] = comparison.degree(bothOf(sides, box), directions[box]);
+    }
   }
 }
 

@@ -170,7 +170,10 @@ class HeatMap {
     }
     const step = niceStep(60 / w);
     for (let column = 0; column < this.columns; column += Math.max(1, step)) {
-      context.fillText(`${(column * this.unit) / SECOND} s`, HEAT_LEFT + column * w + 2, HEAT_ROWS * h + 12);
+      const text = `${(column * this.unit) / SECOND} s`;
+      // The last one ends where the picture does.
+      const x = Math.min(HEAT_LEFT + column * w + 2, this.place.clientWidth - context.measureText(text).width - 1);
+      context.fillText(text, x, HEAT_ROWS * h + 12);
     }
   }
 

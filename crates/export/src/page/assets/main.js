@@ -3,6 +3,9 @@
 /** Views that need times. @type {Set<ViewName>} */
 const OF_TIME = new Set(["threads", "heat"]);
 
+/** What is selected stays so while only these change. @type {Set<keyof State>} */
+const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "widths"]);
+
 class App {
   /** @param {Profile} profile */
   constructor(profile) {
@@ -20,7 +23,7 @@ class App {
     this.profile.isByLine = this.state.frames === "line";
     this.counts = Counts.of(profile, this.state);
     this.comparison = this.compare();
-    this.timer = 0;
+    this.address = new Address(this);
     describePage(profile);
     this.listen();
     listenToKeys(this);
@@ -31,23 +34,24 @@ class App {
   /**
    * Changes what is seen.
    * @param {Partial<State>} changes
+   * @param {"restored"} [why] the address says it already
    */
-  set(changes) {
+  set(changes, why) {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
     const { event, range, thread, keep, only } = this.state;
     this.profile.isByLine = this.state.frames === "line";
-    if (this.state.frames !== before.frames) this.details.choose(null);
+    const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
+    if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep || only !== before.only;
-    if (isOther || String(range) !== String(before.range)) {
+    if (isOther || !isSame(range, before.range)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
-      this.details.choose(null);
     }
     this.comparison = this.compare();
     this.show();
-    this.remember();
+    if (why !== "restored") this.address.remember();
   }
 
   /** How both sides are compared, if there are two. */
@@ -55,14 +59,16 @@ class App {
     const { counts, state, profile } = this;
     if (counts.before === null) return null;
     const whole = { before: counts.before.total, after: counts.total };
-    return new Comparison(whole, state, profile.head.events[state.event]);
+    return new Comparison(whole, state, profile, state.event);
   }
 
   /**
-   * Shows a view, if the recording has it.
+   * Shows a view, if the recording has it. Callers and callees are those of what is selected.
    * @param {ViewName} view
    */
   view(view) {
+    const label = this.details.chosen?.labels[0] ?? -1;
+    if (view === "sandwich" && label >= 0) return this.open(label);
     if (this.profile.head.has_times || !OF_TIME.has(view)) this.set({ view });
   }
 
@@ -81,7 +87,6 @@ class App {
     element("inverted", HTMLInputElement).disabled = state.order === "time";
     this.event.value = String(state.event);
     if (this.search.value !== state.search) this.search.value = state.search;
-    this.details.showLines([]);
     element("frames", HTMLSelectElement).value = state.frames;
     element("per", HTMLSelectElement).value = state.per;
     element("widths", HTMLSelectElement).value = state.widths;
@@ -99,7 +104,7 @@ class App {
     if (this.state.view === "table") this.views.show();
     else this.views.mark(this.state);
     this.sayFound();
-    this.remember();
+    this.address.remember();
   }
 
   sayFound() {
@@ -109,11 +114,12 @@ class App {
     if (search === "") return void (found.textContent = "");
     const { profile, counts, comparison } = this;
     const sum = matching(profile, counts, search);
-    const isText = patternOf(search).isText ? " (as text: it is no regular expression)" : "";
+    const isText = new Pattern(search).isText ? " (invalid regular expression; searched as text)" : "";
+    const isPart = profile.hasLongNames ? ` (in the first ${SEARCHED} characters of names)` : "";
     const said = counts.before === null || comparison === null
       ? `${percent(sum.weight, counts.total.weight)} of the samples`
       : comparison.text({ before: matching(profile, counts.before, search), after: sum });
-    found.textContent = `${said}${isText}`;
+    found.textContent = `${said}${isText}${isPart}`;
   }
 
   showChips() {
@@ -149,11 +155,15 @@ class App {
   }
 
   said() {
-    const { counts, profile, state } = this;
-    const { shown, total, before } = counts;
-    if (before !== null) return `${counted(before.shown.samples, "sample", "samples")} before, ${grouped(shown.samples)} after`;
+    const { counts, comparison, profile, state } = this;
+    const { shown, before } = counts;
+    if (before !== null) {
+      const samples = `${counted(before.shown.samples, "sample", "samples")} before, ${wholeNumber(shown.samples)} after`;
+      return comparison === null ? samples : `${samples}; ${comparison.sure()}`;
+    }
     const event = profile.head.events[state.event];
-    return `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)} (${percent(shown.weight, total.weight)})`;
+    const said = `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)}`;
+    return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;
   }
 
   /**
@@ -200,8 +210,8 @@ class App {
     const sum = this.comparison === null
       ? `${percent(row.total, whole)}, ${percent(row.self, whole)} itself`
       : `${this.comparison.text(changed.all)}; itself ${this.comparison.text(changed.own)}`;
-    this.details.choose({ labels: [frame], sum });
-    this.details.showLines(linesOf(this.profile, this.counts, this.profile.functionOf[frame]));
+    const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
+    this.details.choose({ labels: [frame], sum, lines });
   }
 
   /** @param {Row} row */
@@ -224,9 +234,11 @@ class App {
     const box = flame.zoomed();
     const isWhole = flame.width >= flame.boxes.whole;
     const isBox = box >= 0 && flame.boxes.widths[box] === flame.width;
-    this.state.zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
-    this.state.span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
-    this.remember();
+    const zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
+    /** @type {State["span"]} */
+    const span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
+    this.state = { ...this.state, zoom, span };
+    this.address.remember();
   }
 
   /**
@@ -261,17 +273,6 @@ class App {
     this.views.redraw();
   }
 
-  /** Browsers allow few changes of the address a second. */
-  remember() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.rememberNow(), 200);
-  }
-
-  rememberNow() {
-    const fragment = fragmentOf(this.state, this.profile);
-    history.replaceState(null, "", fragment === "" ? location.pathname + location.search : `#${fragment}`);
-  }
-
   listen() {
     /**
      * @param {string} id
@@ -301,11 +302,10 @@ class App {
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     for (const tab of document.querySelectorAll("[data-view]")) {
       const view = /** @type {ViewName} */ (/** @type {HTMLElement} */ (tab).dataset.view);
-      tab.addEventListener("click", () => this.set({ view }));
+      tab.addEventListener("click", () => this.view(view));
     }
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
-    addEventListener("hashchange", () => this.set({ asked: undefined, ...stateOf(location.hash, this.profile) }));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }
@@ -377,6 +377,9 @@ function describePage(profile) {
   }
   element("frames-label", HTMLElement).hidden = !profile.hasPlaces;
   element("measure", HTMLElement).hidden = profile.sides === null;
+  for (const option of element("per", HTMLSelectElement).options) {
+    option.hidden = option.disabled = !profile.measures.some(({ per }) => per === option.value);
+  }
 }
 
 /**
@@ -403,12 +406,12 @@ function joinedNotes(head) {
   const of = head.by_name ? "threads of one name" : "one thread";
   if (head.slot_ns > 0) {
     notes.push(
-      `${grouped(head.n_samples)} samples are ${grouped(head.n_rows)} rows here: samples of ${of} with one stack ` +
+      `${wholeNumber(head.n_samples)} samples are ${wholeNumber(head.n_rows)} rows here: samples of ${of} with one stack ` +
         `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
     );
   }
   if (head.min_samples > 0) {
-    notes.push(`Stacks end where fewer than ${grouped(head.min_samples)} samples go on: these count for the caller.`);
+    notes.push(`Stacks end where fewer than ${wholeNumber(head.min_samples)} samples go on: these count for the caller.`);
   }
   return notes;
 }

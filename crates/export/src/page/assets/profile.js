@@ -2,13 +2,14 @@
 
 /**
  * @typedef {{name: string, kind: string, hz?: number, samples: number, weight: number, lost: number,
- *   lost_at_least: boolean, each: number | null}} EventHead
+ *   lost_at_least: boolean, each: number | null, sure?: number[][]}} EventHead
+ * @typedef {{per: Measure["per"], spans_ns?: [number, number]}} MeasureHead
  * @typedef {{title: string, notes: string[], about: {[name: string]: string | string[]}, wall_ms?: number | null,
  *   warnings: string[], throttles: [number, number, number][], strings: string[], comms: number[],
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, sides?: [string, string]}} Head
+ *   min_samples: number, sides?: [string, string], measures?: MeasureHead[]}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -28,6 +29,8 @@ class Profile {
     /** One more than the number of the text; 0 if there is none. */
     this.places = reading.fill(new Uint32Array(n));
     this.hasPlaces = this.places.some((place) => place !== 0);
+    /** Whether some are searched in part only. */
+    this.hasLongNames = head.strings.some((text) => text.length > SEARCHED);
     const functions = functionsOf(this.names, this.images, this.flags);
     this.functionOf = functions.functionOf;
     this.frameOfFunction = functions.frameOfFunction;
@@ -43,6 +46,11 @@ class Profile {
      * @type {{key: string, labels: {frames: Uint8Array, comms: Uint8Array}} | null}
      */
     this.found = null;
+    /**
+     * Which strings these were.
+     * @type {{text: string, has: Uint8Array} | null}
+     */
+    this.matched = null;
     /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
     this.ranks = null;
 
@@ -74,6 +82,11 @@ class Profile {
   /** Whether it is two recordings, compared: their names. */
   get sides() {
     return this.head.sides ?? null;
+  }
+
+  /** The ways in which they are compared, the usual one first. */
+  get measures() {
+    return this.head.measures ?? [];
   }
 
   /**

@@ -26,21 +26,6 @@ function rowsOfNodes(profile, grouping) {
 }
 
 /**
- * Where a node's own samples count: at the innermost function that was not inlined.
- * @param {Profile} profile
- */
-function hostsOf(profile) {
-  const { parents, labels, flags } = profile;
-  const hosts = new Uint32Array(parents.length);
-  for (let node = 0; node < parents.length; node++) {
-    const parent = parents[node];
-    const isInlined = parent >= 0 && parents[parent] >= 0 && (flags[labels[node]] & FLAGS.inlined) !== 0;
-    hosts[node] = isInlined ? hosts[parent] : node;
-  }
-  return hosts;
-}
-
-/**
  * Rows of what is selected. A row counts a sample once, however often it is in its stack.
  * @param {Profile} profile
  * @param {Counts} counts
@@ -49,7 +34,6 @@ function hostsOf(profile) {
  */
 function tableRows(profile, counts, grouping) {
   const rowOf = rowsOfNodes(profile, grouping);
-  const hosts = grouping === "line" ? null : hostsOf(profile);
   const totals = counts.totals(profile);
   const { parents, depths } = profile;
   const n = rowOf.reduce((most, row) => Math.max(most, row + 1), 0);
@@ -68,12 +52,9 @@ function tableRows(profile, counts, grouping) {
     }
     path.push(node);
     const row = rowOf[node];
-    const own = rowOf[hosts === null ? node : hosts[node]];
-    if (own >= 0) {
-      self[own] += counts.weights[node];
-      ownSamples[own] += counts.samples[node];
-    }
     if (row < 0) continue;
+    self[row] += counts.weights[node];
+    ownSamples[row] += counts.samples[node];
     if (onPath[row]++ === 0) {
       total[row] += totals.weights[node];
       samples[row] += totals.samples[node];
@@ -89,6 +70,24 @@ function tableRows(profile, counts, grouping) {
     }
   }
   return rows;
+}
+
+/**
+ * Those rows whose names match.
+ * @param {Profile} profile
+ * @param {Row[]} rows
+ * @param {Grouping} grouping
+ * @param {string} text
+ */
+function rowsWith(profile, rows, grouping, text) {
+  const strings = stringsWith(profile, text);
+  const { names, places, frameOfFunction, head } = profile;
+  return rows.filter(({ key }) => {
+    if (grouping === "thread") return strings[head.comms[key]] === 1;
+    if (grouping === "image") return strings[key] === 1;
+    const frame = grouping === "line" ? key : frameOfFunction[key];
+    return strings[names[frame]] === 1 || (grouping === "line" && places[frame] > 0 && strings[places[frame] - 1] === 1);
+  });
 }
 
 /**

@@ -156,16 +156,17 @@ function nodesBelow(profile, { grouping, key }, within) {
 }
 
 /**
- * Which strings of a profile match; each is looked at once.
+ * Which strings of a profile match; each is looked at once. The last answer is kept.
  * @param {Profile} profile
  * @param {string} text
  */
 function stringsWith(profile, text) {
-  const { pattern } = patternOf(text);
-  const { strings } = profile.head;
-  const has = new Uint8Array(strings.length);
-  for (let at = 0; at < has.length; at++) has[at] = pattern.test(strings[at]) ? 1 : 0;
-  return has;
+  if (profile.matched?.text !== text) {
+    const pattern = new Pattern(text);
+    const has = Uint8Array.from(profile.head.strings, (name) => (pattern.matches(name) ? 1 : 0));
+    profile.matched = { text, has };
+  }
+  return profile.matched.has;
 }
 
 /**

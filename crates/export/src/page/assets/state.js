@@ -17,15 +17,28 @@
 /** Quantifiers of a pattern that is searched for at once. */
 const FEW = 4;
 
+/** Steps of a search that is begun without asking: a second or so. */
+const MOST_STEPS = 1e9;
+
 /**
  * Whether a pattern is soon matched, whatever the names are: links are of others. Of each alternative only one part is
- * tried in several ways, so time grows with the square of a name's length at most.
+ * tried in several ways, so time grows with the square of what is searched of a name at most, times the rest of the
+ * pattern. The names are of others, too: there may be many long ones.
  * @param {string} text
+ * @param {string[]} names
  */
-function isQuick(text) {
+function isQuick(text, names) {
+  if (text === "") return true;
   const bare = text.replace(/\\./gs, "a").replace(/\[[^\]]*\]/g, "a");
   const quantifiers = bare.split("|").map((part) => part.match(/[*+?]/g)?.length ?? 0);
-  return !/[()[\]{}]/.test(bare) && Math.max(...quantifiers) <= 1 && quantifiers.reduce((a, b) => a + b) <= FEW;
+  const n_quantifiers = quantifiers.reduce((a, b) => a + b);
+  if (/[()[\]{}]/.test(bare) || Math.max(...quantifiers) > 1 || n_quantifiers > FEW) return false;
+  let steps = 0;
+  for (const name of names) {
+    const length = Math.min(name.length, SEARCHED);
+    steps += length * Math.min(text.length, length) * (n_quantifiers > 0 ? length : 1);
+  }
+  return steps <= MOST_STEPS;
 }
 
 /**
@@ -37,7 +50,7 @@ function initialState(profile) {
   return {
     view: "flame", order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
     only: null, focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
-    frames: "function", per: "event", widths: "after",
+    frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
   };
 }
 
@@ -102,7 +115,7 @@ function stateOf(fragment, profile) {
   const columns = profile.sides === null ? COLUMNS : CHANGE_COLUMNS;
   state.sort = one("sort", columns.map(({ by }) => by), state.sort);
   state.frames = one("frames", profile.hasPlaces ? /** @type {const} */ (["function", "line"]) : [], state.frames);
-  state.per = one("per", /** @type {const} */ (["event", "run"]), state.per);
+  state.per = one("per", profile.measures.map(({ per }) => per), state.per);
   state.widths = one("widths", /** @type {const} */ (["after", "before", "change"]), state.widths);
   state.inverted = words.get("inverted") === "true";
   state.up = words.get("up") === "true";
@@ -112,7 +125,8 @@ function stateOf(fragment, profile) {
   state.range = profile.head.has_times ? pair("range") : null;
   state.span = pair("span");
   const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "" };
-  if (isQuick(asked.search) && isQuick(asked.keep)) Object.assign(state, asked);
+  const { strings } = profile.head;
+  if (isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
   else state.asked = asked;
   state.only = onlyOf(words.get("only") ?? "", profile);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);

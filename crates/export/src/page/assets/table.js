@@ -50,9 +50,8 @@ class Table {
     this.comparison = comparison;
     this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
-    const pattern = search === "" ? null : patternOf(search).pattern;
     const all = this.sortedRows(counts, order);
-    this.rows = pattern === null ? all : all.filter((row) => pattern.test(row.name));
+    this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
     this.caption.textContent = `${counted(this.rows.length, "row", "rows")} by ${order.grouping}`;
     this.drawHead();
     this.body.replaceChildren();
@@ -88,7 +87,7 @@ class Table {
    */
   allRows(counts, grouping, comparison) {
     const { known } = this;
-    const key = `${grouping} ${comparison?.isShares}`;
+    const key = `${grouping} ${comparison?.per}`;
     if (known?.counts === counts && known.key === key) return known.rows;
     const rows = comparison === null
       ? tableRows(this.profile, counts, grouping)
@@ -156,17 +155,27 @@ class Table {
     return cell;
   }
 
-  /** @param {BothSums} both */
-  change(both) {
+  /**
+   * @param {BothSums} both
+   * @param {number} directions in which it changed beyond noise
+   */
+  change(both, directions) {
     const { comparison } = this;
     if (comparison === null || both.before.samples + both.after.samples === 0) return made("td", "", "number");
     const cell = made("td", comparison.between(both).replace(" points", ""), "number change");
     const relative = comparison.relative(both);
     if (relative === "new" || relative === "vanished") cell.append(made("small", ` ${relative}`));
     cell.title = comparison.text(both);
-    const degree = comparison.degree(both);
+    const degree = comparison.degree(both, directions);
     cell.classList.toggle("rise", degree > 0);
     cell.classList.toggle("fall", degree < 0);
+    return cell;
+  }
+
+  /** @param {Row} row */
+  samples(row) {
+    const cell = made("td", wholeNumber(row.ownSamples), "number");
+    cell.title = `${wholeNumber(row.samples)} with what it called`;
     return cell;
   }
 

@@ -6,17 +6,15 @@
  */
 function percent(part, whole) {
   if (whole <= 0) return "0.00 %";
-  // Only all of it is 100 %.
-  const share = (100 * part) / whole;
-  return `${(share < 100 ? Math.min(share, 99.99) : share).toFixed(2)} %`;
+  return `${((100 * part) / whole).toFixed(2)} %`;
 }
 
 /**
- * Thousands apart.
+ * A whole number as reports and the notes of a page have it.
  * @param {number} value
  */
-function grouped(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u2009");
+function wholeNumber(value) {
+  return Math.round(value).toString();
 }
 
 /**
@@ -37,7 +35,7 @@ function duration(ns) {
  * @param {number} weight
  */
 function amount(event, weight) {
-  return event.kind === "cpu-time" ? duration(weight) : grouped(weight);
+  return event.kind === "cpu-time" ? duration(weight) : wholeNumber(weight);
 }
 
 /**
@@ -46,18 +44,34 @@ function amount(event, weight) {
  * @param {string} many
  */
 function counted(n, one, many) {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
+  return `${wholeNumber(n)} ${n === 1 ? one : many}`;
 }
 
+/** Characters of a name that are searched: a pattern's time grows with their square, if not faster. */
+const SEARCHED = 500;
+
 /**
- * What is searched for: a regular expression without regard to case, or, if it is none, the text itself.
- * @param {string} text
+ * What is searched for: a regular expression without regard to case, or, if it is none, the text itself. Every pattern
+ * of the page is matched here.
  */
-function patternOf(text) {
-  try {
-    return { pattern: new RegExp(text, "i"), isText: false };
-  } catch {
-    return { pattern: new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"), isText: true };
+class Pattern {
+  /** @param {string} text */
+  constructor(text) {
+    this.isText = false;
+    try {
+      this.pattern = new RegExp(text, "i");
+    } catch {
+      this.isText = true;
+      this.pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+    }
+  }
+
+  /**
+   * Whether the beginning of a name matches.
+   * @param {string} name
+   */
+  matches(name) {
+    return this.pattern.test(name.length > SEARCHED ? name.slice(0, SEARCHED) : name);
   }
 }
 

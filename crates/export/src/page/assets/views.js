@@ -8,6 +8,7 @@ function flameBoxes({ profile, counts, state, comparison, views }) {
   if (state.order === "time") return boxesInTime(profile, state, views.maxTimeBoxes);
   const tree = new Growing(profile.head.n_nodes);
   const sides = counts.before === null ? [counts] : [counts.before, counts];
+  if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
   const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
   growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
   const boxes = tree.boxes(profile, state.order);
@@ -86,7 +87,7 @@ class Views {
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "what changed";
     const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
     if (boxes.together > 1) {
-      said.push(`${grouped(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
+      said.push(`${wholeNumber(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
     }
     if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     element("flame-note", HTMLElement).textContent = said[1] ?? "";
@@ -114,6 +115,7 @@ class Views {
     const frame = profile.frameOfFunction[focus];
     const trees = { callers: new Growing(), callees: new Growing() };
     const { callers, callees } = trees;
+    callers.standsFor = STANDS_FOR.callers;
     growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
     const boxes = callers.boxes(profile, "heavy");
     boxes.hasOwn = false;
@@ -122,7 +124,7 @@ class Views {
     this.mark(state);
     element("focus-name", HTMLElement).textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
     element("focus-sum", HTMLElement).textContent = this.focusSum(callees, focus);
-    this.app.details.showLines(linesOf(profile, counts, focus));
+    showLines(element("focus-lines", HTMLElement), linesOf(profile, counts, focus));
   }
 
   /** The table's rows by function, whether they are shown or not. */

@@ -17,9 +17,11 @@ fn compared(before: &[(&str, u64)], after: &[(&str, u64)]) -> ComparedRecordings
         name: "cycles".to_owned(),
         kind: EventKind::Cycles,
         tree,
+        sure: Vec::new(),
     };
     ComparedRecordings {
         names: ["before".to_owned(), "after".to_owned()],
+        measures: vec![Scaling::Recorded],
         events: vec![event.clone(), event],
     }
 }
@@ -50,4 +52,34 @@ fn what_has_few_samples_counts_for_its_caller() {
     assert_eq!(columns.ups, [0, 0, 0, 3, 0, 0]);
     let weight = |rows: &[SideRow]| rows.iter().map(|row| row.count.weight).sum::<u64>();
     assert_eq!((weight(&columns.before), weight(&columns.after)), (14, 24));
+}
+
+#[test]
+fn what_is_sure_is_said_of_frames_and_of_all() {
+    let mut compared = compared(&[("main;f", 3)], &[("main;f", 9)]);
+    let mut changes = SureChanges {
+        total: Directions::of(1.0),
+        ..SureChanges::default()
+    };
+    let more = Directions::of(1.0);
+    for (label, own) in [("f", more), ("main", Directions::default()), ("gone", more)] {
+        let with_callees = more;
+        changes.add(label.to_owned(), SureFunction { own, with_callees });
+    }
+    compared
+        .events
+        .iter_mut()
+        .for_each(|event| event.sure = vec![changes.clone()]);
+    let columns = Columns::of(&compared, 0);
+    let page = Page {
+        title: String::new(),
+        notes: Vec::new(),
+        max_bytes: Page::MAX_BYTES,
+    };
+    let json: serde_json::Value =
+        serde_json::from_slice(&columns.json(&page, &compared).unwrap()).unwrap();
+    assert_eq!(json["measures"], serde_json::json!([{ "per": "run" }]));
+    // All, then f and main by their frames; what no stack has is not there.
+    let expected = serde_json::json!([[1, 1, 5, 0, 4]]);
+    assert_eq!(json["events"][0]["sure"], expected);
 }

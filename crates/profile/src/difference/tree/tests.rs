@@ -1,7 +1,7 @@
 //! Trees of two small profiles, and of any.
 
 use super::*;
-use crate::difference::Scaling;
+use crate::difference::{Scaling, SideSpans};
 use crate::testing;
 use crate::view::Count;
 use proptest::prelude::*;
@@ -40,6 +40,14 @@ fn each_stack_has_what_it_counts_on_both_sides() {
             "prog;main;new;f 0 2",
             "prog;main;old 2 0"
         ]
+    );
+    let spans = SideSpans {
+        before_ns: 5,
+        after_ns: 10,
+    };
+    assert_eq!(
+        lines(&before, &after, Scaling::PerSecond(spans)),
+        lines(&[("main;old", 2), ("main;f", 6)], &after, Scaling::Recorded)
     );
 }
 

@@ -3,6 +3,7 @@
 mod merge;
 
 use super::{Row, Rows, Weighing};
+use crate::fold::{LONGEST_CYCLE, cycle_len};
 use crate::{FrameId, Tree};
 use merge::Merge;
 
@@ -130,6 +131,20 @@ impl CallTree {
     /// If the number is not of this tree.
     pub fn node(&self, number: u32) -> &CallNode {
         &self.nodes[number as usize]
+    }
+
+    /// Whether a node is a call of a recursion: with it the functions above it are those before them again.
+    pub fn is_recursive(&self, number: u32) -> bool {
+        let mut frames = Vec::with_capacity(2 * LONGEST_CYCLE);
+        let mut at = Some(number);
+        while let Some(number) = at
+            && frames.len() < 2 * LONGEST_CYCLE
+        {
+            let node = self.node(number);
+            frames.push(node.frame);
+            at = node.parent;
+        }
+        cycle_len(|idx| frames.get(idx).copied(), LONGEST_CYCLE).is_some()
     }
 
     /// The child that all of a node's weight goes on to.

@@ -12,8 +12,7 @@ use std::sync::OnceLock;
 pub struct KeptRows {
     /// Number of the row of each node.
     pub(in crate::view) row_of_node: Vec<u32>,
-    /// Number of the row that a node's own samples count for: that of the innermost function
-    /// which was not inlined.
+    /// Number of the row whose self time a node's own samples are.
     pub(in crate::view) self_row_of_node: Vec<u32>,
     pub(in crate::view) children: ChildLists,
     pub(in crate::view) weighing: Weighing,

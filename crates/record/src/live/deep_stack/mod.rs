@@ -7,17 +7,22 @@
 //!
 //! 1. A call writes its return address to the stack. As long as nobody writes to that word, the function
 //!    that was called has not returned. So all frames further out are suspended, and stay as they are.
-//! 2. The CPU watches such words: a watchpoint is set on the return addresses of up to three frames.
-//!    Only then is the memory outside of these frames read ([`stability`]).
-//! 3. A later sample of the thread may have the same frame in its stack. If its watchpoint was not hit
+//! 2. The CPU watches one such word: a watchpoint is set on a frame's return address ([`aim`]). Only then
+//!    is the memory outside of the frame read ([`stability`]).
+//! 3. A later sample of the thread may have the same frame in its stack. If the watchpoint was not hit
 //!    until now, the word was untouched from before the reading until after the sample. So at the sample
 //!    the memory outside of the frame was what was read, whatever the program did in between.
 //!
-//! If a watched word is in the sample's dump, the walk goes on with what was read, and the stack is
-//! complete. If the watched words are further out, only the frames outside of them are known. Between
+//! If the watched word is in the sample's dump, the walk goes on with what was read, and the stack is
+//! complete. If the watched word is further out, only the frames outside of it are known. Between
 //! them and the dump is a gap. The walk through the gap still has to lead from the dump to the watched
 //! word, over memory that may have changed: each of its return addresses must follow a call to the
 //! callee that was found ([`verify_calls`]). Otherwise the stack stays truncated.
+//!
+//! Watchpoints take debug registers, of which an x86 CPU has four. A thread lends one, only while nobody
+//! traces it and its process has no events of its own, and for as long as that holds ([`loan`],
+//! [`claims`]). Hits take time of the thread: they have a budget ([`hit_budget`]). Both cost proofs, and
+//! nothing else: without a watchpoint a stack stays truncated.
 //!
 //! What is read at one sample never completes that sample. Looking at a stack before and after a sample
 //! proves nothing, either: a program that goes deep from two places by turns, in step with the looks, has
@@ -26,6 +31,10 @@
 //! A stack may move between threads while it is deep, as coroutines' do. It is watched in one of them, so
 //! a hit in another is not seen. Goroutines do this as a rule: their stacks are not completed.
 
+mod aim;
+mod claims;
+mod hit_budget;
+mod loan;
 mod read_remote;
 mod stability;
 mod time_budget;
@@ -37,6 +46,7 @@ pub(crate) use truncated_stack::TruncatedStack;
 use crate::live::address_space::LiveSpace;
 use crate::live::goroutine;
 use crate::live::walk::WalkContext;
+use crate::settings::WatchpointUse;
 use read_remote::RemoteStackReader;
 use rprof_abi::Machine;
 use rprof_ringbuf::sys::Clock;
@@ -164,6 +174,11 @@ impl DeepStackRecovery {
     ) -> Call {
         let code = CodeOf { machine, space };
         self.calls.call_before(self.reader.memory(), code, avma)
+    }
+
+    /// How watchpoints were used until now.
+    pub(super) fn watchpoints(&self) -> WatchpointUse {
+        self.stability.watchpoints()
     }
 
     /// A thread has ended.

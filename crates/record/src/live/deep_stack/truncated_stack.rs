@@ -1,6 +1,7 @@
 //! A stack that goes on after the end of its dump.
 
 use rprof_ringbuf::sys::Clock;
+use std::ops::Range;
 
 /// A stack whose dump is too small.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,11 @@ pub(crate) struct TruncatedStack<'d> {
 }
 
 impl TruncatedStack<'_> {
+    /// Those of the dump (AVMA).
+    pub(super) fn addresses(&self) -> Range<u64> {
+        self.start..self.dump_end()
+    }
+
     /// Where the dump ends (AVMA).
     pub(super) fn dump_end(&self) -> u64 {
         self.start.saturating_add(self.dump.len() as u64)

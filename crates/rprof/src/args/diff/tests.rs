@@ -26,6 +26,12 @@ fn recordings_are_named_as_perf_has_it_or_around_dashes() {
     assert_eq!(sides(&[]), both(&["perf.data.old"], &["perf.data"]));
     assert_eq!(sides(&["b"]), both(&["perf.data.old"], &["b"]));
     assert_eq!(sides(&["a", "b"]), both(&["a"], &["b"]));
+    assert_eq!(sides(&["--each", "a", "b", "c"]), both(&["a"], &["b", "c"]));
+    assert!(
+        sides(&["--each", "a"])
+            .unwrap_err()
+            .contains("--each: BEFORE")
+    );
     assert_eq!(
         sides(&["a", "b", "--", "c", "./-d"]),
         both(&["a", "b"], &["c", "./-d"])

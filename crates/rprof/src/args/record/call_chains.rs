@@ -19,6 +19,16 @@ pub(crate) struct CallChainArgs {
     )]
     pub(crate) call_graph: CallGraph,
 
+    /// Leave all debug registers to others: stacks deeper than their dumps stay truncated
+    #[arg(
+        long,
+        long_help = "Leave all debug registers to others: stacks deeper than their dumps stay truncated. \
+                     Without this, a thread whose stack is deeper than 64 KiB lends one of its four hardware \
+                     watchpoints to prove the rest of its stack, unless a debugger traces it or its process \
+                     has perf events open"
+    )]
+    pub(crate) no_watchpoints: bool,
+
     /// Write stack dumps instead of unwinding while recording: they are unwound when read
     #[arg(long)]
     pub(crate) post_unwind: bool,

@@ -2,16 +2,12 @@
 
 use crate::args::AnnotateArgs;
 use anyhow::anyhow;
-use rprof_analysis::{
-    ChoiceError, CodeOptions, CodeRecording, FoundFunction, InlinedInto, WantedFunction,
-};
+use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_base::{Counted, Share};
 use rprof_events::suggest;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, NameList, SampleCount};
-use rprof_untrusted::quoted;
-use std::ffi::OsStr;
 
 /// Functions that are listed where several are meant, or offered where none is.
 const N_OFFERED: usize = 12;
@@ -33,7 +29,7 @@ impl NotChosen<'_> {
             ChoiceError::Unknown(known) => self.filtered().unwrap_or_else(|| self.unknown(known)),
             ChoiceError::Elsewhere(found) => self.elsewhere(found),
             ChoiceError::Several(several) => self.several(several),
-            ChoiceError::Inlined(into) => self.inlined(into),
+            ChoiceError::Inlined(_) => self.unknown(&[]),
         })
     }
 
@@ -120,27 +116,6 @@ impl NotChosen<'_> {
             more => format!(" and {more} more"),
         };
         listed.join(", ") + &more
-    }
-
-    /// That it has no code of its own, and where its code is.
-    fn inlined(&self, into: &[InlinedInto]) -> String {
-        let one = |one: &InlinedInto| {
-            let (name, share) = (&one.function.name, self.share(&one.own));
-            format!("{name} ({share}% of all samples)")
-        };
-        let named: Vec<String> = into.iter().take(N_NAMED).map(one).collect();
-        let more = match into.len().saturating_sub(N_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let hottest = into.first().map_or("", |one| &one.function.name);
-        format!(
-            "'{}' has no code of its own: it was inlined into {}{more}: rprof annotate{} {}",
-            self.wanted.name(),
-            named.join(", "),
-            self.args.input_words(),
-            quoted(OsStr::new(hottest)),
-        )
     }
 
     /// The share of the first event.

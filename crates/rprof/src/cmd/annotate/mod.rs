@@ -1,8 +1,10 @@
 //! `rprof annotate`.
 
 mod choice;
+mod inlined;
 mod refused;
 mod view;
+mod wanted;
 
 use super::no_match;
 use super::reading::{open, progress};
@@ -12,6 +14,9 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::Result;
 use choice::NotChosen;
+use inlined::ShownInlined;
+#[cfg(feature = "tui")]
+use rprof_analysis::WantedFunction;
 use rprof_analysis::{CodeRecording, FoundFunction};
 use rprof_base::Share;
 #[cfg(feature = "tui")]
@@ -19,6 +24,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use std::process::ExitCode;
 use view::View;
+use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.listing.check()?;
@@ -37,22 +43,23 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     if !args.listing.look.quiet {
         recording.warnings.iter().for_each(say::warning);
     }
-    let wanted = match args.function() {
+    let (wanted, inlined) = match args.function() {
         Some(wanted) => {
             let chosen = recording.choose(wanted);
+            let inlined = ShownInlined::of(&recording, wanted, &chosen);
             let said = NotChosen {
                 args,
                 wanted,
                 recording: &recording,
                 opened: (&reader, &locator),
             };
-            let function = chosen.map_err(|error| said.error(&error))?;
-            Wanted {
-                functions: vec![(function, 0.0)],
-                heat: f64::INFINITY,
-            }
+            let functions = match &inlined {
+                Some(inlined) => inlined.containers(&recording, args.share),
+                None => Wanted::all(vec![chosen.map_err(|error| said.error(&error))?]),
+            };
+            (functions, inlined)
         }
-        None => hottest(args, &recording),
+        None => (hottest(args, &recording), None),
     };
     if wanted.functions.is_empty() {
         say::warning(nothing(args, &reader, &recording.unnamed));
@@ -62,6 +69,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         reader: &reader,
         recording: &recording,
         servers: locator.debuginfod.as_deref(),
+        inlined,
     };
     view.show(&wanted, paging)
 }
@@ -76,16 +84,31 @@ pub(crate) struct CodeOf<'a, 'r> {
 }
 
 #[cfg(feature = "tui")]
-impl CodeOf<'_, '_> {
-    /// The code of a function, as `rprof annotate` writes it.
-    pub(crate) fn text(&self, function: &FoundFunction) -> Result<Vec<u8>> {
-        let view = View {
+impl<'a, 'r> CodeOf<'a, 'r> {
+    /// The code of functions, as `rprof annotate` writes it.
+    pub(crate) fn text(&self, functions: Vec<FoundFunction>) -> Result<Vec<u8>> {
+        self.view(None).text(&Wanted::all(functions))
+    }
+
+    /// The code of a function that was inlined, in the functions that it is a part of; nothing if there is none.
+    pub(crate) fn inlined_text(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let wanted = WantedFunction::named(name);
+        let found = self.recording.inlined(&wanted);
+        let Some(inlined) = found.map(|found| ShownInlined::found(wanted, found)) else {
+            return Ok(None);
+        };
+        let wanted = inlined.containers(self.recording, self.args.share);
+        self.view(Some(inlined)).text(&wanted).map(Some)
+    }
+
+    fn view(&self, inlined: Option<ShownInlined>) -> View<'a, 'r> {
+        View {
             args: self.args,
             reader: self.reader,
             recording: self.recording,
             servers: self.locator.debuginfod.as_deref(),
-        };
-        view.text(function)
+            inlined,
+        }
     }
 }
 
@@ -97,13 +120,6 @@ fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
         false => "no sample has such a caller, and fits the filters".to_owned(),
     }
-}
-
-/// Functions to show, in this order, each with its heat: its shares of all events together.
-struct Wanted {
-    functions: Vec<(FoundFunction, f64)>,
-    /// No more are shown once those shown have this much.
-    heat: f64,
 }
 
 /// The functions that are shown without being asked for. What has no code to show takes nothing of the share.

@@ -1,19 +1,21 @@
 //! Functions with their code, written one after the other.
 
-use super::Wanted;
+use super::inlined::ShownInlined;
 use super::refused::Refused;
+use super::wanted::Wanted;
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{AskedCode, CodeRecording, Description, OpenCode};
 use rprof_annotate::{
-    CodeListing, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes, write_markdown,
-    write_text,
+    CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes,
+    write_markdown, write_text,
 };
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_locate::Debuginfod;
 use rprof_perfdata::Reader;
 use rprof_untrusted::{Held, OverBudget};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -30,6 +32,8 @@ pub(super) struct View<'a, 'r> {
     pub(super) recording: &'a CodeRecording<'r>,
     /// Asked for source files that are not here.
     pub(super) servers: Option<&'a Debuginfod>,
+    /// What of functions is shown alone: what was inlined there.
+    pub(super) inlined: Option<ShownInlined>,
 }
 
 /// A function with its code, as it was decoded.
@@ -55,14 +59,34 @@ impl View<'_, '_> {
         })
     }
 
-    /// The code of one function, as it is written.
+    /// The code of functions, as it is written; why there is none, if no code can be shown.
     #[cfg(feature = "tui")]
-    pub(super) fn text(&self, function: &rprof_analysis::FoundFunction) -> Result<Vec<u8>> {
+    pub(super) fn text(&self, wanted: &Wanted) -> Result<Vec<u8>> {
         let mut held = self.reader.budget().hold_nothing();
-        let code = self.recording.code(function)?;
-        self.check(&code, &mut held)?;
+        let (mut opened, mut refused) = (Vec::new(), None);
+        let mut shown = 0.0;
+        for (function, heat) in &wanted.functions {
+            if shown >= wanted.heat {
+                break;
+            }
+            let code = self.recording.code(function).map_err(anyhow::Error::new);
+            let code = code.and_then(|code| {
+                self.check(&code, &mut held)?;
+                Ok(code)
+            });
+            match code {
+                Ok(code) => {
+                    opened.push(code);
+                    shown += heat;
+                }
+                Err(why) => refused = refused.or(Some(why)),
+            }
+        }
+        if let (true, Some(why)) = (opened.is_empty(), refused) {
+            return Err(why);
+        }
         let mut text = Vec::new();
-        self.write(vec![code], &mut text)?;
+        self.write(opened, &mut text)?;
         Ok(text)
     }
 
@@ -86,7 +110,9 @@ impl View<'_, '_> {
                     opened.push(code);
                     shown += heat;
                 }
-                Err(error) if args.function().is_some() => return Err(error),
+                Err(error) if args.function().is_some() && wanted.functions.len() == 1 => {
+                    return Err(error);
+                }
                 Err(error) if args.listing.look.quiet => drop(error),
                 Err(error) => refused.add(function, &error),
             }
@@ -147,7 +173,7 @@ impl View<'_, '_> {
         })
     }
 
-    fn describe(&self, all: &[Decoded]) -> Vec<Description> {
+    fn describe(&self, all: &[Decoded]) -> (Vec<Description>, Vec<BTreeMap<u64, usize>>) {
         let asked = all.iter().map(|decoded| {
             let instructions = || decoded.instructions.iter().flatten();
             let references = instructions().filter_map(|one| one.reference);
@@ -159,7 +185,10 @@ impl View<'_, '_> {
                     .collect(),
             }
         });
-        self.recording.describe(&asked.collect::<Vec<_>>())
+        let asked: Vec<AskedCode<'_>> = asked.collect();
+        let depths = self.inlined.as_ref();
+        let depths = depths.map(|inlined| inlined.depths(self.recording, &asked));
+        (self.recording.describe(&asked), depths.unwrap_or_default())
     }
 }
 
@@ -207,14 +236,27 @@ impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
     }
 
     fn write(&mut self, all: &[Decoded]) -> Result<()> {
-        let descriptions = self.view.describe(all);
-        for (decoded, description) in all.iter().zip(&descriptions) {
-            let function = Disassembled {
+        let (descriptions, depths) = self.view.describe(all);
+        for (at, (decoded, description)) in all.iter().zip(&descriptions).enumerate() {
+            let mut function = Disassembled {
                 code: &decoded.code.function,
                 instructions: &decoded.instructions,
                 frames: &description.frames,
                 names: &description.names,
+                authors: &description.authors,
             };
+            let depths = depths.get(at);
+            let mut cut = depths.and_then(|depths| {
+                CutCode::of(&function, &|address| depths.get(&address).copied())
+            });
+            if let Some(cut) = &mut cut {
+                let is_first = self.n_written == 0;
+                let inlined = self.view.inlined.as_ref().filter(|_| is_first);
+                let note = inlined.map(|inlined| inlined.note(self.view.recording));
+                cut.code.notes.extend(note);
+                function.code = &cut.code;
+                function.instructions = &cut.instructions;
+            }
             let servers = self.view.servers.zip(decoded.code.build_id());
             let servers = servers.map(|(servers, id)| (servers, id.clone()));
             self.sources

@@ -38,6 +38,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
             }
             (chains, _) => chains,
         },
+        watchpoints: !args.call_chains.no_watchpoints,
         fields: fields(args),
         sideband: args.parts.sideband(),
         clock: args.fields.clockid.unwrap_or_default(),

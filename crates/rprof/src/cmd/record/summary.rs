@@ -3,14 +3,20 @@
 use crate::say;
 use crate::sudo::sudo_rprof;
 use rprof_base::{Counted, Share, StackEnd};
-use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::feature::{EndReason, StackEnds};
+use rprof_process::killed_by;
 use rprof_profile::Coverage;
-use rprof_record::{EventCount, Output, Summary};
+use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
 /// What came of it: a line of all, and what else is to be known.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
+    if let Some(signal) = death(summary)
+        && !is_quiet
+    {
+        say::line(format_args!("the command was killed by {signal}"));
+    }
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(all(summary));
     }
@@ -21,6 +27,9 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
     if verbosity > 0 {
         say::line(cost(summary));
+        if let Some(how) = watchpoints(summary) {
+            say::line(how);
+        }
     }
     if let Some(how_much) = coverage(summary)
         && !is_quiet
@@ -52,6 +61,25 @@ pub(in crate::cmd) fn tell_of_end(summary: &Summary) {
     tell(summary, brief, false, 0);
 }
 
+/// The signal that the command died of, unless that was how the recording was ended.
+fn death(summary: &Summary) -> Option<String> {
+    let status = summary.status.filter(|_| summary.ended_by.is_none());
+    status.and_then(killed_by)
+}
+
+/// A shorter recording may have begun and ended at any moment of what it is of.
+const LONG_NS: u64 = 200_000_000;
+
+/// That there was little to sample, if so.
+fn waited(summary: &Summary) -> String {
+    let (ran_ns, wall_ns) = (summary.ran_ns.unwrap_or(u64::MAX), summary.cost.wall_ns);
+    if wall_ns < LONG_NS || ran_ns.saturating_mul(10) > wall_ns {
+        return String::new();
+    }
+    let share = Share::of(ran_ns, wall_ns);
+    format!("; it ran {share:.1} % of the time (waiting is not sampled)")
+}
+
 /// What became of samples since the writer could not keep up, and what would help.
 fn late_writer(summary: &Summary) -> Option<String> {
     let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
@@ -76,7 +104,7 @@ pub(super) fn brief(summary: &Summary) -> String {
     let missing = missing(summary);
     match summary.samples {
         0 => why_no_samples(summary),
-        _ => format!("{samples}, {missing}"),
+        _ => format!("{samples}, {missing}{}", waited(summary)),
     }
 }
 
@@ -108,7 +136,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     let missing = missing(summary);
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
-        _ => next,
+        _ => format!("{}{next}", waited(summary)),
     };
     let place = match summary.earlier_files {
         0 => place,
@@ -136,11 +164,15 @@ fn missing(summary: &Summary) -> String {
         Some(lost) => format!("{lost} lost"),
         None => format!("at least {} lost", summary.lost_at_least),
     };
-    let lost = match summary.enough_pages {
-        Some(pages) if !summary.was_writer_late => {
-            format!("{lost} (-m {pages} would have held them)")
+    let held = summary.enough_pages.filter(|_| !summary.was_writer_late);
+    let is_any_lost = summary.lost_samples.unwrap_or(summary.lost_at_least) > 0;
+    let lost = match (held, is_any_lost && summary.has_dumps_of_hits) {
+        (Some(pages), true) => {
+            format!("{lost} (-m {pages} would have held them; --call-graph fp takes less room)")
         }
-        _ => lost,
+        (Some(pages), false) => format!("{lost} (-m {pages} would have held them)"),
+        (None, true) => format!("{lost} (--call-graph fp takes less room)"),
+        (None, false) => lost,
     };
     let throttled = match summary.throttled {
         0 => String::new(),
@@ -161,6 +193,24 @@ fn cost(summary: &Summary) -> String {
         size(cost.ring_bytes),
         size(cost.written_bytes)
     )
+}
+
+/// How deep stacks were proved; `None` if none was deep.
+fn watchpoints(summary: &Summary) -> Option<String> {
+    let WatchpointUse {
+        set,
+        hit,
+        taken_back,
+        withheld,
+    } = summary.watchpoints;
+    let completed = summary.stacks.as_ref().map_or(0, |stacks| stacks.completed);
+    (set + withheld > 0).then(|| {
+        format!(
+            "deep stacks: {completed} completed by {} ({hit} hit, {taken_back} taken back for a debugger or events \
+             of the program, {withheld} withheld for these; --no-watchpoints sets none)",
+            Counted::new(set, "watchpoint", "watchpoints")
+        )
+    })
 }
 
 /// What was given up to stay within the budget; `None` if nothing was.
@@ -269,37 +319,69 @@ fn coverage(summary: &Summary) -> Option<String> {
     Some(format!("{coverage} ({more})"))
 }
 
-/// Why others are not, if they are more than a few: the reason of most of them.
+/// Reasons that are told apart in a line.
+const MOST_REASONS: usize = 3;
+
+/// Why others are not, if they are more than a few: all of them, by reason.
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     if others.saturating_mul(50) <= ends.complete {
         return None;
     }
-    let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
-    let image = Untrusted::of_bytes(&most.image);
     let is_given_up = summary
         .budget
         .is_some_and(|budget| budget.not_unwound_after_ns > 0);
-    let why = match most.end {
-        StackEnd::Truncated => "deeper than their dumps".to_owned(),
-        StackEnd::NoInfo => format!("code without unwind tables in {image}"),
-        StackEnd::Guess => format!("by frame pointers alone through {image}"),
-        StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
-        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
-        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
-        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
-        _ => "no caller where one should be".to_owned(),
-    };
     let more = match is_live(summary) {
         true => "--save FILE, and rprof report --stats of it tells more",
         false => "rprof report --stats tells more",
     };
     Some(format!(
-        "{} of {}: {why} ({more})",
-        most.stacks,
-        Counted::new(ends.complete + others, "stack", "stacks")
+        "{others} of {} {} incomplete: {} ({more})",
+        Counted::new(ends.complete + others, "stack", "stacks"),
+        if others == 1 { "is" } else { "are" },
+        reasons_of(ends, is_given_up),
     ))
+}
+
+/// Why stacks end early, the most frequent reasons first; what is said adds up to all of them.
+fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
+    let mut reasons: Vec<(String, u64)> = Vec::new();
+    for reason in &ends.reasons {
+        let why = why_it_ends(reason, is_given_up);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, stacks)) => *stacks = stacks.saturating_add(reason.stacks),
+            None => reasons.push((why, reason.stacks)),
+        }
+    }
+    reasons.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let rest = reasons.split_off(reasons.len().min(MOST_REASONS));
+    let named = reasons
+        .iter()
+        .map(|(why, stacks)| format!("{stacks} {why}"));
+    let mut named: Vec<String> = named.collect();
+    if !rest.is_empty() {
+        let stacks: u64 = rest.iter().map(|(_, stacks)| stacks).sum();
+        named.push(format!("{stacks} for other reasons"));
+    }
+    named.join(", ")
+}
+
+/// Why stacks end where they do.
+fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
+    let image = Untrusted::of_bytes(&reason.image);
+    match reason.end {
+        StackEnd::Truncated => "deeper than their dumps".to_owned(),
+        StackEnd::NoInfo => format!("in code without unwind tables in {image}"),
+        StackEnd::Guess | StackEnd::PartialGuess => {
+            format!("by frame pointers alone through {image}")
+        }
+        StackEnd::BadInfo => format!("with unusable unwind tables in {image}"),
+        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
+        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
+        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
+        _ => "without a caller where one should be".to_owned(),
+    }
 }
 
 /// Whether it was looked at while it went on (`rprof top`).
@@ -319,8 +401,37 @@ pub(in crate::cmd) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_perfdata::feature::EndReason;
     use rprof_profile::{self as profile, Unwound};
+
+    #[test]
+    fn reasons_add_up_to_all_incomplete_stacks() {
+        let reason = |end, image: &str, stacks| EndReason {
+            end,
+            image: image.into(),
+            stacks,
+        };
+        let ends = StackEnds {
+            complete: 1000,
+            reasons: vec![
+                reason(StackEnd::Truncated, "a", 60),
+                reason(StackEnd::NoInfo, "libx.so", 40),
+                reason(StackEnd::Truncated, "b", 31),
+                reason(StackEnd::Loop, "c", 20),
+                reason(StackEnd::Guess, "d", 5),
+                reason(StackEnd::BadInfo, "e", 2),
+            ],
+            ..StackEnds::default()
+        };
+        let said = reasons_of(&ends, false);
+        assert_eq!(
+            said,
+            "91 deeper than their dumps, 40 in code without unwind tables in libx.so, \
+             20 without a caller where one should be, 7 for other reasons"
+        );
+        let numbers = said.split(", ").map(|one| one.split(' ').next().unwrap());
+        let sum: u64 = numbers.map(|number| number.parse::<u64>().unwrap()).sum();
+        assert_eq!(sum, ends.reasons.iter().map(|one| one.stacks).sum::<u64>());
+    }
 
     #[test]
     fn stacks_are_counted_as_in_a_report() {

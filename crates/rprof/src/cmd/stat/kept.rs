@@ -28,7 +28,7 @@ pub(crate) fn record(args: &StatArgs) -> Result<ExitCode> {
             "a file does not say of which control group a count is: not with -G",
         ));
     }
-    let settings = settings(args)?;
+    let (settings, _defined) = settings(args)?;
     let path = args.output.output.as_deref();
     let path = path.unwrap_or_else(|| Path::new("perf.data"));
     let doing = || format!("writing {}", path.display());

@@ -10,20 +10,23 @@ use anyhow::{Context, Result, anyhow};
 pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
+use rprof_base::Counted;
 use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
+use rprof_probes::{Defined, Searched, resolve};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
     default_events, detail_events, stat, topdown_events,
 };
-use rprof_untrusted::{Goal, open_to_change};
+use rprof_targets::rights::advice::without_kernel;
+use rprof_untrusted::{Goal, open_to_append};
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
-    let settings = settings(args)?;
+    let (settings, _defined) = settings(args)?;
     let mut out = opened(&args.output)?;
     let outcome = stat(&settings, None, &mut out)?;
     drop(out);
@@ -33,6 +36,20 @@ pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
 /// Says what was not counted; the status is the command's.
 fn ended(outcome: &StatEnd) -> ExitCode {
     outcome.refused.iter().for_each(say::warning);
+    if outcome.uncounted_children > 0 {
+        let n = outcome.uncounted_children as u64;
+        say::line(format_args!(
+            "{} ran already, uncounted (--children counts them, too)",
+            Counted::new(n, "child process", "child processes")
+        ));
+    }
+    if !outcome.not_permitted.is_empty() {
+        say::line(format_args!(
+            "not permitted to count {}: they happen in the kernel ({})",
+            outcome.not_permitted.join(", "),
+            without_kernel()
+        ));
+    }
     if !outcome.never_counted.is_empty() {
         say::line(format_args!(
             "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
@@ -63,27 +80,27 @@ fn output(path: &Path, append: bool) -> Result<File> {
     if !append || !path.exists() {
         target::write(Some(path), |_| Ok(()))?;
     }
-    let mut file = open_to_change(path).with_context(doing)?;
-    file.seek(SeekFrom::End(0)).with_context(doing)?;
-    Ok(file)
+    open_to_append(path).with_context(doing)
 }
 
-fn settings(args: &StatArgs) -> Result<StatSettings> {
+/// What is counted; the definitions of its probes must stay until then.
+fn settings(args: &StatArgs) -> Result<(StatSettings, Option<Defined>)> {
     let watch = watch(args)?;
     let aggregation = aggregation(args, &watch)?;
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let of_cpus = watch == WhoseEvents::All;
     let sources = Sources::default();
-    let mut events = events(args, of_cpus, &sources)?;
+    let (mut events, defined) = placed(events(args, of_cpus, &sources)?, args, &watch)?;
     let metrics = metrics(args, &sources, &mut events)?;
     restrict(args, &mut events);
-    Ok(StatSettings {
+    let settings = StatSettings {
         events,
         metrics,
         cpus: cpus.map_err(of_event)?,
         cgroups: cgroups(args)?,
         command: args.command.clone(),
         aggregation,
+        children: args.targets.children,
         inherit: !args.targets.no_inherit,
         scale: !args.events.no_scale,
         repeat: args.runs.repeat,
@@ -99,7 +116,26 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
         style: style(args)?,
         sysfs: PathBuf::from("/sys"),
         watch,
-    })
+    };
+    Ok((settings, defined))
+}
+
+/// The events, their probes defined: threads and children are to have them.
+fn placed(
+    events: Vec<Event>,
+    args: &StatArgs,
+    watch: &WhoseEvents,
+) -> Result<(Vec<Event>, Option<Defined>)> {
+    if events.iter().all(|event| event.probe.is_none()) {
+        return Ok((events, None));
+    }
+    let searched = match (watch, args.command.first()) {
+        (WhoseEvents::Processes(ids) | WhoseEvents::Threads(ids), _) => Searched::Tasks(ids),
+        (_, Some(command)) => Searched::Command(command),
+        (_, None) => Searched::Nowhere,
+    };
+    let (defined, events) = Defined::new(&resolve(&events, searched)?)?;
+    Ok((events, Some(defined)))
 }
 
 fn watch(args: &StatArgs) -> Result<WhoseEvents> {

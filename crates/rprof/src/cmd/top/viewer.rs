@@ -52,7 +52,7 @@ impl Viewer {
                 state: State::Waits(Face::Interface(interface), segments),
                 quit: Some(Box::new(quit)),
                 unsaid: Vec::new(),
-                signals: Some(Signals::block().context("blocking signals")?),
+                signals: Some(Signals::block_beside_screen().context("blocking signals")?),
             });
         }
         let tables = Tables::new(window, view);

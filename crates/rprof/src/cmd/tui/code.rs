@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, FilterError, TimeSlices};
+use rprof_profile::{Filter, TimeSlices};
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -75,14 +75,20 @@ impl CodeReader {
             *last = Some((options, recording));
         }
         let (_, recording) = last.as_ref().context("there is no code")?;
-        let found = found(recording, &wanted.function)?;
         let code = CodeOf {
             args: &self.listing,
             reader,
             recording,
             locator,
         };
-        let text = code.text(&found)?;
+        let inlined = match wanted.function.is_inlined {
+            true => code.inlined_text(&wanted.function.name)?,
+            false => None,
+        };
+        let text = match inlined {
+            Some(text) => text,
+            None => code.text(found(recording, &wanted.function)?)?,
+        };
         let text = String::from_utf8(text).context("the code is no text")?;
         Ok(CodeLines {
             lines: text.lines().map(str::to_owned).collect(),
@@ -165,45 +171,32 @@ pub(in crate::cmd) fn answer(
     }
 }
 
-/// The function of that name, image and start: no other one that is called so.
-fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<FoundFunction> {
+/// The functions of that name in that image: those with samples of their own, the heaviest first, else those that its
+/// file has.
+fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<Vec<FoundFunction>> {
     let is_meant = |one: &FoundFunction| {
         let short = Path::new(&one.image).file_name();
-        let is_image = short.is_some_and(|short| short == function.image.as_str())
-            || one.image == function.image;
-        // A jitdump has other addresses.
-        let is_start = one.is_jit || function.start.is_none_or(|start| one.start == start);
-        is_image && is_start
+        short.is_some_and(|short| short == function.image.as_str()) || one.image == function.image
     };
     let sampled = recording.functions().iter();
     let sampled = sampled.filter(|one| one.name == function.name && is_meant(one));
-    let sampled: Vec<FoundFunction> = sampled.cloned().collect();
-    let all = match sampled.is_empty() {
-        true => without_samples(recording, function),
-        false => sampled,
-    };
-    let mut meant = all.into_iter().filter(is_meant);
-    match (meant.next(), meant.next()) {
-        (Some(one), None) => Ok(one),
-        (None, _) => bail!(
-            "{}: its code in {} is not found",
-            function.name,
-            function.image
-        ),
-        (Some(_), Some(_)) => bail!("{} has several functions {}", function.image, function.name),
+    let mut all: Vec<FoundFunction> = sampled.cloned().collect();
+    if all.is_empty() {
+        all = without_samples(recording, &function.name);
+        all.retain(is_meant);
     }
+    if all.is_empty() {
+        let FunctionOf { name, image, .. } = function;
+        bail!("{name}: its code in {image} is not found");
+    }
+    Ok(all)
 }
 
-/// Functions that a file has under this name, where none has samples of its own.
-fn without_samples(recording: &CodeRecording<'_>, function: &FunctionOf) -> Vec<FoundFunction> {
-    let no_file = |_: &str| Err(FilterError("no file".to_owned()));
-    let name = match function.start {
-        Some(start) => format!("{}@{start:#x}", function.name),
-        None => function.name.clone(),
-    };
-    match WantedFunction::parse(&name, no_file).map(|wanted| recording.choose(&wanted)) {
-        Ok(Ok(one)) => vec![one],
-        Ok(Err(ChoiceError::Several(all) | ChoiceError::Elsewhere(all))) => all,
-        _ => Vec::new(),
+/// Functions that files have under a name, where none has samples of its own.
+fn without_samples(recording: &CodeRecording<'_>, name: &str) -> Vec<FoundFunction> {
+    match recording.choose(&WantedFunction::named(name)) {
+        Ok(one) => vec![one],
+        Err(ChoiceError::Several(all) | ChoiceError::Elsewhere(all)) => all,
+        Err(_) => Vec::new(),
     }
 }

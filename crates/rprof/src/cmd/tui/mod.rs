@@ -44,6 +44,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         stacks: has_chains,
         inlines: !args.input.no_inline(),
+        self_time: args.self_time.self_time(),
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),

@@ -90,6 +90,9 @@ fn stacks_can_be_those_with_a_function() {
     assert!(line_with(&app, "] main").contains("100.00%"));
     press(&mut app, "f<Enter>");
     assert!(app.zooms.is_empty());
+    press(&mut app, "fnswe<Enter>");
+    assert!(line_with(&app, "cycles").contains("50 of 184 samples, stacks with nswe"));
+    press(&mut app, "f<Enter>");
     press(&mut app, "f/(/<Enter>");
     assert!(screen(&app).contains("'/(/' is no"));
     press(&mut app, "<Esc>");

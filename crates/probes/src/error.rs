@@ -1,4 +1,4 @@
-//! Why a probe has no place.
+//! Why a probe has no place, or cannot be defined.
 
 use rprof_events::Suggestions;
 use rprof_images::ElfError;
@@ -6,6 +6,33 @@ use std::io;
 use std::path::PathBuf;
 
 /// A probe has no place.
+#[derive(Debug, thiserror::Error)]
+#[error("no place for '{event}'")]
+pub struct NoPlace {
+    /// The event.
+    pub event: String,
+    /// Why.
+    pub source: ProbeError,
+}
+
+/// A probe cannot be defined in tracefs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DefineError {
+    /// There is no tracefs that can be written.
+    #[error("probes are defined in tracefs, which cannot be written ({0}): run with sudo")]
+    Tracefs(io::Error),
+    /// The kernel does not take a definition.
+    #[error("the kernel does not take the probe '{definition}': {why}")]
+    Refused {
+        /// What was written.
+        definition: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Why a probe has no place.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {

@@ -1,17 +1,26 @@
-//! Probes: from names of functions and markers to places in files.
+//! Probes: from names of functions and markers to places in files, and to events that happen there.
 //!
-//! The kernel wants a path (of its own functions: a name) and an offset with such an event. It reads the path
-//! from the memory of the process that opens the event, and again, at the same address, from that of every process that
-//! inherits it. So these events are never inherited: they are opened for everybody on each CPU, and what is of
-//! others is left out.
+//! The kernel has two ways to make an event of a place ([`text_of`], [`Defined`]):
+//!
+//! - the PMUs `uprobe` and `kprobe` take a path (or a function of the kernel) and an offset with the event. They read
+//!   the path from the memory of the process that opens the event, and again, at the same address, from that of each
+//!   process that inherits it. So these events cannot be inherited.
+//! - a definition in tracefs is a tracepoint, which threads and children inherit.
 
-pub(crate) mod error;
+mod defined;
+mod error;
+mod files;
 mod functions;
 mod place;
 mod recorded;
+mod searched;
+mod tracefs;
 
-use crate::probes::error::ProbeError;
-use crate::{Error, Note, Settings};
+pub use defined::{Defined, is_defined};
+pub use error::{DefineError, NoPlace, ProbeError};
+pub use functions::readable;
+pub use searched::Searched;
+
 use place::Place;
 use rprof_base::{Svma, glob_matches, is_glob};
 use rprof_events::{
@@ -28,32 +37,27 @@ use std::path::Path;
 const MOST_PLACES: usize = 256;
 
 /// The events with each probe's place; patterns give several.
-pub(crate) fn resolve(
-    settings: &Settings,
-    note: &mut dyn FnMut(Note),
-) -> Result<Vec<Event>, Error> {
-    let mut events = Vec::new();
-    for event in &settings.events {
+///
+/// # Errors
+/// The first probe without a place, and why.
+pub fn resolve(events: &[Event], searched: Searched<'_>) -> Result<Vec<Event>, NoPlace> {
+    let mut resolved = Vec::new();
+    for event in events {
         let Some(point) = &event.probe else {
-            events.push(event.clone());
+            resolved.push(event.clone());
             continue;
         };
-        let found = resolve_one(event, point, settings).map_err(|source| Error::Probe {
+        let found = resolve_one(event, point, searched);
+        resolved.extend(found.map_err(|source| NoPlace {
             event: event.name.clone(),
             source,
-        })?;
-        if is_inside(&point.site) {
-            // Nothing here knows how long instructions are.
-            let event = event.name.clone();
-            note(Note::ProbeInside { event });
-        }
-        events.extend(found);
+        })?);
     }
-    Ok(events)
+    Ok(resolved)
 }
 
-/// Whether a probe may be in the middle of an instruction.
-fn is_inside(site: &ProbeSite) -> bool {
+/// Whether a probe may be in the middle of an instruction: nothing here knows how long instructions are.
+pub fn is_inside(site: &ProbeSite) -> bool {
     match site {
         ProbeSite::Function { offset, .. } => *offset > 0,
         ProbeSite::Address(_) => true,
@@ -64,13 +68,13 @@ fn is_inside(site: &ProbeSite) -> bool {
 fn resolve_one(
     event: &Event,
     point: &ProbePoint,
-    settings: &Settings,
+    searched: Searched<'_>,
 ) -> Result<Vec<Event>, ProbeError> {
     if point.code == ProbedCode::Kernel {
         return in_kernel(event, point).map(|event| vec![event]);
     }
     let mut events = Vec::new();
-    let places = places(point, settings)?;
+    let places = places(point, searched)?;
     if places.len() > MOST_PLACES {
         return Err(ProbeError::TooMany { n: places.len() });
     }
@@ -85,6 +89,7 @@ fn resolve_one(
         one.probe = Some(ProbePoint {
             code: ProbedCode::File(place.path),
             site: point.site.clone(),
+            arguments: point.arguments.clone(),
         });
         if let (Grouping::Leader { .. }, false) = (&event.grouping, events.is_empty()) {
             let is_read = event.sample_read;
@@ -107,7 +112,7 @@ fn in_kernel(event: &Event, point: &ProbePoint) -> Result<Event, ProbeError> {
 }
 
 /// What the kernel reads where `config1` points to: a path, or the name of a function of the kernel.
-pub(crate) fn text_of(event: &Event) -> Option<CString> {
+pub fn text_of(event: &Event) -> Option<CString> {
     let point = event.probe.as_ref()?;
     let text = match (&point.code, &point.site) {
         (ProbedCode::File(path), _) => path.as_os_str().as_bytes().to_vec(),
@@ -134,8 +139,11 @@ fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
     }
 }
 
-fn places(point: &ProbePoint, settings: &Settings) -> Result<Vec<Place>, ProbeError> {
-    let open = |path: &Path| Elf::open(path, &Budget::default()).map_err(ProbeError::File);
+fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, ProbeError> {
+    let open = |path: &Path| {
+        let path = files::found(path, searched);
+        Elf::open(&path, &Budget::default()).map_err(ProbeError::File)
+    };
     match (&point.code, &point.site) {
         (ProbedCode::File(path), ProbeSite::Function { name, offset }) => {
             functions::places(&open(path)?, name, *offset)
@@ -148,7 +156,7 @@ fn places(point: &ProbePoint, settings: &Settings) -> Result<Vec<Place>, ProbeEr
             marked(&[open(path)?], provider, name)
         }
         (_, ProbeSite::Marker { provider, name }) => {
-            marked(&recorded::files(settings)?, provider, name)
+            marked(&recorded::files(searched)?, provider, name)
         }
         _ => Err(ProbeError::NoFile),
     }

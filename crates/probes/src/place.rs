@@ -1,6 +1,6 @@
 //! Where a probe is, as the kernel wants it: a file and an offset in it.
 
-use crate::probes::error::ProbeError;
+use crate::error::ProbeError;
 use rprof_base::Svma;
 use rprof_images::Elf;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The files of what is recorded, in which markers without a path are looked for.
 
-use crate::probes::error::ProbeError;
-use crate::{Settings, Watch};
+use crate::error::ProbeError;
+use crate::searched::Searched;
 use rprof_abi::MapsLine;
 use rprof_images::{Elf, ElfError};
 use rprof_process::process_of;
@@ -17,13 +17,11 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Why there is none.
-pub(super) fn files(settings: &Settings) -> Result<Vec<Elf>, ProbeError> {
-    match &settings.watch {
-        Watch::Processes(ids) | Watch::Threads(ids) => mapped_by(ids),
-        _ => {
-            let command = settings.command.first().ok_or(ProbeError::NoFile)?;
-            Ok(vec![file_of(command)?])
-        }
+pub(super) fn files(searched: Searched<'_>) -> Result<Vec<Elf>, ProbeError> {
+    match searched {
+        Searched::Tasks(ids) => mapped_by(ids),
+        Searched::Command(command) => Ok(vec![file_of(command)?]),
+        Searched::Nowhere => Err(ProbeError::NoFile),
     }
 }
 
@@ -49,7 +47,7 @@ fn is_script(path: &Path) -> bool {
 }
 
 /// Where a command is.
-fn in_path(command: &OsStr) -> Option<PathBuf> {
+pub(crate) fn in_path(command: &OsStr) -> Option<PathBuf> {
     let own = Path::new(command);
     if command.as_bytes().contains(&b'/') {
         return Some(own.to_owned());
@@ -86,7 +84,7 @@ fn mapped_by(ids: &[i32]) -> Result<Vec<Elf>, ProbeError> {
 }
 
 /// Files with code of a task's process, as we see them.
-fn paths_of(id: i32) -> Result<Vec<PathBuf>, ProbeError> {
+pub(crate) fn paths_of(id: i32) -> Result<Vec<PathBuf>, ProbeError> {
     let pid = process_of(id).map_err(|_| ProbeError::Ended { id })?;
     let maps = std::fs::read(format!("/proc/{pid}/maps"));
     let maps = maps.map_err(|source| ProbeError::Unseen { id, source })?;

@@ -1,0 +1,116 @@
+//! Many recordings, each compared with the same ones before: which of them regressed.
+
+use crate::assemble;
+use crate::comparison::{
+    CompareOptions, ComparedEvent, ComparedRow, Comparison, Judged, compare_unmarked,
+};
+use crate::error::DiffError;
+use crate::per::Per;
+use crate::recordings::{NamedRun, Recordings};
+
+/// A recording, compared with those before.
+#[derive(Clone, Debug)]
+pub struct ComparedRecording {
+    /// What it is called.
+    pub name: String,
+    /// What changed.
+    pub comparison: Comparison,
+}
+
+impl ComparedRecording {
+    /// Whether a total or a function is beyond noise, and more than before.
+    pub fn has_regressed(&self) -> bool {
+        let events = self.comparison.events.iter();
+        events.flat_map(ComparedEvent::judged).any(is_more)
+    }
+}
+
+impl ComparedEvent {
+    /// All that was judged of it.
+    fn judged(&self) -> impl Iterator<Item = &Judged> {
+        let rows = self.rows.iter();
+        let rows = rows.flat_map(|row| [&row.own].into_iter().chain(&row.children));
+        self.total.iter().chain(rows)
+    }
+
+    /// How many functions changed beyond noise: more of them, less of them.
+    pub(crate) fn n_sure(&self) -> (usize, usize) {
+        let count = |is_it: fn(&Judged) -> bool| {
+            let rows = self.rows.iter();
+            let has_it = |row: &&ComparedRow| is_it(&row.own) || row.children.iter().any(is_it);
+            rows.filter(has_it).count()
+        };
+        (count(is_more), count(is_less))
+    }
+
+    /// The row that grew most beyond noise, of its own samples if any did; else the one that shrank most.
+    pub(crate) fn most_changed(&self) -> Option<(&ComparedRow, &Judged)> {
+        let own = self.rows.iter().map(|row| (row, &row.own));
+        let children = self.rows.iter();
+        let children = children.filter_map(|row| Some((row, row.children.as_ref()?)));
+        let largest = |is_it: fn(&Judged) -> bool| {
+            let of = |(_, judged): &(&ComparedRow, &Judged)| judged.estimate.moved().abs();
+            let by_size = |one: &_, other: &_| f64::total_cmp(&of(one), &of(other));
+            let own = own.clone().filter(|(_, judged)| is_it(judged));
+            let children = children.clone().filter(|(_, judged)| is_it(judged));
+            own.max_by(by_size).or_else(|| children.max_by(by_size))
+        };
+        largest(is_more).or_else(|| largest(is_less))
+    }
+}
+
+fn is_more(judged: &Judged) -> bool {
+    judged.is_sure && judged.estimate.moved() > 0.0
+}
+
+fn is_less(judged: &Judged) -> bool {
+    judged.is_sure && judged.estimate.moved() < 0.0
+}
+
+/// Compares each recording after with all before, in their order. False discoveries are bounded over all of them, and
+/// conditions are asked of each.
+///
+/// # Errors
+/// [`DiffError`] where one of them cannot be compared as asked.
+pub fn compare_each(
+    recordings: &Recordings,
+    options: &CompareOptions,
+) -> Result<Vec<ComparedRecording>, DiffError> {
+    let per = options.per.clone();
+    let options = CompareOptions {
+        per: Some(per.unwrap_or_else(|| Per::default_of(recordings))),
+        n_comparisons: recordings.after.len(),
+        ..options.clone()
+    };
+    let mut pair = Recordings {
+        before: recordings.before.clone(),
+        after: Vec::new(),
+    };
+    let mut compared = Vec::with_capacity(recordings.after.len());
+    for one in &recordings.after {
+        compared.push(compared_alone(&mut pair, one.clone(), &options)?);
+    }
+    let events = compared.iter_mut();
+    assemble::mark(events.flat_map(|one| &mut one.comparison.events), &options);
+    let comparisons = compared.iter_mut().map(|one| &mut one.comparison);
+    comparisons.for_each(Comparison::say_of_events);
+    Ok(compared)
+}
+
+fn compared_alone(
+    pair: &mut Recordings,
+    one: NamedRun,
+    options: &CompareOptions,
+) -> Result<ComparedRecording, DiffError> {
+    let name = one.name.clone();
+    pair.after = vec![one];
+    match compare_unmarked(pair, options) {
+        Ok(comparison) => Ok(ComparedRecording { name, comparison }),
+        // Who asks for the function knows of which recording it is.
+        Err(error @ DiffError::UnknownName { .. }) => Err(error),
+        Err(why) => Err(DiffError::Each {
+            recording: name,
+            why: Box::new(why),
+        }),
+    }
+}

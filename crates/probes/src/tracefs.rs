@@ -1,0 +1,52 @@
+//! tracefs, where probes are defined.
+
+use rprof_events::Sources;
+use rprof_ringbuf::sys::detached_tracefs;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// The files that definitions are written into: of the kernel's functions, and of files.
+pub(crate) const KPROBES: &str = "kprobe_events";
+pub(crate) const UPROBES: &str = "uprobe_events";
+
+/// tracefs: where it is mounted, or a mount of our own, which nobody else sees and which goes away with us.
+#[derive(Debug)]
+pub(crate) struct Tracefs {
+    root: PathBuf,
+    /// What `root` is a path of.
+    _own: Option<OwnedFd>,
+}
+
+impl Tracefs {
+    /// # Errors
+    /// It is not mounted, and may not be.
+    pub(crate) fn open() -> io::Result<Self> {
+        let root = Sources::default().tracefs;
+        if root.join(UPROBES).exists() || root.join(KPROBES).exists() {
+            return Ok(Self { root, _own: None });
+        }
+        let own = detached_tracefs()?;
+        Ok(Self {
+            root: PathBuf::from(format!("/proc/self/fd/{}", own.as_raw_fd())),
+            _own: Some(own),
+        })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Appends a line: opened otherwise, all definitions would go.
+    pub(crate) fn append(&self, file: &str, line: &str) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file = options.append(true).open(self.root.join(file))?;
+        // The kernel takes a line with one call.
+        file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    pub(crate) fn read(&self, file: impl AsRef<Path>) -> io::Result<String> {
+        std::fs::read_to_string(self.root.join(file))
+    }
+}

@@ -1,0 +1,21 @@
+//! Whose self time inlined code is.
+
+use rprof_profile::SelfTime;
+
+/// The same for all that have rows.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct SelfTimeArgs {
+    /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, not of the inlined
+    /// function
+    #[arg(long)]
+    self_by_symbol: bool,
+}
+
+impl SelfTimeArgs {
+    pub(crate) fn self_time(self) -> SelfTime {
+        match self.self_by_symbol {
+            true => SelfTime::Symbol,
+            false => SelfTime::Innermost,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What `rprof diff` finds beyond noise, for pictures of the same two recordings.
+
+use super::reading::progress;
+use crate::say;
+use anyhow::{Context, Result};
+use rprof_analysis::{GroupBy, Options, SortMode, load_run};
+use rprof_diff::{NamedRun, Per, Recordings, sure_changes};
+use rprof_perfdata::Reader;
+use rprof_profile::difference::{Scaling, SideSpans, SureChanges};
+use rprof_profile::{EventKind, NodeKey};
+
+/// Reads a recording as `rprof diff` does, with the filters that a picture has.
+pub(super) fn load(reader: &Reader, name: String, options: &Options) -> Result<NamedRun> {
+    let options = Options {
+        nodes: NodeKey::Function,
+        stacks: reader.has_call_chains(),
+        mode: SortMode::Normal,
+        group_by: GroupBy {
+            names: false,
+            ..GroupBy::default()
+        },
+        ..options.clone()
+    };
+    let mut progress = progress(reader);
+    let mut show = |share| progress.show(share);
+    let run = load_run(reader, &options, Recordings::BLOCKS, &mut show);
+    let run = run.with_context(|| format!("reading {name}"))?;
+    Ok(NamedRun { name, run })
+}
+
+/// Two recordings, compared in one way.
+pub(super) struct SureEvents {
+    /// How sides are made comparable.
+    pub(super) scaling: Scaling,
+    /// By name of the event before.
+    events: Vec<(String, SureChanges)>,
+}
+
+impl SureEvents {
+    /// Compares by what is asked for; else as `rprof diff` does.
+    pub(super) fn of(recordings: &Recordings, asked: Option<Per>) -> Result<Self> {
+        let per = asked.unwrap_or_else(|| Per::default_of(recordings));
+        let events = sure_changes(recordings, &per)?;
+        let (before_ns, after_ns) = recordings.spans_ns();
+        let scaling = match per {
+            Per::Event => Scaling::Shares,
+            Per::Time => Scaling::PerSecond(SideSpans {
+                before_ns,
+                after_ns,
+            }),
+            Per::Run | Per::CpuTime | Per::Count(_) => Scaling::Recorded,
+        };
+        Ok(Self { scaling, events })
+    }
+
+    /// All ways that the recordings can be compared in, the usual one first.
+    pub(super) fn all(recordings: &Recordings) -> Result<Vec<Self>> {
+        let usual = Per::default_of(recordings);
+        let others = [Per::Run, Per::Time, Per::Event].into_iter();
+        let others = others.filter(|per| *per != usual);
+        let all = [usual.clone()].into_iter().chain(others);
+        let mut all: Vec<Result<Self>> = all.map(|per| Self::of(recordings, Some(per))).collect();
+        match all.iter().any(Result::is_ok) {
+            true => Ok(all.into_iter().flatten().collect()),
+            false => Err(all.swap_remove(0).err().context("nothing to compare")?),
+        }
+    }
+
+    /// What changed in an event; nothing of one that cannot be compared.
+    pub(super) fn changes(&self, name: &str, kind: EventKind) -> SureChanges {
+        let exact = self.events.iter().find(|(known, _)| known == name);
+        let bare = |name| kind.without_modifier(name);
+        let found = exact.or_else(|| {
+            let mut events = self.events.iter();
+            events.find(|(known, _)| bare(known) == bare(name))
+        });
+        found
+            .map(|(_, changes)| changes.clone())
+            .unwrap_or_default()
+    }
+}
+
+/// Says that a picture has no colours, and what would give it some.
+pub(super) fn say_if_none(changes: &SureChanges) {
+    if changes.functions.is_empty() && changes.total.is_none() {
+        say::line(
+            "no function changed beyond noise: nothing is coloured (several recordings a side tell more: rprof diff \
+             BEFORE.. -- AFTER..)",
+        );
+    }
+}
