@@ -87,9 +87,7 @@ fn libraries_are_found_by_their_names() {
     let Some(program) = program(test) else { return };
     let Some(_live) = live(test) else { return };
     let (out, path) = (program.file("perf.data"), program.path());
-    let own = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let mut words = own.split_whitespace();
-    let libc = words.find(|word| word.contains("/libc.so")).unwrap();
+    let libc = common::libc();
     let name = libc.rsplit('/').next().unwrap();
     let event = format!("uprobe:{name}:fork");
     let said = record(&out, &["-e", &event], &[&path]);

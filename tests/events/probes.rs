@@ -100,7 +100,9 @@ fn a_burst_is_kept_whole_while_others_run_the_same_code() {
     let event = format!("uprobe:{}:hit", path.display());
     let mut other = Running::start(tool(&path).arg("loop"));
     assert_eq!(other.line(), "loops");
-    let said = record(&out, &["-e", &event], &[path.as_os_str(), "burst".as_ref()]);
+    // Room for all of it, whatever other CPUs there are.
+    let options = ["-m", "16M", "-e", &event];
+    let said = record(&out, &options, &[path.as_os_str(), "burst".as_ref()]);
     // The command and its child: all of their hits, and nobody else's.
     assert_eq!(sums(&out), [(event, 3015, 3015)], "{said}");
     assert!(said.contains(", 0 lost"), "{said}");

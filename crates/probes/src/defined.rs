@@ -6,7 +6,7 @@
 //! Source: `Documentation/trace/uprobetracer.rst`, `Documentation/trace/kprobetrace.rst` (v6.12).
 
 use crate::error::DefineError;
-use crate::tracefs::{KPROBES, Tracefs, UPROBES};
+use crate::tracefs::{KPROBES, Tracefs, UPROBES, write_line};
 use rprof_abi::event_type;
 use rprof_events::{Event, ProbePoint, ProbeSite, ProbedCode};
 use std::collections::BTreeSet;
@@ -64,24 +64,23 @@ impl Defined {
 
     fn define(&mut self, event: &mut Event, point: &ProbePoint) -> Result<(), DefineError> {
         let name = self.name_of(event, point);
-        let (file, place, _open) = place_of(event, point).map_err(DefineError::Tracefs)?;
+        let (file, place, _open) = place_of(event, point)?;
         let kind = if is_return(event) { 'r' } else { 'p' };
         let mut definition = format!("{kind}:{}/{name} {place}", self.group);
         for argument in &point.arguments {
             definition = format!("{definition} {argument}");
         }
-        let written = self.tracefs.append(file, &definition);
-        written.map_err(|source| match source.kind() {
-            io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => {
-                DefineError::Tracefs(source)
-            }
-            _ => DefineError::Refused {
-                why: self.why_refused().unwrap_or_else(|| source.to_string()),
-                definition,
-            },
+        let definitions = self.tracefs.open_to_append(file);
+        let mut definitions = definitions.map_err(DefineError::Tracefs)?;
+        write_line(&mut definitions, &definition).map_err(|source| DefineError::Refused {
+            why: self.why_refused().unwrap_or_else(|| source.to_string()),
+            definition,
         })?;
         self.names.push((file, name.clone()));
-        let id = self.id_of(&name).map_err(DefineError::Tracefs)?;
+        let id = self.id_of(&name).map_err(|source| DefineError::NoId {
+            name: name.clone(),
+            source,
+        })?;
         event.tracepoint = Some(format!("{}:{name}", self.group));
         event.attr.kind = event_type::TRACEPOINT;
         (event.attr.config, event.attr.config1, event.attr.config2) = (id, 0, 0);
@@ -108,10 +107,13 @@ impl Defined {
         let arguments = format!("({})", point.arguments.join(","));
         let name = event.name.strip_suffix(&arguments);
         let name = plain_name(name.unwrap_or(&event.name));
-        match self.names.iter().any(|(_, other)| *other == name) {
-            true => format!("{name}_{}", self.names.len()),
-            false => name,
-        }
+        free_name(name, &|name| {
+            self.names.iter().any(|(_, other)| other == name)
+        })
+    }
+
+    fn append(&self, file: &str, line: &str) -> io::Result<()> {
+        write_line(&mut self.tracefs.open_to_append(file)?, line)
     }
 
     /// Removes what others have left, which were killed; or who had our process id before.
@@ -129,7 +131,7 @@ impl Defined {
                 };
                 if owner.is_some_and(is_gone) {
                     // It may be in use by somebody else by now.
-                    let _ = self.tracefs.append(file, &format!("-:{name}"));
+                    let _ = self.append(file, &format!("-:{name}"));
                 }
             }
         }
@@ -145,7 +147,7 @@ impl Drop for Defined {
         let mut tries = 0;
         for (file, name) in &self.names {
             let removal = format!("-:{}/{name}", self.group);
-            while let Err(error) = self.tracefs.append(file, &removal) {
+            while let Err(error) = self.append(file, &removal) {
                 // The events of tasks that are just ending are closed by these.
                 tries += 1;
                 if error.kind() != io::ErrorKind::ResourceBusy || tries > TRIES {
@@ -168,7 +170,10 @@ fn semaphore(event: &Event) -> u64 {
 }
 
 /// The file to define it in, its place as that wants it, and what must stay open until then.
-fn place_of(event: &Event, point: &ProbePoint) -> io::Result<(&'static str, String, Option<File>)> {
+fn place_of(
+    event: &Event,
+    point: &ProbePoint,
+) -> Result<(&'static str, String, Option<File>), DefineError> {
     let offset = event.attr.config2;
     let ProbedCode::File(path) = &point.code else {
         let place = match &point.site {
@@ -178,13 +183,17 @@ fn place_of(event: &Event, point: &ProbePoint) -> io::Result<(&'static str, Stri
         };
         return Ok((KPROBES, place, None));
     };
-    let path = std::path::absolute(path)?;
+    let not_opened = |source| DefineError::File {
+        path: path.clone(),
+        source,
+    };
+    let path = std::path::absolute(path).map_err(not_opened)?;
     // Words end at white space, and comments begin with #.
     let is_word = |byte: &u8| byte.is_ascii_graphic() && *byte != b'#' || *byte >= 0x80;
     let (path, open) = match path.to_str() {
         Some(text) if path.as_os_str().as_bytes().iter().all(is_word) => (text.to_owned(), None),
         _ => {
-            let (file, _) = rprof_untrusted::open(&path)?;
+            let (file, _) = rprof_untrusted::open(&path).map_err(not_opened)?;
             (format!("/proc/self/fd/{}", file.as_raw_fd()), Some(file))
         }
     };
@@ -195,12 +204,24 @@ fn place_of(event: &Event, point: &ProbePoint) -> io::Result<(&'static str, Stri
     Ok((UPROBES, place, open))
 }
 
+/// The name, or one with a number behind it: a definition with a name that is taken would be a second place of the
+/// event that has it.
+fn free_name(name: String, is_taken: &dyn Fn(&str) -> bool) -> String {
+    let mut numbered = (2..).map(|number: u32| format!("{name}_{number}"));
+    match is_taken(&name) {
+        true => numbered.find(|name| !is_taken(name)).unwrap_or_default(),
+        false => name,
+    }
+}
+
 /// The longest name here; the kernel's limit, of 64, is for the group, too.
 const MOST_LETTERS: usize = 40;
 
 /// The last word of an event's name, of letters that the kernel takes.
 fn plain_name(event: &str) -> String {
-    let word = event.rsplit(':').next().unwrap_or_default();
+    // Parameters of an overload have colons of their own.
+    let name = event.split('(').next().unwrap_or_default();
+    let word = name.rsplit(':').next().unwrap_or_default();
     let plain = |letter: char| match letter.is_ascii_alphanumeric() {
         true => letter,
         false => '_',
@@ -260,9 +281,21 @@ mod tests {
             ("uprobe:/usr/lib/x.so:f+0x10", "f_0x10"),
             ("uprobe:/usr/lib/x.so:0x10", "_0x10"),
             ("usdt:/usr/lib/x.so:demo:plain", "plain"),
+            ("uprobe:/usr/lib/x.so:f(int, std::string)", "f"),
         ] {
             assert_eq!(plain_name(event), name);
         }
         assert!(plain_name(&"x".repeat(500)).len() <= MOST_LETTERS);
+    }
+
+    #[test]
+    fn each_probe_has_a_name_of_its_own() {
+        let mut taken: Vec<String> = Vec::new();
+        for name in ["f", "f_2", "f", "f", "f_2"] {
+            let free = free_name(name.to_owned(), &|name| taken.iter().any(|one| one == name));
+            assert!(!taken.contains(&free), "{free}");
+            taken.push(free);
+        }
+        assert_eq!(taken, ["f", "f_2", "f_3", "f_4", "f_2_2"]);
     }
 }

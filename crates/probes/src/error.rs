@@ -22,6 +22,22 @@ pub enum DefineError {
     /// There is no tracefs that can be written.
     #[error("probes are defined in tracefs, which cannot be written ({0}): run with sudo")]
     Tracefs(io::Error),
+    /// The file with the probed code cannot be opened.
+    #[error("cannot open {} for a probe: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel took a definition, and does not say which event it is.
+    #[error("the probe '{name}' is defined, and its id cannot be read: {source}")]
+    NoId {
+        /// The probe's name in tracefs.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
     /// The kernel does not take a definition.
     #[error("the kernel does not take the probe '{definition}': {why}")]
     Refused {

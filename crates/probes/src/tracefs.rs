@@ -2,7 +2,7 @@
 
 use rprof_events::Sources;
 use rprof_ringbuf::sys::detached_tracefs;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -38,15 +38,17 @@ impl Tracefs {
         &self.root
     }
 
-    /// Appends a line: opened otherwise, all definitions would go.
-    pub(crate) fn append(&self, file: &str, line: &str) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.append(true).open(self.root.join(file))?;
-        // The kernel takes a line with one call.
-        file.write_all(format!("{line}\n").as_bytes())
+    /// A file to append definitions to: opened otherwise, all that are there would go.
+    pub(crate) fn open_to_append(&self, file: &str) -> io::Result<File> {
+        OpenOptions::new().append(true).open(self.root.join(file))
     }
 
     pub(crate) fn read(&self, file: impl AsRef<Path>) -> io::Result<String> {
         std::fs::read_to_string(self.root.join(file))
     }
+}
+
+/// Writes a line with one call, as the kernel takes it.
+pub(crate) fn write_line(file: &mut File, line: &str) -> io::Result<()> {
+    file.write_all(format!("{line}\n").as_bytes())
 }

@@ -42,7 +42,7 @@ pub(super) fn probes(patient: &Patient<'_>) -> Option<Check> {
     let name = "probes (uprobe:)";
     let facts = patient.facts;
     let tried = patient.tried.probe.as_ref()?;
-    // Probes of files show nothing of the kernel: who may define them may have them in tasks of his own.
+    // Probes of files show nothing of the kernel: anyone who can define them can set them in their own tasks.
     if may_define(facts) {
         return Check::fine(name, "can be set in what is recorded");
     }
