@@ -31,6 +31,7 @@ pub use running::{Running, both, record_while, until};
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -224,7 +225,10 @@ pub fn scratch() -> tempfile::TempDir {
             false => PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         }
     });
-    tempfile::tempdir_in(base).unwrap()
+    let dir = tempfile::tempdir_in(base).unwrap();
+    // Mounted nosuid, root's programs below it are a stranger's, and their sources must be everybody's to read.
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    dir
 }
 
 /// Whether programs run that lie below a folder.
@@ -306,4 +310,19 @@ pub fn report(path: &Path, args: &[&str]) -> String {
     run(&mut rprof(["report", "-i", path].iter().chain(args)))
         .ok()
         .stdout
+}
+
+/// The path of the C library that this test runs with, by the names that glibc and musl have for it.
+///
+/// # Panics
+/// If it is linked statically.
+pub fn libc() -> String {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let is_libc = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap();
+        let names = ["libc.so", "libc-", "ld-musl-"];
+        path.starts_with('/') && names.iter().any(|start| name.starts_with(start))
+    };
+    let mut words = maps.split_whitespace();
+    words.find(is_libc).unwrap().to_owned()
 }

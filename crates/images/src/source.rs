@@ -39,7 +39,7 @@ impl Source {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let (file, meta) = rprof_untrusted::open(path)?;
         let seen_by = process_of(path);
-        let author = match Author::of(&meta) {
+        let author = match Author::of(&file, &meta) {
             // Root of a container is not root here.
             Author::Root if seen_by.is_some() => Author::Anybody,
             author => author,

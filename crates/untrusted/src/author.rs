@@ -3,10 +3,13 @@
 //! DWARF names source files, and anybody may write DWARF. Root would print `/etc/shadow` for a stranger
 //! whose program says that its code was compiled from it. So the kernel opens such a file for a thread
 //! that has the rights of the [`Author`], and no others: it walks every folder and follows every link as
-//! that user would, and access lists count.
+//! that user would, and access lists count. Where root may not take a user's rights (a container without
+//! `CAP_SETUID`), mode bits decide.
+
+mod by_mode;
 
 use crate::Seen;
-use rustix::fs::{FsWord, fstatfs};
+use rustix::fs::{FsWord, StatVfsMountFlags, fstatfs, fstatvfs};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, set_capabilities, set_thread_groups, set_thread_res_gid,
@@ -20,20 +23,30 @@ use std::path::Path;
 /// Who may have written what a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Author {
-    /// Root, and nobody else.
+    /// Root, and nobody else. Not on a file system that is mounted `nosuid`: a user may have brought it (a USB
+    /// stick, FUSE), and whoever makes a file system says who owns its files. The kernel does not believe them
+    /// either: no program there runs as its owner.
     Root,
     /// The user with this id, who owns the file.
     User(u32),
-    /// Nobody knows: others may write to the file, or it is a copy of what a stranger made.
+    /// Nobody knows: others may write to the file, a user may have brought its file system, or it is a copy of what
+    /// a stranger made.
     Anybody,
 }
 
 impl Author {
-    /// Of a file, by its owner and permissions.
-    pub fn of(meta: &Metadata) -> Self {
-        let others = if meta.gid() == 0 { 0o002 } else { 0o022 };
-        match meta.uid() {
-            0 if meta.mode() & others == 0 => Self::Root,
+    /// Of an open file, by its owner, its permissions and how its file system is mounted.
+    pub fn of(file: &File, meta: &Metadata) -> Self {
+        // A file system that does not say how it is mounted is not believed.
+        let mount = fstatvfs(file).map_or(StatVfsMountFlags::NOSUID, |stat| stat.f_flag);
+        Self::by((meta.uid(), meta.gid()), meta.mode(), mount)
+    }
+
+    fn by((owner, group): (u32, u32), mode: u32, mount: StatVfsMountFlags) -> Self {
+        let others = if group == 0 { 0o002 } else { 0o022 };
+        let is_believed = !mount.contains(StatVfsMountFlags::NOSUID);
+        match owner {
+            0 if is_believed && mode & others == 0 => Self::Root,
             0 => Self::Anybody,
             user => Self::User(user),
         }
@@ -110,20 +123,37 @@ fn open_named(path: &Path) -> io::Result<(File, Metadata)> {
 
 /// The same with the rights of another user, who is in no group.
 fn open_as(path: &Path, user: u32) -> io::Result<(File, Metadata)> {
-    let with_rights = || {
-        take_rights(user)?;
-        open_named(path)
-    };
+    let with_rights = || take_rights(user).map(|()| open_named(path));
     // Rights are a thread's, and what it has given up it does not get back.
     let opened = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, with_rights)?;
         let panicked = |_| io::Error::other("the thread that opens it failed");
-        thread.join().map_err(panicked)?
-    });
-    opened.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => refused(user),
-        _ => error,
-    })
+        thread.join().map_err(panicked)
+    })?;
+    match opened {
+        Err(no_rights) => open_by_mode(path, user, &no_rights),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(user)),
+        Ok(opened) => opened,
+    }
+}
+
+/// The same where the rights of the user cannot be taken: opened with our own, and given out if mode bits allow it.
+fn open_by_mode(path: &Path, user: u32, no_rights: &io::Error) -> io::Result<(File, Metadata)> {
+    let (file, meta) = open_named(path)?;
+    // In a user namespace, all users who have no id there look like `NOBODY`: they are not one owner.
+    let owner = (user != NOBODY).then_some(user);
+    let who = match by_mode::may_read(&file, owner) {
+        Ok(true) => return Ok((file, meta)),
+        Ok(false) if owner.is_none() => return Err(refused(user)),
+        Ok(false) => "not everybody may read it".to_owned(),
+        Err(error) => format!("it is not known who may read it: {error}"),
+    };
+    let why = match no_rights.kind() {
+        io::ErrorKind::PermissionDenied => "no CAP_SETUID or CAP_SETGID".to_owned(),
+        _ => no_rights.to_string(),
+    };
+    let what = format!("cannot take the rights of uid {user} ({why}), and {who}");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
 }
 
 /// Has the rights of a user from now on, in this thread alone. Its real id stays: the user may not send signals
@@ -164,24 +194,63 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_its_owners_unless_others_may_write_to_it() {
+    fn a_file_is_its_owners_unless_others_may_write_to_it_or_brought_it() {
+        let suid = StatVfsMountFlags::RELATIME;
+        let nosuid = StatVfsMountFlags::NODEV | StatVfsMountFlags::NOSUID;
+        for (ids, mode, there, brought) in [
+            ((0, 0), 0o755, Author::Root, Author::Anybody),
+            ((0, 0), 0o775, Author::Root, Author::Anybody),
+            ((0, 0), 0o757, Author::Anybody, Author::Anybody),
+            ((0, OTHER), 0o755, Author::Root, Author::Anybody),
+            ((0, OTHER), 0o775, Author::Anybody, Author::Anybody),
+            ((OTHER, 0), 0o777, Author::User(OTHER), Author::User(OTHER)),
+        ] {
+            assert_eq!(Author::by(ids, mode, suid), there, "{ids:?} {mode:o}");
+            assert_eq!(Author::by(ids, mode, nosuid), brought, "{ids:?} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn how_the_file_system_of_an_open_file_is_mounted_counts() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let author = |mode: u32| {
-            set_permissions(file.path(), Permissions::from_mode(mode)).unwrap();
-            Author::of(&file.path().metadata().unwrap())
+        set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
+        let author = Author::of(file.as_file(), &file.as_file().metadata().unwrap());
+        let mount = rustix::fs::statvfs(file.path()).unwrap().f_flag;
+        let expected = match rustix::process::geteuid().as_raw() {
+            0 if mount.contains(StatVfsMountFlags::NOSUID) => Author::Anybody,
+            0 => Author::Root,
+            own => Author::User(own),
         };
-        match rustix::process::geteuid().as_raw() {
-            0 => {
-                chown(file.path(), Some(0), Some(0)).unwrap();
-                assert_eq!(author(0o755), Author::Root);
-                assert_eq!(author(0o775), Author::Root);
-                assert_eq!(author(0o757), Author::Anybody);
-                chown(file.path(), None, Some(OTHER)).unwrap();
-                assert_eq!(author(0o775), Author::Anybody);
-                chown(file.path(), Some(OTHER), None).unwrap();
-                assert_eq!(author(0o777), Author::User(OTHER));
-            }
-            own => assert_eq!(author(0o777), Author::User(own)),
+        assert_eq!(author, expected);
+    }
+
+    #[test]
+    fn who_cannot_take_rights_says_so_and_goes_by_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        write(&path, "text").unwrap();
+        set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = |user| {
+            let error = open_by_mode(&path, user, &denied).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+            error.to_string()
+        };
+        assert_eq!(
+            error(OTHER),
+            "cannot take the rights of uid 54321 (no CAP_SETUID or CAP_SETGID), and not everybody may read it"
+        );
+        assert_eq!(
+            error(NOBODY),
+            "not everybody may read it, and it is not known who names it"
+        );
+        let own = rustix::process::geteuid().as_raw();
+        if own != NOBODY {
+            assert!(open_by_mode(&path, own, &denied).is_ok());
+        }
+        for path in ["/dev/null", "/proc/self/environ"] {
+            let error = open_by_mode(Path::new(path), own, &denied).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{path}");
         }
     }
 
@@ -239,7 +308,7 @@ mod tests {
         let other = [Author::Root, Author::User(OTHER)];
         for name in ["secret", "link"] {
             let error = text(&path(name), &other).unwrap_err();
-            assert!(error.starts_with("uid 54321"), "{error}");
+            assert!(error.contains("uid 54321"), "{error}");
             let error = text(&path(name), &[Author::Anybody]).unwrap_err();
             assert!(error.starts_with("not everybody"), "{error}");
         }
