@@ -244,6 +244,20 @@ pub fn is_root(test: &str) -> bool {
     is_root
 }
 
+/// Whether we may attach to processes that are not our children (Yama's `ptrace_scope`).
+pub fn attaches(test: &str) -> bool {
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    let may = match scope.trim() {
+        "" | "0" => true,
+        "1" | "2" => am_root(),
+        _ => false,
+    };
+    if !may {
+        not_run(test, &format!("kernel.yama.ptrace_scope={}", scope.trim()));
+    }
+    may
+}
+
 /// The folder with recordings by other tools.
 pub fn corpus(test: &str) -> Option<PathBuf> {
     let dir = std::env::var_os("RPROF_CORPUS").map(PathBuf::from);

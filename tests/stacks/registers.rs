@@ -1,6 +1,8 @@
 //! Debug registers: deep stacks are proved by one of them, and everybody else comes first.
 
-use crate::common::{Running, alone, has, not_run, number_before, record_while, rprof, run, tool};
+use crate::common::{
+    Running, alone, attaches, has, not_run, number_before, record_while, rprof, run, tool,
+};
 use crate::samples::program;
 
 /// Goes deeper than any dump, works a while, and changes four words there, six times each. With an argument, it
@@ -28,6 +30,57 @@ const CHANGES: &str = r#"
     }
     int main(int argc, char **argv) { down(200, argc > 1); return 0; }"#;
 
+/// Opens a breakpoint of its own thread, for one of four words.
+const WATCH: &str = r"
+    #define _GNU_SOURCE
+    #include <linux/hw_breakpoint.h>
+    #include <linux/perf_event.h>
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    static long words[4];
+    NOINLINE int watch(long *word) {
+        struct perf_event_attr attr;
+        memset(&attr, 0, sizeof attr);
+        attr.size = sizeof attr;
+        attr.type = PERF_TYPE_BREAKPOINT;
+        attr.bp_type = HW_BREAKPOINT_W;
+        attr.bp_addr = (unsigned long)word;
+        attr.bp_len = 8;
+        attr.exclude_kernel = attr.exclude_hv = 1;
+        return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+";
+
+/// Whether a program gets that many of the CPU's breakpoints while nobody records it: without them gdb steps
+/// through all code.
+#[track_caller]
+fn has_breakpoints(test: &str, wanted: u64) -> bool {
+    let main = r#"
+    int main(void) {
+        int n = 0;
+        while (n < 4 && watch(&words[n]) >= 0) n++;
+        printf("%d breakpoints\n", n);
+        return 0;
+    }"#;
+    let Some(program) = program(test, &format!("{WATCH}{main}")) else {
+        return false;
+    };
+    let said = run(&mut tool(program.path())).ok().stdout;
+    let has_all = number_before(&said, " breakpoints") >= Some(wanted);
+    if !has_all {
+        not_run(
+            test,
+            &format!(
+                "it takes {wanted} of the CPU's breakpoints: {}",
+                said.trim_end()
+            ),
+        );
+    }
+    has_all
+}
+
 /// gdb's commands to see all changes of some words, from where it is.
 fn watching(words: &[&str]) -> Vec<String> {
     let watches = words.iter().map(|word| format!("watch {word}"));
@@ -47,7 +100,7 @@ fn n_changes(gdb: &str) -> usize {
 #[test]
 fn a_debugger_has_all_registers_of_what_it_runs() {
     let test = "a_debugger_has_all_registers_of_what_it_runs";
-    if !has(test, "gdb", "gdb") {
+    if !has(test, "gdb", "gdb") || !has_breakpoints(test, 4) {
         return;
     }
     let Some(program) = program(test, CHANGES) else {
@@ -70,7 +123,7 @@ fn a_debugger_has_all_registers_of_what_it_runs() {
 #[test]
 fn a_debugger_that_attaches_to_a_deep_program_gets_its_register_back() {
     let test = "a_debugger_that_attaches_to_a_deep_program_gets_its_register_back";
-    if !has(test, "gdb", "gdb") {
+    if !has(test, "gdb", "gdb") || !attaches(test) || !has_breakpoints(test, 3) {
         return;
     }
     let Some(program) = program(test, CHANGES) else {
@@ -102,25 +155,6 @@ fn a_deep_program_gets_all_breakpoints_that_it_opens() {
     let test = "a_deep_program_gets_all_breakpoints_that_it_opens";
     // It tries again until it has four, for at most 20 seconds: registers come back in milliseconds.
     let source = r#"
-        #define _GNU_SOURCE
-        #include <linux/hw_breakpoint.h>
-        #include <linux/perf_event.h>
-        #include <stdio.h>
-        #include <string.h>
-        #include <sys/syscall.h>
-        #include <unistd.h>
-        static long words[4];
-        NOINLINE int watch(long *word) {
-            struct perf_event_attr attr;
-            memset(&attr, 0, sizeof attr);
-            attr.size = sizeof attr;
-            attr.type = PERF_TYPE_BREAKPOINT;
-            attr.bp_type = HW_BREAKPOINT_W;
-            attr.bp_addr = (unsigned long)word;
-            attr.bp_len = 8;
-            attr.exclude_kernel = attr.exclude_hv = 1;
-            return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        }
         NOINLINE void down(int left) {
             volatile char room[1000];
             room[0] = left;
@@ -137,17 +171,12 @@ fn a_deep_program_gets_all_breakpoints_that_it_opens() {
             sink += room[0];
         }
         int main(void) { down(200); return 0; }"#;
-    let Some(program) = program(test, source) else {
-        return;
-    };
-    let alone_it_has = run(&mut tool(program.path())).ok().stdout;
-    if alone_it_has != "4 breakpoints\n" {
-        not_run(
-            test,
-            &format!("four of the CPU's breakpoints: {alone_it_has}"),
-        );
+    if !has_breakpoints(test, 4) {
         return;
     }
+    let Some(program) = program(test, &format!("{WATCH}{source}")) else {
+        return;
+    };
     let live = alone();
     let ran = run(&mut program.recorder(&["-F", "999"], &[])).ok();
     drop(live);

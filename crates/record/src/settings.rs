@@ -197,11 +197,17 @@ pub struct WatchpointUse {
     pub set: u64,
     /// Those whose word was written to.
     pub hit: u64,
-    /// Those that were taken back for a debugger, or for events that the process opened.
+    /// Those that were taken back for a debugger, or for events that the process opened or may have opened.
     pub taken_back: u64,
-    /// Those that were wanted and not set: the debug registers are a debugger's, the process has events of
-    /// its own, or the kernel has no register left.
+    /// Those that were wanted and not set: the debug registers are a debugger's, or the process has, or may
+    /// have, events of its own. It may if it has more than 1,024 files open, or they cannot be listed.
     pub withheld: u64,
+    /// Those that the kernel refused: all debug registers are in use (ENOSPC), the CPU has none, or they are not
+    /// permitted.
+    pub refused: u64,
+    /// Those that were given up since nobody would have taken them back: the thread that does could not be
+    /// started, or was behind.
+    pub unattended: u64,
 }
 
 /// Who records.

@@ -2,6 +2,7 @@
 
 use foldhash::HashMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Whether a task's debug registers are somebody else's. Breakpoints that another process set by an event
@@ -23,11 +24,15 @@ struct OwnEvents {
 const EVENTS_INTERVAL: Duration = Duration::from_millis(50);
 const LOOKING_SHARE: u32 = 100;
 
+/// Files of a process that are looked at: each takes microseconds, and stacks wait meanwhile.
+const MAX_FILES: usize = 1024;
+
 /// Processes that are remembered.
 const MAX_PROCESSES: usize = 1024;
 
 impl Claims {
-    /// Whether a task is traced, or its process has events of its own. What cannot be read counts as such.
+    /// Whether a task is traced, or its process has events of its own. What cannot be read, or would take
+    /// long to read, counts as such.
     pub(super) fn has(&mut self, pid: i32, tid: i32) -> bool {
         is_traced(tid) || self.has_own_events(pid)
     }
@@ -63,13 +68,23 @@ fn is_traced(tid: i32) -> bool {
     tracer.is_none_or(|tracer| tracer.trim_ascii() != b"0")
 }
 
-/// Whether a process has an event open (`anon_inode:[perf_event]`; its descriptor does not say of what kind).
+/// Whether a process has an event open, or so many files that one of them may be.
 fn has_open_events(pid: i32) -> bool {
     let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return true;
     };
-    let mut links = files.flatten().map(|file| fs::read_link(file.path()));
-    links.any(|link| link.is_ok_and(|link| link.as_os_str() == "anon_inode:[perf_event]"))
+    may_have_event(files.flatten().map(|file| fs::read_link(file.path()).ok()))
+}
+
+/// Whether one of these files is an event (`anon_inode:[perf_event]`; its link does not say of what kind), or
+/// there are too many to look at. Those that are closed by now have no link.
+fn may_have_event(mut links: impl Iterator<Item = Option<PathBuf>>) -> bool {
+    let is_event = |link: PathBuf| link.as_os_str() == "anon_inode:[perf_event]";
+    let has_some = links
+        .by_ref()
+        .take(MAX_FILES)
+        .any(|link| link.is_some_and(is_event));
+    has_some || links.next().is_some()
 }
 
 #[cfg(test)]
@@ -101,6 +116,20 @@ mod tests {
             assert!(Claims::default().has(pid, pid));
             drop(counter);
         }
+    }
+
+    #[test]
+    fn of_many_files_only_the_first_are_looked_at_and_all_claim() {
+        let may_have_one = |n_files: usize| {
+            let mut n_looked_at = 0_usize;
+            let links = (0..n_files).map(|_| {
+                n_looked_at += 1;
+                Some(PathBuf::from("/dev/null"))
+            });
+            (may_have_event(links), n_looked_at)
+        };
+        assert_eq!(may_have_one(MAX_FILES), (false, MAX_FILES));
+        assert_eq!(may_have_one(20 * MAX_FILES), (true, MAX_FILES + 1));
     }
 
     #[test]

@@ -53,6 +53,17 @@ enum Watch {
     TakenBack,
 }
 
+/// Why a word is not watched.
+#[derive(Clone, Copy, Debug)]
+enum NotLent {
+    /// The thread's debug registers are, or may be, somebody else's.
+    Claimed,
+    /// The kernel sets none.
+    Refused,
+    /// Nobody would take it back.
+    Unattended,
+}
+
 /// What a watchpoint says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watched {
@@ -83,25 +94,28 @@ const LONGEST_IDLE: Duration = Duration::from_secs(2);
 
 impl Lender {
     /// Watches a word of a thread's memory (AVMA, a multiple of 8); `None` if its debug registers are
-    /// somebody else's, or there is none left.
+    /// somebody else's, the kernel sets none, or nobody would take it back.
     pub(super) fn lend(&mut self, to: Borrower, avma: u64) -> Option<Loan> {
         let lent = match self.claims.has(to.pid, to.tid) {
-            true => None,
+            true => Err(NotLent::Claimed),
             false => self.set(to, avma),
         };
-        match lent {
-            Some(_) => self.counts.set += 1,
-            None => self.counts.withheld += 1,
-        }
-        lent
+        let count = match lent {
+            Ok(_) => &mut self.counts.set,
+            Err(NotLent::Claimed) => &mut self.counts.withheld,
+            Err(NotLent::Refused) => &mut self.counts.refused,
+            Err(NotLent::Unattended) => &mut self.counts.unattended,
+        };
+        *count += 1;
+        lent.ok()
     }
 
-    fn set(&mut self, to: Borrower, avma: u64) -> Option<Loan> {
+    fn set(&mut self, to: Borrower, avma: u64) -> Result<Loan, NotLent> {
         if self.borrowed.is_none() {
             self.borrowed = start_taking_back(&self.returns);
         }
-        let borrowed = self.borrowed.as_ref()?;
-        let watchpoint = Watchpoint::set(to.tid, avma).ok()?;
+        let borrowed = self.borrowed.as_ref().ok_or(NotLent::Unattended)?;
+        let watchpoint = Watchpoint::set(to.tid, avma).map_err(|_| NotLent::Refused)?;
         let state = Arc::new(LoanState {
             pid: to.pid,
             tid: to.tid,
@@ -111,8 +125,9 @@ impl Lender {
             used_ns: AtomicU64::new(0),
         });
         // Without the thread nobody would take it back.
-        borrowed.try_send(Arc::downgrade(&state)).ok()?;
-        Some(Loan {
+        let sent = borrowed.try_send(Arc::downgrade(&state));
+        sent.map_err(|_| NotLent::Unattended)?;
+        Ok(Loan {
             state,
             clock: to.clock,
         })
@@ -274,6 +289,55 @@ mod tests {
         let mut lender = Lender::default();
         assert!(lender.lend(to, 8).is_none());
         let counts = lender.counts();
-        assert_eq!((counts.set, counts.withheld), (0, 1));
+        let withheld = WatchpointUse {
+            withheld: 1,
+            ..WatchpointUse::default()
+        };
+        assert_eq!(counts, withheld);
+    }
+
+    /// What is counted if a word of a process is to be watched that nobody has a claim to.
+    fn counts_of(lender: &mut Lender, avma: u64) -> WatchpointUse {
+        let mut sleep = std::process::Command::new("sleep");
+        let mut child = sleep.arg("60").spawn().unwrap();
+        let id = i32::try_from(child.id()).unwrap();
+        let to = Borrower {
+            pid: id,
+            tid: id,
+            clock: Clock::Monotonic,
+        };
+        let lent = lender.lend(to, avma);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(lent);
+        lender.counts()
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_is_nobodys_claim() {
+        // User code cannot write there: the kernel watches no such word for it.
+        let counts = counts_of(&mut Lender::default(), u64::MAX - 7);
+        let refused = WatchpointUse {
+            refused: 1,
+            ..WatchpointUse::default()
+        };
+        assert_eq!(counts, refused);
+    }
+
+    #[test]
+    fn a_register_that_nobody_would_take_back_is_not_lent() {
+        // Without a receiver it is as if the thread had not come to it.
+        let mut lender = Lender {
+            borrowed: Some(bounded(1).0),
+            ..Lender::default()
+        };
+        let counts = counts_of(&mut lender, 8);
+        // Where no breakpoint can be opened, the kernel says so first.
+        let unattended = WatchpointUse {
+            unattended: 1 - counts.refused,
+            refused: counts.refused,
+            ..WatchpointUse::default()
+        };
+        assert_eq!(counts, unattended);
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
     if verbosity > 0 {
         say::line(cost(summary));
-        if let Some(how) = watchpoints(summary) {
+        let completed = summary.stacks.as_ref().map_or(0, |stacks| stacks.completed);
+        if let Some(how) = watchpoints(summary.watchpoints, completed) {
             say::line(how);
         }
     }
@@ -196,21 +197,33 @@ fn cost(summary: &Summary) -> String {
 }
 
 /// How deep stacks were proved; `None` if none was deep.
-fn watchpoints(summary: &Summary) -> Option<String> {
+fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
+    if used == WatchpointUse::default() {
+        return None;
+    }
     let WatchpointUse {
         set,
         hit,
         taken_back,
         withheld,
-    } = summary.watchpoints;
-    let completed = summary.stacks.as_ref().map_or(0, |stacks| stacks.completed);
-    (set + withheld > 0).then(|| {
-        format!(
-            "deep stacks: {completed} completed by {} ({hit} hit, {taken_back} taken back for a debugger or events \
-             of the program, {withheld} withheld for these; --no-watchpoints sets none)",
-            Counted::new(set, "watchpoint", "watchpoints")
-        )
-    })
+        refused,
+        unattended,
+    } = used;
+    let refused = match refused {
+        0 => String::new(),
+        n => {
+            format!(", {n} refused by the kernel (all in use, none on this CPU, or not permitted)")
+        }
+    };
+    let unattended = match unattended {
+        0 => String::new(),
+        n => format!(", {n} not set since no thread would have taken them back in time"),
+    };
+    Some(format!(
+        "deep stacks: {completed} completed by {}: {hit} hit, {taken_back} taken back and {withheld} withheld \
+         for a debugger or events that the program may have{refused}{unattended}; --no-watchpoints sets none",
+        Counted::new(set, "watchpoint", "watchpoints")
+    ))
 }
 
 /// What was given up to stay within the budget; `None` if nothing was.
@@ -431,6 +444,18 @@ mod tests {
         let numbers = said.split(", ").map(|one| one.split(' ').next().unwrap());
         let sum: u64 = numbers.map(|number| number.parse::<u64>().unwrap()).sum();
         assert_eq!(sum, ends.reasons.iter().map(|one| one.stacks).sum::<u64>());
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_is_not_said_to_be_a_debuggers() {
+        let used = WatchpointUse {
+            refused: 37,
+            ..WatchpointUse::default()
+        };
+        let said = watchpoints(used, 0).unwrap();
+        let claimed = "0 taken back and 0 withheld for a debugger";
+        assert!(said.contains(claimed) && said.contains(", 37 refused by the kernel ("));
+        assert_eq!(watchpoints(WatchpointUse::default(), 0), None);
     }
 
     #[test]
