@@ -231,7 +231,7 @@ fn a_small_stack_is_enough() {
         run(shell.current_dir(dir.path())).ok()
     };
     small("--help");
-    let limit = small("record -q -e cpu-clock -F 999 -- sh -c 'ulimit -s'");
+    let limit = small("record -q -e page-faults:u -c 1 -- sh -c 'ulimit -s'");
     assert_eq!(limit.stdout.trim(), "64", "the command has its limit");
     for words in ["report", "script", "flame"] {
         small(words);

@@ -73,7 +73,7 @@ impl ThreadState {
         let fields: Vec<&str> = rest.split_whitespace().collect();
         // proc(5) counts from 1, with id and name.
         let field = |number: usize| fields.get(number - 3).copied();
-        let ticks = |number| field(number)?.parse::<u32>().ok().map(u64::from);
+        let ticks = |number| field(number)?.parse::<u64>().ok();
         Some(Self {
             comm: stat.get(begin + 1..end)?.to_vec(),
             is_running: field(3)? == "R",

@@ -40,7 +40,6 @@ impl Run<'_> {
         let over = ended.as_ref().ok().copied();
         let interrupts = Rc::clone(&self.interrupts);
         let is_sampled_by_time = self.is_sampled_by_time();
-        let is_command = self.settings.watch == Watch::Command;
         let closed = self.close(ended, note);
         if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
             note(Note::WritingFailed(source.to_string()));
@@ -55,14 +54,9 @@ impl Run<'_> {
         // If the time was over, or the file full, the recording succeeded, whatever became of the command.
         let is_by_us = matches!(over, Some(Over::Time | Over::Size));
         let ended_with = ended_with.filter(|_| !is_by_us);
-        let used = child.as_ref().and_then(Child::cpu_time);
-        let used = used
-            .filter(|_| is_command)
-            .map(|used| used.user + used.system);
-        let used = used.and_then(|used| u64::try_from(used.as_nanos()).ok());
         match closed {
             Ok(summary) => Ok(Summary {
-                ran_ns: summary.ran_ns.or(used).filter(|_| is_sampled_by_time),
+                ran_ns: summary.ran_ns.filter(|_| is_sampled_by_time),
                 status: ended_with,
                 ended_by: stopped_by.filter(|_| over == Some(Over::Interrupted)),
                 ..summary
@@ -255,7 +249,8 @@ impl Run<'_> {
         is_frequency && self.settings.watch != Watch::All && self.settings.is_for_all_time()
     }
 
-    /// The time that a clock among the events has counted, of all threads.
+    /// The time that a clock among the events has counted, of all threads. What `wait4` says would lack processes
+    /// that nobody waited for.
     fn clocked_ns(&self) -> Option<u64> {
         let is_by_thread = self.drain.lineage.is_none() && !self.opened.is_by_cpu();
         let clocks = [sw::CPU_CLOCK, sw::TASK_CLOCK];

@@ -72,6 +72,12 @@ pub enum Error {
     /// The user asked once more for an end, while stacks were unwound.
     #[error("interrupted again while stacks were unwound: the rest of the recording is lost")]
     GivenUp,
+    /// The user wants an end, and what is read for unwinding does not answer.
+    #[error(
+        "unwinding has made no progress for a minute (a file system that does not answer?): the rest of the recording \
+         is lost"
+    )]
+    NoProgress,
     /// The thread that writes has ended; why is said by another error, if there is one.
     #[error("the writer thread has ended")]
     WriterGone,

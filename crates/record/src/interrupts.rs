@@ -50,6 +50,9 @@ pub(crate) enum NoAnswer {
     Stuck,
     /// The user asked once more for an end, while stacks were unwound.
     GivenUp,
+    /// The user wants an end, and not one record was unwound for [`STEP_TIMEOUT`]: a file that is read for it does not
+    /// answer.
+    NoProgress,
 }
 
 /// How far the thread is that is waited for.
@@ -83,12 +86,16 @@ impl From<NoAnswer> for Error {
             NoAnswer::Gone => Self::WriterGone,
             NoAnswer::Stuck => Self::Stuck,
             NoAnswer::GivenUp => Self::GivenUp,
+            NoAnswer::NoProgress => Self::NoProgress,
         }
     }
 }
 
 /// How long a disk, or the reader of a pipe, may do nothing once the user wants an end.
 const STALL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long one step of unwinding may take once the user wants an end: reading a large file is one.
+const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often waits that no signal ends ask whether one came.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -242,6 +249,7 @@ fn no_answer(at: Step, wish: Wish, since: Duration) -> Option<NoAnswer> {
     match at {
         Step::Writing if wish == Wish::GiveUp || since >= STALL_TIMEOUT => Some(NoAnswer::Stuck),
         Step::Unwinding if wish == Wish::GiveUp => Some(NoAnswer::GivenUp),
+        Step::Unwinding if since >= STEP_TIMEOUT => Some(NoAnswer::NoProgress),
         Step::Writing | Step::Unwinding => None,
     }
 }
@@ -258,11 +266,14 @@ mod tests {
 
     #[test]
     fn only_an_output_that_takes_nothing_is_given_up_by_itself() {
-        let long = Duration::from_secs(3600);
+        let (long, below) = (STEP_TIMEOUT, STEP_TIMEOUT.mul_f64(0.9));
         let (stop, give_up) = (Wish::Stop, Wish::GiveUp);
         assert_eq!(no_answer(Step::Writing, stop, Duration::ZERO), None);
         assert_eq!(no_answer(Step::Writing, stop, long), Some(NoAnswer::Stuck));
-        assert_eq!(no_answer(Step::Unwinding, stop, long), None);
+        assert_eq!(no_answer(Step::Unwinding, stop, below), None);
+        // A file system that does not answer.
+        let no_progress = Some(NoAnswer::NoProgress);
+        assert_eq!(no_answer(Step::Unwinding, stop, long), no_progress);
         let now = Duration::ZERO;
         assert_eq!(
             no_answer(Step::Writing, give_up, now),
