@@ -20,8 +20,8 @@ pub struct ComparedRecording {
 impl ComparedRecording {
     /// Whether a total or a function is beyond noise, and more than before.
     pub fn has_regressed(&self) -> bool {
-        let events = self.comparison.events.iter();
-        events.flat_map(ComparedEvent::judged).any(is_more)
+        let mut events = self.comparison.events.iter();
+        events.any(ComparedEvent::has_regressed)
     }
 }
 
@@ -31,6 +31,11 @@ impl ComparedEvent {
         let rows = self.rows.iter();
         let rows = rows.flat_map(|row| [&row.own].into_iter().chain(&row.children));
         self.total.iter().chain(rows)
+    }
+
+    /// Whether something of it is more than before, beyond noise.
+    pub(crate) fn has_regressed(&self) -> bool {
+        self.judged().any(is_more)
     }
 
     /// How many functions changed beyond noise: more of them, less of them.

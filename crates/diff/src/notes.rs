@@ -195,7 +195,7 @@ fn missing(one: &NamedRun) -> Option<String> {
 /// What makes an answer of one recording a side surer.
 fn surer(recordings: &Recordings) -> Option<String> {
     recordings.are_single().then(|| {
-        "to be surer, record each side five times or more, by turns, and compare all: rprof diff before1.data before2.data \
+        "to be surer, record each side at least five times, alternating, and compare all: rprof diff before1.data before2.data \
          .. -- after1.data after2.data .."
             .to_owned()
     })

@@ -65,7 +65,7 @@ impl std::fmt::Display for NoFile {
             ),
             Self::Modified => write!(
                 f,
-                "changed since it was mapped, or only touched (no build id was recorded)"
+                "changed since it was mapped, or only touched (no build id was recorded; --symfs takes it as it is)"
             ),
             Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
@@ -74,7 +74,7 @@ impl std::fmt::Display for NoFile {
             Self::BeingWritten => write!(f, "it was written to while it was read"),
             Self::OtherKernel => write!(
                 f,
-                "part of the recorded kernel, and nothing shows that the same kernel runs here"
+                "part of the recorded kernel, and the running kernel is not known to be the same"
             ),
         }
     }

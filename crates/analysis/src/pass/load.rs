@@ -125,7 +125,8 @@ pub(super) fn query_of<'a>(
     (frames, nodes): (WantedFrames, NodeKey),
 ) -> Result<(Query<'a>, Request), Error> {
     // Branches lead to symbols, as processors record them.
-    let inlines = options.inlines && options.mode != SortMode::Branch;
+    let are_seen = frames == WantedFrames::All || options.self_time == SelfTime::Innermost;
+    let inlines = options.inlines && options.mode != SortMode::Branch && are_seen;
     let mut query = Query::of(recording, &options.filter, frames, First::Own)?;
     let WantedPositions {
         in_rows,

@@ -70,8 +70,8 @@ fn write_event(
         })
         .collect();
     // A stable sort: recordings that are alike stay in their order.
-    lines.sort_by(|(one, a), (other, b)| {
-        let regressed = other.has_regressed().cmp(&one.has_regressed());
+    lines.sort_by(|(_, a), (_, b)| {
+        let regressed = b.has_regressed().cmp(&a.has_regressed());
         regressed.then_with(|| total_change(b).total_cmp(&total_change(a)))
     });
     let Some((first, _)) = lines.first() else {

@@ -116,7 +116,7 @@ impl ShownRows<'_> {
             let rows = Counted::new(self.n_small as u64, "row", "rows");
             let least = trimmed(layout.least.percent());
             format!(
-                "{rows} below {least} % on both sides, none beyond noise (--percent-limit 0 shows all)"
+                "{rows} with less than {least} % self on both sides, none beyond noise (--percent-limit 0 shows all)"
             )
         });
         more.into_iter().chain(small).collect()

@@ -149,7 +149,7 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// Inlined functions are no rows of their own
+    /// Give inlined functions no rows of their own
     #[arg(long)]
     pub(crate) no_inline: bool,
 

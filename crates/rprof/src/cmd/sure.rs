@@ -84,7 +84,7 @@ impl SureEvents {
 pub(super) fn say_if_none(changes: &SureChanges) {
     if changes.functions.is_empty() && changes.total.is_none() {
         say::line(
-            "no function changed beyond noise: nothing is coloured (several recordings a side tell more: rprof diff \
+            "no function changed beyond noise: nothing is coloured (several recordings per side tell more: rprof diff \
              BEFORE.. -- AFTER..)",
         );
     }

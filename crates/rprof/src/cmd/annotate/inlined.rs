@@ -77,7 +77,7 @@ impl ShownInlined {
             ),
         };
         format!(
-            "its samples are in code that was inlined into {}{more}: percentages are of that code",
+            "it was inlined into {}{more}: percentages are of that code",
             named.join(", ")
         )
     }
