@@ -59,10 +59,21 @@ impl Change {
     /// From -1 (vanished) to 1 (new); 0 of what may be noise.
     fn degree(&self) -> f64 {
         let (before, after) = self.weights();
-        match self.sure.has(after - before) {
+        match self.sure.has(after - before) && self.is_beyond_counting() {
             true => (after - before) / before.max(after),
             false => 0.0,
         }
+    }
+
+    /// Whether it differs by more than two standard deviations of its number of samples: a function that changed
+    /// may be in many places with a sample or two.
+    fn is_beyond_counting(&self) -> bool {
+        let BothCounts { before, after } = self.counts;
+        let (was, is) = self.weights();
+        // Of a number of samples it is the number; each stands for as much as another.
+        let variance = |weight: f64, samples: u64| weight * weight * ratio(1, samples);
+        let variance = variance(was, before.samples) + variance(is, after.samples);
+        (is - was).abs() > 2.0 * variance.sqrt()
     }
 
     /// Weights, divided.
@@ -229,6 +240,8 @@ mod tests {
             assert_eq!(unsure.color(), Change::ALIKE, "{before} {after}");
         }
         assert!(is_orange(of(100, 400)) && is_orange(of(0, 100)));
+        // A sample or two in a place of a function that changed.
+        assert_eq!((of(0, 1), of(2, 0)), (Change::ALIKE, Change::ALIKE));
         assert!(is_blue(of(400, 400)) && is_blue(of(100, 0)));
         // The more it changed the stronger.
         assert!(of(100, 800).b < of(100, 400).b);

@@ -90,6 +90,17 @@ class Comparison {
   }
 
   /**
+   * Whether a box differs by more than two standard deviations of its number of samples: a function that changed may be
+   * in many places with a sample or two.
+   * @param {BothSums} both
+   */
+  isBeyondCounting(both) {
+    const [was, is] = this.shares(both);
+    const variance = was ** 2 / (both.before.samples || 1) + is ** 2 / (both.after.samples || 1);
+    return Math.abs(is - was) > 2 * Math.sqrt(variance);
+  }
+
+  /**
    * What the sides are compared as.
    * @param {BothSums} both
    */

@@ -205,7 +205,8 @@ class Growing {
     for (let box = 0; box < boxes.n; box++) {
       // Children come after their parents.
       directions[box] = this.standsFor(comparison, this, { node: box, outer: directions[this.parents[box]] });
-      boxes.degrees[box] = comparison.degree(bothOf(sides, box), directions[box]);
+      const both = bothOf(sides, box);
+      boxes.degrees[box] = comparison.isBeyondCounting(both) ? comparison.degree(both, directions[box]) : 0;
     }
   }
 }
