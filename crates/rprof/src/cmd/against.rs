@@ -179,8 +179,15 @@ impl Before {
         let compared = SureEvents::of(&self.with(run), args.against.per())?;
         let scaling = compared.scaling;
         if args.folded {
+            // Both sides count the same.
+            let before = event_called(&self.profile, event.name.raw());
+            let mut counts = before.into_iter().chain([event]).map(Count::for_tools);
+            let count = match counts.any(|count| matches!(count, Count::Weight)) {
+                true => Count::Weight,
+                false => Count::Samples,
+            };
             target::write(output, |out| {
-                let mut lines = tree.lines(Count::for_tools(event), scaling);
+                let mut lines = tree.lines(count, scaling);
                 lines.try_for_each(|line| writeln!(out, "{line}"))
             })?;
             return Ok(Drawn::default());
