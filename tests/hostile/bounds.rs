@@ -134,7 +134,7 @@ fn the_recorder_stays_small_however_many_mappings_live() {
     assert!(is_said, "{}", ran.stderr);
 }
 
-/// The same processes, which have it all before anybody records, and wait until nobody does.
+/// Twelve such processes, which have it all before anybody records, and wait until nobody does.
 const MANY_BEFORE: &str = r#"
     #include <fcntl.h>
     #include <stdio.h>
@@ -145,7 +145,7 @@ const MANY_BEFORE: &str = r#"
         int file = open(args[0], O_RDONLY), ready[2];
         char one;
         if (pipe(ready)) return 1;
-        for (long n = 0; n < 20; n++) {
+        for (long n = 0; n < 12; n++) {
             if (fork() == 0) {
                 for (long i = 0; i < 60000; i++) {
                     char *at = (char *)0x100000000000 + (n << 32) + (i << 13);
@@ -155,7 +155,7 @@ const MANY_BEFORE: &str = r#"
                 _exit(read(0, &one, 1) != 0);
             }
         }
-        for (int n = 0; n < 20; n++) if (read(ready[0], &one, 1) != 1) return 1;
+        for (int n = 0; n < 12; n++) if (read(ready[0], &one, 1) != 1) return 1;
         puts("ready");
         fflush(stdout);
         while (wait(0) > 0) {}

@@ -206,7 +206,7 @@ fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
     let script = "ulimit -f 64; exec \"$0\" record -F 9999 -e cpu-clock -- sh -c \"$1\"";
     let work = format!(
         "{}; dd if=/dev/zero of=full bs=1k count=65 2> said; echo $? > status",
-        burn(500)
+        burn(100)
     );
     let mut shell = tool("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof"), &work]);
@@ -224,15 +224,18 @@ fn a_small_stack_is_enough() {
         return;
     };
     let dir = scratch();
+    // What is too short has no samples to be read.
+    let work = format!("ulimit -s; {}", burn(20));
     let small = |words: &str| {
         let mut shell = tool("sh");
         let script = format!("ulimit -s 64; exec \"$0\" {words}");
-        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rprof")]);
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_rprof"), &work]);
         run(shell.current_dir(dir.path())).ok()
     };
     small("--help");
-    let limit = small("record -q -e page-faults:u -c 1 -- sh -c 'ulimit -s'");
-    assert_eq!(limit.stdout.trim(), "64", "the command has its limit");
+    let recorded = small("record -e cpu-clock -F 999 -- sh -c \"$1\"");
+    assert_eq!(recorded.stdout.trim(), "64", "the command has its limit");
+    assert!(samples(&recorded.stderr) > 0, "{}", recorded.stderr);
     for words in ["report", "script", "flame"] {
         small(words);
     }
