@@ -132,7 +132,16 @@ fn flat_rows_are_the_same_for_files_of_both() {
     };
     for file in &recorded.files {
         let theirs = perf(&["report", "--stdio", "--no-children", "-g", "none"], file);
-        let ours = run(rprof(["report", "--no-children", "-g", "none", "-i"]).arg(file)).ok();
+        let ours = run(rprof([
+            "report",
+            "--self-by-symbol",
+            "--no-children",
+            "-g",
+            "none",
+            "-i",
+        ])
+        .arg(file))
+        .ok();
         let expected = rows(&theirs.stdout);
         assert!(expected.len() >= 2, "{}", theirs.stdout);
         assert_eq!(rows(&ours.stdout), expected, "{}", file.display());

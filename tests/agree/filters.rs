@@ -60,8 +60,12 @@ fn perf(file: &Path, args: &[&str]) -> String {
         .stdout
 }
 
+/// Ours, with the self time of symbols as perf has it.
 fn ours(file: &Path, args: &[&str]) -> String {
-    run(rprof(FLAT).arg("-i").arg(file).args(args)).ok().stdout
+    let mut ours = rprof(FLAT);
+    run(ours.args(["--self-by-symbol", "-i"]).arg(file).args(args))
+        .ok()
+        .stdout
 }
 
 pub(super) fn compare(file: &Path, args: &[&str]) -> Vec<Row> {

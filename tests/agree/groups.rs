@@ -56,9 +56,11 @@ fn headings(table: &str) -> Vec<String> {
 fn compare(file: &Path, args: &[&str]) -> String {
     let mut perf = common::perf(["report", "--stdio", "-i"]);
     let theirs = run(perf.arg(file).args(args)).ok().stdout;
-    let ours = run(rprof(["report", "-i"]).arg(file).args(args))
-        .ok()
-        .stdout;
+    let ours = run(rprof(["report", "--self-by-symbol", "-i"])
+        .arg(file)
+        .args(args))
+    .ok()
+    .stdout;
     assert_eq!(rows(&ours), rows(&theirs), "{} {args:?}", file.display());
     assert_eq!(headings(&ours), headings(&theirs), "{args:?}");
     ours

@@ -107,6 +107,7 @@ mod tests {
         let mode = |name: &str, mode| {
             set_permissions(path(name), Permissions::from_mode(mode)).unwrap();
         };
+        set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
         mode("folder", 0o711);
         mode("folder/file", 0o640);
         for name in ["folder/file", "link"] {
