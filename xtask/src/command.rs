@@ -20,9 +20,20 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that started us.
+/// The cargo that started us, without what it has told us of ourselves: build scripts that ask for
+/// that (ring's) would run again, and all that depends on them would be built again.
 pub(crate) fn cargo() -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let of_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if of_package
+            .iter()
+            .any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo
 }
 
 /// The command line as one would type it: the program without its folder.

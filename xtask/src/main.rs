@@ -20,6 +20,8 @@ mod files;
 mod fixtures;
 mod fuzz;
 mod kill;
+mod ratchet;
+mod repeat;
 mod sweep;
 mod tidy;
 
@@ -66,6 +68,11 @@ const TASKS: &[Task] = &[
         "bench",
         bench::run,
         "[record|stacks|read|symbols [FILE]|top|diff|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
+    ),
+    (
+        "ratchet",
+        ratchet::run,
+        "[--write]: instructions and memory of fixed work, beside a table (needs valgrind, util-linux)",
     ),
     (
         "demo",

@@ -7,7 +7,6 @@ mod diff;
 mod measure;
 mod read;
 mod recorder;
-mod repeat;
 mod rows;
 mod scale;
 mod stacks;

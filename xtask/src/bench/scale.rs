@@ -6,9 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::measure::{self, Cost, megabytes};
-use super::repeat::repeat;
 use super::table::{heading, row};
 use super::workloads::Bench;
+use crate::repeat::repeat;
 
 /// Runs of rprof; perf takes minutes, once is enough.
 const RUNS: usize = 3;

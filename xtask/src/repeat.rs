@@ -11,7 +11,7 @@ use rprof_abi::{Encoder, Endian, RawRecord, Record, RecordKind};
 use rprof_perfdata::{FileHeader, Reader, Section, Step};
 
 /// Writes `copies` of the records of `from` to `to`; features are kept.
-pub(super) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
+pub(crate) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
     let reader = Reader::open(from)?;
     let Some(header) = reader.header() else {
         bail!("{} is not of file mode", from.display());
