@@ -30,10 +30,12 @@ const PROGRAM: &str = r#"
         sink ^= copied(n + 1);
     }
     __attribute__((noinline)) void two(long n) { sink += copied(n); }
-    int main() {
+    __attribute__((noinline)) long again(long n) { return kept(n) + 1; }
+    int main(int argc, char **) {
         chosen = second;
         for (long end = CPU_US() + 400000; CPU_US() < end;) {
             work(sink | 1); outer(sink); chosen(); one(sink); two(sink);
+            for (int i = 1; i < argc; i++) sink += again(sink);
         }
         return 0;
     }"#;
@@ -195,6 +197,36 @@ fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
     assert!(text.contains("copied, inlined into one in "), "{text}");
     assert!(text.contains("Inlined at"), "{text}");
     assert!(text.contains("it was inlined into "), "{text}");
+}
+
+#[test]
+fn of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said() {
+    let test = "of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let text = |file: &Path, name: &str| {
+        let mut annotate = crate::rprof(["annotate", name, "-i"]);
+        run(annotate.arg(file)).ok().stdout
+    };
+    // Three calls are inlined, and one is not.
+    let file = program.record(&args, &["once"]).file;
+    let listed = text(&file, "copied");
+    assert!(listed.contains("copied, inlined into one in "), "{listed}");
+    let (_, copy) = listed.split_once("; its standalone copy has ").unwrap();
+    let (_, copy) = copy.split_once("annotate ").unwrap();
+    let copy = copy.split_whitespace().next().unwrap();
+    assert!(copy.starts_with("copied@0x"), "{listed}");
+    let listed = text(&file, copy);
+    assert!(!listed.contains("inlined into"), "{listed}");
+    // Twelve are not.
+    let file = program.record(&args, &["often"; 12]).file;
+    let listed = text(&file, "copied");
+    assert!(!listed.contains("copied, inlined into"), "{listed}");
+    let (_, note) = listed.split_once("it was also inlined into ").unwrap();
+    let note = note.lines().next().unwrap();
+    assert!(note.contains("one (") && note.contains("two ("), "{note}");
 }
 
 #[test]

@@ -13,35 +13,75 @@ use std::collections::BTreeMap;
 /// Functions that are named where more would not help.
 const N_NAMED: usize = 3;
 
+/// What is shown of a function that is asked for by name.
+pub(super) enum Chosen {
+    /// A function as it stands in its image, and what is to be said of it.
+    Standalone(FoundFunction, Option<String>),
+    /// What of its name was inlined into others.
+    Inlined(ShownInlined),
+}
+
+impl Chosen {
+    /// What has most of the samples: the function itself, or the code that was inlined.
+    ///
+    /// # Errors
+    /// The name means none or several.
+    pub(super) fn of(
+        recording: &CodeRecording<'_>,
+        wanted: &WantedFunction,
+        chosen: Result<FoundFunction, ChoiceError>,
+    ) -> Result<Self, ChoiceError> {
+        let standalone = match chosen {
+            Ok(one) => one,
+            Err(ChoiceError::Inlined(found)) => {
+                return Ok(Self::Inlined(ShownInlined::found(wanted.clone(), found)));
+            }
+            Err(ChoiceError::Several(all)) if all.iter().all(|one| n_samples(&one.own) == 0) => {
+                let found = recording.inlined(wanted);
+                let found = found.ok_or(ChoiceError::Several(all))?;
+                return Ok(Self::Inlined(ShownInlined::found(wanted.clone(), found)));
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(found) = recording.inlined(wanted) else {
+            return Ok(Self::Standalone(standalone, None));
+        };
+        let n_inlined: u64 = found.into.iter().map(|one| n_samples(&one.own)).sum();
+        let mut inlined = ShownInlined::found(wanted.clone(), found);
+        if n_inlined <= n_samples(&standalone.own) {
+            let note = format!(
+                "it was also inlined into {}",
+                inlined.containers_in_words(recording)
+            );
+            return Ok(Self::Standalone(standalone, Some(note)));
+        }
+        inlined.standalone = (n_samples(&standalone.own) > 0).then_some(standalone);
+        Ok(Self::Inlined(inlined))
+    }
+}
+
+/// Samples of all events.
+fn n_samples(own: &[SampleCount]) -> u64 {
+    own.iter().map(|own| own.samples).sum()
+}
+
 /// A function that was inlined, and how its code is told from that around it.
 #[derive(Clone, Debug)]
 pub(super) struct ShownInlined {
     wanted: WantedFunction,
     found: InlinedFunction,
+    /// A copy of it that was not inlined, if that has samples.
+    standalone: Option<FoundFunction>,
 }
 
 impl ShownInlined {
-    /// The inlined code that is meant by a name: where nothing of that name has samples of its own.
-    pub(super) fn of(
-        recording: &CodeRecording<'_>,
-        wanted: &WantedFunction,
-        chosen: &Result<FoundFunction, ChoiceError>,
-    ) -> Option<Self> {
-        let has_samples = |one: &FoundFunction| one.own.iter().any(|own| own.samples > 0);
-        let found = match chosen {
-            Err(ChoiceError::Inlined(found)) => Some(found.clone()),
-            Ok(one) if !has_samples(one) => recording.inlined(wanted),
-            Err(ChoiceError::Several(all)) if !all.iter().any(has_samples) => {
-                recording.inlined(wanted)
-            }
-            _ => None,
-        };
-        found.map(|found| Self::found(wanted.clone(), found))
-    }
-
     /// What was found of a name.
     pub(super) fn found(wanted: WantedFunction, found: InlinedFunction) -> Self {
-        Self { wanted, found }
+        Self {
+            wanted,
+            found,
+            standalone: None,
+        }
     }
 
     /// The functions that it was inlined into, as many of the hottest as have a share (percent) of it.
@@ -62,12 +102,27 @@ impl ShownInlined {
 
     /// Where its code is, with shares of all samples.
     pub(super) fn note(&self, recording: &CodeRecording<'_>) -> String {
-        let events = recording.events();
-        let all = events.first().map_or(0, |event| event.all.weight);
-        let share = |own: &[SampleCount]| Share::of(own.first().map_or(0, |own| own.weight), all);
+        let mut note = format!(
+            "it was inlined into {}: percentages are of that code",
+            self.containers_in_words(recording)
+        );
+        if let Some(one) = &self.standalone {
+            let share = share_of_all(recording, &one.own);
+            note += &format!(
+                "; its standalone copy has {share}%: annotate {}@{:#x}",
+                one.name, one.start
+            );
+        }
+        note
+    }
+
+    /// The hottest functions that it was inlined into.
+    fn containers_in_words(&self, recording: &CodeRecording<'_>) -> String {
         let into = &self.found.into;
-        let one =
-            |one: &InlinedInto| format!("{} ({}% of all)", one.function.name, share(&one.own));
+        let one = |one: &InlinedInto| {
+            let share = share_of_all(recording, &one.own);
+            format!("{} ({share}% of all)", one.function.name)
+        };
         let named: Vec<String> = into.iter().take(N_NAMED).map(one).collect();
         let more = match into.len().saturating_sub(N_NAMED) {
             0 => String::new(),
@@ -76,10 +131,7 @@ impl ShownInlined {
                 Counted::new(more as u64, "other function", "other functions")
             ),
         };
-        format!(
-            "it was inlined into {}{more}: percentages are of that code",
-            named.join(", ")
-        )
+        named.join(", ") + &more
     }
 
     /// Which frame at each address is the inlined function's, counted from the innermost, by code.
@@ -95,4 +147,13 @@ impl ShownInlined {
         let depths = |one: &Description| one.frames.iter().filter_map(depth).collect();
         described.iter().map(depths).collect()
     }
+}
+
+/// The share of the first event.
+fn share_of_all(recording: &CodeRecording<'_>, own: &[SampleCount]) -> Share {
+    let all = recording
+        .events()
+        .first()
+        .map_or(0, |event| event.all.weight);
+    Share::of(own.first().map_or(0, |own| own.weight), all)
 }

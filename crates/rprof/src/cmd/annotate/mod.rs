@@ -14,7 +14,7 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::Result;
 use choice::NotChosen;
-use inlined::ShownInlined;
+use inlined::{Chosen, ShownInlined};
 #[cfg(feature = "tui")]
 use rprof_analysis::WantedFunction;
 use rprof_analysis::{CodeRecording, FoundFunction};
@@ -43,23 +43,29 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     if !args.listing.look.quiet {
         recording.warnings.iter().for_each(say::warning);
     }
-    let (wanted, inlined) = match args.function() {
+    let (mut inlined, mut note) = (None, None);
+    let wanted = match args.function() {
         Some(wanted) => {
-            let chosen = recording.choose(wanted);
-            let inlined = ShownInlined::of(&recording, wanted, &chosen);
             let said = NotChosen {
                 args,
                 wanted,
                 recording: &recording,
                 opened: (&reader, &locator),
             };
-            let functions = match &inlined {
-                Some(inlined) => inlined.containers(&recording, args.share),
-                None => Wanted::all(vec![chosen.map_err(|error| said.error(&error))?]),
-            };
-            (functions, inlined)
+            let chosen = Chosen::of(&recording, wanted, recording.choose(wanted));
+            match chosen.map_err(|error| said.error(&error))? {
+                Chosen::Standalone(function, said) => {
+                    note = said;
+                    Wanted::all(vec![function])
+                }
+                Chosen::Inlined(shown) => {
+                    let containers = shown.containers(&recording, args.share);
+                    inlined = Some(shown);
+                    containers
+                }
+            }
         }
-        None => (hottest(args, &recording), None),
+        None => hottest(args, &recording),
     };
     if wanted.functions.is_empty() {
         say::warning(nothing(args, &reader, &recording.unnamed));
@@ -70,6 +76,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         recording: &recording,
         servers: locator.debuginfod.as_deref(),
         inlined,
+        note,
     };
     view.show(&wanted, paging)
 }
@@ -108,6 +115,7 @@ impl<'a, 'r> CodeOf<'a, 'r> {
             recording: self.recording,
             servers: self.locator.debuginfod.as_deref(),
             inlined,
+            note: None,
         }
     }
 }

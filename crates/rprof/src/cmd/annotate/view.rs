@@ -6,7 +6,7 @@ use super::wanted::Wanted;
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
-use rprof_analysis::{AskedCode, CodeRecording, Description, OpenCode};
+use rprof_analysis::{AskedCode, CodeRecording, Description, FoundFunction, OpenCode};
 use rprof_annotate::{
     CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes,
     write_markdown, write_text,
@@ -34,6 +34,8 @@ pub(super) struct View<'a, 'r> {
     pub(super) servers: Option<&'a Debuginfod>,
     /// What of functions is shown alone: what was inlined there.
     pub(super) inlined: Option<ShownInlined>,
+    /// What is said of the first function.
+    pub(super) note: Option<String>,
 }
 
 /// A function with its code, as it was decoded.
@@ -63,25 +65,11 @@ impl View<'_, '_> {
     #[cfg(feature = "tui")]
     pub(super) fn text(&self, wanted: &Wanted) -> Result<Vec<u8>> {
         let mut held = self.reader.budget().hold_nothing();
-        let (mut opened, mut refused) = (Vec::new(), None);
-        let mut shown = 0.0;
-        for (function, heat) in &wanted.functions {
-            if shown >= wanted.heat {
-                break;
-            }
-            let code = self.recording.code(function).map_err(anyhow::Error::new);
-            let code = code.and_then(|code| {
-                self.check(&code, &mut held)?;
-                Ok(code)
-            });
-            match code {
-                Ok(code) => {
-                    opened.push(code);
-                    shown += heat;
-                }
-                Err(why) => refused = refused.or(Some(why)),
-            }
-        }
+        let mut refused = None;
+        let opened = self.open_some(wanted, &mut held, &mut |_, error| {
+            refused.get_or_insert(error);
+            Ok(())
+        })?;
         if let (true, Some(why)) = (opened.is_empty(), refused) {
             return Err(why);
         }
@@ -93,8 +81,30 @@ impl View<'_, '_> {
     /// Reads the code of functions until those that can be shown have their share; says which cannot.
     fn open(&self, wanted: &Wanted, held: &mut Held) -> Result<Vec<OpenCode>> {
         let args = self.args;
-        let mut opened = Vec::new();
+        let is_the_one = args.function().is_some() && wanted.functions.len() == 1;
         let mut refused = Refused::default();
+        let opened = self.open_some(wanted, held, &mut |function, error| {
+            if is_the_one {
+                return Err(error);
+            }
+            if !args.listing.look.quiet {
+                refused.add(function, &error);
+            }
+            Ok(())
+        })?;
+        let events = self.recording.events();
+        refused.say(events.first().map_or(0, |event| event.all.weight));
+        Ok(opened)
+    }
+
+    /// Reads the code of functions until those that can be shown have their share; `refuse` gets the others.
+    fn open_some(
+        &self,
+        wanted: &Wanted,
+        held: &mut Held,
+        refuse: &mut dyn FnMut(&FoundFunction, anyhow::Error) -> Result<()>,
+    ) -> Result<Vec<OpenCode>> {
+        let mut opened = Vec::new();
         let mut shown = 0.0;
         for (function, heat) in &wanted.functions {
             if shown >= wanted.heat {
@@ -110,15 +120,12 @@ impl View<'_, '_> {
                     opened.push(code);
                     shown += heat;
                 }
-                Err(error) if args.function().is_some() && wanted.functions.len() == 1 => {
-                    return Err(error);
-                }
-                Err(error) if args.listing.look.quiet => drop(error),
-                Err(error) => refused.add(function, &error),
+                Err(error) => refuse(function, error)?,
             }
         }
-        let events = self.recording.events();
-        refused.say(events.first().map_or(0, |event| event.all.weight));
+        if let Some(first) = opened.first_mut() {
+            first.function.notes.extend(self.note.clone());
+        }
         Ok(opened)
     }
 
