@@ -24,7 +24,7 @@ const NAMED: &[Named] = &[
     Named {
         says: "**All functions of the symbol table have their names.**",
         is_same: |ours, perfs| {
-            let (own, perf) = (ours.split_once("] "), perfs.split_once("] "));
+            let (own, perf) = (at_symbol(ours), at_symbol(perfs));
             own.zip(perf)
                 .is_some_and(|(own, perf)| own.0 == perf.0 && perf.1.starts_with("0x"))
         },
@@ -32,12 +32,18 @@ const NAMED: &[Named] = &[
     Named {
         says: "**Of several names of one piece of code, the longest in the file**",
         is_same: |ours, perfs| {
-            let (own, perf) = (ours.split_once("] "), perfs.split_once("] "));
+            let (own, perf) = (at_symbol(ours), at_symbol(perfs));
             let is_merged = ours.contains(" libLLVM") || ours.contains(" librustc_driver");
             is_merged && own.zip(perf).is_some_and(|(own, perf)| own.0 == perf.0)
         },
     },
 ];
+
+/// What stands before a symbol, and the symbol: images may be in brackets, too (`[vdso]`).
+fn at_symbol(cells: &str) -> Option<(&str, &str)> {
+    let mut levels = ["[.] ", "[k] "].iter();
+    levels.find_map(|level| cells.split_once(level))
+}
 
 /// Rows of callers that perf may have, or be without.
 struct OfCallers {
@@ -127,4 +133,20 @@ fn differences_that_are_meant_are_listed() {
     for says in named.chain(others) {
         assert!(listed.contains(says), "{says}");
     }
+}
+
+#[test]
+fn names_that_perf_has_not_are_meant_of_every_image() {
+    let row = |share: &str, cells: &str| (share.to_owned(), cells.to_owned());
+    let mut ours = vec![
+        row("1.22", "program [vdso] [.] __vdso_clock_gettime"),
+        row("2.00", "program libc.so.6 [.] write"),
+    ];
+    let mut theirs = vec![
+        row("1.22", "program [vdso] [.] 0x0000000000000be1"),
+        row("2.00", "program libm.so.6 [.] 0x0000000000000be1"),
+    ];
+    take_named(&mut ours, &mut theirs);
+    assert_eq!((ours.len(), theirs.len()), (1, 1));
+    assert!(ours[0].1.contains("libc"));
 }
