@@ -10,7 +10,7 @@
 //! Names come between two passes over the samples, so that stacks are counted by function from the start: memory follows
 //! the program, not the recording.
 //!
-//! Modules import only those that stand above them in this list: `threads`, `about`, `tracepoints`, `index`,
+//! Modules import only those that stand above them in this list: `about`, `tracepoints`, `index`,
 //! `recording`, `binaries`, `samples`, `locations`, `stacks`, `symbolize`, `hints`, `pass`, then what verbs ask for.
 
 mod about;
@@ -29,7 +29,6 @@ mod stacks;
 mod symbol_section;
 mod symbolize;
 mod tasks;
-mod threads;
 mod tracepoints;
 
 pub use about::about;

@@ -1,5 +1,5 @@
 //! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
-//! values that go by a number, parts of a whole, dates, names without type arguments, base64. It needs nothing but the
+//! values that go by a number, parts of a whole, work shared out to threads, dates, names without type arguments, base64. It needs nothing but the
 //! standard library.
 
 mod address;
@@ -10,6 +10,7 @@ mod counted;
 mod glob;
 mod interner;
 mod module;
+pub mod parallel;
 mod reference_symbol;
 mod share;
 mod stack_end;

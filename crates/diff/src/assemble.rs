@@ -9,9 +9,12 @@ use crate::naming::Naming;
 use crate::per::Per;
 use crate::rows::{CountedEvent, CountedRow, Counts};
 use crate::statistics::adjusted;
-use crate::threads;
+use rprof_base::parallel;
 use rprof_profile::difference::Side;
 use rprof_profile::{EventKind, SampleCount};
+
+/// Fewer rows are judged before a thread has begun.
+const ROWS_OF_THREAD: usize = 32;
 
 /// The rows of an event.
 pub(crate) fn event(
@@ -32,7 +35,7 @@ pub(crate) fn event(
             })
         }
     };
-    let rows = threads::map(&counted.rows, |row| {
+    let row = |row: &CountedRow| {
         let (before, after) = sides(&row.own, judge);
         let weights = Weights {
             before,
@@ -49,6 +52,11 @@ pub(crate) fn event(
             inlining: inlining(row, judge).filter(|_| counted.has_children),
             is_renamed: naming.is_renamed(&options.keys, &row.cells),
         }
+    };
+    let n_rows = counted.rows.len();
+    let n_parts = parallel::n_cpus().min(n_rows / ROWS_OF_THREAD);
+    let rows = parallel::in_parts(0..n_rows, n_parts, |part| {
+        counted.rows[part].iter().map(row).collect::<Vec<_>>()
     });
     ComparedEvent {
         name,
@@ -56,7 +64,7 @@ pub(crate) fn event(
         all,
         total: None,
         has_children: counted.has_children,
-        rows,
+        rows: rows.into_iter().flatten().collect(),
     }
 }
 

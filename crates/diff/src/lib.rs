@@ -21,7 +21,6 @@ mod statistics;
 mod sure;
 #[cfg(test)]
 mod tests;
-mod threads;
 mod tree;
 
 pub use comparison::{

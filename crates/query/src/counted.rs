@@ -4,6 +4,7 @@ use crate::SampleSelection;
 use crate::by::{GroupCounts, Grouped};
 use crate::chosen::Chosen;
 use crate::focus::part_of;
+use rprof_base::parallel;
 use rprof_profile::{EventProfile, SampleColumns, SampleCount, SampledProfile, Tree};
 use std::ops::Range;
 
@@ -167,31 +168,6 @@ const PART: usize = 1 << 20;
 
 /// Does work on parts of a range, several at once if it is long. Parts come back in order.
 fn in_parts<R: Send>(range: Range<usize>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let n_cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let n_parts = (range.len() / PART).clamp(1, n_cpus);
-    let len = range.len().div_ceil(n_parts);
-    let part = |nth: usize| {
-        let start = range.end.min(range.start + nth * len);
-        start..range.end.min(start + len)
-    };
-    let work = &work;
-    std::thread::scope(|scope| {
-        let others = (1..n_parts).map(|nth| {
-            let part = part(nth);
-            let on_thread = move || work(part);
-            let thread = std::thread::Builder::new().spawn_scoped(scope, on_thread);
-            (nth, thread)
-        });
-        let others: Vec<_> = others.collect();
-        let mut results = vec![work(part(0))];
-        for (nth, thread) in others {
-            results.push(match thread.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(result)) => result,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // There are enough threads already.
-                Err(_) => work(part(nth)),
-            });
-        }
-        results
-    })
+    let n_parts = (range.len() / PART).min(parallel::n_cpus());
+    parallel::in_parts(range, n_parts, work)
 }

@@ -5,7 +5,6 @@ mod error;
 mod flame;
 mod flame_chart;
 mod gaps;
-mod in_order;
 mod quality;
 mod stats;
 mod table;

@@ -6,7 +6,7 @@ use crate::demangle::shown;
 use crate::symbolized::{Frame, Line, Symbolized};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Interner, parallel};
 use std::borrow::Cow;
 
 /// What kind of name it is.
@@ -133,13 +133,23 @@ impl<'a> Batch<'a> {
             Kind::Function => demangling.of(name),
             Kind::File | Kind::Readable => shown(name),
         };
-        let names = crate::threads::in_order(all.names.values(), n_threads, |names| {
-            names.iter().map(readable).collect::<Vec<_>>()
+        let names = all.names.values();
+        let n_parts = n_parts(names.len(), n_threads);
+        let names = parallel::in_parts(0..names.len(), n_parts, |part| {
+            names[part].iter().map(readable).collect::<Vec<_>>()
         });
         let mut symbolized = Symbolized::new(names.concat(), all.frames, all.ends);
         symbolized.note_over_budget(all.is_stopped);
         symbolized
     }
+}
+
+/// Fewer items are not worth a thread: each reads DWARF units of its own.
+const LEAST_OF_THREAD: usize = 512;
+
+/// How many threads share some items.
+pub(crate) fn n_parts(n_items: usize, n_threads: usize) -> usize {
+    n_threads.min(n_items / LEAST_OF_THREAD).max(1)
 }
 
 fn count(len: usize) -> u32 {

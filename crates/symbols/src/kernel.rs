@@ -1,13 +1,13 @@
 //! Naming addresses of the kernel.
 
-use crate::batch::{Batch, Outermost};
+use crate::batch::{Batch, Outermost, n_parts};
 use crate::function_index::FunctionIndex;
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
-use crate::{Demangling, dwarf, threads};
-use rprof_base::{Avma, ReferenceSymbol, Svma};
+use crate::{Demangling, dwarf};
+use rprof_base::{Avma, ReferenceSymbol, Svma, parallel};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
@@ -148,11 +148,12 @@ impl<'k> KernelSymbols<'k> {
         let split = endian.map(|endian| Split::new(None, endian));
         let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
         let shift = code.map_or(0, |code| code.shift);
-        let shares = threads::in_order(addresses, n_threads, |addresses| {
+        let n_parts = n_parts(addresses.len(), n_threads);
+        let shares = parallel::in_parts(0..addresses.len(), n_parts, |part| {
             let context = dwarf.as_ref().zip(split.as_ref());
             let context = context.and_then(|(dwarf, split)| dwarf::context(dwarf, split));
             let mut batch = Batch::default();
-            for &address in addresses {
+            for &address in &addresses[part] {
                 if let Some((symbol, offset)) = self.find(address) {
                     let mut outermost = Outermost::default();
                     if let Some(context) = &context {

@@ -18,7 +18,6 @@ mod perf_map;
 mod split;
 mod symbolized;
 mod table;
-mod threads;
 mod user;
 mod wanted;
 

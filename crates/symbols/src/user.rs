@@ -1,14 +1,14 @@
 //! Naming addresses of a user-space image.
 
-use crate::batch::{Batch, Outermost};
+use crate::batch::{Batch, Outermost, n_parts};
 use crate::function_index::FunctionIndex;
 use crate::functions::{stubs_of, table_of, whole_table_of};
 use crate::nameless::add_function_starts;
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
-use crate::{Demangling, Reason, dwarf, go, threads};
-use rprof_base::{FileOffset, Svma};
+use crate::{Demangling, Reason, dwarf, go};
+use rprof_base::{FileOffset, Svma, parallel};
 use rprof_images::{Elf, GoTable, Located};
 
 /// How much to find out.
@@ -141,7 +141,8 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     let endian = sections.as_ref().map(dwarf::Sections::endian);
     let split = endian.map(|endian| Split::new(located.split_files(), endian));
     let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
-    let shares = threads::in_order(&addresses, request.n_threads, |addresses| {
+    let n_parts = n_parts(addresses.len(), request.n_threads);
+    let shares = parallel::in_parts(0..addresses.len(), n_parts, |part| {
         let sources = Sources {
             table: &table,
             dwarf: dwarf
@@ -152,7 +153,7 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
             detail: request.detail,
         };
         let mut batch = Batch::default();
-        for &address in addresses {
+        for &address in &addresses[part] {
             address
                 .into_iter()
                 .for_each(|address| sources.name(address, &mut batch));

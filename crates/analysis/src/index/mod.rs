@@ -22,7 +22,6 @@ pub(crate) use lifetimes::ProcessLifetimes;
 pub(crate) use machine::{has_stack, machine_of, recorded_elsewhere};
 
 use crate::Error;
-use crate::threads;
 use chunks::{Chunks, Cut, RoundEnd};
 use deferred::DeferredChains;
 use foldhash::HashMap;
@@ -33,7 +32,7 @@ use losses::{Lost, charge_shared_rings};
 use namespaces::CgroupNamespaces;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
-use rprof_base::{Avma, BuildId};
+use rprof_base::{Avma, BuildId, parallel};
 use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::file_record::GuestId;
@@ -177,7 +176,7 @@ fn index_by(walk: &IndexWalk<'_>, locator: &Locator) -> Result<RecordingIndex, E
         n_bad: 0,
     };
     let len = chunks::block_len(&reader.data());
-    let walked = reader.walk_blocks(walk, len, threads::n_cpus(), |walked| pass.take(walked))?;
+    let walked = reader.walk_blocks(walk, len, parallel::n_cpus(), |walked| pass.take(walked))?;
     let mut warnings: Vec<Warning> = bad_build_ids.into_iter().chain(walked).collect();
     if pass.n_bad > 0 {
         let records = pass.n_bad;

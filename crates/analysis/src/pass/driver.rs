@@ -9,7 +9,7 @@ use crate::stacks::{
     EndInImage, First, Missing, StackCache, StackKey, StackWalker, UserPart, UserStack,
     WalkedStack, for_each_address, own_address,
 };
-use crate::threads;
+use rprof_base::parallel;
 
 /// A pass over samples. Threads share it; each has a state of its own.
 pub(crate) trait Pass: Sync {
@@ -173,7 +173,7 @@ pub(crate) fn run_over<P: Pass>(
 ) -> Result<PassResult<P::Local>, Error> {
     let n_samples = query.recording.index.n_samples;
     let new_driver = || Driver::new(pass.local(), Some(StackCache::new(n_samples)));
-    let take = |driver: &mut Driver<P::Local, P::Stack>, nth: usize| {
+    let take = |driver: &mut Driver<P::Local, P::Stack>, nth: usize| -> Result<(), Error> {
         let samples = &query.samples;
         let chunk = chunks.get(nth).copied().unwrap_or(usize::MAX);
         pass.start_chunk(&mut driver.local, chunk);
@@ -183,7 +183,7 @@ pub(crate) fn run_over<P: Pass>(
     };
     let (_, n_threads) = query.samples.chunks();
     let work = (chunks.len(), n_threads);
-    let drivers = threads::for_each(work, new_driver, take, done)?;
+    let drivers = parallel::for_each(work, new_driver, take, done)?;
     let mut result = PassResult {
         locals: Vec::with_capacity(drivers.len()),
         ignored: IgnoredSamples::default(),

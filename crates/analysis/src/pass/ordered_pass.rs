@@ -9,9 +9,9 @@ use crate::Error;
 use crate::locations::ShownTasks;
 use crate::samples::{BATCH, DecodedSample, IgnoredSamples};
 use crate::symbolize::Symbols;
-use crate::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_abi::RecordKind;
+use rprof_base::parallel;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
@@ -108,7 +108,7 @@ pub fn run_ordered<P: OrderedPass>(
     pass: &P,
     deliver: &mut dyn FnMut(&[u8], usize) -> bool,
 ) -> Result<OrderedResult<P::Local>, Error> {
-    let n_threads = threads::n_cpus();
+    let n_threads = parallel::n_cpus();
     let n_jobs = JOBS * n_threads;
     let (todo_in, todo) = bounded(n_jobs);
     let (order_in, order) = bounded(n_jobs);

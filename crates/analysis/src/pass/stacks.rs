@@ -15,9 +15,8 @@ use crate::locations::{Location, LocationCache, distinct};
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
-use crate::threads::{self, Threads};
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Interner, parallel};
 use rprof_profile::{SampleCount, Tally, TallyParts};
 use std::sync::Arc;
 
@@ -54,10 +53,11 @@ pub(super) fn find_stacks(
     room: usize,
     done: &mut dyn FnMut(usize),
 ) -> Result<FoundStacks, Error> {
-    let room = match query.samples.chunks() {
-        (_, Threads::All) => room / threads::n_cpus(),
-        // What counters gained is known only if all chunks are read, one after the other.
-        (_, Threads::One) => 0,
+    // What counters gained is known only if all chunks are read, one after the other.
+    let room = if query.samples.need_order() {
+        0
+    } else {
+        room / parallel::n_cpus()
     };
     let pass = StacksPass {
         query,
@@ -101,14 +101,14 @@ impl FoundStacks {
     /// What was kept, by function.
     pub(super) fn by_function(self, query: &Query<'_>, symbols: &Symbols) -> Result<Counts, Error> {
         let new_counts = || Counts::new(query.recording.reader.events().len());
-        let add = |counts: &mut Counts, nth: usize| {
+        let add = |counts: &mut Counts, nth: usize| -> Result<(), Error> {
             if let Some(thread) = self.threads.get(nth) {
                 thread.add_to(counts, symbols);
             }
             Ok(())
         };
-        let work = (self.threads.len(), Threads::All);
-        let mut counted = threads::for_each(work, new_counts, add, &mut |_| {})?.into_iter();
+        let work = (self.threads.len(), parallel::n_cpus());
+        let mut counted = parallel::for_each(work, new_counts, add, &mut |_| {})?.into_iter();
         let mut all = counted.next().unwrap_or_else(new_counts);
         counted.for_each(|counts| all.merge(counts));
         for thread in self.threads {

@@ -16,9 +16,9 @@ pub(crate) use times::span;
 use crate::Error;
 use crate::index::Descendants;
 use crate::recording::Recording;
-use crate::threads::Threads;
 use group_values::{Gain, GroupValues, LastValues, holds_values};
 use rprof_abi::{RecordKind, SampleType};
+use rprof_base::parallel;
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};
 use rprof_profile::{Ancestor, Filter};
 use std::ops::RangeInclusive;
@@ -80,13 +80,19 @@ impl<'a> Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// How many chunks there are, and who may read them.
-    pub(crate) fn chunks(&self) -> (usize, Threads) {
-        let threads = match self.values.need_order() {
-            true => Threads::One,
-            false => Threads::All,
+    /// How many chunks there are, and how many threads may read them.
+    pub(crate) fn chunks(&self) -> (usize, usize) {
+        let n_threads = if self.need_order() {
+            1
+        } else {
+            parallel::n_cpus()
         };
-        (self.recording.index.chunks.len(), threads)
+        (self.recording.index.chunks.len(), n_threads)
+    }
+
+    /// Whether chunks have to be read one after the other.
+    pub(crate) fn need_order(&self) -> bool {
+        self.values.need_order()
     }
 
     /// Calls `visit` for each sample of a chunk that the filter accepts.

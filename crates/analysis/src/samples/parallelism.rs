@@ -4,10 +4,10 @@
 
 use crate::Error;
 use crate::recording::Recording;
-use crate::threads::{self, Threads};
 use foldhash::{HashSet, HashSetExt};
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Misc, RecordKind};
+use rprof_base::parallel;
 use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step};
 
@@ -40,7 +40,7 @@ impl Parallelism {
     /// # Errors
     /// [`Error`] if it cannot be read.
     pub(crate) fn of(recording: &Recording<'_>) -> Result<Self, Error> {
-        let visit = |changes: &mut Vec<(Key, i32, Change)>, chunk: usize| {
+        let visit = |changes: &mut Vec<(Key, i32, Change)>, chunk: usize| -> Result<(), Error> {
             let Some(range) = recording.index.chunks.get(chunk) else {
                 return Ok(());
             };
@@ -74,8 +74,8 @@ impl Parallelism {
             })?;
             Ok(())
         };
-        let work = (recording.index.chunks.len(), Threads::All);
-        let mut changes = threads::for_each(work, Vec::new, visit, &mut |_| {})?.concat();
+        let work = (recording.index.chunks.len(), parallel::n_cpus());
+        let mut changes = parallel::for_each(work, Vec::new, visit, &mut |_| {})?.concat();
         changes.sort_unstable();
         Ok(Self::by(&changes))
     }

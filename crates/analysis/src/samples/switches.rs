@@ -3,8 +3,8 @@
 use super::DecodedSample;
 use crate::Error;
 use crate::recording::Recording;
-use crate::threads::{self, Threads};
 use rprof_abi::RecordKind;
+use rprof_base::parallel;
 use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step};
 use rprof_profile::{EventSwitches, FilterError};
@@ -32,7 +32,7 @@ impl SwitchedSpans {
         };
         let on = find(&switches.on, "--switch-on")?;
         let off = find(&switches.off, "--switch-off")?;
-        let visit = |keys: &mut Vec<(Key, usize)>, chunk: usize| {
+        let visit = |keys: &mut Vec<(Key, usize)>, chunk: usize| -> Result<(), Error> {
             let Some(range) = recording.index.chunks.get(chunk) else {
                 return Ok(());
             };
@@ -48,8 +48,8 @@ impl SwitchedSpans {
             })?;
             Ok(())
         };
-        let work = (recording.index.chunks.len(), Threads::All);
-        let found = threads::for_each(work, Vec::new, visit, &mut |_| {})?;
+        let work = (recording.index.chunks.len(), parallel::n_cpus());
+        let found = parallel::for_each(work, Vec::new, visit, &mut |_| {})?;
         let mut keys = found.concat();
         keys.sort_unstable();
         Ok(Self {

@@ -8,8 +8,7 @@ use crate::binaries::locate;
 use crate::index::EmbeddedSymbols;
 use crate::locations::Location;
 use crate::recording::Recording;
-use crate::threads::{self, Threads};
-use rprof_base::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset, parallel};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_symbols::{Reason, Request, symbolize_user};
 use std::cell::OnceCell;
@@ -40,14 +39,14 @@ pub(crate) fn symbolize_all<'a>(
 ) -> Result<SymbolizedBatches<'a>, Error> {
     // One image may have most of the locations: it gets threads of its own for them.
     let request = Request {
-        n_threads: threads::n_cpus(),
+        n_threads: parallel::n_cpus(),
         ..request
     };
     let batches = batches_of(recording, locations);
     let work = work_of(&batches);
     let results: Vec<Mutex<Option<SymbolizeResult>>> =
         batches.iter().map(|_| Mutex::new(None)).collect();
-    let symbolize = |work: &[usize]| {
+    let symbolize = |work: &[usize]| -> Result<(), Error> {
         let kernel = OnceCell::new();
         for &idx in work {
             let batch = &batches[idx];
@@ -70,12 +69,12 @@ pub(crate) fn symbolize_all<'a>(
         }
         Ok(())
     };
-    let all = (work.len(), Threads::All);
-    threads::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
+    let all = (work.len(), parallel::n_cpus());
+    parallel::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
     let work = work_again(recording, &batches, &work);
     if !work.is_empty() {
-        let all = (work.len(), Threads::All);
-        threads::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
+        let all = (work.len(), parallel::n_cpus());
+        parallel::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
     }
     // What did not fit beside other files may fit alone.
     for (idx, slot) in results.iter().enumerate() {

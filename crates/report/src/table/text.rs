@@ -2,20 +2,21 @@
 
 use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
-use crate::in_order::write_in_order;
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{shrunk, split_tree_line};
 use crate::totals::Totals;
 use crate::tree::{TreeLines, write_tree};
 use crate::unnamed::{interpreter_line, unnamed_lines};
-use rprof_base::{Counted, Share};
+use rprof_base::{Counted, Share, parallel};
 use rprof_profile::Profile;
 use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
 use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::ops::Range;
+
+/// Rows whose text a thread makes at a time.
+const ROWS_OF_THREAD: usize = 64;
 
 /// Writes a table for each event, then how stacks ended that were unwound, and what could not be
 /// named or used.
@@ -124,10 +125,19 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             false => Ok(()),
         }
     };
-    let write_rows = |rows: Range<usize>, out: &mut Vec<u8>| {
-        rows.into_iter().try_for_each(|at| write_row(at, out))
-    };
-    write_in_order(table.shown.len(), write_rows, out)?;
+    let n_rows = table.shown.len();
+    let n_threads = parallel::n_cpus();
+    let step = ROWS_OF_THREAD * n_threads;
+    for start in (0..n_rows).step_by(step) {
+        let rows = start..n_rows.min(start + step);
+        for text in parallel::in_parts(rows, n_threads, |mut rows| {
+            let mut text = Vec::new();
+            rows.try_for_each(|at| write_row(at, &mut text))?;
+            io::Result::Ok(text)
+        }) {
+            out.write_all(&text?)?;
+        }
+    }
     if table.left_out.rows > 0 && !options.layout.quiet {
         let rows = table.left_out.counted(options);
         let share = Share::of(table.left_out.weight, table.totals.weight);

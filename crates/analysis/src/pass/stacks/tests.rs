@@ -168,7 +168,7 @@ fn the_same_is_counted_however_many_stacks_have_room() {
         );
     }
     // A byte for each thread: one chunk.
-    for room in [0, threads::n_cpus(), 300_000] {
+    for room in [0, rprof_base::parallel::n_cpus(), 300_000] {
         assert_eq!(counted(room), (sums.clone(), all.clone()), "{room}");
     }
 }
