@@ -90,9 +90,7 @@ fn write_header(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "cmd: {}", printable(&command))?;
     }
     for event in profile.events.iter().filter(|event| event.loss.samples > 0) {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
-        let lost = event.loss.samples;
-        writeln!(out, "desc: Lost: {}: {at_least}{lost} samples", event.name)?;
+        writeln!(out, "desc: Lost: {}: {}", event.name, event.loss)?;
     }
     if let Some(how) = profile.unwound.summary() {
         writeln!(out, "desc: Stacks: {how}")?;

@@ -5,7 +5,7 @@
 use crate::Format;
 use crate::json::Json;
 use foldhash::fast::RandomState;
-use rprof_base::{Counted, Interner};
+use rprof_base::Interner;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{FrameId, StrId, Strings};
 use std::collections::BTreeMap;
@@ -59,12 +59,7 @@ fn name_of(timeline: &Timeline) -> String {
     for event in &timeline.profile.events {
         let loss = event.loss;
         if loss.samples > 0 {
-            let at_least = if loss.at_least { "at least " } else { "" };
-            name += &format!(
-                " ({}: {at_least}{} lost)",
-                event.name.raw(),
-                Counted::new(loss.samples, "sample", "samples")
-            );
+            name += &format!(" ({}: {loss} lost)", event.name.raw());
         }
     }
     name

@@ -4,8 +4,9 @@ use crate::{
     About, EventKind, Frames, Gaps, Sampling, SelfTime, StrId, Strings, Tree, Unwound, ValueSets,
     ValuesId,
 };
-use rprof_base::Share;
+use rprof_base::{Counted, Share};
 use rprof_untrusted::Untrusted;
+use std::fmt::{Display, Formatter};
 
 /// What samples are grouped by beside functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +24,21 @@ pub struct Loss {
     pub samples: u64,
     /// Only a lower bound: from LOST records, which a loss at the end leaves none of.
     pub at_least: bool,
+}
+
+impl Loss {
+    /// What stands before the number of a lower bound.
+    pub fn bound(self) -> &'static str {
+        if self.at_least { "at least " } else { "" }
+    }
+}
+
+impl Display for Loss {
+    /// `12 samples`, `at least 12 samples`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let samples = Counted::new(self.samples, "sample", "samples");
+        write!(f, "{}{samples}", self.bound())
+    }
 }
 
 /// One event.

@@ -221,7 +221,7 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
     }
-    parts.push(lost_line(event));
+    parts.push(format!("{} lost", event.loss));
     let quality = Quality::of(profile);
     if profile.has_names {
         parts.push(format!("{:.1} % without names", quality.unnamed));
@@ -231,13 +231,6 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
         parts.push(format!("{complete:.1} % of stacks complete"));
     }
     parts.join(", ")
-}
-
-/// What is missing of an event.
-fn lost_line(event: &EventProfile) -> String {
-    let at_least = if event.loss.at_least { "at least " } else { "" };
-    let lost = Counted::new(event.loss.samples, "sample", "samples");
-    format!("{at_least}{lost} lost")
 }
 
 /// Colours of those that inferno would paint green, as Java: by their names alone, though green is

@@ -17,14 +17,13 @@ const MAX_IMAGES: usize = 20;
 /// The writer's.
 pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     for event in &profile.events {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
         writeln!(
             out,
-            "{}: {}, event count {}, {at_least}{} lost",
+            "{}: {}, event count {}, {} lost",
             event.name,
             Counted::new(event.samples, "sample", "samples"),
             event.weight,
-            Counted::new(event.loss.samples, "sample", "samples")
+            event.loss
         )?;
     }
     if let Some(left_out) = left_out(profile) {

@@ -1,6 +1,6 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
-use rprof_base::{Counted, Share};
+use rprof_base::Share;
 use rprof_locate::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
 use rprof_report::{interpreter_line, quality_advice, quality_line, unnamed_lines};
@@ -35,11 +35,7 @@ pub(crate) fn warning(message: impl Display) {
 /// What is missing of an event.
 pub(crate) fn loss(event: &EventProfile) {
     if event.loss.samples > 0 {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
-        warning(format_args!(
-            "{at_least}{}",
-            Counted::new(event.loss.samples, "sample was lost", "samples were lost")
-        ));
+        warning(format_args!("{} lost", event.loss));
     }
 }
 

@@ -120,10 +120,8 @@ fn extra(timeline: &Timeline, json: &mut Json<'_>) {
                 });
             };
             for event in &profile.events {
-                let at_least = if event.loss.at_least { "at least " } else { "" };
-                let lost = event.loss.samples;
                 let samples = Counted::new(event.samples, "sample", "samples");
-                let text = format!("{samples}, {at_least}{lost} lost");
+                let text = format!("{samples}, {} lost", event.loss);
                 entry(event.name.raw(), &text);
             }
             if let Some(stacks) = profile.unwound.summary() {

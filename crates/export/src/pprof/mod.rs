@@ -11,7 +11,6 @@ use crate::Format;
 use messages::{Label, Rest, SAMPLE, Sample, ValueType};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
-use rprof_base::Counted;
 use rprof_profile::timeline::{TimedSample, Timeline};
 use rprof_profile::{EventKind, Sampling};
 use std::io::{self, Write};
@@ -164,9 +163,7 @@ fn comments(timeline: &Timeline) -> Vec<String> {
         comments.push(format!("command: {}", profile.about.command.join(" ")));
     }
     for event in profile.events.iter().filter(|event| event.loss.samples > 0) {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
-        let lost = Counted::new(event.loss.samples, "sample was lost", "samples were lost");
-        comments.push(format!("{}: {at_least}{lost}", event.name.raw()));
+        comments.push(format!("{}: {} lost", event.name.raw(), event.loss));
     }
     comments.extend(
         profile
