@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn parts_are_consecutive_and_results_in_their_order() {
         for (len, n_parts) in [(0, 3), (1, 3), (2, 1), (7, 3), (1000, 8), (5, 0)] {
-            let parts = in_parts(10..10 + len, n_parts, |part| part.collect::<Vec<_>>());
+            let parts = in_parts(10..10 + len, n_parts, Iterator::collect::<Vec<_>>);
             assert!(parts.len() <= n_parts.max(1), "{len} in {n_parts}");
             assert_eq!(parts.concat(), (10..10 + len).collect::<Vec<_>>());
         }

@@ -1,8 +1,8 @@
 //! `cargo xtask ci [--wide]`: format, lints, tests, tidy. Stops where format or lints fail, or tests do
 //! not compile; of the tests all run, and then tidy.
 //!
-//! A wide run has tests more, of compilers, linkers and C libraries that few machines have. What a
-//! machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
+//! A wide run has more tests, of compilers, linkers and C libraries that few machines have, and cargo-deny
+//! looks at the dependencies. What a machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
 
 mod parts;
 mod summary;
@@ -28,11 +28,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let began = Instant::now();
     let mut summary = Summary::default();
     heading("format");
-    if has_component("fmt", "rustfmt", &mut summary)? {
+    if has_command(
+        "fmt",
+        "rustfmt (rustup component add rustfmt)",
+        &mut summary,
+    )? {
         command::run(cargo().args(["fmt", "--all", "--", "--check"]))?;
     }
     heading("clippy");
-    if has_component("clippy", "clippy", &mut summary)? {
+    if has_command(
+        "clippy",
+        "clippy (rustup component add clippy)",
+        &mut summary,
+    )? {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
         command::run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
     }
@@ -40,13 +48,29 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let tested = test(is_wide, &mut summary);
     heading("tidy");
     let tidied = tidy::run(&[]);
+    let denied = match is_wide {
+        true => deny(&mut summary),
+        false => Ok(()),
+    };
     heading("summary");
     print!("{summary}");
     println!("it took {}", in_words(began.elapsed()));
-    match (tested, tidied) {
-        (Err(tests), Err(tidy)) => bail!("{tests:#}; {tidy:#}"),
-        (tested, tidied) => tested.and(tidied),
+    let errors: Vec<String> = [tested, tidied, denied]
+        .into_iter()
+        .filter_map(|result| Some(format!("{:#}", result.err()?)))
+        .collect();
+    ensure!(errors.is_empty(), "{}", errors.join("; "));
+    Ok(())
+}
+
+/// Checks licences, sources and wildcards of dependencies, as `deny.toml` says.
+fn deny(summary: &mut Summary) -> Result<()> {
+    heading("dependencies");
+    if has_command("deny", "cargo-deny (cargo install cargo-deny)", summary)? {
+        let deny = ["deny", "--offline", "--locked", "--all-features", "check"];
+        command::run(cargo().args(deny).args(["bans", "licenses", "sources"]))?;
     }
+    Ok(())
 }
 
 fn heading(name: &str) {
@@ -54,12 +78,11 @@ fn heading(name: &str) {
 }
 
 /// Whether cargo has a command that a toolchain may come without.
-fn has_component(name: &str, component: &str, summary: &mut Summary) -> Result<bool> {
+fn has_command(name: &str, needs: &str, summary: &mut Summary) -> Result<bool> {
     if captured(cargo().args([name, "--version"])).is_ok() {
         return Ok(true);
     }
-    let line =
-        format!("skipped: cargo {name} needs {component} (rustup component add {component})");
+    let line = format!("skipped: cargo {name} needs {needs}");
     println!("{line}");
     ensure!(
         std::env::var_os("RPROF_SKIP_IS_FAILURE").is_none(),

@@ -7,14 +7,12 @@ mod budget;
 mod code;
 mod cycles;
 mod layers;
-mod licences;
 mod map;
 mod markdown;
 mod modules;
 mod public_names;
 mod shape;
 mod source;
-mod spdx;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,7 +31,6 @@ const CHECKS: &[Check] = &[
     ("layers", layers::check),
     ("code", code::check),
     ("shape", shape::check),
-    ("licences", licences::check),
     ("fixtures", budget::check),
     ("map", map::check),
     ("cycles", cycles::check),
