@@ -1,48 +1,25 @@
 //! Agreement with perf itself: it reads our files, we read its, and both say the same.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "agree/branches.rs"]
 mod branches;
-mod common;
-#[path = "agree/crossed.rs"]
 mod crossed;
-#[path = "agree/filters.rs"]
 mod filters;
-#[path = "agree/groups.rs"]
 mod groups;
-#[path = "agree/keys.rs"]
 mod keys;
-#[path = "agree/levels.rs"]
 mod levels;
-#[path = "agree/made.rs"]
 mod made;
-#[path = "agree/meant.rs"]
 mod meant;
-#[path = "agree/memory.rs"]
 mod memory;
-#[path = "agree/old_kernel.rs"]
 mod old_kernel;
-#[path = "agree/parents.rs"]
 mod parents;
-#[path = "agree/places.rs"]
 mod places;
-#[path = "agree/sources.rs"]
 mod sources;
-#[path = "agree/sums.rs"]
 mod sums;
-#[path = "agree/switches.rs"]
 mod switches;
-#[path = "agree/tasks.rs"]
 mod tasks;
-#[path = "agree/trees.rs"]
 mod trees;
 
-use common::{
+use crate::common;
+use crate::common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,
     tracefs,
 };

@@ -1,18 +1,10 @@
 //! `rprof annotate` shows the instructions and percentages that `perf annotate` shows, and what perf does not.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-#[path = "annotate/forms.rs"]
 mod forms;
-#[path = "annotate/names.rs"]
 mod names;
 
-use common::{Program, has, is_x86_64, live, perf, rprof, run, scratch, tool};
+use crate::common;
+use crate::common::{Program, has, is_x86_64, live, perf, rprof, run, scratch, tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

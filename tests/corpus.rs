@@ -2,29 +2,15 @@
 //! of a file is what rprof says of it. The files are not part of the project: `RPROF_CORPUS` is
 //! the folder that holds them, and without it nothing here runs.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "corpus/attrs.rs"]
 mod attrs;
-mod common;
-#[path = "corpus/features.rs"]
 mod features;
-#[path = "corpus/makers.rs"]
 mod makers;
-#[path = "corpus/pb_text.rs"]
 mod pb_text;
-#[path = "corpus/perf.rs"]
 mod perf;
-#[path = "corpus/perf_header.rs"]
 mod perf_header;
-#[path = "corpus/records.rs"]
 mod records;
 
-use common::{corpus, rprof, run};
+use crate::common::{corpus, rprof, run};
 use pb_text::Message;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,8 @@
 //! Stacks that were recorded as copies (`perf record --call-graph dwarf`) are unwound: a fixture
 //! whose stacks are known, damage to it, and recordings made here, which perf reads in the same way.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-
-use common::{
+use crate::common;
+use crate::common::{
     NO_FRAME_POINTERS, compile, fixtures, golden, has, is_x86_64, live, rprof, run, scratch, tool,
     work, write,
 };

@@ -1,17 +1,10 @@
 //! How recordings end, well or not, and what is said when they cannot be made.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-#[path = "endings/left.rs"]
 mod left;
 
-use common::work::burn;
-use common::{
+use crate::common;
+use crate::common::work::burn;
+use crate::common::{
     Running, am_root, copy_of_rprof, has, live, not_run, number_after, report, rprof, run, samples,
     scratch, signal, tool,
 };

@@ -1,17 +1,10 @@
 //! Code made at run time has the names that its makers leave behind: maps and logs by programs
 //! compiled here, and by node.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-#[path = "jit/fixes.rs"]
 mod fixes;
 
-use common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
+use crate::common;
+use crate::common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
 use std::path::{Path, PathBuf};
 
 /// Removes what a process left in /tmp, by convention.

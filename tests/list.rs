@@ -1,15 +1,8 @@
 //! `rprof list`, compared with `perf list`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-
-use common::nobody::Nobody;
-use common::{Tracefs, alone, compile_c, has, perf, rprof, run, scratch, tracefs};
+use crate::common;
+use crate::common::nobody::Nobody;
+use crate::common::{Tracefs, alone, compile_c, has, perf, rprof, run, scratch, tracefs};
 use rprof_events::{Sources, parse_events};
 use serde_json::Value;
 use std::collections::BTreeSet;

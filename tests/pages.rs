@@ -1,16 +1,8 @@
 //! Pages for users show what rprof prints: their examples on fixtures are run, and compared.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-#[path = "pages/docs.rs"]
 mod docs;
 
-use common::{fixtures, run, scratch, tool};
+use crate::common::{fixtures, run, scratch, tool};
 use std::path::{Path, PathBuf};
 
 /// What an example may need beside rprof.

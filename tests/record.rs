@@ -1,15 +1,8 @@
 //! `rprof record`, for real: what it records, how it ends, what it says when it cannot.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-
-use common::work::{burn, worker};
-use common::{
+use crate::common;
+use crate::common::work::{burn, worker};
+use crate::common::{
     FRAME_POINTERS, Program, Recording, Running, compile_c, has, is_root, live, number_after,
     number_before, record_while, records_all, report, rprof, run, samples, scratch, tool, tracefs,
 };

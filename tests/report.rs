@@ -1,32 +1,17 @@
 //! `rprof report` and `rprof flame` on a fixture whose profile is known.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "report/against.rs"]
 mod against;
-mod common;
-#[path = "report/flame.rs"]
 mod flame;
-#[path = "report/folds.rs"]
 mod folds;
-#[path = "report/formats.rs"]
 mod formats;
-#[path = "report/header.rs"]
 mod header;
-#[path = "report/levels.rs"]
 mod levels;
-#[path = "report/quality.rs"]
 mod quality;
-#[path = "report/screen.rs"]
 mod screen;
-#[path = "report/trees.rs"]
 mod trees;
 
-use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
+use crate::common;
+use crate::common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;
 use std::process::Stdio;
 

@@ -1,15 +1,8 @@
 //! Names that a recording carries, where names come from, and what is said of those that are
 //! missing.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-
-use common::{
+use crate::common;
+use crate::common::{
     Ran, copy_of_rprof, fixtures, has, is_root, links, live, report, rprof, run, scratch, tool,
 };
 use std::os::unix::fs::PermissionsExt;

@@ -1,15 +1,8 @@
 //! `rprof top`: tables of a recording that goes on.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-mod common;
-
-use common::work::burn;
-use common::{
+use crate::common;
+use crate::common::work::burn;
+use crate::common::{
     NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, compile, has, live, number_after,
     number_before, report, rprof, run, scratch, signal, signals, skipped, tool,
 };

@@ -1,7 +1,7 @@
 //! Tasks, what they had mapped, and how many records there are: perf's lines.
 
+use crate::agree::{perf, recordings};
 use crate::common::{has, live, perf as perf_tool, rprof, run, scratch};
-use crate::{perf, recordings};
 use std::path::Path;
 
 /// Lines in an order of their own: perf's is that of its hash table. Without inodes where mappings have build ids

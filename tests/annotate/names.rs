@@ -192,7 +192,7 @@ fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
         assert_eq!(sites.len(), n_sites, "{sites:?}");
         assert_eq!(sites.iter().map(|(_, n)| n).sum::<u64>(), samples(one));
     }
-    let mut annotate = crate::rprof(["annotate", "copied", "-i"]);
+    let mut annotate = crate::annotate::rprof(["annotate", "copied", "-i"]);
     let text = run(annotate.arg(&file)).ok().stdout;
     assert!(text.contains("copied, inlined into one in "), "{text}");
     assert!(text.contains("Inlined at"), "{text}");
@@ -207,7 +207,7 @@ fn of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said() {
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
     let text = |file: &Path, name: &str| {
-        let mut annotate = crate::rprof(["annotate", name, "-i"]);
+        let mut annotate = crate::annotate::rprof(["annotate", name, "-i"]);
         run(annotate.arg(file)).ok().stdout
     };
     // Three calls are inlined, and one is not.

@@ -1,7 +1,7 @@
 //! Attrs of quipper's recordings, field by field, and the ids of their events.
 
-use crate::pb_text::Message;
-use crate::{dump, each_of_quipper, list, names, number, text, texts};
+use crate::corpus::pb_text::Message;
+use crate::corpus::{dump, each_of_quipper, list, names, number, text, texts};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What quipper knows of a recording beside its records and attrs: build ids and features.
 
-use crate::pb_text::{Item, Message};
-use crate::{each_of_quipper, list, names, number, text, texts};
+use crate::corpus::pb_text::{Item, Message};
+use crate::corpus::{each_of_quipper, list, names, number, text, texts};
 use serde_json::Value;
 
 /// Feature sections by number (`enum` in perf's `util/header.h`), as `info` names them.

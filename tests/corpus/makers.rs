@@ -2,7 +2,7 @@
 //! the other byte order, and those that a fuzzer made.
 
 use crate::common::{corpus, rprof, run, scratch};
-use crate::{dump, events, info, kinds, text};
+use crate::corpus::{dump, events, info, kinds, text};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -230,7 +230,7 @@ fn every_record_of_every_recording_is_whole_and_has_its_event() {
     let Some(corpus) = corpus("every_record_of_every_recording_is_whole_and_has_its_event") else {
         return;
     };
-    for file in crate::recordings(&corpus) {
+    for file in crate::corpus::recordings(&corpus) {
         let records = dump(&file);
         let counted: u64 = kinds(&info(&file)).iter().map(|(_, count)| count).sum();
         assert_eq!(records.len() as u64 - 1, counted, "{}", file.display());

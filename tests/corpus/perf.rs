@@ -3,7 +3,7 @@
 //! names the addresses of whatever kernel by the list of the running one.
 
 use crate::common::{alone, corpus, has, rprof, run};
-use crate::{events, info, kinds, list, recordings, text, texts};
+use crate::corpus::{events, info, kinds, list, recordings, text, texts};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

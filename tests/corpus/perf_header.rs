@@ -2,8 +2,8 @@
 //! `info` has all that is needed to write the same lines.
 
 use crate::common::{rprof, run};
-use crate::perf::{each, perf, perf_in_utc};
-use crate::{list, number, text, texts};
+use crate::corpus::perf::{each, perf, perf_in_utc};
+use crate::corpus::{list, number, text, texts};
 use serde_json::Value;
 
 /// Beginnings of lines that are not about features.

@@ -2,8 +2,8 @@
 //! values, and the lists are equal, so that neither side has a field that the other lacks.
 
 use crate::common::corpus;
-use crate::pb_text::{self, Item, Message};
-use crate::{PIPED, QUIPPER, dump, info, kinds, number};
+use crate::corpus::pb_text::{self, Item, Message};
+use crate::corpus::{PIPED, QUIPPER, dump, info, kinds, number};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ fn every_record_has_the_fields_that_quipper_saw() {
         let theirs: Vec<Fields> = theirs.messages("events").into_iter().map(said).collect();
         let records = dump(&file);
         let listed = records.iter().skip(1).filter(|record| {
-            let kind = crate::text(&record["kind"]);
+            let kind = crate::corpus::text(&record["kind"]);
             !UNLISTED.contains(&&kind[..])
         });
         let mut ours: Vec<Fields> = listed.map(fields).collect();
@@ -206,7 +206,7 @@ fn take_value(value: &Value, path: &str, fields: &mut Fields) {
         _ if ["pid", "tid", "ppid", "ptid"].contains(&name) => {
             (value.as_i64().unwrap() & 0xffff_ffff).to_string()
         }
-        Value::String(_) if ["filename", "comm"].contains(&name) => crate::text(value),
+        Value::String(_) if ["filename", "comm"].contains(&name) => crate::corpus::text(value),
         Value::Bool(is_set) => is_set.to_string(),
         _ => number(value).unwrap().to_string(),
     };

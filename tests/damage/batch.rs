@@ -2,9 +2,9 @@
 //! need that follows a length in a file, and asks of every case that it ends soon.
 
 use crate::common::{Running, scratch, tool};
-use crate::edits::Edit;
-use crate::recordings::{self, Original, Places};
-use crate::verbs::{Ways, read};
+use crate::damage::edits::Edit;
+use crate::damage::recordings::{self, Original, Places};
+use crate::damage::verbs::{Ways, read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! The ways in which a recording is damaged: each function lists what is done to one.
 
-use crate::recordings::{Original, Places};
+use crate::damage::recordings::{Original, Places};
 use rprof_abi::Endian;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Debian's debuginfod.
 
 use crate::common::{Running, WATCHDOG, has, live, rprof, run, tool};
-use crate::{PATIENT, Stripped, assert_named, can_run};
+use crate::debuginfod::{PATIENT, Stripped, assert_named, can_run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;

@@ -2,7 +2,7 @@
 
 use rprof_disassembly::Instruction;
 
-use crate::listing::Line;
+use crate::disassembly::listing::Line;
 
 /// What two texts may differ in.
 pub(crate) type Rule = (&'static str, fn(&Line, &Instruction) -> bool);

@@ -8,8 +8,8 @@ use std::slice::Iter;
 
 use rprof_disassembly::{Decoder, Instruction, Syntax};
 
-use crate::listing::{Line, blocks};
-use crate::rules::RULES;
+use crate::disassembly::listing::{Line, blocks};
+use crate::disassembly::rules::RULES;
 
 /// More examples of a kind show nothing new.
 const MAX_EXAMPLES: usize = 5;

@@ -2,7 +2,7 @@
 
 use crate::common::work::burn;
 use crate::common::{Recording, closed_pipe, has, live, run, scratch, tool};
-use crate::firefox;
+use crate::export::firefox;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;

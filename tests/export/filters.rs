@@ -1,7 +1,7 @@
 //! What a filter leaves is the same for every sub-command that has it.
 
 use crate::common::{Recording, scratch};
-use crate::firefox;
+use crate::export::firefox;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! src/types/profile.ts of github.com/firefox-devtools/profiler.
 
 use crate::common::{Recording, scratch};
-use crate::recordings::index;
+use crate::export::recordings::index;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Self time of code that was inlined: the same in every view.
 
-use crate::callgrind;
 use crate::common::{Recording, run, scratch};
-use crate::recordings::index;
+use crate::export::callgrind;
+use crate::export::recordings::index;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

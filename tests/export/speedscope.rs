@@ -1,7 +1,7 @@
 //! speedscope's format, and its released package.
 
 use crate::common::{Recording, has, is_wide, run, scratch, tool};
-use crate::recordings::{index, unpacked};
+use crate::export::recordings::{index, unpacked};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

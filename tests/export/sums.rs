@@ -1,10 +1,10 @@
 //! Sums are equal in every format.
 
-use crate::callgrind;
 use crate::common::{Recording, scratch};
-use crate::pprof;
-use crate::recordings::{index, several_events};
-use crate::{firefox, speedscope};
+use crate::export::callgrind;
+use crate::export::pprof;
+use crate::export::recordings::{index, several_events};
+use crate::export::{firefox, speedscope};
 use std::path::Path;
 
 /// Samples and weight of each event in every format, against the report's.

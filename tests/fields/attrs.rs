@@ -2,7 +2,7 @@
 
 use crate::common::attr_dump::{Dumped, first_tries};
 use crate::common::{Recording, records_kernel, scratch};
-use crate::{both, info, ours, perfs};
+use crate::fields::{both, info, ours, perfs};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Times of any clock that perf takes.
 
 use crate::common::{Program, compile, has, rprof, run, scratch};
-use crate::{both, info, ours};
+use crate::fields::{both, info, ours};
 
 const CLOCKS: &[(&str, u64)] = &[
     ("mono", 1),

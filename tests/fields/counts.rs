@@ -1,7 +1,7 @@
 //! What threads count, without samples, too.
 
 use crate::common::scratch;
-use crate::{both, info, ours};
+use crate::fields::{both, info, ours};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use crate::common::nobody::Nobody;
 use crate::common::{Recording, is_root, records_kernel, rprof, run, scratch};
-use crate::{both, ours, perfs};
+use crate::fields::{both, ours, perfs};
 use serde_json::Value;
 
 /// The fields of all records of a kind.

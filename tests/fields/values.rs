@@ -2,7 +2,7 @@
 
 use crate::common::nobody::Nobody;
 use crate::common::{compile, has, rprof, run, scratch};
-use crate::{both, info, ours, perf_script, perfs};
+use crate::fields::{both, info, ours, perf_script, perfs};
 use std::path::{Path, PathBuf};
 
 /// Touches 64 pages, always the same ones.

@@ -1,7 +1,7 @@
 //! Whatever is at the path of a program or of its debug file: a report, in bounded memory.
 
 use crate::common::{has, rprof, run};
-use crate::program::{BUILD_ID, Recorded, alone, compile, shown, tool};
+use crate::find::program::{BUILD_ID, Recorded, alone, compile, shown, tool};
 
 #[test]
 fn pipes_devices_and_folders_are_no_programs() {

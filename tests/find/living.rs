@@ -1,7 +1,7 @@
 //! Programs that are gone from their path, but not from the process that runs them.
 
 use crate::common::{self, has, is_root, links, live, rprof, run, scratch, signal, skipped};
-use crate::program::{
+use crate::find::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, assert_is_whole, compile, of_program, printed, shown,
     tool,
 };

@@ -1,7 +1,7 @@
 //! Functions of a stripped program: told apart by its unwind tables, as its symbols told them apart.
 
 use crate::common::{Program, Recording, has};
-use crate::program::tool;
+use crate::find::program::tool;
 use rprof_images::{Elf, SymbolTable};
 use serde_json::Value;
 use std::collections::BTreeMap;

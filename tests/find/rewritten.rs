@@ -1,7 +1,9 @@
 //! Programs without a build id that are other ones by now: rewritten where they are, in the same file.
 
 use crate::common::{has, live, perf, rprof, run, scratch, write};
-use crate::program::{NO_BUILD_ID, Recorded, assert_is_whole, compile, of_program, printed, shown};
+use crate::find::program::{
+    NO_BUILD_ID, Recorded, assert_is_whole, compile, of_program, printed, shown,
+};
 use std::fs::{File, metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Separate debug files, packed sections, what `dwz` shares, and symbols inside the program.
 
 use crate::common::{has, is_x86_64};
-use crate::program::{
+use crate::find::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, Recorded, compile, of_program, printed, shown, tool,
 };
 

@@ -1,7 +1,7 @@
 //! Split DWARF: beside the program, where it was compiled, and in packages.
 
 use crate::common::{has, is_wide};
-use crate::program::{BUILD_ID, Recorded, compile, printed, tool};
+use crate::find::program::{BUILD_ID, Recorded, compile, printed, tool};
 
 #[test]
 fn units_are_found_where_they_were_compiled_and_beside_the_program() {

@@ -5,8 +5,8 @@ use crate::common::{
     Running, both, compile_c, has, in_path, is_x86_64, live, records_all, report, rprof, run,
     scratch, signal, tool, until,
 };
-use crate::elf::{Section, append_hole, append_packed, with_sections};
-use crate::memory::Peak;
+use crate::hostile::elf::{Section, append_hole, append_packed, with_sections};
+use crate::hostile::memory::Peak;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

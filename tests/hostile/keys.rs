@@ -2,7 +2,7 @@
 //! one list.
 
 use crate::common::{rprof, run, scratch};
-use crate::crafted::{Crafted, ID};
+use crate::hostile::crafted::{Crafted, ID};
 use std::path::Path;
 
 /// The factor of `FxHash` (rustc-hash 2): a number's hash is their product, turned left by 26 bits.

@@ -1,8 +1,8 @@
 //! DWARF that nests: functions inlined into each other, names inside names.
 
-use crate::bounds::{PROGRAM, READER, recorded};
 use crate::common::{compile_c, is_x86_64, live, rprof, run, scratch, tool};
-use crate::memory::Peak;
+use crate::hostile::bounds::{PROGRAM, READER, recorded};
+use crate::hostile::memory::Peak;
 
 /// Functions inlined into each other, 20,000 times.
 const NESTED: &str = r#"

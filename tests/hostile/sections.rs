@@ -1,7 +1,7 @@
 //! What `rprof info` says of feature sections that are damaged.
 
 use crate::common::{rprof, run, scratch};
-use crate::crafted::Crafted;
+use crate::hostile::crafted::Crafted;
 use rprof_perfdata::FeatureId;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::nobody::{NOBODY, Sysctl, as_user};
 use crate::common::{Running, compile_c, has, is_root, live, run};
-use crate::folders::{Folders, export, owner, record};
+use crate::hostile::folders::{Folders, export, owner, record};
 use std::fs;
 
 /// A user's own program: in a folder where root writes, it puts links, other files and folders in the

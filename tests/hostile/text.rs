@@ -4,7 +4,7 @@
 use crate::common::{
     Ran, compile_c, copy_of_rprof, has, live, records_all, rprof, run, scratch, tool, tracefs,
 };
-use crate::crafted::{Crafted, sample};
+use crate::hostile::crafted::{Crafted, sample};
 use rprof_abi::{Encoder, Endian, Misc, PerfEventAttr, Record, SampleType, event_type};
 use rprof_perfdata::feature::{
     AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, TracingData,

@@ -3,7 +3,7 @@
 
 use crate::common::nobody::{NOBODY, Sysctl};
 use crate::common::{Running, fixtures, is_root, live, report, rprof, run, scratch, tool};
-use crate::folders::{Folders, export, link, owner, record, under_all_protections};
+use crate::hostile::folders::{Folders, export, link, owner, record, under_all_protections};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Instructions of kernel code: of a vmlinux and of modules that are what was recorded.
 
 use crate::common::run;
-use crate::machine::{Machine, RELEASE, VMLINUX, can_run};
+use crate::kernel::machine::{Machine, RELEASE, VMLINUX, can_run};
 use serde_json::Value;
 
 /// A function as `rprof annotate` shows it.

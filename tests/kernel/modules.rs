@@ -1,7 +1,7 @@
 //! Modules of a kernel: found by name, unpacked, laid out as in memory.
 
 use crate::common::{self, has};
-use crate::machine::{MODULE, Machine, RELEASE, can_run, has_module};
+use crate::kernel::machine::{MODULE, Machine, RELEASE, can_run, has_module};
 use std::path::Path;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Recordings that were never finished: what would say which kernel it was is not in them.
 
 use crate::common::{not_run, rprof, run, scratch};
-use crate::machine::{clock, mapping, push};
+use crate::kernel::machine::{clock, mapping, push};
 use rprof_abi::RecordKind;
 use rprof_perfdata::Writer;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use crate::common::run;
 use crate::common::server::{Reply, Server};
-use crate::machine::{Machine, RELEASE, VMLINUX, can_run};
+use crate::kernel::machine::{Machine, RELEASE, VMLINUX, can_run};
 
 #[test]
 fn a_kernel_of_another_machine_is_named_by_its_vmlinux() {

@@ -1,7 +1,7 @@
 //! Inlined functions and lines, as DWARF has them.
 
 use crate::common::{has, run, scratch, tool};
-use crate::{Frames, addresses, compile, frames};
+use crate::names::{Frames, addresses, compile, frames};
 use std::path::{Path, PathBuf};
 
 /// Functions inlined into each other, in a file of its own and in a header.

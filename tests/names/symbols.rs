@@ -1,7 +1,7 @@
 //! Names from symbol tables and stubs.
 
 use crate::common::{has, run, scratch, tool};
-use crate::{addresses, compile, frames};
+use crate::names::{addresses, compile, frames};
 
 /// Calls through stubs, and a function that is chosen when the program starts.
 const STUBS: &str = r#"

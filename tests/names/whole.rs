@@ -3,7 +3,7 @@
 use crate::common::{
     fixtures, has, is_x86_64, live, perf, report, rprof, run, scratch, tool, work,
 };
-use crate::{addresses, compile, frames};
+use crate::names::{addresses, compile, frames};
 use std::path::Path;
 
 /// A signal handler that takes all of the time.

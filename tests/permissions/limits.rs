@@ -1,8 +1,8 @@
 //! Limits of locked memory and of open files.
 
-use crate::cells::{Cells, Who};
 use crate::common::nobody::Sysctl;
 use crate::common::{is_root, live, not_run};
+use crate::permissions::cells::{Cells, Who};
 
 /// A shell that sets a limit and executes what follows.
 fn within(limit: &str) -> [&str; 4] {

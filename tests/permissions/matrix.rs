@@ -1,8 +1,8 @@
 //! Users, capabilities, namespaces and filters, by `perf_event_paranoid`.
 
-use crate::cells::{Cells, Who};
 use crate::common::nobody::Sysctl;
 use crate::common::{is_root, live, not_run, run, tool};
+use crate::permissions::cells::{Cells, Who};
 use std::process::Command;
 
 const USER_ONLY: &str = "not permitted to sample the kernel: user space only";

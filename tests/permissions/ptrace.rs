@@ -1,7 +1,7 @@
 //! What stands in for events where a filter forbids them: sampling by ptrace.
 
-use crate::cells::{Cells, Who};
 use crate::common::{Ran, compile_c, has, is_root, live, run, samples, tool};
+use crate::permissions::cells::{Cells, Who};
 use std::process::Command;
 
 /// Works in its first thread, in another one, and in a process of its own that executes itself; sends itself

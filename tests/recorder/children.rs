@@ -4,7 +4,7 @@ use crate::common::{
     Running, compile_c, has, live, record_while, records_all, report, rprof, run, samples, scratch,
     tool, work::burn,
 };
-use crate::{both, until};
+use crate::recorder::{both, until};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;

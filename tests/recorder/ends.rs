@@ -3,7 +3,7 @@
 use crate::common::{
     Running, live, records_all, report, rprof, run, scratch, signal, tool, work::burn,
 };
-use crate::{both, until};
+use crate::recorder::{both, until};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 

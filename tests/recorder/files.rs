@@ -5,7 +5,7 @@ use crate::common::{
     Ran, Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch,
     tool,
 };
-use crate::{both, until};
+use crate::recorder::{both, until};
 use std::collections::BTreeSet;
 use std::process::Command;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use crate::common::{
     Running, am_root, compile_c, has, live, number_after, rprof, run, scratch, skipped, tool,
 };
-use crate::{both, until};
+use crate::recorder::{both, until};
 use serde_json::Value;
 use std::path::Path;
 

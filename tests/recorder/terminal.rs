@@ -1,7 +1,7 @@
 //! Ctrl-C on a terminal, which the command gets, too.
 
 use crate::common::{Running, has, live, scratch, tool};
-use crate::until;
+use crate::recorder::until;
 
 /// Starts rprof on a terminal of its own.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! `rprof flame --against`: what changed between two recordings.
 
 use crate::common::{FRAME_POINTERS, Program, Ran, fixtures, live, rprof, run, scratch};
-use crate::{read, spin};
+use crate::report::{read, spin};
 use std::path::Path;
 
 /// Calls `old` or `new`, by its argument; what both call works longer if it is new.

@@ -2,7 +2,7 @@
 
 use crate::common::work::burn;
 use crate::common::{Ran, closed_pipe, has, is_wide, live, rprof, run, scratch, tool, write};
-use crate::{read, spin};
+use crate::report::{read, spin};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! `rprof report --format`: tables as data.
 
 use crate::common::{rprof, run};
-use crate::report;
+use crate::report::report;
 use serde_json::Value;
 
 fn json(args: &[&str]) -> Value {
@@ -199,7 +199,7 @@ fn a_separator_stands_between_columns_as_perf_has_it() {
     );
     assert!(rows(&["-t", "o"]).contains("[.] h.t"));
     for bad in ["", "."] {
-        crate::read("report", &["-t", bad]).fails(2);
+        crate::report::read("report", &["-t", bad]).fails(2);
     }
 }
 
@@ -213,7 +213,7 @@ fn quiet_leaves_only_rows() {
 #[test]
 fn folded_stacks_are_those_of_the_flame_graph() {
     let folded = report(&["--format", "folded", "--no-inline"]);
-    let flame = crate::read("flame", &["--folded", "--no-inline"]).ok();
+    let flame = crate::report::read("flame", &["--folded", "--no-inline"]).ok();
     assert_eq!(folded, flame.stdout);
     assert!(folded.contains(";hot 149\n"), "{folded}");
 }
@@ -251,7 +251,7 @@ fn what_is_for_other_forms_is_refused() {
         (&["--children", "--hierarchy"], "cannot be used with"),
         (&["--children", "-s", "addr"], "count only their own"),
     ] {
-        let said = crate::read("report", words).fails(2);
+        let said = crate::report::read("report", words).fails(2);
         assert!(said.contains(flag), "{said}");
     }
     for flag in [
@@ -260,7 +260,7 @@ fn what_is_for_other_forms_is_refused() {
         &["--palette", "java"],
     ] {
         let words = [&["--folded"], flag].concat();
-        let said = crate::read("flame", &words).fails(2);
+        let said = crate::report::read("flame", &words).fails(2);
         assert!(said.contains("cannot be used with"), "{said}");
     }
 }

@@ -1,7 +1,7 @@
 //! How good a profile is: said by each output, and an exit code with `--strict`.
 
 use crate::common::{rprof, run, scratch};
-use crate::{read, report, spin};
+use crate::report::{read, report, spin};
 
 const LINE: &str = "212 samples, 0.0 % lost, 0.0 % without names, clock monotonic";
 

@@ -1,7 +1,7 @@
 //! What a terminal gets: a pager, colours.
 
 use crate::common::{closed_pipe, has, run, tool};
-use crate::spin;
+use crate::report::spin;
 
 /// What a terminal of `columns` columns shows of `rprof WORDS` on the fixture, in a locale of UTF-8, with these variables.
 /// `None` if there is no tool that has a terminal.
@@ -152,9 +152,9 @@ fn colours_are_for_terminals_that_have_them() {
             "{words} {variable:?}: {seen}"
         );
     }
-    let no_terminal = crate::report(&[]);
+    let no_terminal = crate::report::report(&[]);
     assert!(!no_terminal.contains('\x1b'));
-    let asked = crate::report(&["--stdio-color=always"]);
+    let asked = crate::report::report(&["--stdio-color=always"]);
     assert!(asked.contains(RED));
 }
 
@@ -209,7 +209,12 @@ fn the_next_command_is_suggested() {
         };
         assert!(seen.contains(next), "{words}: {seen}");
     }
-    assert!(!crate::read("report", &[]).ok().stderr.contains("next:"));
+    assert!(
+        !crate::report::read("report", &[])
+            .ok()
+            .stderr
+            .contains("next:")
+    );
 }
 
 #[test]
@@ -221,29 +226,29 @@ fn nothing_is_cut_where_there_is_no_terminal() {
         .arg("--symfs")
         .arg(spin().join("root"));
     let narrow = run(narrow.args(table).env("COLUMNS", "30")).ok().stdout;
-    assert_eq!(narrow, crate::report(&table));
+    assert_eq!(narrow, crate::report::report(&table));
 }
 
 #[test]
 fn what_limits_leave_out_is_counted() {
     let flat = ["--no-children", "-g", "none"];
-    let limited = crate::report(&[&flat[..], &["--limit", "1"]].concat());
+    let limited = crate::report::report(&[&flat[..], &["--limit", "1"]].concat());
     assert!(
         limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
         "{limited}"
     );
-    let limited = crate::report(&[&flat[..], &["--percent-limit", "50"]].concat());
+    let limited = crate::report::report(&[&flat[..], &["--percent-limit", "50"]].concat());
     assert!(
         limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
         "{limited}"
     );
-    assert!(!crate::report(&flat).contains(" more"));
+    assert!(!crate::report::report(&flat).contains(" more"));
 }
 
 #[test]
 fn columns_are_as_wide_as_asked_for() {
     let flat = ["--no-children", "-g", "none"];
-    let table = crate::report(&[&flat[..], &["-w", "10,3,0,6"]].concat());
+    let table = crate::report::report(&[&flat[..], &["-w", "10,3,0,6"]].concat());
     let lines: Vec<&str> = table.lines().skip(5).take(5).collect();
     assert_eq!(
         lines,
@@ -267,11 +272,11 @@ fn numbers_are_never_cut_and_widths_have_a_limit() {
         "-F",
         "overhead,sample,comm",
     ];
-    let table = crate::report(&[&words[..], &["-w", "2,1,3"]].concat());
+    let table = crate::report::report(&[&words[..], &["-w", "2,1,3"]].concat());
     let first: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(first, ["100.00%", "212", "spi"], "{table}");
     for width in ["65536", "4294967295", "x"] {
-        let said = crate::read("report", &["-w", width]).fails(2);
+        let said = crate::report::read("report", &["-w", width]).fails(2);
         assert!(said.contains("a number of columns, at most 4096"), "{said}");
     }
 }
@@ -280,15 +285,15 @@ fn numbers_are_never_cut_and_widths_have_a_limit() {
 fn what_a_form_does_not_have_is_refused() {
     for words in [["--stats"], ["--header"]] {
         let words = [&words[..], &["--format", "json"]].concat();
-        let said = crate::read("report", &words).fails(2);
+        let said = crate::report::read("report", &words).fails(2);
         assert!(said.contains("is text: without --format"), "{said}");
     }
     for percent in ["nan", "inf", "101", "x"] {
-        let said = crate::read("report", &["--percent-limit", percent]).fails(2);
+        let said = crate::report::read("report", &["--percent-limit", percent]).fails(2);
         assert!(said.contains("a percentage from 0 to 100"), "{said}");
     }
     for flag in [["-F", "100"], ["--call-graph", "fp"]] {
-        let said = crate::read("flame", &flag).fails(2);
+        let said = crate::report::read("flame", &flag).fails(2);
         assert!(said.contains("cannot be used with"), "{said}");
     }
 }

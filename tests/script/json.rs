@@ -69,7 +69,7 @@ fn json_says_what_the_text_says() {
         .output()
         .unwrap();
         let text = String::from_utf8(text.stdout).unwrap();
-        let text = crate::lines::blocks(&text);
+        let text = crate::script::lines::blocks(&text);
         let samples = samples(&file, &["--symfs", &root]);
         assert_eq!(samples.len(), text.len());
         for (sample, block) in samples.iter().zip(&text) {

@@ -4,8 +4,8 @@
 use crate::common::{
     FRAME_POINTERS, Program, alone, is_root, not_run, records_all, rprof, run, tracefs,
 };
-use crate::lines::{assert_same, our_script, perf_script};
-use crate::{PROGRAM, program};
+use crate::script::lines::{assert_same, our_script, perf_script};
+use crate::script::{PROGRAM, program};
 
 /// What the kernel says of the data of an event that knows nothing of it: `PERF_MEM_NA`.
 const NO_SOURCE: u64 = 0x1e_0508_0021;

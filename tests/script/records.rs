@@ -1,7 +1,7 @@
 //! Records beside samples, and times since others: what perf prints with the same flags.
 
 use crate::common::{corpus, fixtures, has, perf, rprof, run, scratch};
-use crate::program;
+use crate::script::program;
 use rprof_abi::record::TextPoke;
 use rprof_abi::{
     AttrFlags, Endian, Misc, PerfEventAttr, Record, SampleId, SampleLayout, SampleType, event_type,
@@ -110,7 +110,7 @@ fn rounds_end_where_perf_says_so() {
         let words = ["script", "-F", "tid,time,event", "--show-round-events"];
         let theirs = run(perf(words).arg("-i").arg(&file)).ok().stdout;
         let ours = run(rprof(words).arg("-i").arg(&file)).ok().stdout;
-        crate::assert_same(test, &ours, &theirs);
+        crate::script::assert_same(test, &ours, &theirs);
         n_rounds += ours.matches("PERF_RECORD_FINISHED_ROUND\n").count();
     }
     assert!(n_rounds >= 2, "{n_rounds}");
@@ -186,7 +186,7 @@ fn chains_stop_where_perfs_do() {
         ];
         let theirs = run(perf(args).arg("-i").arg(&file)).ok().stdout;
         let ours = run(rprof(args).arg("-i").arg(&file)).ok().stdout;
-        crate::assert_same(stop, &ours, &theirs);
+        crate::script::assert_same(stop, &ours, &theirs);
         ours
     };
     let whole = both("none");

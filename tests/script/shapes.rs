@@ -1,8 +1,8 @@
 //! Recordings of every shape that perf makes print as perf prints them.
 
 use crate::common::{self, Tracefs, alone, is_root, records_all, run, tracefs};
-use crate::lines::{assert_same, our_script, perf_script};
-use crate::program;
+use crate::script::lines::{assert_same, our_script, perf_script};
+use crate::script::program;
 use std::path::Path;
 
 /// A recording by perf, and the fields that its samples have: a list for each `-F`.

@@ -1,7 +1,7 @@
 //! Deep stacks that change while they are recorded: what is read after a sample may be another's.
 
 use crate::common::Recording;
-use crate::samples::program;
+use crate::stacks::samples::program;
 
 /// Functions that call each other more than 64 KiB deep, and a leaf for each of them: nothing but
 /// the leaf's address says who was at the outer end. Arguments: how they call (bit 0: through

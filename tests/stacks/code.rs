@@ -4,7 +4,7 @@
 use crate::common::{
     NO_FRAME_POINTERS, Recording, am_root, compile, has, is_x86_64, live, rprof, run, scratch,
 };
-use crate::samples::{Frame, SPIN, library, program};
+use crate::stacks::samples::{Frame, SPIN, library, program};
 
 #[test]
 fn libraries_at_the_same_address_are_told_apart() {

@@ -1,7 +1,7 @@
 //! Stacks that are deep, by many frames or by large ones.
 
 use crate::common::Recording;
-use crate::samples::program;
+use crate::stacks::samples::program;
 
 #[test]
 fn three_thousand_frames_are_all_there() {

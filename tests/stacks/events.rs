@@ -1,7 +1,7 @@
 //! Stacks of several events at once, and of samples that were taken in the kernel.
 
 use crate::common::{Recording, records_kernel, tracefs};
-use crate::samples::{Frame, program};
+use crate::stacks::samples::{Frame, program};
 use serde_json::Value;
 
 /// Faults, waits, reads and spins, three calls deep.

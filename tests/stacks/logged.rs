@@ -4,7 +4,7 @@
 use crate::common::{
     Program, Recording, has, in_path, is_x86_64, live, not_run, perf, rprof, run, scratch, tool,
 };
-use crate::samples::{Sample, program};
+use crate::stacks::samples::{Sample, program};
 use std::path::{Path, PathBuf};
 
 /// Three functions at one address, one after the other, with frames of other sizes. Each calls what it is

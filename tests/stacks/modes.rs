@@ -5,7 +5,7 @@ use crate::common::{
     NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, not_run,
     record_while, rprof, run, tool,
 };
-use crate::samples::{Frame, SPIN, Sample, program};
+use crate::stacks::samples::{Frame, SPIN, Sample, program};
 
 const DEEP: &str = r"
     NOINLINE void down(int left) { if (left) down(left - 1); else spin(300); sink++; }

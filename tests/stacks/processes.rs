@@ -3,7 +3,7 @@
 use crate::common::{
     Recording, Running, alone, number_before, record_while, records_all, rprof, run, tool,
 };
-use crate::samples::program;
+use crate::stacks::samples::program;
 
 /// Five hundred short processes.
 const STORM: &str = r#"

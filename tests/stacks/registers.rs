@@ -3,7 +3,7 @@
 use crate::common::{
     Running, alone, attaches, has, not_run, number_before, record_while, rprof, run, tool,
 };
-use crate::samples::program;
+use crate::stacks::samples::program;
 
 /// Goes deeper than any dump, works a while, and changes four words there, six times each. With an argument, it
 /// waits for a line first, says when it has worked, and goes on until a debugger lets it begin.

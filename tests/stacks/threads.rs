@@ -1,6 +1,6 @@
 //! Stacks of signal handlers and of threads.
 
-use crate::samples::program;
+use crate::stacks::samples::program;
 use std::collections::BTreeSet;
 
 const SIGNALS: &str = r"

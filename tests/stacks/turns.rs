@@ -1,7 +1,7 @@
 //! A program that goes deep from two places by turns, in step with whoever looks at it.
 
 use crate::common::Recording;
-use crate::samples::program;
+use crate::stacks::samples::program;
 
 /// Two callers, each with a leaf of its own, and in between more than a copy of the stack holds.
 /// Arguments: shape (0: 60 frames of 2 KiB, 1: one of 120 KiB), milliseconds of CPU time for each

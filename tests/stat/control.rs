@@ -1,7 +1,7 @@
 //! Counting that is switched through a pipe.
 
 use crate::common::{Running, live, rprof, run, scratch, tool};
-use crate::{HIT, work};
+use crate::stat::{HIT, work};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;

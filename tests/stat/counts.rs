@@ -3,7 +3,7 @@
 use crate::common::{
     PerfProbe, Tracefs, has, live, not_run, records_all, records_kernel, rprof, run, tool, tracefs,
 };
-use crate::{HIT, both, said, work};
+use crate::stat::{HIT, both, said, work};
 
 /// Counts by event, from `-x,`.
 fn counts(text: &str) -> Vec<(String, String)> {

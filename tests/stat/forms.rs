@@ -1,7 +1,7 @@
 //! Text, CSV and JSON are perf's: the same lines, keys and fields for the same flags.
 
 use crate::common::{has, live, records_all, records_kernel};
-use crate::said;
+use crate::stat::said;
 use serde_json::Value;
 
 /// What may be counted.

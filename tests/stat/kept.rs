@@ -1,7 +1,7 @@
 //! Counts in files: perf reads ours, we read perf's, and damaged ones end in a line.
 
 use crate::common::{has, live, perf, rprof, run, scratch};
-use crate::{HIT, work};
+use crate::stat::{HIT, work};
 use std::path::Path;
 
 /// Words of the lines that a report shows, without those of what stands above and below the counts.

@@ -1,7 +1,7 @@
 //! Metrics of users, and top-down analysis where there is none.
 
 use crate::common::{Ran, live, rprof, run, scratch};
-use crate::{HIT, work};
+use crate::stat::{HIT, work};
 
 fn stat(words: &[&str]) -> Ran {
     run(&mut rprof(["stat"].iter().chain(words)))

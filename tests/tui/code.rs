@@ -1,7 +1,7 @@
 //! Code of functions that are called alike, and of the samples that a zoom leaves.
 
 use crate::common::{FRAME_POINTERS, compile, has, live, run, scratch, tool};
-use crate::terminal::Terminal;
+use crate::tui::terminal::Terminal;
 use std::path::Path;
 
 /// `twin` of the library, and a `both` that two threads run.

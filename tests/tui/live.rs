@@ -2,7 +2,7 @@
 
 use crate::common::work::burn;
 use crate::common::{live, number_after, number_before, report, signal};
-use crate::terminal::Terminal;
+use crate::tui::terminal::Terminal;
 use std::fs;
 
 /// A terminal in which a shell that works is watched, the line after which says how it ended.

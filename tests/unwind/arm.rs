@@ -1,9 +1,9 @@
 //! Programs for 64-bit ARM, in an emulator; not in every run.
 
-use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::{Program, emulated};
-use crate::gdb::Truth;
-use crate::space::Images;
+use crate::unwind::compare::{WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::{Program, emulated};
+use crate::unwind::gdb::Truth;
+use crate::unwind::space::Images;
 use rprof_abi::Machine;
 use rprof_unwind::Outcome;
 

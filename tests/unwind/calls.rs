@@ -1,9 +1,9 @@
 //! Stacks of all depths and shapes.
 
-use crate::compare::{Limits, WHOLE, Walked, all, walk_all};
-use crate::compile::{self, Program, c, make};
-use crate::gdb::Truth;
-use crate::space::Images;
+use crate::unwind::compare::{Limits, WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::{self, Program, c, make};
+use crate::unwind::gdb::Truth;
+use crate::unwind::space::Images;
 use rprof_unwind::Outcome;
 
 const SHAPES: &str = include_str!("programs/shapes.c");

@@ -1,7 +1,7 @@
 //! What the walk says of a snapshot beside what gdb says.
 
-use crate::gdb::{Snapshot, Truth};
-use crate::space::{Images, Space};
+use crate::unwind::gdb::{Snapshot, Truth};
+use crate::unwind::space::{Images, Space};
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Programs made in the test.
 
 use crate::common::{has, is_wide, is_x86_64, links, run, scratch, tool, write};
-use crate::gdb::can_be_followed;
+use crate::unwind::gdb::can_be_followed;
 use rprof_abi::Machine;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -111,7 +111,7 @@ impl Program {
 
     /// What gdb sees in it.
     #[track_caller]
-    pub fn truth(&self, plan: &str) -> crate::gdb::Truth {
-        crate::gdb::truth(self.folder.path(), &self.path, self.machine, plan)
+    pub fn truth(&self, plan: &str) -> crate::unwind::gdb::Truth {
+        crate::unwind::gdb::truth(self.folder.path(), &self.path, self.machine, plan)
     }
 }

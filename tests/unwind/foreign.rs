@@ -1,9 +1,9 @@
 //! Code that no compiler made: assembly, code made at run time; and libraries that come and go.
 
 use crate::common::skipped;
-use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::c;
-use crate::space::Images;
+use crate::unwind::compare::{WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::c;
+use crate::unwind::space::Images;
 use rprof_unwind::Outcome;
 use std::path::Path;
 

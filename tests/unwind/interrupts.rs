@@ -1,10 +1,10 @@
 //! Signals, threads and the kernel's own code.
 
 use crate::common::is_wide;
-use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::{Recipe, c, make};
-use crate::gdb::Truth;
-use crate::space::Images;
+use crate::unwind::compare::{WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::{Recipe, c, make};
+use crate::unwind::gdb::Truth;
+use crate::unwind::space::Images;
 use rprof_unwind::Outcome;
 
 fn walks(truth: &Truth) -> Vec<Walked<'_>> {

@@ -1,10 +1,10 @@
 //! One program, compiled and linked in all ways: wherever it is stopped, its stack is whole.
 
 use crate::common::{has, is_wide, not_run};
-use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::{Program, Recipe, c, make};
-use crate::gdb::Truth;
-use crate::space::Images;
+use crate::unwind::compare::{WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::{Program, Recipe, c, make};
+use crate::unwind::gdb::Truth;
+use crate::unwind::space::Images;
 use rprof_unwind::Outcome;
 
 const CALLS: &str = include_str!("programs/calls.c");

@@ -1,8 +1,8 @@
 //! Programs for 64-bit RISC-V, in an emulator; not in every run.
 
-use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::emulated;
-use crate::space::Images;
+use crate::unwind::compare::{WHOLE, Walked, all, walk_all};
+use crate::unwind::compile::emulated;
+use crate::unwind::space::Images;
 use rprof_abi::Machine;
 
 /// Whether it stands in libc's functions for memory: those say nothing of themselves. What frame pointers

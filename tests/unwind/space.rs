@@ -1,6 +1,6 @@
 //! A process's mappings as the walk asks for them: `/proc/PID/maps`, and a table for each file.
 
-use crate::gdb::Maps;
+use crate::unwind::gdb::Maps;
 use rprof_base::FileOffset;
 use rprof_images::Elf;
 use rprof_unwind::{AddressSpace, Mapped, UnwindTable};

@@ -146,7 +146,7 @@ mod tests {
             let part = parts.iter().find(|part| part.name == name);
             part.map(|part| part.args.join(" "))
         };
-        assert_eq!(args("stacks").as_deref(), Some("--test stacks"));
+        assert_eq!(args("unwinding").as_deref(), Some("--test unwinding"));
         assert_eq!(args("within crates").as_deref(), Some("--lib --bins"));
         assert_eq!(args("in documentation").as_deref(), Some("--doc"));
         assert_eq!(args("rprof"), None);

@@ -1,17 +1,9 @@
 //! Debug files from servers: Debian's debuginfod, and servers of our own that misbehave.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod real;
 
-use common::server::{Reply, Server};
-use common::{Ran, has, live, rprof, run, scratch, tool, work};
+use crate::common::server::{Reply, Server};
+use crate::common::{Ran, has, live, rprof, run, scratch, tool, work};
 use std::path::PathBuf;
 use std::process::Command;
 

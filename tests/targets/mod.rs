@@ -1,14 +1,5 @@
 //! Whom a recording samples, and when: targets, delays, and words on a pipe.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod cgroups;
 mod exact;
 mod found;
@@ -16,7 +7,7 @@ mod stress;
 mod tasks;
 mod timing;
 
-use common::{report, rprof, run};
+use crate::common::{report, rprof, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -5,17 +5,8 @@
 //! ([`gdb`], [`space`], [`compare`]). Addresses have to be equal, and where the walk ends earlier it
 //! has to say why.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    unreachable_pub,
-    reason = "a test that cannot go on fails"
-)]
-
 mod arm;
 mod calls;
-#[path = "../common/mod.rs"]
-mod common;
 mod compare;
 mod compile;
 mod foreign;

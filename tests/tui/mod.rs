@@ -1,18 +1,11 @@
 //! `rprof tui` on a terminal: keys in, screens out.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
 mod code;
-#[path = "../common/mod.rs"]
-mod common;
 mod live;
 mod terminal;
 
-use common::{Recording, fixtures, golden, rprof, run};
+use crate::common;
+use crate::common::{Recording, fixtures, golden, rprof, run};
 use std::fs;
 use std::path::PathBuf;
 use terminal::Terminal;

@@ -3,15 +3,6 @@
 //!
 //! `cargo xtask sweep FILE..` adds files (`RPROF_SWEEP`) and shows what was compared.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    unreachable_pub,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod elf;
 mod listing;
 mod rules;
@@ -19,7 +10,7 @@ mod sweep;
 
 use std::path::{Path, PathBuf};
 
-use common::skipped;
+use crate::common::skipped;
 use elf::CodeOf;
 use rprof_disassembly::Syntax;
 use sweep::Sweep;

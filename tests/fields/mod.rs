@@ -1,22 +1,14 @@
 //! What samples hold beside the usual, and the switches around it: the same flags for rprof and perf give the
 //! same fields, the same values and the same counts.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod attrs;
 mod clocks;
 mod counts;
 mod sideband;
 mod values;
 
-use common::{Recording, has, live, perf, rprof, run};
+use crate::common;
+use crate::common::{Recording, has, live, perf, rprof, run};
 use serde_json::Value;
 use std::path::Path;
 

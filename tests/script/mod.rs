@@ -1,21 +1,13 @@
 //! `rprof script` prints what `perf script` prints, line for line, for recordings of every shape.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod json;
 mod lines;
 mod rare;
 mod records;
 mod shapes;
 
-use common::{FRAME_POINTERS, Program, alone, has, rprof, run, tool};
+use crate::common;
+use crate::common::{FRAME_POINTERS, Program, alone, has, rprof, run, tool};
 use lines::{assert_same, blocks, our_script, perf_script};
 use std::collections::BTreeMap;
 use std::path::Path;

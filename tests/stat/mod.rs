@@ -1,14 +1,5 @@
 //! `rprof stat`: counts as perf's, in perf's forms, and how it ends.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod control;
 mod counts;
 mod ends;
@@ -16,7 +7,7 @@ mod forms;
 mod kept;
 mod metrics;
 
-use common::{Program, is_x86_64, perf, rprof, run};
+use crate::common::{Program, is_x86_64, perf, rprof, run};
 use std::process::Command;
 
 /// Calls a function a thousand times, touches a hundred pages, and asks for its id ten times; nothing else, as it

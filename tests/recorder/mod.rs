@@ -1,14 +1,5 @@
 //! How the recorder behaves: flags, signals, limits, pipes, and what it says and advises.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod advice;
 mod budget;
 mod children;
@@ -24,4 +15,4 @@ mod pipe;
 mod terminal;
 mod watching;
 
-use common::{both, until};
+use crate::common::{both, until};

@@ -1,14 +1,5 @@
 //! Events of `rprof record` as perf has them: groups, probes, terms, filters, names.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod filters;
 mod groups;
 mod markers;
@@ -17,7 +8,8 @@ mod names;
 mod probes;
 mod terms;
 
-use common::{perf, rprof, run};
+use crate::common;
+use crate::common::{perf, rprof, run};
 use std::ffi::OsStr;
 use std::path::Path;
 

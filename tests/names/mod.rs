@@ -1,20 +1,11 @@
 //! Names of programs compiled here: those that their tools give them, too.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod inlined;
 mod namesakes;
 mod symbols;
 mod whole;
 
-use common::{run, tool};
+use crate::common::{run, tool};
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, Located, SymbolTable};
 use rprof_locate::{Locator, Recorded};

@@ -1,14 +1,5 @@
 //! What a recording is written to: compressed, in several files, and what is there when it breaks off.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod broken;
 mod chained;
 mod compressed;

@@ -5,20 +5,12 @@
 //! memory ([`batch`]), damages every recording there is ([`recordings`], [`edits`]) and does with
 //! each what the sub-commands do ([`verbs`]).
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
 mod batch;
-#[path = "../common/mod.rs"]
-mod common;
 mod edits;
 mod recordings;
 mod verbs;
 
-use common::{corpus, rprof, run, scratch, tool, write};
+use crate::common::{corpus, rprof, run, scratch, tool, write};
 use rprof_abi::{
     AttrFlags, AttrSize, Encoder, Endian, Misc, PerfEventAttr, RawRecord, RecordHeader, RecordKind,
     SampleType,

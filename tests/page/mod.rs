@@ -1,16 +1,7 @@
 //! `rprof export -o profile.html`: a browser opens the page, and a script clicks, zooms, brushes, searches and reads
 //! back its sums. They are those of `rprof report`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Program, Recording, has, run, scratch, tool, write};
+use crate::common::{Program, Recording, has, run, scratch, tool, write};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -4,17 +4,8 @@
 //! ([`recording`]) and asks of every sample: are its frames those of the program, and if not all
 //! of them are there, is that said?
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    unreachable_pub,
-    reason = "a test that cannot go on fails"
-)]
-
 mod changing;
 mod code;
-#[path = "../common/mod.rs"]
-mod common;
 mod deep;
 mod events;
 mod go;

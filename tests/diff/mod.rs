@@ -1,16 +1,9 @@
 //! `rprof diff`: perf's numbers where perf has them, and beside them what is noise.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod runs;
 
-use common::{Recording, compile_c, has, live, perf, rprof, run, scratch};
+use crate::common;
+use crate::common::{Recording, compile_c, has, live, perf, rprof, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -4,16 +4,6 @@
 //! One recording is read again and again, while what is at the program's path changes: everything
 //! that is printed of the whole program has to be printed of its parts.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    unreachable_pub,
-    reason = "a test that cannot go on fails"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod damage;
 mod living;
 mod nameless;
