@@ -24,6 +24,9 @@ use crate::args::no_arguments;
 use crate::command::root;
 use crate::files::{File, read_below};
 
+/// The map of the project.
+const MAP: &str = "crates/README.md";
+
 /// A check: from all files of the workspace to what is wrong with them.
 type Check = (&'static str, fn(&[File]) -> Result<Vec<Violation>>);
 
