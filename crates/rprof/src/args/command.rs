@@ -8,11 +8,11 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "With a command")]
 pub(crate) struct CommandArgs {
-    /// Record this command, and read that: what follows --
+    /// Record this command (everything after --) first, then read that recording
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["plain", "input"])]
     command: Vec<OsString>,
 
-    /// Samples a second, or "max" for the kernel's limit [default: 4000]
+    /// Samples per second, or "max" for the kernel's limit [default: 4000]
     #[arg(
         short = 'F',
         long = "freq",

@@ -11,7 +11,7 @@ const WHERE: &str = "Where shells look for them:
 #[derive(Debug, clap::Args)]
 #[command(after_help = WHERE)]
 pub(crate) struct CompletionsArgs {
-    /// Shell that reads them
+    /// Shell to print completions for
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }

@@ -3,8 +3,8 @@
 /// The same for all that count by function.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct FdeArgs {
-    /// Code without symbols as perf shows it: by address, in stacks [unknown]; not by function,
-    /// whose starts .eh_frame tells
+    /// Do not use .eh_frame to find functions without symbols: show them by address, and as [unknown] in stacks, as
+    /// perf does
     #[arg(long)]
     pub(crate) no_fde: bool,
 }

@@ -7,19 +7,19 @@ use rprof_symbols::Demangling;
 /// The same for all that draw stacks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FoldArgs {
-    /// Make stacks simpler. recursion: functions that call themselves or each other are there once. generics:
-    /// functions of one name are one, template arguments left out. modules: frames of one image that follow each
-    /// other are one. inlined: inlined functions are their callers
+    /// Simplify stacks. recursion: show functions that call themselves or each other once. generics: drop template
+    /// arguments and merge functions that then have the same name. modules: merge consecutive frames of one binary.
+    /// inlined: merge inlined functions into their callers
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = parse_fold)]
     fold: Vec<Fold>,
 
-    /// What functions with such names called counts as theirs: a regular expression
+    /// Remove callees of functions whose name matches this regular expression; their samples count for these functions
     #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
     ignore_callees: Option<Regex>,
 }
 
 fn parse_fold(name: &str) -> Result<Fold, String> {
-    let all = || format!("one of {}", Fold::ALL.map(Fold::name).join(", "));
+    let all = || format!("expected one of {}", Fold::ALL.map(Fold::name).join(", "));
     Fold::parse(name).ok_or_else(all)
 }
 

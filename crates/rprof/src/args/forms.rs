@@ -195,23 +195,23 @@ impl Given {
 fn why(of: Of, form: Form) -> String {
     match (form, of) {
         (Form::Format(_), Of::Header) => {
-            "is text: without --format, or rprof info --json".to_owned()
+            "prints text: leave out --format, or use rprof info --json".to_owned()
         }
         (Form::Format(ReportFormat::Folded), Of::Parent) => {
-            "is for tables: --format folded has whole stacks, and -x only those with such a caller"
+            "is for tables: --format folded prints whole stacks; use -x to keep only those with a matching caller"
                 .to_owned()
         }
         (Form::Format(ReportFormat::Folded), _) => {
-            "is for tables: --format folded has whole stacks".to_owned()
+            "is for tables: --format folded prints whole stacks".to_owned()
         }
         (Form::Format(format), _) => {
             let name = format.name();
-            format!("is for text: --format {name} has no columns to be laid out")
+            format!("is for text: --format {name} has no column layout")
         }
         (Form::Stats, _) => {
-            "is for tables: --stats shows numbers of all samples together".to_owned()
+            "is for tables: --stats shows numbers for all samples together".to_owned()
         }
-        (Form::Tasks, _) => "is for samples: --tasks and --mmaps show all tasks".to_owned(),
+        (Form::Tasks, _) => "filters samples: --tasks and --mmaps show all tasks".to_owned(),
     }
 }
 

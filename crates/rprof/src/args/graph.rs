@@ -68,8 +68,7 @@ impl GraphWords {
                 Some((_, Word::Key(key))) => words.nodes = *key,
                 Some((_, Word::Branch)) => {
                     return Err(
-                        "branches are no part of call trees here: rprof script -F +brstack shows them"
-                            .to_owned(),
+                        "call trees do not show branches: use rprof script -F +brstack".to_owned(),
                     );
                 }
                 None if n_numbers == 0 => {
@@ -131,7 +130,7 @@ fn parse_limit(word: &str) -> Result<Option<usize>, String> {
     match word.parse::<usize>() {
         Ok(limit) => Ok((limit > 0).then_some(limit)),
         Err(_) => Err(format!(
-            "'{word}' is no number of branches (the threshold stands before it)"
+            "'{word}' is not a number of branches (the threshold comes first)"
         )),
     }
 }

@@ -3,15 +3,15 @@
 /// Whether and how much of the header is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HeaderArgs {
-    /// Also show machine, command line and events, as comments at the beginning
+    /// Also print the header first, as comments: machine, command line and events
     #[arg(long)]
     header: bool,
 
-    /// Show only those
+    /// Print only the header
     #[arg(long)]
     pub(crate) header_only: bool,
 
-    /// Show all of them: topologies and caches, too
+    /// Print the full header, including topologies and caches
     #[arg(short = 'I', long)]
     pub(crate) show_info: bool,
 }

@@ -9,7 +9,7 @@ pub(crate) struct HelpArgs {
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 
-    /// Print the man page; with =DIR, write all man pages into that folder, such as ~/.local/share/man/man1
+    /// Print the man page; with =DIR, write all man pages to that directory, such as ~/.local/share/man/man1
     #[arg(
         long,
         value_name = "DIR",

@@ -9,15 +9,15 @@ const HEADING: &str = "Output";
 /// Of everything that is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LookArgs {
-    /// Only rows, trees and code: no lines about them
+    /// Print only rows, trees and code, no header lines
     #[arg(help_heading = HEADING, short = 'q', long)]
     pub(crate) quiet: bool,
 
-    /// Do not cut what is too long for the terminal
+    /// Do not cut lines to the terminal's width
     #[arg(help_heading = HEADING, long)]
     pub(crate) full_names: bool,
 
-    /// Colours: always, never, or auto: on a terminal
+    /// Use colours: always, never or auto (only on a terminal)
     #[arg(
         help_heading = HEADING,
         long,
@@ -42,7 +42,7 @@ impl LookArgs {
 /// Of tables.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// What stands between columns, instead of blanks; a dot stands for it in cells
+    /// Separate columns with TEXT instead of aligning them; in cells, a dot replaces it
     #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
     pub(crate) field_separator: Option<String>,
 
@@ -59,7 +59,7 @@ impl TableArgs {
 
 fn parse_separator(text: &str) -> Result<String, String> {
     match text {
-        "" | "." => Err("a text that is not empty, and no dot".to_owned()),
+        "" | "." => Err("expected a text that is neither empty nor a dot".to_owned()),
         text => Ok(text.to_owned()),
     }
 }

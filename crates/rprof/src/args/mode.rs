@@ -10,15 +10,15 @@ use rprof_profile::view::{Columns, Field, SortKey};
 /// What is counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ModeArgs {
-    /// Count each branch of the samples' branch stacks (default where record -b or -j recorded them)
+    /// Count the branches in the samples' branch stacks (default if recorded with record -b or -j)
     #[arg(short = 'b', long, overrides_with = "no_branch_stack")]
     branch_stack: bool,
 
-    /// Count samples, also where branch stacks were recorded
+    /// Count samples, even if branch stacks were recorded
     #[arg(long, overrides_with = "branch_stack")]
     no_branch_stack: bool,
 
-    /// Weigh samples by what their access to memory cost, and show what it was (record -d -W)
+    /// Weight samples by the cost of their memory access, and show its details (record -d -W)
     #[arg(long, conflicts_with = "branch_stack")]
     mem_mode: bool,
 }
@@ -28,7 +28,7 @@ impl ModeArgs {
     pub(crate) fn mode(self, reader: &Reader) -> Result<SortMode> {
         let mut events = reader.events().iter();
         if self.branch_stack && !events.any(has_branches) {
-            bail!("-b counts branches, and the recording has none: rprof record -b has them");
+            bail!("-b counts branches, but the recording has none: record with rprof record -b");
         }
         if self.mem_mode {
             let has_source =
@@ -36,7 +36,7 @@ impl ModeArgs {
             return match reader.events().iter().any(has_source) {
                 true => Ok(SortMode::Memory),
                 false => bail!(
-                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them"
+                    "--mem-mode shows memory accesses, but the recording has none: record with rprof record -d"
                 ),
             };
         }
@@ -70,7 +70,7 @@ impl ModeArgs {
             Some(field) if mode != SortMode::Branch && reader.events().iter().any(has_branches) => {
                 let name = field.name();
                 Err(usage(format_args!(
-                    "{name} is of branches, and samples are counted: -b counts branches"
+                    "{name} is a branch column, but samples are counted: use -b to count branches"
                 )))
             }
             _ => Ok(()),

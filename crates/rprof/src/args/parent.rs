@@ -10,12 +10,12 @@ const HEADING: &str = "Filters";
 /// Which functions are parents.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParentArgs {
-    /// Tell rows apart by the caller whose name this regular expression accepts: the first one from where trees begin.
-    /// The sort key parent does so, too
+    /// Group rows by the caller that matches this regular expression: the first match, starting at the root of the
+    /// call trees. Adds the sort key parent
     #[arg(help_heading = HEADING, short = 'p', long, value_name = "REGEX", value_parser = Regex::new)]
     parent: Option<Regex>,
 
-    /// Only samples that have such a caller
+    /// Keep only samples with a caller that matches --parent
     #[arg(help_heading = HEADING, short = 'x', long)]
     exclude_other: bool,
 }
@@ -56,7 +56,7 @@ impl ParentArgs {
         profile.find_parents(|name| names.is_match(name), from, others);
         (had_nodes && n_nodes(profile) == 0).then(|| {
             let name = names.as_str();
-            format!("no caller has a name that '{name}' (--parent) accepts: --exclude-other leaves all samples out")
+            format!("no caller matches '{name}' (--parent): --exclude-other drops all samples")
         })
     }
 }

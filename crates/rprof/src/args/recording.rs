@@ -18,7 +18,7 @@ struct Words {
     #[arg(value_name = "FILE")]
     plain: Option<PathBuf>,
 
-    /// The same (perf's flag)
+    /// Same as FILE (perf's flag)
     #[arg(short = 'i', long, value_name = "FILE")]
     input: Option<PathBuf>,
 }
@@ -49,7 +49,7 @@ impl FromArgMatches for Recording {
             } if plain != input => Err(Error::raw(
                 ErrorKind::ArgumentConflict,
                 format!(
-                    "one recording is read: '{}', or '{}' of -i\n",
+                    "only one recording can be read: either '{}' or -i '{}'\n",
                     plain.display(),
                     input.display()
                 ),

@@ -5,8 +5,8 @@ use rprof_profile::SelfTime;
 /// The same for all that have rows.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SelfTimeArgs {
-    /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, not of the inlined
-    /// function
+    /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, instead of the
+    /// inlined function's
     #[arg(long)]
     self_by_symbol: bool,
 }

@@ -17,7 +17,7 @@ fn help() -> String {
     ]
     .map(Share::percent);
     format!(
-        "Exit with 1 after the output if the profile is not good: more than {lost} % of the samples lost, \
+        "Exit with status 1 after the output if the profile is poor: more than {lost} % of the samples lost, \
          {truncated} % of the stacks truncated or {unnamed} % without names, or sampling throttled"
     )
 }

@@ -21,12 +21,12 @@ pub(crate) enum CallGraph {
 }
 
 impl CallGraph {
-    pub(in crate::args) const HELP: &str = "How to record callers:\n  \
-        auto           unwind while recording, by unwind tables\n                 \
-        (.eh_frame); no frame pointers are needed\n  \
-        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \
+    pub(in crate::args) const HELP: &str = "Record callers in this way:\n  \
+        auto           unwind while recording, with unwind tables\n                 \
+        (.eh_frame); needs no frame pointers\n  \
+        dwarf[,BYTES]  same, from stack dumps (8 to 65528; default 65528)\n  \
         fp             frame pointers, followed by the kernel\n  \
-        lbr            branch records of Intel processors:\n                 \
+        lbr            last branch records of Intel CPUs:\n                 \
         the innermost 16 to 32 callers\n  \
         none           only where each sample was taken";
 
@@ -50,7 +50,7 @@ impl CallGraph {
                 )),
             },
             ("lbr", None) => Ok(Self::Lbr),
-            _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
+            _ => Err("expected auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
         }
     }
 }

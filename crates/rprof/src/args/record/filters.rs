@@ -48,7 +48,7 @@ impl FromArgMatches for FilterArgs {
         let given = matches.get_many::<String>(FILTER).into_iter().flatten();
         for (place, filter) in places(FILTER).zip(given) {
             let event = event_before(place).ok_or_else(|| {
-                let why = "--filter follows the -e of its tracepoints or probes\n";
+                let why = "--filter must follow the -e of its tracepoints or probes\n";
                 Error::raw(ErrorKind::MissingRequiredArgument, why)
             })?;
             args.filters.push((event, filter.clone()));
@@ -73,8 +73,8 @@ impl clap::Args for FilterArgs {
             .help_heading("Events")
             .display_order(LAST)
             .help(
-                "Only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
-                 before it; repeated: that fit all",
+                "Filter the tracepoints and probes of the preceding -e, such as 'prev_pid > 0'; if repeated, all \
+                 filters must match",
             );
         command.arg(filter)
     }

@@ -36,7 +36,7 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, tip);
     } else if error.get(ContextKind::SuggestedArg).is_none() {
-        let tip = ContextValue::StyledStrs(vec!["--help lists all flags".into()]);
+        let tip = ContextValue::StyledStrs(vec!["see --help for all flags".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
@@ -56,7 +56,7 @@ fn explained_command(mut error: clap::Error) -> clap::Error {
         let tip = ContextValue::StyledStrs(vec![(*instead).to_owned().into()]);
         error.insert(ContextKind::Suggested, tip);
     } else if error.get(ContextKind::SuggestedSubcommand).is_none() {
-        let tip = ContextValue::StyledStrs(vec!["rprof --help lists all commands".into()]);
+        let tip = ContextValue::StyledStrs(vec!["see rprof --help for all commands".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
@@ -156,7 +156,7 @@ mod tests {
         for (flag, instead) in [
             ("-D", "rprof dump"),
             ("-T", "-s tid"),
-            ("--event", "each event has its table"),
+            ("--event", "each event has its own table"),
             ("--tui", "rprof tui"),
             ("--raw-trace", "trace_fields"),
             ("--percent-type", "--percentage"),
