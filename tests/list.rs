@@ -104,7 +104,10 @@ fn words_select_kinds_and_names() {
         assert!(text.contains("terms: "), "{text}");
     }
     let error = run(&mut rprof(["list", "no-such-thing"])).fails(1);
-    assert!(error.contains("no event fits 'no-such-thing'"), "{error}");
+    assert!(
+        error.contains("no event matches 'no-such-thing'"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
         let ran = run(command.arg("-o").arg(&path)).ok();
         assert_eq!(
             ran.stderr,
-            "rprof: warning: no samples match the filter: --comms 'nobody' leaves none (threads are: spin)\n",
+            "rprof: warning: no samples match the filter: --comms 'nobody' leaves no samples (threads: spin)\n",
             "{format}"
         );
         assert!(path.is_file());

@@ -320,7 +320,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     assert_eq!(ran.stdout, spin.read("report", &["-s", "sym"]));
     assert!(
         ran.stderr
-            .contains("rprof: standard output is no terminal: here is the report instead"),
+            .contains("rprof: stdout is not a terminal; printing the report"),
         "{}",
         ran.stderr
     );
@@ -333,7 +333,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     };
     let screen = terminal.wait("exit 0");
     assert!(
-        screen.contains("this terminal only prints (TERM): here is the report instead"),
+        screen.contains("this terminal cannot move the cursor (TERM); printing the report"),
         "{screen}"
     );
     assert!(terminal.dir().is_dir());

@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<()> {
         }
     }
     bail!(
-        "no browser: neither $BROWSER nor xdg-open is there; the picture is {}",
+        "no browser found: neither $BROWSER nor xdg-open exists; the flame graph is {}",
         path.display()
     )
 }
@@ -74,14 +74,14 @@ fn watch(mut child: Child, words: &[OsString]) -> Result<()> {
 fn elsewhere(path: &Path, is_remote: bool) -> String {
     let word = quoted(path.as_os_str());
     let how = match is_remote {
-        true => format!("from where you are: scp {}:{word} .", host()),
+        true => format!("from your machine: scp {}:{word} .", host()),
         false => {
             let folder = quoted(path.parent().unwrap_or(path).as_os_str());
-            format!("python3 -m http.server -b 127.0.0.1 -d {folder} shows it to browsers")
+            format!("python3 -m http.server -b 127.0.0.1 -d {folder} serves it to browsers")
         }
     };
     format!(
-        "no display to open a browser on; the picture is {} ({how})",
+        "no display to open a browser on; the flame graph is {} ({how})",
         path.display()
     )
 }

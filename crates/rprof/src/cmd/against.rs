@@ -99,7 +99,7 @@ impl Before {
             let common: Vec<String> = common.map(|event| event.name.to_string()).collect();
             match common.is_empty() {
                 true => bail!(
-                    "no event to compare: {path} has {}, the recording after it has {}",
+                    "no common event to compare: {path} has {}, the recording after it has {}",
                     names(&self.profile),
                     names(after)
                 ),
@@ -112,7 +112,7 @@ impl Before {
         };
         if before.name.raw() != event.name.raw() {
             say::warning(format_args!(
-                "{} is compared with {} of {path}",
+                "comparing {} with {} of {path}",
                 event.name, before.name
             ));
         }
@@ -135,7 +135,7 @@ impl Before {
         say::loss(before);
         if let Some((before, after)) = tree.renamed_program() {
             say::line(format_args!(
-                "{before} is taken for {after}: the recorded program"
+                "comparing {before} with {after}: the recorded programs"
             ));
         }
         Ok(tree)
@@ -199,7 +199,9 @@ impl Before {
             sure: compared.changes(event.name.raw(), event.kind),
         };
         match args.fold.has(Fold::Modules) {
-            true => say::line("grey: frames of whole images are not tested (--fold modules)"),
+            true => say::line(
+                "grey: frames of whole binaries are not tested for significance (--fold modules)",
+            ),
             false => sure::say_if_none(&options.sure),
         }
         let mut drawn = Drawn::default();

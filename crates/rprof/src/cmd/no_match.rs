@@ -37,7 +37,7 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
 
 /// What is said of a symbol that has no self time.
 const INLINED: &str =
-    "all samples there are in functions that were inlined: --no-inline counts them for it";
+    "all its samples are in functions inlined into it: use --no-inline to count them for it";
 
 fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     let EmptyFilter {
@@ -74,9 +74,9 @@ fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     if !asked.is_empty() {
         text += &format!(" '{}'", asked.join(","));
     }
-    text += " leaves none";
+    text += " leaves no samples";
     if !examples.is_empty() {
-        text += &format!(" ({what} are: {examples})");
+        text += &format!(" ({what}: {examples})");
     }
     let is_name = matches!(*option, "--comms" | "--dsos" | "--symbols");
     if let ([name], true) = (&*asked, is_name) {
@@ -114,12 +114,15 @@ mod tests {
                 "threads",
                 &["cc1", "as", "gcc", "ld", "sh", "make"]
             ),
-            ": --comms 'gc' leaves none (threads are: cc1, as, gcc, ld, sh, ...): did you mean 'gcc'?"
+            ": --comms 'gc' leaves no samples (threads: cc1, as, gcc, ld, sh, ...): did you mean 'gcc'?"
         );
         assert_eq!(
             reason("--pid", "processes", &["7"]),
-            ": --pid '1,2' leaves none (processes are: 7)"
+            ": --pid '1,2' leaves no samples (processes: 7)"
         );
-        assert_eq!(reason("--no-idle", "", &[]), ": --no-idle leaves none");
+        assert_eq!(
+            reason("--no-idle", "", &[]),
+            ": --no-idle leaves no samples"
+        );
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
     open_or_say(
         path,
         limits,
-        "no recording (rprof record -- COMMAND makes one; -i - reads a pipe)",
+        "no recording (use rprof record -- COMMAND to make one, or -i - to read a pipe)",
     )
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn open_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
     open_or_say(
         path,
         limits,
-        "no recording (rprof record -- COMMAND makes one)",
+        "no recording (use rprof record -- COMMAND to make one)",
     )
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn ending(strict: StrictArgs, profile: &Profile) -> ExitCode {
         false => Vec::new(),
     };
     for fault in &faults {
-        say::line(format_args!("error: not good enough for --strict: {fault}"));
+        say::line(format_args!("error: failed --strict: {fault}"));
     }
     match faults.is_empty() {
         true => ExitCode::SUCCESS,

@@ -84,8 +84,8 @@ impl SureEvents {
 pub(super) fn say_if_none(changes: &SureChanges) {
     if changes.functions.is_empty() && changes.total.is_none() {
         say::line(
-            "no function changed beyond noise: nothing is coloured (several recordings per side tell more: rprof diff \
-             BEFORE.. -- AFTER..)",
+            "no function changed significantly: nothing is coloured (use several recordings per side for more \
+             certainty: rprof diff BEFORE.. -- AFTER..)",
         );
     }
 }

@@ -78,14 +78,14 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
     use rprof_tui::{Colors as Palette, Look};
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
-        return Err("standard output is no terminal");
+        return Err("stdout is not a terminal");
     }
     if !std::io::stdin().is_terminal() && std::fs::File::open("/dev/tty").is_err() {
-        return Err("there is no terminal to read keys from");
+        return Err("no terminal to read keys from");
     }
     let term = env::var("TERM").unwrap_or_default();
     if term.is_empty() || is_dumb() {
-        return Err("this terminal only prints (TERM)");
+        return Err("this terminal cannot move the cursor (TERM)");
     }
     let has = |name: &str, words: &[&str]| {
         let value = env::var(name).unwrap_or_default();

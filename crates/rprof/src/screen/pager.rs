@@ -62,12 +62,12 @@ impl Pager {
         let _signals = Signals::block();
         let done = match child.stdin.take() {
             Some(stdin) => written(stdin, write),
-            None => bail!("the pager has no standard input"),
+            None => bail!("the pager has no stdin"),
         };
         let status = child.wait().context("waiting for the pager")?;
         if status.code().is_some_and(|code| CANNOT_RUN.contains(&code)) {
             let pager = pager.display();
-            bail!("the pager '{pager}' cannot be run: set PAGER, or say --no-pager");
+            bail!("cannot run the pager '{pager}': set PAGER, or use --no-pager");
         }
         match done {
             Ok(done) => Ok(Some(done)),
@@ -88,7 +88,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn written<T>(to: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let mut out = BufWriter::with_capacity(1 << 16, to);
     let done = write(&mut out)?;
-    out.flush().context("writing to standard output")?;
+    out.flush().context("writing to stdout")?;
     Ok(done)
 }
 
@@ -96,7 +96,7 @@ fn start(pager: &OsStr) -> Result<Child> {
     let caller = env::var_os("SUDO_UID");
     command(pager, caller.as_deref())
         .spawn()
-        .context("starting the pager (--no-pager does without)")
+        .context("starting the pager (use --no-pager to print directly)")
 }
 
 /// What runs a pager, for the caller of sudo, if there is one.

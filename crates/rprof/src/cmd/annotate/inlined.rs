@@ -103,7 +103,7 @@ impl ShownInlined {
     /// Where its code is, with shares of all samples.
     pub(super) fn note(&self, recording: &CodeRecording<'_>) -> String {
         let mut note = format!(
-            "it was inlined into {}: percentages are of that code",
+            "it was inlined into {}: percentages refer to that code",
             self.containers_in_words(recording)
         );
         if let Some(one) = &self.standalone {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording(), args.samples.limits)?;
     if !args.caller.is_empty() && !reader.has_call_chains() {
         return Err(usage(
-            "--caller is of callers, and the recording has no call chains: rprof record -g has them",
+            "--caller needs callers, but the recording has no call chains: record with rprof record -g",
         ));
     }
     let locator = args.samples.locator(&reader);
@@ -126,7 +126,7 @@ fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
         true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
         true => format!("no samples in functions: {}", args.recording().display()),
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
-        false => "no sample has such a caller, and fits the filters".to_owned(),
+        false => "no sample with this caller matches the filters".to_owned(),
     }
 }
 

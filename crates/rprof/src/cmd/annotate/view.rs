@@ -211,7 +211,7 @@ fn over(code: &OpenCode) -> anyhow::Error {
     let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
     let name = &code.function.name;
     anyhow!(
-        "{name}: its code takes {} MiB of memory to show, and --mem leaves less",
+        "{name}: showing its code takes {} MiB of memory, more than --mem allows",
         bytes.div_ceil(1 << 20)
     )
 }

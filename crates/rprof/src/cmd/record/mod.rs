@@ -22,8 +22,8 @@ use summary::{brief, sentence, tell};
 pub(super) use summary::{size, tell_of_end};
 
 /// Why rights are missing that the executable seems to have.
-pub(super) const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
-                       they are meant for a group (README.md, \"For a team\")";
+pub(super) const DROPPED: &str = "this rprof is executable by everybody: dropping its file capabilities, which are \
+    meant for a group (README.md, \"For a team\")";
 
 pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     run_telling(args, rights, sentence)
@@ -82,7 +82,7 @@ fn run_telling(
                 }
             }
             // The recording is whole all the same.
-            Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
+            Err(error) => say::warning(format_args!("symbols were not embedded: {error:#}")),
         }
     }
     tell(&summary, what, args.quiet, args.verbose);
@@ -106,7 +106,7 @@ fn is_reader_gone(error: &rprof_record::Error, output: &Output) -> bool {
 
 /// It knows what it does: no error of ours. The command's status is passed on.
 fn reader_gone(error: &rprof_record::Error) -> ExitCode {
-    say::line("the reader of the pipe has gone: what came later is not recorded");
+    say::line("the reader of the pipe has exited: later samples are not recorded");
     match error {
         rprof_record::Error::Write {
             status: Some(status),

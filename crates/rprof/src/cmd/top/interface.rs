@@ -130,7 +130,7 @@ impl Interface {
         segments.stop();
         let read = reader.join();
         shown?;
-        read.unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that reads samples has failed")))?;
+        read.unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that reads samples failed")))?;
         match &self.view.save {
             Some(path) => self.shared.window().save_and_say(path),
             None => Ok(()),
@@ -239,7 +239,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
         quality += &format!("{lost} in {:.1} s, ", window.time().as_secs_f64());
     }
     quality += &quality_line(profile);
-    for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "left out")] {
+    for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "omitted")] {
         if n > 0 {
             quality += &format!(", {} {why}", Counted::new(n, "sample", "samples"));
         }
@@ -268,7 +268,7 @@ fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdat
         };
         let mut lines = code.lines((&reader, &locator), wanted, &mut None)?;
         if !has_all {
-            lines.note = lines.note.or(Some("of the last samples only"));
+            lines.note = lines.note.or(Some("latest samples only"));
         }
         Ok(lines)
     });
@@ -284,7 +284,7 @@ struct LiveFace {
 impl Face for LiveFace {
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
         let sent = self.asked.send(wanted);
-        sent.map_err(|_| "code cannot be read any more".to_owned())
+        sent.map_err(|_| "code can no longer be read".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {

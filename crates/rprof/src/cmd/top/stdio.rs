@@ -106,7 +106,7 @@ impl Tables {
         let names: Vec<&str> = names.collect();
         let samples = Counted::new(samples, "sample", "samples");
         let mut line = format!(
-            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {}",
+            "rprof top: {}: {samples} {}, {} new ({:.0}/s), {}",
             names.join(", "),
             self.since(),
             self.window.n_new,
@@ -115,11 +115,11 @@ impl Tables {
         );
         if self.n_dropped > 0 {
             let dropped = Counted::new(self.n_dropped, "sample was", "samples were");
-            line += &format!("; {dropped} not shown: they came faster than they could be read");
+            line += &format!("; {dropped} not shown: they arrived faster than they could be read");
         }
         if self.window.left_out() > 0 {
             let left_out = Counted::new(self.window.left_out(), "older sample", "older samples");
-            line += &format!("; {left_out} left out: there are too many");
+            line += &format!("; {left_out} omitted: too many to keep");
         }
         writeln!(out, "{}", printable(&line))
     }

@@ -119,7 +119,7 @@ impl Viewer {
         }
         let shown = thread
             .join()
-            .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples has failed")));
+            .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples failed")));
         self.unsaid.iter().for_each(say::line);
         shown.map(|()| ended_by)
     }

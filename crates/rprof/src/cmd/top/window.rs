@@ -96,7 +96,7 @@ impl LiveWindow {
 
     /// Reads a segment.
     pub(super) fn take(&mut self, segment: RecordedSegment) -> Result<()> {
-        let reading = "reading what was recorded";
+        let reading = "reading the recorded samples";
         let reader = segment.open().context(reading)?;
         self.options.locator = Locator {
             budget: reader.budget().clone(),
@@ -142,7 +142,7 @@ impl LiveWindow {
     /// Writes what is in it as a recording; returns how many samples it has.
     pub(super) fn save(&mut self, path: &Path) -> Result<u64> {
         let segments = self.segments.make_contiguous();
-        save_segments(path, segments).context("saving what was seen")?;
+        save_segments(path, segments).context("saving the samples")?;
         Ok(segments.iter().map(|segment| segment.samples).sum())
     }
 
@@ -164,8 +164,10 @@ impl LiveWindow {
     #[cfg(feature = "tui")]
     pub(super) fn copied(&mut self) -> Result<Reader> {
         let path = Path::new("memory");
-        let file = tempfile::tempfile().context("a file for what was seen")?;
-        let copy = file.try_clone().context("a file for what was seen")?;
+        let file = tempfile::tempfile().context("creating a temporary file for the samples")?;
+        let copy = file
+            .try_clone()
+            .context("creating a temporary file for the samples")?;
         write_segments(file, path, self.segments.make_contiguous())?;
         Ok(Reader::from_file(path, copy)?)
     }

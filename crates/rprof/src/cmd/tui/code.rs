@@ -74,7 +74,7 @@ impl CodeReader {
             let recording = CodeRecording::open(reader, locator, of, &mut |_| {})?;
             *last = Some((options, recording));
         }
-        let (_, recording) = last.as_ref().context("there is no code")?;
+        let (_, recording) = last.as_ref().context("no code")?;
         let code = CodeOf {
             args: &self.listing,
             reader,
@@ -89,7 +89,7 @@ impl CodeReader {
             Some(text) => text,
             None => code.text(found(recording, &wanted.function)?)?,
         };
-        let text = String::from_utf8(text).context("the code is no text")?;
+        let text = String::from_utf8(text).context("the code is not UTF-8")?;
         Ok(CodeLines {
             lines: text.lines().map(str::to_owned).collect(),
             note,
@@ -135,7 +135,7 @@ impl CodeReader {
         }
         options.event = event_number(reader, event);
         let note = match (is_exact, options.event) {
-            (false, _) => Some("also what zooms leave out"),
+            (false, _) => Some("all samples, ignoring zooms"),
             (true, None) => Some("all events"),
             (true, Some(_)) => None,
         };
@@ -162,7 +162,7 @@ pub(in crate::cmd) fn answer(
     while let Ok(wanted) = asked.recv() {
         let wanted = asked.try_iter().last().unwrap_or(wanted);
         let code = catch_unwind(AssertUnwindSafe(|| lines(&wanted)));
-        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code has failed")));
+        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code failed")));
         let code = code.map_err(|error| format!("{error:#}"));
         let answer = Box::new(CodeAnswer { wanted, code });
         if to.send(TuiUpdate::Code(answer)).is_err() {
@@ -187,7 +187,7 @@ fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<Vec<Fou
     }
     if all.is_empty() {
         let FunctionOf { name, image, .. } = function;
-        bail!("{name}: its code in {image} is not found");
+        bail!("{name}: code not found in {image}");
     }
     Ok(all)
 }

@@ -21,7 +21,7 @@ pub(super) struct TerminalFace {
 impl Face for TerminalFace {
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
         let sent = self.asked.send(wanted);
-        sent.map_err(|_| "code cannot be read any more".to_owned())
+        sent.map_err(|_| "code can no longer be read".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
@@ -50,7 +50,7 @@ pub(in crate::cmd) fn free_name(form: SaveForm) -> Result<PathBuf> {
     let mut names = (0..1000).map(|number| PathBuf::from(name(number)));
     names
         .find(|path| path.symlink_metadata().is_err())
-        .context("there are too many such files here")
+        .context("too many files with such names here")
 }
 
 fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
@@ -62,7 +62,7 @@ fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
             drawn.map(|_| ()).map_err(io::Error::other)
         }
         SaveForm::Folded => Folded { event: 0 }.write(&alone(saved), out),
-        SaveForm::Recording => Err(io::Error::other("it is one")),
+        SaveForm::Recording => Err(io::Error::other("this is a recording already")),
         SaveForm::Json => write_json(&alone(saved), &table(saved), &mut out),
     }
 }

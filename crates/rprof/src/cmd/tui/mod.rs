@@ -33,7 +33,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (look, size) = match screen::interface() {
         Ok(terminal) => terminal,
         Err(why) => {
-            say::line(format_args!("{why}: here is the report instead"));
+            say::line(format_args!("{why}; printing the report"));
             return report::run(&args.into_report()?, paging);
         }
     };
