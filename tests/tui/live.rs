@@ -47,7 +47,7 @@ fn other_samples_come_until_it_pauses() {
     let first = samples(&screen);
     terminal.wait_until("more samples", |screen| samples(screen) > first);
     terminal.press(&["p"]);
-    terminal.wait("paused: p goes on");
+    terminal.wait("paused: p resumes");
     terminal.press(&["s", "p"]);
     terminal.wait("wrote rprof.0.data");
     let table = report(&terminal.path("rprof.0.data"), &["-g", "none"]);

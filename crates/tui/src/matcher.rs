@@ -47,7 +47,7 @@ impl Matcher {
 pub(crate) fn names(text: &str) -> Result<NameList, String> {
     let no_file = |_: &str| {
         Err(FilterError(
-            "files of names are for the command line".to_owned(),
+            "file: names work on the command line only".to_owned(),
         ))
     };
     let list = NameList::parse(text, no_file).map_err(|error| error.to_string())?;

@@ -248,11 +248,11 @@ impl App {
     /// Pauses, or goes on.
     pub(crate) fn pause(&mut self) -> Effect {
         if !self.is_live {
-            self.message = Some("a file does not change: rprof top has this".to_owned());
+            self.message = Some("only rprof top can pause: a file does not change".to_owned());
             return Effect::None;
         }
         self.is_paused = !self.is_paused;
-        self.message = self.is_paused.then(|| "paused: p goes on".to_owned());
+        self.message = self.is_paused.then(|| "paused: p resumes".to_owned());
         Effect::Pause(self.is_paused)
     }
 

@@ -44,7 +44,7 @@ impl App {
         } else {
             self.message = Some(match command {
                 Command::Dso => "no DSO is selected".to_owned(),
-                _ => "no thread is selected: sort keys (o) with comm tell threads apart".to_owned(),
+                _ => "no thread is selected: choose sort keys (o) with comm".to_owned(),
             });
         }
     }

@@ -23,8 +23,8 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     let lanes = app.shown.as_ref().and_then(|shown| shown.lanes());
     let Some(lanes) = lanes.filter(|lanes| !lanes.lanes.is_empty()) else {
         let text = match app.explorer.sampled().has_times {
-            false => "the recording has no times: rprof record writes them (perf record needs -T)",
-            true => "no samples are left; ESC goes back",
+            false => "the recording has no times: use rprof record, or perf record -T",
+            true => "no samples match; ESC goes back",
         };
         pen.cut(screen.body, text, app.look.quiet());
         return;
@@ -67,12 +67,12 @@ fn heading(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let full = if app.look.has_blocks { "\u{2588}" } else { "#" };
     let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
     let what = match kind(app) {
-        EventKind::CpuTime => "a whole CPU",
-        _ => "the most of any",
+        EventKind::CpuTime => "one full CPU",
+        _ => "the maximum",
     };
     let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
     let threads = Counted::new(n, "thread", "threads");
-    let text = format!("{threads}, {per} a column, {full} is {what}");
+    let text = format!("{threads}, {per} per column, {full} is {what}");
     pen.text(at, &text, app.look.quiet());
 }
 

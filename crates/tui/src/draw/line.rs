@@ -70,7 +70,7 @@ fn selected(app: &App) -> String {
         let share = shown.map(|shown| percent(shown.share(found.weight, app.is_relative)));
         let share = share.unwrap_or_default();
         text = format!(
-            "{} {} found, {share}; n the next | ",
+            "{}: {} found, {share}; n: next | ",
             looked_for(&found.matcher),
             found.n
         );
@@ -114,7 +114,7 @@ fn box_text(app: &App) -> String {
     let share = |weight| percent(shown.share(weight, app.is_relative));
     let name = boxes.name(number, app.explorer.profile());
     format!(
-        "{} (own {}, {} samples)  {name}",
+        "{} (self {}, {} samples)  {name}",
         share(one.width),
         share(one.own),
         one.samples

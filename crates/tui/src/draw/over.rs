@@ -38,8 +38,8 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     }
     let last = (page.top + height).min(page.lines.len());
     let keys = match page.kind {
-        PageKind::Code => "H the next hottest line, ESC back",
-        PageKind::Keys | PageKind::Text => "ESC back",
+        PageKind::Code => "H: next hottest line, ESC: back",
+        PageKind::Keys | PageKind::Text => "ESC: back",
     };
     let text = format!(
         " {} to {last} of {}; {keys}",

@@ -98,8 +98,8 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     }
     if app.table.lines.is_empty() {
         let text = match (&app.filter, app.zooms.is_empty()) {
-            (Some(_), _) => "no row has such a name; ESC shows all",
-            (None, false) => "no samples are left; ESC goes back",
+            (Some(_), _) => "no row matches; ESC shows all",
+            (None, false) => "no samples match; ESC goes back",
             (None, true) => "no samples",
         };
         pen.cut(screen.body, text, app.look.quiet());
