@@ -333,7 +333,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     };
     let screen = terminal.wait("exit 0");
     assert!(
-        screen.contains("this terminal cannot move the cursor (TERM); printing the report"),
+        screen.contains("TERM is unset or dumb; printing the report"),
         "{screen}"
     );
     assert!(terminal.dir().is_dir());

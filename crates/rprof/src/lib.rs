@@ -29,8 +29,8 @@ pub fn main() -> ExitCode {
     let rights = match Rights::settle() {
         Ok(Rights::Foreign) => {
             say::error(&anyhow!(
-                "rprof refuses to run set-user-id or set-group-id: use sudo, or file capabilities for a group (see \
-                 README.md)"
+                "rprof does not run as a set-user-id or set-group-id program, which has rights that are not yours: \
+                 use sudo, or file capabilities for a group (see README.md)"
             ));
             return ExitCode::FAILURE;
         }

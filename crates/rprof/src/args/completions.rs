@@ -2,7 +2,7 @@
 
 use clap_complete::Shell;
 
-const WHERE: &str = "Where shells look for them:
+const WHERE: &str = "Where shells look for completions:
   rprof completions bash > ~/.local/share/bash-completion/completions/rprof
   rprof completions zsh > ~/.zfunc/_rprof      (with ~/.zfunc in fpath)
   rprof completions fish > ~/.config/fish/completions/rprof.fish";

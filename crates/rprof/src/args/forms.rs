@@ -211,7 +211,7 @@ fn why(of: Of, form: Form) -> String {
         (Form::Stats, _) => {
             "is for tables: --stats shows numbers for all samples together".to_owned()
         }
-        (Form::Tasks, _) => "filters samples: --tasks and --mmaps show all tasks".to_owned(),
+        (Form::Tasks, _) => "is for samples: --tasks and --mmaps show all tasks".to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct ScriptArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) stop_bt: Vec<String>,
 
-    /// Print times in nanoseconds
+    /// Print times with nanosecond resolution
     #[arg(long)]
     pub(crate) ns: bool,
 

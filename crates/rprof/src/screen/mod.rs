@@ -85,7 +85,7 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
     }
     let term = env::var("TERM").unwrap_or_default();
     if term.is_empty() || is_dumb() {
-        return Err("this terminal cannot move the cursor (TERM)");
+        return Err("TERM is unset or dumb");
     }
     let has = |name: &str, words: &[&str]| {
         let value = env::var(name).unwrap_or_default();

@@ -217,7 +217,7 @@ fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
     };
     Some(format!(
         "deep stacks: {completed} completed by {}: {hit} hit, {taken_back} removed and {withheld} left to a \
-         debugger or to the program's own events{refused}{unattended}; use --no-watchpoints to set none",
+         debugger or to events that the program may have opened{refused}{unattended}; use --no-watchpoints to set none",
         Counted::new(set, "watchpoint", "watchpoints")
     ))
 }
