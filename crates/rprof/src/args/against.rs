@@ -1,4 +1,4 @@
-//! `--against`: what a recording is compared with.
+//! `--against`: the recording to compare with.
 
 use clap::ValueEnum;
 use rprof_diff::Per;
@@ -52,7 +52,7 @@ impl AgainstArgs {
         }
     }
 
-    /// What is asked for.
+    /// The requested comparison.
     pub(crate) fn per(&self) -> Option<Per> {
         self.per.map(|measure| match measure {
             Measure::Run => Per::Run,

@@ -86,7 +86,7 @@ pub(crate) struct AnnotateArgs {
 }
 
 impl AnnotateArgs {
-    /// Those by which code is shown on a screen: `rprof annotate`'s defaults, with the same files.
+    /// The arguments for code on a screen: `rprof annotate`'s defaults, with the same files.
     #[cfg(feature = "tui")]
     pub(crate) fn of_screen(
         recording: Option<&Path>,
@@ -108,12 +108,12 @@ impl AnnotateArgs {
         }
     }
 
-    /// The function that is asked for.
+    /// The requested function.
     pub(crate) fn function(&self) -> Option<&WantedFunction> {
         self.plain.as_ref().or(self.symbol.as_ref())
     }
 
-    /// Which samples count, and how functions are called.
+    /// Which samples count, and how to name functions.
     pub(crate) fn options(&self) -> CodeOptions {
         CodeOptions {
             filter: self.samples.filter(),
@@ -129,7 +129,7 @@ impl AnnotateArgs {
     }
 }
 
-/// perf's words of what percentages are of.
+/// The base of percentages, in perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PercentOf {
     LocalPeriod,

@@ -1,4 +1,4 @@
-//! Which columns a table has, and what its rows are.
+//! The columns of a table, and how its rows are grouped.
 
 use crate::usage::usage;
 use anyhow::{Result, bail};
@@ -51,8 +51,8 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// The columns of a table, by default these keys, with one that another option adds; `recorded` says which fields a
-    /// word is that only the recording knows.
+    /// The columns of a table: by default these keys, plus the key that another option adds; `recorded` resolves names
+    /// of fields that only the recording knows.
     pub(crate) fn columns(
         &self,
         (default, added): (&[SortKey], Option<SortKey>),
@@ -90,7 +90,7 @@ impl ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// Refuses shares of the time that passed where that is not known.
+    /// Refuses shares of wall-clock time if context switches were not recorded.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         if self.latency && !GroupBy::is_recorded(reader, Dimension::Parallelism) {
             bail!(
@@ -100,7 +100,7 @@ impl ColumnArgs {
         Ok(())
     }
 
-    /// Whether rows count their own samples, whatever else is asked for: levels do, and keys of the code that ran.
+    /// Whether rows always count only their own samples: with `--hierarchy`, and with keys of the code itself.
     pub(crate) fn are_of_own_samples(&self) -> bool {
         let words = self.sort.iter().chain(&self.fields);
         let mut names = words.flat_map(|word| word.split(','));
@@ -111,7 +111,7 @@ impl ColumnArgs {
         self.hierarchy || names.any(is_of_own_code)
     }
 
-    /// Which places in the source columns show.
+    /// How columns show source locations.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
         WantedPositions {
@@ -121,7 +121,7 @@ impl ColumnArgs {
     }
 }
 
-/// What an option asks for; its values add up.
+/// The columns requested by an option; repeated values accumulate.
 fn asked(
     values: &[String],
     what: &str,
@@ -182,7 +182,7 @@ fn parse_quantum(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| "expected a number with ns, us, ms or s, such as 100ms".to_owned())
 }
 
-/// Nanoseconds of the digits behind a point; what is less than one is left out.
+/// Nanoseconds of the digits after the decimal point, truncated.
 fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
     let mut place = unit_ns;
     digits.bytes().try_fold(0, |sum, byte| {
@@ -192,7 +192,7 @@ fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
     })
 }
 
-/// All keys and fields, one a line.
+/// All keys and fields, one per line.
 pub(crate) fn help() -> String {
     let mut text = String::from("Keys and fields (-s, -F):\n");
     for field in Field::all() {

@@ -7,7 +7,7 @@ const WHERE: &str = "Where shells look for completions:
   rprof completions zsh > ~/.zfunc/_rprof      (with ~/.zfunc in fpath)
   rprof completions fish > ~/.config/fish/completions/rprof.fish";
 
-/// Of which shell.
+/// The shell to complete for.
 #[derive(Debug, clap::Args)]
 #[command(after_help = WHERE)]
 pub(crate) struct CompletionsArgs {

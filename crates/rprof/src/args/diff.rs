@@ -19,11 +19,11 @@ use rprof_untrusted::printable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where `--help` has filters, as other readers do.
+/// The heading of filters in `--help`, as for other readers.
 const FILTERS: &str = "Filters";
-/// Where `--help` has what is written, and how.
+/// The heading of output options in `--help`.
 const OUTPUT: &str = "Output";
-/// Rows with less on both sides say nothing to people, unless they are marked.
+/// Default limit in percent: smaller unmarked rows are of no interest to people.
 const LEAST_SHARE: Share = Share::from_percent(0.1);
 
 #[derive(Debug, clap::Args)]
@@ -198,12 +198,12 @@ pub(crate) enum DiffFormat {
 #[derive(Clone, Debug)]
 struct Keys(Vec<SortKey>);
 
-/// Recordings before and after, or what to type instead.
+/// Recordings before and after, or an error message.
 type BeforeAndAfter = Result<(Vec<PathBuf>, Vec<PathBuf>), String>;
 
 impl DiffArgs {
-    /// The recordings of both sides; why words mean none. clap does not tell whether there is a `--` with nothing behind
-    /// it, as of an empty list in a script: `words` do, all that was typed.
+    /// The recordings of both sides, or why there are none. clap does not report a `--` with nothing after it, such as
+    /// an empty list in a script: `words`, the whole command line, shows it.
     pub(crate) fn sides(&self, words: impl IntoIterator<Item = OsString>) -> BeforeAndAfter {
         let (old, new) = (PathBuf::from("perf.data.old"), PathBuf::from("perf.data"));
         let has_dashes = words.into_iter().any(|word| word == "--");
@@ -232,7 +232,7 @@ impl DiffArgs {
         }
     }
 
-    /// The smallest share of rows that are shown though they are not marked.
+    /// The smallest share of an unmarked row that is shown.
     pub(crate) fn least_share(&self) -> Share {
         let is_for_people = match self.format {
             DiffFormat::Text => self.table.field_separator.is_none(),
@@ -267,7 +267,7 @@ impl DiffArgs {
     }
 }
 
-/// Whether a word is no file, but what flags look like.
+/// Whether a word looks like a flag, and no file has this name.
 fn is_flag(word: &Path) -> bool {
     word.as_os_str().as_encoded_bytes().starts_with(b"-") && !word.exists()
 }

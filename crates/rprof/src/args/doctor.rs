@@ -1,6 +1,6 @@
 //! Arguments of `rprof doctor`.
 
-/// How it is said.
+/// The output format of `rprof doctor`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit status: 0 if your own programs can be profiled completely, including the kernel; 1 if a \

@@ -1,6 +1,6 @@
-//! Examples at the end of `--help`. Each line is one that can be typed: a test reads all of them.
+//! Examples at the end of `--help`. A test parses each of them.
 
-/// A command line, and what it is for.
+/// A command line and its purpose.
 type Example = (&'static str, &'static str);
 
 const RECORD: &[Example] = &[

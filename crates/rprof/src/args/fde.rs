@@ -1,6 +1,6 @@
-//! How code without names is told apart.
+//! How to show code without symbols.
 
-/// The same for all that count by function.
+/// Shared by all commands that count by function.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct FdeArgs {
     /// Do not use .eh_frame to find functions without symbols: show them by address, and as [unknown] in stacks, as

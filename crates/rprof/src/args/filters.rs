@@ -4,10 +4,10 @@ use rprof_profile::{Ancestor, EventSwitches, Filter, FilterError, NameList, Time
 use std::fs::File;
 use std::io::Read;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Filters";
 
-/// Which samples count. `perf report` has the same letters.
+/// Which samples count; same short flags as `perf report`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
 pub(crate) struct FilterArgs {
@@ -114,7 +114,7 @@ pub(super) fn read_names(path: &str) -> Result<String, FilterError> {
     }
 }
 
-/// Numbers of threads that run: a thread that is sampled is one of them.
+/// Numbers of running threads, at least 1: a sampled thread is running.
 fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
     let list = parse_cpus(text).map_err(|error| FilterError(error.to_string()))?;
     match list.0.contains(&0) {
@@ -147,7 +147,7 @@ pub(super) fn parse_tid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "expected a thread id, or several separated by commas".to_owned())
 }
 
-/// -1 is what the kernel writes of tasks that are gone.
+/// Accepts -1, which the kernel writes for tasks that have exited.
 fn parse_id(text: &str) -> Option<i32> {
     text.parse().ok().filter(|&id| id >= -1)
 }

@@ -95,7 +95,7 @@ pub(crate) struct FlameArgs {
     pub(crate) command: CommandArgs,
 }
 
-/// By what frames are one, in perf's words.
+/// The key by which frames are merged, in perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FrameKey {
     Function,

@@ -1,10 +1,10 @@
-//! `--fold`: stacks made simpler.
+//! `--fold`: simplified stacks.
 
 use regex_lite::Regex;
 use rprof_profile::{Fold, Profile};
 use rprof_symbols::Demangling;
 
-/// The same for all that draw stacks.
+/// Shared by all commands that draw stacks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FoldArgs {
     /// Simplify stacks. recursion: show functions that call themselves or each other once. generics: drop template
@@ -24,17 +24,17 @@ fn parse_fold(name: &str) -> Result<Fold, String> {
 }
 
 impl FoldArgs {
-    /// Whether stacks are to be other than they were recorded.
+    /// Whether stacks are changed at all.
     pub(crate) fn is_asked(&self) -> bool {
         !self.fold.is_empty() || self.ignore_callees.is_some()
     }
 
-    /// Whether stacks are made simpler in a way.
+    /// Whether stacks are simplified in this way.
     pub(crate) fn has(&self, fold: Fold) -> bool {
         self.fold.contains(&fold)
     }
 
-    /// Makes a profile's stacks simpler.
+    /// Simplifies a profile's stacks.
     pub(crate) fn apply(&self, profile: &mut Profile) {
         if let Some(names) = &self.ignore_callees {
             profile.ignore_callees(|name| names.is_match(name));
@@ -42,7 +42,7 @@ impl FoldArgs {
         profile.fold(&self.fold);
     }
 
-    /// How names are shown: names of one function would differ by template arguments.
+    /// How to show names: with `generics`, without template arguments, by which names of one function would differ.
     pub(crate) fn demangling(&self, asked: Demangling) -> Demangling {
         match asked {
             Demangling::Short | Demangling::Full if self.fold.contains(&Fold::Generics) => {

@@ -7,10 +7,10 @@ use rprof_profile::Profile;
 use rprof_profile::view::EventSets;
 use rprof_report::EventTables;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Groups of events";
 
-/// Tables of groups, as perf has them.
+/// Options for event groups, as in perf.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GroupArgs {
     /// Show events side by side in one table: those of a group (default), or all events if the recording has no groups
@@ -35,7 +35,7 @@ pub(crate) struct GroupArgs {
 }
 
 impl GroupArgs {
-    /// Refuses to order rows by an event that there is not.
+    /// Refuses to sort rows by an event that does not exist.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         let (asked, n_events) = (self.group_sort_idx, reader.events().len());
         if asked > 0 && asked >= n_events {
@@ -45,7 +45,7 @@ impl GroupArgs {
         Ok(())
     }
 
-    /// What is to be said of a number that no event of a table has: perf takes the first one, too.
+    /// The warning if no table has an event with this number: like perf, rows are sorted by the first one.
     pub(crate) fn unused(&self, profile: &Profile) -> Option<String> {
         let sets = self.tables().sets.of(profile);
         let most = sets.iter().map(|set| set.events().count()).max()?;

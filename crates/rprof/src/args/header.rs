@@ -1,4 +1,4 @@
-//! What a recording says of itself, before or instead of what is in it.
+//! The header of a recording, printed before or instead of its samples.
 
 /// Whether and how much of the header is shown.
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Of which command, and in which form.
+/// The command to explain, and the form of the help.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HelpArgs {
     /// Command, such as record or stat report [default: rprof itself]

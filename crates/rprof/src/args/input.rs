@@ -1,4 +1,4 @@
-//! Which recording, and what of it.
+//! The recording to read, and which samples of it.
 
 use super::filters::FilterArgs;
 use super::limits::LimitArgs;
@@ -10,7 +10,7 @@ use rprof_profile::Filter;
 use rprof_symbols::Demangling;
 use std::path::PathBuf;
 
-/// Which recording, and what of it: the same for all readers.
+/// The recording to read, and which samples of it: shared by all readers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(crate) struct InputArgs {
     pub(crate) samples: SampleArgs,
 }
 
-/// Which samples of a recording, and how code is called.
+/// Which samples of a recording to read, and how to show names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SampleArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! How much of a table is shown, and how it looks.
+//! How much of a table to print, and its layout.
 
 use super::TableArgs;
 use clap::ValueEnum;
@@ -19,7 +19,7 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// As it is typed.
+    /// The format's name on the command line.
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -31,7 +31,7 @@ impl ReportFormat {
     }
 }
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Output";
 
 #[derive(Debug, clap::Args)]
@@ -58,10 +58,10 @@ fn parse_width(text: &str) -> Result<usize, String> {
 }
 
 impl LayoutArgs {
-    /// Rows of a ticket.
+    /// Default number of rows in Markdown.
     const MARKDOWN_ROWS: usize = 20;
 
-    /// Rows of each table, at most.
+    /// Maximum number of rows of each table.
     pub(crate) fn limit(&self) -> Option<usize> {
         let usual = (self.format == ReportFormat::Markdown).then_some(Self::MARKDOWN_ROWS);
         self.limit.or(usual)

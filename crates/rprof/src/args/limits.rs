@@ -1,4 +1,4 @@
-//! What a recording, and the files that it leads to, may cost: options of all readers.
+//! Limits on the memory and disk space used for a recording and the files it refers to: options of all readers.
 
 use rprof_untrusted::Allowed;
 
@@ -22,7 +22,7 @@ impl LimitArgs {
     }
 }
 
-/// Bytes; with K, M, G or T after the number, units of 1024, as for perf.
+/// Parses a size in bytes; K, M, G and T are powers of 1024, as in perf.
 fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || "expected a size, such as 512M or 4G".to_owned();
     let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {

@@ -3,7 +3,7 @@
 use crate::screen::PagerArgs;
 use std::path::PathBuf;
 
-/// What to list.
+/// The arguments of `rprof list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Event types (hw, sw, cache, pmu, raw, breakpoint, probe, tracepoint; with --path uprobe, usdt), parts of names,

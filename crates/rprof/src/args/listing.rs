@@ -1,4 +1,4 @@
-//! How code is listed.
+//! How to list code.
 
 use super::LookArgs;
 use crate::screen::{Colors, has_boxes};
@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use rprof_annotate::{By, Cells, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
 use std::path::PathBuf;
 
-/// Where `--help` has them.
+/// The headings in `--help`.
 const OUTPUT: &str = "Output";
 const SOURCES: &str = "Source files";
 
@@ -75,7 +75,7 @@ pub(crate) struct ListingArgs {
 }
 
 impl ListingArgs {
-    /// Refuses what would change nothing in the form that is asked for.
+    /// Refuses flags without effect in the requested format.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let of_code = [
             (self.no_source, "--no-source"),
@@ -168,7 +168,7 @@ impl ListingArgs {
         }
     }
 
-    /// Where source files are looked for.
+    /// Where to look for source files.
     pub(crate) fn sources(&self, symfs: Option<PathBuf>) -> SourceSettings {
         SourceSettings {
             symfs,
@@ -190,7 +190,7 @@ pub(crate) enum ListingFormat {
     Markdown,
 }
 
-/// What has rows.
+/// The unit of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     Instruction,

@@ -1,12 +1,12 @@
-//! How text looks: what all tables and listings have.
+//! The look of text: shared by all tables and listings.
 
 use crate::screen::{self, Colors};
 use rprof_profile::text::Fit;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Output";
 
-/// Of everything that is printed.
+/// For everything that is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LookArgs {
     /// Print only rows, trees and code, no header lines
@@ -33,13 +33,13 @@ pub(crate) struct LookArgs {
 }
 
 impl LookArgs {
-    /// Columns to fit lines into; `None` where nothing is to be cut.
+    /// Columns that lines must fit into; `None` if lines are not cut.
     pub(crate) fn fit(&self) -> Option<Fit> {
         (!self.full_names).then(screen::fit).flatten()
     }
 }
 
-/// Of tables.
+/// For tables.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
     /// Separate columns with TEXT instead of aligning them; in cells, a dot replaces it
@@ -51,7 +51,7 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// Columns to fit lines into: none where programs read them.
+    /// Columns that lines must fit into; `None` if programs read the output.
     pub(crate) fn fit(&self) -> Option<Fit> {
         self.look.fit().filter(|_| self.field_separator.is_none())
     }

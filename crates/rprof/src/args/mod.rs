@@ -107,10 +107,10 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Columns of help where nobody says how many there are.
+    /// Columns of help text if the terminal's width is unknown.
     const WIDTH: usize = 80;
 
-    /// Reads what was typed, beginning with the program's name.
+    /// Parses the command line, starting with the program's name.
     pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
         if !is_width_known() {
@@ -180,7 +180,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it waits for others to do something, until a signal ends that.
+    /// Whether the command waits for other processes until a signal ends it.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(
             self,

@@ -7,7 +7,7 @@ use rprof_analysis::{GroupBy, SortMode};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::view::{Columns, Field, SortKey};
 
-/// What is counted.
+/// The options that choose what is counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ModeArgs {
     /// Count the branches in the samples' branch stacks (default if recorded with record -b or -j)
@@ -46,7 +46,7 @@ impl ModeArgs {
         })
     }
 
-    /// The keys that rows are of by default; what is not recorded is left out.
+    /// The default sort keys, without those that were not recorded.
     pub(crate) fn default_keys(reader: &Reader, mode: SortMode) -> Vec<SortKey> {
         let keys = match mode {
             SortMode::Normal => SortKey::DEFAULT,
@@ -60,7 +60,7 @@ impl ModeArgs {
         keys.iter().copied().filter(is_recorded).collect()
     }
 
-    /// Refuses columns of branches where samples are counted that have some.
+    /// Refuses branch columns if samples are counted, though they have branch stacks.
     pub(crate) fn check(reader: &Reader, mode: SortMode, columns: &Columns) -> Result<()> {
         let is_of_branches = |field: &&Field| match field {
             Field::Key(SortKey::Dimension(one)) => one.is_of_branches(),
@@ -82,7 +82,7 @@ fn has_branches(event: &RecordedEvent) -> bool {
     event.attr.sample_type.has(SampleType::BRANCH_STACK)
 }
 
-/// Whether branches were asked for by themselves, and not as call stacks or beside stacks that are unwound.
+/// Whether branches were recorded for their own sake, not as call stacks or in addition to unwound stacks.
 fn has_branches_only(reader: &Reader) -> bool {
     let is_plain = |event: &RecordedEvent| {
         let is_stack = event

@@ -1,13 +1,13 @@
-//! `--parent`: samples by a caller of theirs.
+//! `--parent`: samples grouped by one of their callers.
 
 use regex_lite::Regex;
 use rprof_profile::view::{Order, SortKey};
 use rprof_profile::{Dimension, Others, Profile};
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Filters";
 
-/// Which functions are parents.
+/// Options that define which functions are parents.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParentArgs {
     /// Group rows by the caller that matches this regular expression: the first match, starting at the root of the
@@ -21,7 +21,7 @@ pub(crate) struct ParentArgs {
 }
 
 impl ParentArgs {
-    /// perf's expression for the sort key, if there is no other.
+    /// perf's default expression for the sort key.
     const DEFAULT: &str = "^sys_|^do_page_fault";
 
     /// The sort key that `--parent` adds.
@@ -30,17 +30,17 @@ impl ParentArgs {
         self.parent.is_some().then_some(key)
     }
 
-    /// Whether samples are left out.
+    /// Whether samples without a parent are dropped.
     pub(crate) fn is_filter(&self) -> bool {
         self.exclude_other
     }
 
-    /// Whether parents have to be found for rows with these keys.
+    /// Whether rows with these keys need parents.
     pub(crate) fn is_asked(&self, keys: &[SortKey]) -> bool {
         self.exclude_other || keys.contains(&SortKey::Dimension(Dimension::Parent))
     }
 
-    /// Finds the parents of all samples; says if none is left.
+    /// Finds the parents of all samples; returns a warning if no sample is left.
     pub(crate) fn apply(&self, profile: &mut Profile, from: Order) -> Option<String> {
         let default = Regex::new(Self::DEFAULT).ok();
         let names = self.parent.as_ref().or(default.as_ref())?;

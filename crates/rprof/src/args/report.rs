@@ -12,14 +12,14 @@ use rprof_report::{Graph, TaskDetail};
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
 pub(crate) struct ReportArgs {
-    /// The first: who reads an argument takes it away.
+    /// Must come first: reading an argument removes it from the matches.
     #[command(flatten)]
     pub(crate) given: Given,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The event that a recording has to have: asked for where an interface was to show it.
+    /// The event that the recording must have; set if `rprof tui` was asked for it.
     #[arg(skip)]
     pub(crate) event: Option<String>,
 
@@ -121,7 +121,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// What of tasks is shown instead of samples, if it is.
+    /// Which task listing to print instead of samples, if any.
     pub(crate) fn tasks(&self) -> Option<TaskDetail> {
         match (self.mmaps, self.tasks) {
             (true, _) => Some(TaskDetail::Mappings),
@@ -137,7 +137,7 @@ pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// What percentages are of, where a filter leaves samples out.
+/// The base of percentages when filters are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PercentageOf {
     /// All samples

@@ -1,4 +1,4 @@
-//! Where names come from: options of all that show them.
+//! Where symbols come from: options of all commands that show names.
 
 use crate::say;
 use rprof_locate::{Debuginfod, DebuginfodSettings, Locator};
@@ -48,7 +48,7 @@ impl SourceArgs {
         }
     }
 
-    /// The folder with the files of the recorded machine.
+    /// The directory with the files of the recorded machine.
     pub(crate) fn symfs(&self) -> Option<PathBuf> {
         self.symfs.clone()
     }

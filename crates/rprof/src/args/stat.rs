@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `stat record` and `stat report`, as one word each: what follows `stat` is a command otherwise.
+/// `stat record` and `stat report` as single words: otherwise they would be the command to run.
 pub(super) const STAT_RECORD: &str = "stat-record";
 pub(super) const STAT_REPORT: &str = "stat-report";
 
-/// The words with these two as one.
+/// Joins these two words.
 pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().collect();
     let is = |at: usize, word: &str| words.get(at).is_some_and(|is| is == word);
@@ -24,7 +24,7 @@ pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     words
 }
 
-/// What to count, of whom, and how to write it.
+/// The arguments of `rprof stat`.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 #[command(
@@ -52,7 +52,7 @@ pub(crate) struct StatArgs {
     pub(crate) output: CountOutputArgs,
 }
 
-/// What is counted.
+/// The events to count.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct CountedArgs {
@@ -108,7 +108,7 @@ pub(crate) struct CountedArgs {
     pub(crate) scale: bool,
 }
 
-/// Whose events are counted.
+/// The targets to count for.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
 pub(crate) struct CountTargetArgs {
@@ -157,7 +157,7 @@ pub(crate) struct CountTargetArgs {
     pub(crate) no_inherit: bool,
 }
 
-/// How long, and how often.
+/// Runs, intervals and times.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs and times")]
 pub(crate) struct RunArgs {
@@ -201,7 +201,7 @@ pub(crate) struct RunArgs {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// What counts are added up.
+/// Aggregation of counts.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Aggregation")]
 #[group(id = "sums", multiple = false)]
@@ -231,7 +231,7 @@ pub(crate) struct SumArgs {
     pub(crate) per_node: bool,
 }
 
-/// How it is written.
+/// Output options.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CountOutputArgs {
@@ -264,7 +264,7 @@ pub(crate) struct CountOutputArgs {
     pub(crate) no_big_num: bool,
 }
 
-/// A file of counts, and how to show it.
+/// The arguments of `rprof stat report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatReportArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! A profile that is not good as an exit code.
+//! `--strict`: the exit status reports a poor profile.
 
 use rprof_base::Share;
 use rprof_profile::Quality;

@@ -1,4 +1,4 @@
-//! The arguments of `top`: whom and what as of `record`, and what is shown as of perf top.
+//! The arguments of `top`: targets and events as in `record`, display options as in perf top.
 
 use super::examples;
 use super::record::{
@@ -55,7 +55,7 @@ pub(crate) struct TopArgs {
 
 const CALL_CHAINS: &str = "Call chains";
 
-/// What is shown, and how often.
+/// Display options.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Display")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -141,10 +141,10 @@ pub(crate) struct TopViewArgs {
     mmap_pages: Option<String>,
 }
 
-/// What counts.
+/// The samples that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopWindow {
-    /// The last part of the time.
+    /// The most recent samples, of this duration.
     Last(Duration),
     /// Everything since the start.
     All,
@@ -167,7 +167,7 @@ fn parse_key(word: &str) -> Result<SortKey, String> {
 }
 
 impl TopArgs {
-    /// What `rprof record` would get.
+    /// The arguments that `rprof record` would get.
     pub(crate) fn record(self) -> Result<RecordArgs, Error> {
         let record = RecordArgs::augment_args(clap::Command::new("record"));
         let matches = record.try_get_matches_from(["record"])?;
@@ -188,7 +188,7 @@ impl TopArgs {
 }
 
 impl TopViewArgs {
-    /// How many refreshes count.
+    /// Number of refreshes in the window.
     pub(crate) fn n_parts(&self) -> usize {
         match self.window {
             _ if self.zero => 1,

@@ -54,7 +54,7 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
 }
 
 impl TuiArgs {
-    /// As the arguments of `rprof report`, which shows all events.
+    /// The same as arguments of `rprof report`, which shows all events.
     pub(crate) fn into_report(self) -> anyhow::Result<ReportArgs> {
         let mut words = vec!["rprof".to_owned(), "report".to_owned()];
         let SortKeys(keys) = self.sort;
@@ -74,12 +74,12 @@ impl TuiArgs {
         }
     }
 
-    /// What rows are grouped by.
+    /// The sort keys that group rows.
     pub(crate) fn keys(&self) -> Vec<SortKey> {
         self.sort.0.clone()
     }
 
-    /// What rows count.
+    /// Whether rows count total or self.
     pub(crate) fn weighing(&self, has_call_chains: bool) -> Weighing {
         match self.no_children || !has_call_chains {
             true => Weighing::Own,

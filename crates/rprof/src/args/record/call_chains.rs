@@ -1,4 +1,4 @@
-//! Whether and how samples hold their callers.
+//! Whether and how callers are recorded.
 
 use super::CallGraph;
 

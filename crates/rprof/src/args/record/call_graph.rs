@@ -2,15 +2,15 @@
 
 use rprof_record::MOST_STACK_BYTES;
 
-/// Below this, a dump has not even one word.
+/// Bytes of one word, the smallest dump.
 const FEWEST_STACK_BYTES: u32 = 8;
 
 /// How to record callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallGraph {
-    /// Unwound while recording, as much of each stack as is needed.
+    /// Unwind while recording, copying as much of each stack as needed.
     Auto,
-    /// Unwound, from dumps of this many bytes.
+    /// Unwind from dumps of this many bytes.
     Dwarf(u32),
     /// Frame pointers, followed by the kernel.
     Fp,

@@ -100,7 +100,7 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Whether anybody is named beside a command.
+    /// Whether targets other than a command are given.
     pub(super) fn has_targets(&self) -> bool {
         let targets = &self.targets;
         let has_ids = !targets.pid.is_empty() || !targets.tid.is_empty();

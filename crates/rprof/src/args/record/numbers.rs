@@ -1,4 +1,4 @@
-//! Numbers as values of flags: what is wrong is said in words of the flag.
+//! Numbers as flag values, with errors in the words of the flag.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,7 +8,7 @@ pub(super) fn id(text: &str) -> Result<i32, String> {
     from_one(text, "expected an id, a number from 1")
 }
 
-/// After how many events a sample is taken.
+/// Number of events per sample.
 pub(super) fn count(text: &str) -> Result<u64, String> {
     from_one(text, "expected a number of events, at least 1")
 }
@@ -18,13 +18,13 @@ pub(super) fn percent(text: &str) -> Result<u32, String> {
     from_one(text, "expected percent of one CPU, at least 1")
 }
 
-/// How many files are kept; 0 is all.
+/// Number of files to keep; 0: all.
 pub(super) fn files(text: &str) -> Result<usize, String> {
     text.parse()
         .map_err(|_| "expected a number of files, or 0 for all".to_owned())
 }
 
-/// A span of time: seconds, or a number with its unit.
+/// A duration: seconds, or a number with a unit.
 pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     const UNITS: &[(&str, f64)] = &[
         ("ms", 0.001),

@@ -1,8 +1,8 @@
-//! perf's commands that are not here.
+//! perf's commands that rprof does not have.
 
 use super::Tips;
 
-/// What answers the same questions here; where nothing does, that is said.
+/// What answers the same questions in rprof, or that nothing does.
 pub(super) const COMMANDS: Tips = &[
     (
         &["evlist"],

@@ -1,8 +1,8 @@
-//! perf's flags that are not here, by command.
+//! perf's flags that rprof does not have, by command.
 
 use super::Tips;
 
-/// Those of `perf report`.
+/// Flags of `perf report`.
 pub(super) const OF_REPORT: Tips = &[
     (
         &["-D", "--dump-raw-trace"],
@@ -59,7 +59,7 @@ pub(super) const OF_REPORT: Tips = &[
     (&["--pretty"], "use --format csv or json for raw numbers"),
 ];
 
-/// The same of `perf diff`.
+/// Flags of `perf diff`.
 pub(super) const OF_DIFF: Tips = &[
     (
         &["-D", "--dump-raw-trace"],
@@ -79,7 +79,7 @@ pub(super) const OF_DIFF: Tips = &[
     ),
 ];
 
-/// The same of `perf annotate`.
+/// Flags of `perf annotate`.
 pub(super) const OF_ANNOTATE: Tips = &[
     (
         &["-l", "--print-line"],
@@ -120,7 +120,7 @@ pub(super) const OF_ANNOTATE: Tips = &[
     ),
 ];
 
-/// The same of `perf top`.
+/// Flags of `perf top`.
 pub(super) const OF_TOP: Tips = &[
     (
         &["-b", "--branch-any", "-j", "--branch-filter"],
@@ -207,7 +207,7 @@ pub(super) const OF_TOP: Tips = &[
     (&["--tui"], "leave it out: it is the default on a terminal"),
 ];
 
-/// perf's flags, and what does the same here; where nothing does, that is said.
+/// Flags of `perf record`.
 pub(super) const OF_RECORD: Tips = &[
     (
         &["--timeout"],
