@@ -1,11 +1,11 @@
-//! What keys do. Those that perf's browser has do here what they do there.
+//! What keys do. Keys that perf's browser has do the same here.
 
 use crate::cursor::Step;
 use crate::face::SaveForm;
 use crate::views::ViewKind;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What is to be done.
+/// A command of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Quit,
@@ -44,9 +44,9 @@ pub(crate) enum Command {
     Headings,
     Verbose,
     Sort,
-    /// Rows by the sort keys with this number.
+    /// Group rows by the sort keys with this number.
     SortBy(u8),
-    /// Whether rows count what they called.
+    /// Toggle total and self.
     Children,
     Save,
     SaveAs(SaveForm),

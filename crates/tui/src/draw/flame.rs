@@ -87,7 +87,7 @@ fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, Pl
     pen.text(at, &(text + &fill), style);
 }
 
-/// What stands in a box.
+/// The text in a frame.
 pub(crate) fn box_name(app: &App, boxes: &Boxes, placed: PlacedBox) -> String {
     match placed.n_narrow {
         0 | 1 => boxes.name(placed.number, app.explorer.profile()),

@@ -1,4 +1,4 @@
-//! Threads over time: a line each, as high as they were busy.
+//! Threads over time: one line per thread, as high as the thread was busy.
 
 use super::pen::Pen;
 use crate::app::App;
@@ -12,7 +12,7 @@ use rprof_profile::EventKind;
 use rprof_profile::text::at_right;
 use rprof_query::{ThreadLane, ThreadLanes};
 
-/// Heights of a part of a lane.
+/// Characters for the heights of a lane's columns.
 const BLOCKS: [&str; 9] = [
     " ", "\u{2581}", "\u{2582}", "\u{2583}", "\u{2584}", "\u{2585}", "\u{2586}", "\u{2587}",
     "\u{2588}",
@@ -82,7 +82,7 @@ fn kind(app: &App) -> EventKind {
         .map_or(EventKind::Counter, |shown| shown.counted.event.kind)
 }
 
-/// What a full column is: of time on a CPU all of it, of other events the most that there is.
+/// The weight of a full column: for CPU time one whole CPU, for other events the maximum of all columns.
 fn scale(app: &App, lanes: &ThreadLanes) -> u64 {
     match kind(app) {
         EventKind::CpuTime => lanes.slot_ns,
@@ -139,7 +139,7 @@ fn unit_of(lanes: &ThreadLanes) -> TimeUnit {
     TimeUnit::of(times.end().saturating_sub(*times.start()))
 }
 
-/// Times below which columns begin, since the first sample.
+/// Draws the time axis: times since the first sample.
 fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let first = app
         .explorer
@@ -161,7 +161,7 @@ fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     }
 }
 
-/// The time that is marked, and the selected column.
+/// Draws the marked time range and the selected column.
 fn brush(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     let names = cells(screen.lane().names);
     let slots = app
@@ -177,7 +177,7 @@ fn brush(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     pen.fill(at.intersection(screen.body), style);
 }
 
-/// The thread and the time that are selected.
+/// The selected thread and time, as text.
 pub(super) fn selected(app: &App) -> String {
     let Some((shown, lanes)) = app.shown_lanes() else {
         return String::new();

@@ -1,4 +1,4 @@
-//! The state as a screen.
+//! Draws the state on the screen.
 
 mod calls;
 mod flame;
@@ -18,7 +18,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
 impl App {
-    /// Draws all of it.
+    /// Draws the whole screen.
     pub fn draw(&self, buffer: &mut Buffer) {
         let size = *buffer.area();
         let mut pen = Pen {
