@@ -30,7 +30,7 @@ fn assert_over(terminal: &Terminal) {
 /// The samples that are said to count.
 fn samples(screen: &str) -> Option<u64> {
     let (_, counted) = screen.lines().nth(1)?.split_once(", ")?;
-    let digits = counted.strip_suffix(" samples")?.replace(' ', "");
+    let digits = counted.strip_suffix(" samples")?.replace(',', "");
     digits.parse().ok()
 }
 
