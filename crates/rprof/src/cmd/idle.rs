@@ -1,4 +1,4 @@
-//! What to do about samples of CPUs that have nothing to do.
+//! A hint on samples of idle CPUs.
 
 use rprof_base::Share;
 use rprof_profile::Profile;
@@ -6,7 +6,7 @@ use rprof_profile::Profile;
 /// The name of the idle tasks.
 const IDLE: &str = "swapper";
 
-/// A hint, if most samples are of idle CPUs.
+/// The hint, if most samples are from idle CPUs.
 pub(crate) fn hint(profile: &Profile) -> Option<String> {
     let (mut idle, mut all) = (0u64, 0u64);
     for event in &profile.events {

@@ -1,4 +1,4 @@
-//! Why nothing is shown: the filter that no sample fits, and what it could be.
+//! Why nothing is shown: the filter that no sample matches, and its possible values.
 
 use crate::args::SampleArgs;
 use rprof_analysis::{EmptyFilter, Options, empty_filter};
@@ -6,10 +6,10 @@ use rprof_events::suggest;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, SelfTime};
 
-/// Values that are named as examples.
+/// Number of values shown as examples.
 const N_EXAMPLES: usize = 5;
 
-/// The sentence that says it.
+/// The warning's text.
 pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
     let mut options = Options {
         inlines: !samples.no_inline,
@@ -35,7 +35,7 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
     format!("no samples match the filter{why}")
 }
 
-/// What is said of a symbol that has no self time.
+/// The hint for a symbol without self time.
 const INLINED: &str =
     "all its samples are in functions inlined into it: use --no-inline to count them for it";
 

@@ -1,4 +1,4 @@
-//! What is said where a name means no function, or several.
+//! Messages for a name that matches no function, or several.
 
 use crate::args::AnnotateArgs;
 use anyhow::anyhow;
@@ -9,13 +9,13 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, NameList, SampleCount};
 
-/// Functions that are listed where several are meant, or offered where none is.
+/// Maximum number of functions to list if several match, or to suggest if none does.
 const N_OFFERED: usize = 12;
 
-/// Functions that are named where more would not help.
+/// Maximum number of functions to name.
 const N_NAMED: usize = 3;
 
-/// What was asked for, and where.
+/// The requested name, and where it was searched.
 pub(super) struct NotChosen<'a> {
     pub(super) args: &'a AnnotateArgs,
     pub(super) wanted: &'a WantedFunction,
@@ -33,7 +33,7 @@ impl NotChosen<'_> {
         })
     }
 
-    /// That it has samples, but none that is asked for.
+    /// Explains that the function has samples, but none that match.
     fn filtered(&self) -> Option<String> {
         let args = self.args;
         let (reader, locator) = self.opened;
@@ -104,7 +104,7 @@ impl NotChosen<'_> {
         format!("no function '{name}' starts at this address: {listed}")
     }
 
-    /// Functions with where they begin, their shares and their images.
+    /// Functions with their start addresses, shares and images.
     fn listed(&self, functions: &[FoundFunction]) -> String {
         let one = |one: &FoundFunction| {
             let share = self.share(&one.own);

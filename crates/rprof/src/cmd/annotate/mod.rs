@@ -81,7 +81,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     view.show(&wanted, paging)
 }
 
-/// What is asked about the code of functions, with the recording and its files.
+/// A request for the code of functions, with the recording and its files.
 #[cfg(feature = "tui")]
 pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) args: &'a AnnotateArgs,
@@ -120,7 +120,7 @@ impl<'a, 'r> CodeOf<'a, 'r> {
     }
 }
 
-/// Why there is no function.
+/// Why there is no function to show.
 fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
     match args.samples.filter().accepts_all() && args.caller.is_empty() {
         true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
@@ -130,7 +130,7 @@ fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
     }
 }
 
-/// The functions that are shown without being asked for. What has no code to show takes nothing of the share.
+/// The functions to show by default. Functions without code do not count towards the share.
 fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Wanted {
     let percent = |function: &FoundFunction| -> Vec<f64> {
         let events = function.own.iter().zip(recording.events());

@@ -74,7 +74,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
     })
 }
 
-/// `-C` without tasks is everybody on these CPUs.
+/// `-C` without tasks samples everything on these CPUs.
 fn watch(args: &TargetArgs) -> Result<Watch> {
     Ok(if let Some(user) = &args.uid {
         Watch::Matching(super::targets::user(user)?)
@@ -228,7 +228,7 @@ fn rate(args: &EventArgs) -> Result<Option<Rate>> {
     }
 }
 
-/// What `-m` asks for; where that is another number of pages than was typed, it is said.
+/// The ring size of `-m`; prints a note if it was rounded up.
 fn asked_ring_pages(args: &RecordArgs) -> Result<Option<usize>> {
     let Some(text) = &args.output.mmap_pages else {
         return Ok(None);

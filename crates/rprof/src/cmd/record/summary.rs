@@ -1,4 +1,4 @@
-//! What is said when a recording is over.
+//! The summary printed when a recording ends.
 
 use crate::say;
 use crate::sudo::sudo_rprof;
@@ -10,7 +10,7 @@ use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
-/// What came of it: a line of all, and what else is to be known.
+/// Prints the summary: one line for the result, and whatever else the user should know.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
     if let Some(signal) = death(summary)
         && !is_quiet
@@ -57,12 +57,12 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
 }
 
-/// What came of it, where all of it was shown before.
+/// Prints the end of a recording that was shown live.
 pub(in crate::cmd) fn tell_of_end(summary: &Summary) {
     tell(summary, brief, false, 0);
 }
 
-/// The signal that the command died of, unless that was how the recording was ended.
+/// The signal that killed the command, unless it also ended the recording.
 fn death(summary: &Summary) -> Option<String> {
     let status = summary.status.filter(|_| summary.ended_by.is_none());
     status.and_then(killed_by)
@@ -81,7 +81,7 @@ fn waited(summary: &Summary) -> String {
     format!("; it ran {share:.1} % of the time (waiting is not sampled)")
 }
 
-/// What became of samples since the writer could not keep up, and what would help.
+/// What happened to samples because the writer could not keep up, and what would help.
 fn late_writer(summary: &Summary) -> Option<String> {
     let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
     let what = match summary.shortened {
@@ -99,7 +99,7 @@ fn late_writer(summary: &Summary) -> Option<String> {
     Some(format!("the writer could not keep up: {what} ({help})"))
 }
 
-/// The one line at the end where the recording is read at once.
+/// The final line if the recording is read immediately.
 pub(super) fn brief(summary: &Summary) -> String {
     let samples = Counted::new(summary.samples, "sample", "samples");
     let missing = missing(summary);
@@ -109,7 +109,7 @@ pub(super) fn brief(summary: &Summary) -> String {
     }
 }
 
-/// The one line at the end.
+/// The final line.
 pub(super) fn sentence(summary: &Summary) -> String {
     let (place, next) = match &summary.output {
         Output::File(path) if path.as_os_str() == "perf.data" => {
@@ -152,7 +152,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     )
 }
 
-/// Samples that were lost, and how often the kernel throttled.
+/// Number of lost samples, and how often the kernel throttled.
 fn missing(summary: &Summary) -> String {
     let lost = match summary.lost_samples {
         // Of all that were taken.
@@ -192,7 +192,7 @@ fn cost(summary: &Summary) -> String {
     )
 }
 
-/// How deep stacks were proved; `None` if none was deep.
+/// How deep stacks were verified; `None` if no stack was deep.
 fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
     if used == WatchpointUse::default() {
         return None;
@@ -247,7 +247,7 @@ fn given_up(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Why there are none, by what the events counted.
+/// Why there are no samples, by the events' counts.
 fn why_no_samples(summary: &Summary) -> String {
     let own = summary.own_samples;
     if !summary.was_on {
@@ -296,7 +296,7 @@ fn why_none(event: &EventCount) -> String {
     }
 }
 
-/// How many stacks were unwound to where their thread began.
+/// The share of stacks unwound to the start of their thread.
 fn whole_stacks(ends: &StackEnds) -> Option<String> {
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     match (ends.complete, others) {
@@ -309,7 +309,7 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
     }
 }
 
-/// How much the samples cover, if that is little, and what covers more.
+/// How much of the work the samples cover, if little, and how to cover more.
 fn coverage(summary: &Summary) -> Option<String> {
     let coverage = summary.coverage?;
     let event = usize::try_from(coverage.event).ok();
@@ -328,10 +328,10 @@ fn coverage(summary: &Summary) -> Option<String> {
     Some(format!("{coverage} ({more})"))
 }
 
-/// Reasons that are told apart in a line.
+/// Maximum number of reasons listed in a line.
 const MOST_REASONS: usize = 3;
 
-/// Why others are not, if they are more than a few: all of them, by reason.
+/// Why other stacks are incomplete, by reason, if more than a few are.
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
@@ -353,7 +353,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Why stacks end early, the most frequent reasons first; what is said adds up to all of them.
+/// Why stacks end early, most frequent reasons first; the numbers add up to all incomplete stacks.
 fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
     let mut reasons: Vec<(String, u64)> = Vec::new();
     for reason in &ends.reasons {
@@ -376,7 +376,7 @@ fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
     named.join(", ")
 }
 
-/// Why stacks end where they do.
+/// Why stacks end early.
 fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
     let image = Untrusted::of_bytes(&reason.image);
     match reason.end {
@@ -393,7 +393,7 @@ fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
     }
 }
 
-/// Whether it was looked at while it went on (`rprof top`).
+/// Whether the recording was shown live (`rprof top`).
 fn is_live(summary: &Summary) -> bool {
     matches!(summary.output, Output::Segments(_))
 }

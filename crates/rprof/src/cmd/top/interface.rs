@@ -1,4 +1,4 @@
-//! The interface: what `rprof tui` shows of a file, of the last seconds.
+//! The interface: as `rprof tui`, but for the last seconds instead of a file.
 
 use super::super::tui::{CodeReader, answer, free_name, log, save_view};
 use super::window::LiveWindow;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The interface, and what is shown.
+/// The interface and its data.
 pub(super) struct Interface {
     shared: Arc<Shared>,
     view: TopViewArgs,
@@ -30,11 +30,11 @@ pub(super) struct Interface {
     from: Receiver<TuiUpdate>,
 }
 
-/// What both threads know: the one that reads segments, and the one that has the terminal.
+/// State shared by the thread that reads segments and the one that owns the terminal.
 struct Shared {
     window: Mutex<LiveWindow>,
     is_paused: AtomicBool,
-    /// Nobody looks any more.
+    /// The interface has ended.
     is_over: AtomicBool,
 }
 
@@ -225,7 +225,7 @@ impl Feed {
     }
 }
 
-/// What is in the window.
+/// The data in the window.
 fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
     let sampled: &SampledProfile = window.sampled();
     let profile = &sampled.profile;
@@ -274,10 +274,10 @@ fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdat
     });
 }
 
-/// The program, as the interface sees it.
+/// The program as seen by the interface.
 struct LiveFace {
     shared: Arc<Shared>,
-    /// To the thread that reads code.
+    /// Channel to the thread that reads code.
     asked: Sender<WantedCode>,
 }
 

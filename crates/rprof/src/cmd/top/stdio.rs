@@ -19,22 +19,22 @@ use std::time::Duration;
 pub(super) struct Tables {
     window: LiveWindow,
     view: TopViewArgs,
-    /// Segments that nobody took in time.
+    /// Number of segments that were not read in time.
     n_dropped: u64,
-    /// Warnings that were said.
+    /// Warnings already printed.
     said: HashSet<String>,
 }
 
-/// Rows where there is no terminal.
+/// Number of rows without a terminal.
 const ROWS: usize = 40;
 
-/// Lines of a table that are no rows.
+/// Number of lines of a table that are not rows.
 const OTHER_LINES: usize = 16;
 
-/// Warnings that are remembered. Then all are forgotten.
+/// Maximum number of remembered warnings; beyond it, all are forgotten.
 const MOST_SAID: usize = 1024;
 
-/// How long a segment is waited for at a time.
+/// Timeout of one wait for a segment.
 const WAIT: Duration = Duration::from_secs(3600);
 
 impl Tables {
@@ -99,7 +99,7 @@ impl Tables {
         write().context("writing the table")
     }
 
-    /// What is said above the table.
+    /// Writes the line above the table.
     fn write_head(&self, profile: &Profile, out: &mut impl Write) -> std::io::Result<()> {
         let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
         let names = profile.events.iter().map(|event| event.name.raw());
@@ -124,7 +124,7 @@ impl Tables {
         writeln!(out, "{}", printable(&line))
     }
 
-    /// Since when samples count.
+    /// The time span of the counted samples, in words.
     fn since(&self) -> String {
         match self.view.window {
             TopWindow::All if !self.view.zero => "since the start".to_owned(),
@@ -170,7 +170,7 @@ impl Tables {
     }
 }
 
-/// Rows that there is room for.
+/// Number of rows that fit.
 fn rows() -> usize {
     match screen::lines() {
         None => ROWS,

@@ -1,4 +1,4 @@
-//! What the interface asks of the program: code of functions, files.
+//! What the interface requests from the program: code of functions, files to save.
 
 use anyhow::{Context, Result};
 use crossbeam_channel::Sender;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// The program, as the interface sees it.
 pub(super) struct TerminalFace {
-    /// To the thread that reads code.
+    /// Channel to the thread that reads code.
     pub(super) asked: Sender<WantedCode>,
 }
 
@@ -31,14 +31,14 @@ impl Face for TerminalFace {
     fn pause(&mut self, _: bool) {}
 }
 
-/// Writes what is seen into a new file, and returns its name.
+/// Writes the view to a new file, and returns its name.
 pub(in crate::cmd) fn save_view(saved: &Saved<'_>) -> Result<String> {
     let path = free_name(saved.form)?;
     crate::target::write(Some(&path), |mut out| write(saved, &mut out))?;
     Ok(path.display().to_string())
 }
 
-/// The first name that no file has: perf's for text.
+/// The first unused file name; for text, perf's name.
 pub(in crate::cmd) fn free_name(form: SaveForm) -> Result<PathBuf> {
     let name = |number: u32| match form {
         SaveForm::Text => format!("perf.hist.{number}"),
@@ -67,7 +67,7 @@ fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
     }
 }
 
-/// The profile with the event that is seen, and no other.
+/// The profile with only the shown event.
 fn alone(saved: &Saved<'_>) -> Profile {
     Profile {
         events: vec![saved.event.clone()],
