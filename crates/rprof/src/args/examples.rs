@@ -84,7 +84,7 @@ const FLAME: &[Example] = &[
     ),
     (
         "rprof flame --reverse -c cc1 > cc1.svg",
-        "innermost functions of threads cc1",
+        "innermost functions of cc1 threads",
     ),
     ("rprof flame --folded | sort -k2 -n", "stacks as text"),
     ("rprof flame --against old.data > new.svg", "what changed"),

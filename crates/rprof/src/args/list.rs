@@ -11,7 +11,7 @@ pub(crate) struct ListArgs {
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
-    /// List the functions and USDT markers of this file that can be probed instead
+    /// Instead of events, list the functions and USDT markers of this file that can be probed
     #[arg(long, value_name = "FILE")]
     pub(crate) path: Option<PathBuf>,
 

@@ -66,7 +66,7 @@ pub(crate) struct ListingArgs {
     source_prefix: Vec<(String, String)>,
 
     /// Look for source files below this directory: prepend it to absolute source paths
-    #[arg(help_heading = SOURCES, long, value_name = "FOLDER")]
+    #[arg(help_heading = SOURCES, long, value_name = "DIR")]
     prefix: Option<String>,
 
     /// Strip N leading directories before adding --prefix

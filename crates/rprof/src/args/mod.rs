@@ -96,7 +96,7 @@ use std::io::IsTerminal;
 )]
 #[command(
     after_help = "Start with:\n  rprof record -- COMMAND   run COMMAND and sample it into perf.data\n  \
-    rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   draw it as a flame graph"
+    rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   draw a flame graph"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -138,7 +138,7 @@ fn is_width_known() -> bool {
 pub(crate) enum Command {
     /// Sample a command, or what is already running, into perf.data
     Record(Box<RecordArgs>),
-    /// Count events for a command, processes or CPUs, without sampling
+    /// Count events of a command, processes or CPUs, without sampling
     Stat(StatArgs),
     /// Count events, and also write the counts to a file
     #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record")]

@@ -5,8 +5,8 @@ use rprof_profile::SelfTime;
 /// Shared by all commands that print rows.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SelfTimeArgs {
-    /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, instead of the
-    /// inlined function's
+    /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, not of the inlined
+    /// function
     #[arg(long)]
     self_by_symbol: bool,
 }

@@ -116,7 +116,7 @@ pub(crate) struct CountTargetArgs {
     #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
     pub(crate) all_cpus: bool,
 
-    /// Count for these processes, by id
+    /// Count events of these processes, by id
     #[arg(
         short = 'p',
         long,
@@ -126,11 +126,11 @@ pub(crate) struct CountTargetArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
-    /// With -p, also count for their child processes that are already running, recursively
+    /// With -p, also count their child processes that are already running, recursively
     #[arg(long, requires = "pid", conflicts_with = "tid")]
     pub(crate) children: bool,
 
-    /// Count for these threads, by id
+    /// Count events of these threads, by id
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 

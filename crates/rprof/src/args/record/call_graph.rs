@@ -24,7 +24,7 @@ impl CallGraph {
     pub(in crate::args) const HELP: &str = "Record callers in this way:\n  \
         auto           unwind while recording, with unwind tables\n                 \
         (.eh_frame); needs no frame pointers\n  \
-        dwarf[,BYTES]  same, from stack dumps (8 to 65528; default 65528)\n  \
+        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \
         fp             frame pointers, followed by the kernel\n  \
         lbr            last branch records of Intel CPUs:\n                 \
         the innermost 16 to 32 callers\n  \
