@@ -150,7 +150,7 @@ class App {
       chips.push(one);
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
-    if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples here.", "said"));
+    if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
     element("chips", HTMLElement).replaceChildren(...chips);
   }
 
