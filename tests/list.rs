@@ -151,7 +151,7 @@ fn functions_of_a_file_are_places_of_probes() {
     let error = run(&mut rprof(["list", "--path", program, "no-such"])).fails(1);
     assert!(
         error.ends_with(&format!(
-            "no function or marker of {program} fits 'no-such'\n"
+            "no function or marker of {program} matches 'no-such'\n"
         )),
         "{error}"
     );

@@ -112,7 +112,7 @@ fn a_sample_counts_as_many_times_as_it_has_branches() {
         .stdout;
     assert_eq!(table, "overhead,sample,sym\n100.00,2,[.] hot\n");
     let said = report(&["--no-branch-stack", "-s", "cycles"]).fails(2);
-    assert!(said.contains("cycles is of branches"), "{said}");
+    assert!(said.contains("cycles is a branch column"), "{said}");
 }
 
 #[test]

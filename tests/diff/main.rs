@@ -239,7 +239,7 @@ fn what_cannot_be_compared_is_said() {
     let said = diff_of(&[&file, Path::new("/nowhere/perf.data")], &[]).fails(2);
     assert!(said.contains("/nowhere/perf.data"), "{said}");
     let said = diff_of(&[&file, &file], &["-s", "dso,nonsense"]).fails(2);
-    assert!(said.contains("'nonsense' is no sort key"), "{said}");
+    assert!(said.contains("'nonsense' is not a sort key"), "{said}");
     let said = diff_of(&[&file, &file], &["-c", "cycles"]).fails(2);
     assert!(said.contains("wdiff:W1,W2"), "{said}");
 }

@@ -133,7 +133,7 @@ fn a_format_that_is_not_said_is_asked_for() {
     let error =
         run(&mut Recording::fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(2);
     assert!(
-        error.contains("'a.svg' does not tell the format"),
+        error.contains("cannot tell the format from 'a.svg'"),
         "{error}"
     );
     let args = ["--format", "pprof", "--event", "cycles"];

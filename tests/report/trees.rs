@@ -44,7 +44,7 @@ fn what_trees_cannot_be_is_said() {
     for (words, why) in [
         ("sideways", "graph, fractal, flat, folded, none, caller"),
         ("branch", "use rprof script -F +brstack"),
-        ("1,x", "'x' is no number of branches"),
+        ("1,x", "'x' is not a number of branches"),
     ] {
         let said = read("report", &["-g", words]).fails(2);
         assert!(said.contains(why), "{said}");

@@ -208,6 +208,6 @@ fn children_that_run_already_are_counted_or_said() {
     );
     assert_eq!(n_threads(&alone), 1, "{alone}");
     let all = of(&["--children"]);
-    assert!(!all.contains("uncounted"), "{all}");
+    assert!(!all.contains("not counted"), "{all}");
     assert_eq!(n_threads(&all), 2, "{all}");
 }

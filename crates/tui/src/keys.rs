@@ -86,7 +86,7 @@ pub const KEYS: &[KeyHelp] = &[
     ),
     help(
         "LEFT",
-        "collapse a node, or zoom out; in flame graph and threads: move left",
+        "collapse a node, or zoom out; flame graph, threads: move left",
     ),
     help("ESC", "leave a search, zoom or filter; then quit"),
     help("e", "expand or collapse the whole tree of a row or node"),
@@ -95,21 +95,18 @@ pub const KEYS: &[KeyHelp] = &[
         "c",
         "toggle the call trees of rows between callers and callees",
     ),
-    help(
-        "a",
-        "show the function's code; there, H jumps to the next hottest line",
-    ),
+    help("a", "show the function's code; there, H: next hottest line"),
     help("d", "zoom into the DSO, or back out"),
     help("k", "zoom into the kernel, or back out"),
     help(
         "t",
-        "zoom into the threads with this name, or this thread, or back out",
+        "zoom into threads with this name, or this thread, or back out",
     ),
     help("f", "keep stacks with NAME; empty clears"),
     help("u BACKSPACE", "undo the last zoom"),
     help(
         "/",
-        "search names: filter rows; in call tree and flame graph, highlight matches",
+        "search names: filters rows; highlights in trees and graphs",
     ),
     help("n N", "next, previous match"),
     help("o", "choose the sort keys that group rows"),
@@ -127,11 +124,11 @@ pub const KEYS: &[KeyHelp] = &[
     ),
     help(
         "s P",
-        "save what is shown: s asks for SVG, folded stacks, JSON or text; P saves text",
+        "save the view as SVG, folded stacks, JSON or text; P: as text",
     ),
     help(
         "p",
-        "rprof top: pause or resume; zooming into a time range pauses, too",
+        "rprof top: pause or resume; zooming into a time pauses, too",
     ),
     help(
         "i m ? h F1",

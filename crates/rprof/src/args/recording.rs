@@ -135,7 +135,7 @@ mod tests {
         let error = paths(&["a", "-i", "b"]).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         let said = error.to_string();
-        assert!(said.contains("'a'") && said.contains("'b' of -i"), "{said}");
+        assert!(said.contains("'a'") && said.contains("-i 'b'"), "{said}");
         assert!(paths(&["a", "b"]).is_err());
     }
 }

@@ -27,7 +27,7 @@ impl App {
         };
         let Some(screen) = self.screen() else {
             let (columns, lines) = Screen::MIN;
-            let text = format!("terminal too small: needs {columns}x{lines}");
+            let text = format!("too small: needs {columns}x{lines}");
             pen.text(Rect::new(0, 0, size.width, 1), &text, self.look.warning());
             return;
         };

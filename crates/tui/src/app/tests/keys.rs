@@ -342,7 +342,7 @@ fn what_is_looked_for_is_said_as_it_was_typed() {
     press(&mut app, "//^main$/<Enter>");
     assert!(line_with(&app, "1 row |").starts_with("/^main$/: "));
     press(&mut app, "<Esc>2/ma<Enter>");
-    assert!(line_with(&app, " found").starts_with("/ma "));
+    assert!(line_with(&app, " found").starts_with("/ma: "));
 }
 
 #[test]
