@@ -97,7 +97,10 @@ fn words_select_kinds_and_names() {
         assert!(text.contains("terms: "), "{text}");
     }
     let error = run(&mut rprof(["list", "no-such-thing"])).fails(1);
-    assert!(error.contains("no event fits 'no-such-thing'"), "{error}");
+    assert!(
+        error.contains("no event matches 'no-such-thing'"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn functions_of_a_file_are_places_of_probes() {
     let error = run(&mut rprof(["list", "--path", program, "no-such"])).fails(1);
     assert!(
         error.ends_with(&format!(
-            "no function or marker of {program} fits 'no-such'\n"
+            "no function or marker of {program} matches 'no-such'\n"
         )),
         "{error}"
     );

@@ -307,23 +307,23 @@ fn the_filter_that_leaves_nothing_is_named_with_what_there_is() {
     for (filter, why) in [
         (
             &["--comms", "spim"][..],
-            "--comms 'spim' leaves none (threads are: spin): did you mean 'spin'?",
+            "--comms 'spim' leaves no samples (threads: spin): did you mean 'spin'?",
         ),
         (
             &["--comms", "spin", "--dsos", "*.so"],
-            "--dsos '*.so' leaves none (binaries are: spin)",
+            "--dsos '*.so' leaves no samples (binaries: spin)",
         ),
         (
             &["--dsos", "spin", "-S", "!helper,!cold"],
-            "--symbols '!helper,!cold' leaves none (functions are: helper, cold)",
+            "--symbols '!helper,!cold' leaves no samples (functions: helper, cold)",
         ),
         (
             &["--symbol-filter", "main"],
-            "--symbol-filter 'main' leaves none (functions are: helper, cold)",
+            "--symbol-filter 'main' leaves no samples (functions: helper, cold)",
         ),
     ] {
         assert_eq!(said(filter), why);
     }
-    assert!(said(&["--pid", "1"]).starts_with("--pid '1' leaves none (processes are: "));
-    assert!(said(&["--time", "0,1"]).starts_with("--time '0,1' leaves none (times are: "));
+    assert!(said(&["--pid", "1"]).starts_with("--pid '1' leaves no samples (processes: "));
+    assert!(said(&["--time", "0,1"]).starts_with("--time '0,1' leaves no samples (times: "));
 }

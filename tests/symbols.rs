@@ -73,7 +73,7 @@ fn a_recording_with_names_reads_the_same_without_the_files() {
     let theirs = perf_reads(test, &file);
     let said = run(rprof(["symbols", "--embed", "-i"]).arg(&file)).ok();
     assert!(
-        said.stderr.contains("addresses are in the file now"),
+        said.stderr.contains("addresses in the file"),
         "{}",
         said.stderr
     );
@@ -116,7 +116,7 @@ fn names_are_embedded_while_recording() {
     let program = compile(dir.path(), PROGRAM, &[]);
     let (file, said) = record(dir.path(), &["--embed-symbols"]);
     assert!(
-        said.stderr.contains("addresses are in the file now"),
+        said.stderr.contains("addresses in the file"),
         "{}",
         said.stderr
     );
@@ -165,7 +165,7 @@ fn what_has_no_place_for_names_says_so_and_stays_as_it_is() {
     let embed = |path: &Path| run(rprof(["symbols", "--embed", "-i"]).arg(path));
     std::fs::copy(forms.join("piped.data"), &file).unwrap();
     let error = embed(&file).fails(1);
-    assert!(error.contains("it went through a pipe"), "{error}");
+    assert!(error.contains("recorded through a pipe"), "{error}");
     assert!(std::fs::read(&file).unwrap() == std::fs::read(forms.join("piped.data")).unwrap());
     // Killed while it recorded: the size of the data was never written.
     let mut bytes = std::fs::read(fixtures().join("spin/perf.data")).unwrap();

@@ -102,17 +102,17 @@ fn a_sample_counts_as_many_times_as_it_has_branches() {
     assert_eq!(targets, 4, "{table}");
     for words in [&["-p", "main"][..], &["-x"], &["-s", "parent"], &["-g"]] {
         let said = report(words).fails(2);
-        let expected = format!("{} is of callers", words[..1].join(" "));
-        let is_key = words[0] == "-s" && said.contains("-s parent is of callers");
+        let expected = format!("{} needs callers", words[..1].join(" "));
+        let is_key = words[0] == "-s" && said.contains("-s parent needs callers");
         assert!(is_key || said.contains(&expected), "{said}");
-        assert!(said.contains("rprof record -g has them"), "{said}");
+        assert!(said.contains("record with rprof record -g"), "{said}");
     }
     let table = report(&["--no-branch-stack", "-n", "-s", "sym"])
         .ok()
         .stdout;
     assert_eq!(table, "overhead,sample,sym\n100.00,2,[.] hot\n");
     let said = report(&["--no-branch-stack", "-s", "cycles"]).fails(2);
-    assert!(said.contains("cycles is of branches"), "{said}");
+    assert!(said.contains("cycles is a branch column"), "{said}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_recording_without_branches_says_how_to_have_them() {
         run(rprof.arg("-i").arg(dir.join("perf.data")))
     };
     let said = report(&["-b"]).fails(1);
-    assert!(said.contains("rprof record -b has them"), "{said}");
+    assert!(said.contains("record with rprof record -b"), "{said}");
     let said = report(&["-s", "symbol_from"]).fails(1);
-    assert!(said.contains("rprof record -b has them"), "{said}");
+    assert!(said.contains("record with rprof record -b"), "{said}");
 }

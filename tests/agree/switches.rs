@@ -96,7 +96,10 @@ fn events_switch_samples_on_and_off() {
         "--switch-on: the recording has no event 'sched_process_fork' (events are: cpu-clock, ";
     assert!(error.contains(why), "{error}");
     let said = switched(&["--socket-filter", "77"]).ok().stderr;
-    assert!(said.contains("--socket-filter '77' leaves none"), "{said}");
+    assert!(
+        said.contains("--socket-filter '77' leaves no samples"),
+        "{said}"
+    );
     // Of this, perf leaves out only the event's own samples.
     let off = ["--switch-off", fork, "--show-on-off-events", "-F", "event"];
     let lines = run(rprof(["script", "-i"]).arg(&file).args(off))

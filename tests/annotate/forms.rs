@@ -220,7 +220,7 @@ fn code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown() {
     let file = program.record(&args, &[]).file;
     let mut vast = rprof(["annotate", "vast", "--mem", "100M", "-i"]);
     let said = run(vast.arg(&file)).fails(1);
-    let why = "vast: its code takes 172 MiB of memory to show, and --mem leaves less";
+    let why = "vast: showing its code takes 172 MiB of memory, more than --mem allows";
     assert!(said.contains(why), "{said}");
     let mut all = rprof(["annotate", "--share", "100", "--mem", "100M", "-i"]);
     let all = run(all.arg(&file)).ok();

@@ -249,5 +249,5 @@ fn a_gate_has_an_exit_code_for_each_end() {
     // A flag behind the dashes would be a recording.
     let flag = PathBuf::from("--fail-if=total>1%");
     let said = diff((&runs.before, &[runs.after[0].clone(), flag]), &[]).fails(2);
-    assert!(said.contains("stands after --"), "{said}");
+    assert!(said.contains("comes after --"), "{said}");
 }

@@ -105,7 +105,7 @@ fn only_hits_that_fit_are_sampled() {
         assert_eq!(counts(&theirs), expected, "perf {args:?}");
     }
     let said = record(&ours, &["-e", WRITE, "--filter", "count == 9"], WRITES);
-    let why = format!("no samples: nothing of '{WRITE}' fits its filter\n");
+    let why = format!("no samples: no hit of '{WRITE}' matches its filter\n");
     assert!(said.ends_with(&why), "{said}");
     // A tracepoint with another name has its filter and its fields, too.
     let named = format!("{WRITE}/name=w/");
@@ -209,7 +209,7 @@ fn wrong_filters_are_told_before_anything_is_recorded() {
         ),
         (
             &["--filter", "pid > 0", "-e", "cs"],
-            "--filter follows the -e",
+            "--filter must follow the -e",
         ),
     ] {
         let error = run(rprof(["record"]).args(args).arg("true")).fails(2);

@@ -129,7 +129,7 @@ fn what_needs_less_room_is_said_where_samples_were_lost() {
         path.as_os_str(),
     ];
     let said = record(&out, &["-m", "1", "-e", &event], &command);
-    assert!(said.contains("--call-graph fp takes less room"), "{said}");
+    assert!(said.contains("--call-graph fp needs less space"), "{said}");
     assert!(!said.contains(" 0 lost"), "{said}");
 }
 

@@ -98,9 +98,9 @@ fn self_time_of_inlined_code_is_one_in_every_view() {
 fn of_a_symbol_without_self_time_it_is_said_where_its_samples_are() {
     let ran = Recording::fixture("spin").run("report", &["-S", "hot", "-g", "none"]);
     let said = ran.stderr;
-    let why = "all samples there are in functions that were inlined: --no-inline counts them";
+    let why = "all its samples are in functions inlined into it: use --no-inline to count them";
     assert!(
-        said.contains("--symbols 'hot' leaves none") && said.contains(why),
+        said.contains("--symbols 'hot' leaves no samples") && said.contains(why),
         "{said}"
     );
 }

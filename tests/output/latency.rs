@@ -137,7 +137,7 @@ fn a_sample_counts_by_the_threads_that_run() {
         ["33.33,2"]
     );
     let error = run(rprof(["report", "--parallelism", "3", "-i"]).arg(&path)).ok();
-    let why = "--parallelism '3' leaves none";
+    let why = "--parallelism '3' leaves no samples";
     assert!(error.stderr.contains(why), "{}", error.stderr);
 }
 

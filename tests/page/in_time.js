@@ -64,7 +64,7 @@ async function check(tab, { inTime }) {
   const lowest = (/** @type {Boxes} */ boxes) => boxes.filter(([level]) => level === 0);
   assert.deepEqual(lowest(joined), lowest(all));
   const said = await tab.run(`document.getElementById("flame-note").textContent`);
-  assert.match(said, /^\d+ samples that follow each other count for what they have in common/);
+  assert.match(said, /^\d+ consecutive samples are merged into their common frames/);
   // What samples have in common, all of them have.
   for (const [level, start, width, name] of joined) {
     const within = all.filter((one) => one[0] === level && one[3] === name && one[1] < start + width && one[1] + one[2] > start);

@@ -98,7 +98,7 @@ fn help_and_pages_say_how_a_command_is_typed() {
     let no_such = run(&mut rprof(["help", "evlist"])).fails(2);
     assert!(no_such.contains("use rprof info"), "{no_such}");
     let no_such = run(&mut rprof(["help", "--man", "evlist"])).fails(2);
-    assert!(no_such.contains("no command 'evlist'"), "{no_such}");
+    assert!(no_such.contains("unknown command 'evlist'"), "{no_such}");
 }
 
 #[test]

@@ -72,7 +72,8 @@ fn tracefs_is_mounted_for_root_and_said_to_be() {
     }
     let ran = ran.ok();
     assert!(
-        ran.stderr.contains("tracefs was not mounted, now it is"),
+        ran.stderr
+            .contains("tracefs was not mounted: mounted it at"),
         "{}",
         ran.stderr
     );

@@ -127,7 +127,7 @@ fn a_terminal_gets_no_recording() {
     };
     let said = until(&mut terminal, "status");
     assert!(
-        said.contains("not for a terminal") && said.contains("status 2"),
+        said.contains("recording to a terminal") && said.contains("status 2"),
         "{said}"
     );
     terminal.finish();

@@ -147,7 +147,10 @@ fn the_picture_is_opened_or_it_is_said_where_it_is() {
     let dir = scratch();
     let said = run(&mut flame(dir.path(), &["--open"])).ok();
     let path = dir.path().join("flame.svg");
-    let where_it_is = format!("the picture is {} (python3 -m http.server", path.display());
+    let where_it_is = format!(
+        "the flame graph is {} (python3 -m http.server",
+        path.display()
+    );
     assert!(said.stderr.contains(&where_it_is), "{}", said.stderr);
     let mut remote = flame(dir.path(), &["--open"]);
     let said = run(remote.env("SSH_CONNECTION", "1.2.3.4 5 6.7.8.9 22")).ok();

@@ -239,7 +239,7 @@ fn what_is_for_other_forms_is_refused() {
             &["--format", "csv", "--stdio-color"],
             "--stdio-color is for text",
         ),
-        (&["--tasks", "-c", "spin"], "filters are for samples"),
+        (&["--tasks", "-c", "spin"], "filters apply to samples"),
         (&["--tasks", "--stats"], "cannot be used with"),
         (&["--tasks", "-s", "zzz"], "-s is for samples"),
         (&["--stats", "-x", "-p", "work"], "-x is for tables"),

@@ -83,9 +83,9 @@ fn sums_of_what_rows_called_are_refused_where_nothing_is_called() {
                 _ => &[flag],
             };
             let said = read("report", &[asked, &["-s", sum]].concat()).fails(2);
-            let expected = format!("{sum} is a sum of what rows called, and {flag} ");
+            let expected = format!("{sum} includes callees, but {flag} ");
             assert!(said.contains(&expected), "{said}");
-            assert!(said.contains(&format!("without {flag}")), "{said}");
+            assert!(said.contains(&format!("leave out {flag}")), "{said}");
         }
     }
     report(&["-s", "overhead_children"]);
@@ -152,7 +152,7 @@ fn samples_without_a_parent_are_left_out_if_that_is_asked_for() {
     assert!(table.contains("hot") && !table.contains("cold"), "{table}");
     let said = read("report", &["-x", "-p", "^nothing$"]).ok().stderr;
     assert!(
-        said.contains("no caller has a name that '^nothing$' (--parent) accepts"),
+        said.contains("no caller matches '^nothing$' (--parent)"),
         "{said}"
     );
 }

@@ -55,7 +55,7 @@ fn strict_makes_a_bad_profile_an_exit_code() {
         let strict = run(without.arg("--strict"));
         assert_eq!(strict.status.code(), Some(1), "{command}");
         assert_eq!(strict.stdout, lenient.stdout, "{command}");
-        let why = "not good enough for --strict: 100.0 % have no names (limit: 10 %)";
+        let why = "failed --strict: 100.0 % have no names (limit: 10 %)";
         assert!(strict.stderr.contains(why), "{}", strict.stderr);
         assert!(!good.stderr.contains("--strict"), "{}", good.stderr);
     }

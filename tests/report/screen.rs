@@ -111,7 +111,7 @@ fn a_pager_that_is_not_there_is_said() {
         return;
     };
     let said =
-        "rprof: error: the pager '/nowhere/pager -x' cannot be run: set PAGER, or say --no-pager";
+        "rprof: error: cannot run the pager '/nowhere/pager -x': set PAGER, or use --no-pager";
     assert!(seen.contains(said) && seen.ends_with("exit 1\n"), "{seen}");
 }
 
@@ -286,7 +286,7 @@ fn what_a_form_does_not_have_is_refused() {
     for words in [["--stats"], ["--header"]] {
         let words = [&words[..], &["--format", "json"]].concat();
         let said = crate::report::read("report", &words).fails(2);
-        assert!(said.contains("is text: without --format"), "{said}");
+        assert!(said.contains("prints text: leave out --format"), "{said}");
     }
     for percent in ["nan", "inf", "101", "x"] {
         let said = crate::report::read("report", &["--percent-limit", percent]).fails(2);

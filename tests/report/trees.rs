@@ -43,8 +43,8 @@ fn a_row_by_function_does_not_say_it_again() {
 fn what_trees_cannot_be_is_said() {
     for (words, why) in [
         ("sideways", "graph, fractal, flat, folded, none, caller"),
-        ("branch", "rprof script -F +brstack shows them"),
-        ("1,x", "'x' is no number of branches"),
+        ("branch", "use rprof script -F +brstack"),
+        ("1,x", "'x' is not a number of branches"),
     ] {
         let said = read("report", &["-g", words]).fails(2);
         assert!(said.contains(why), "{said}");

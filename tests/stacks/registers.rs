@@ -146,7 +146,7 @@ fn a_debugger_that_attaches_to_a_deep_program_gets_its_register_back() {
     let said = said.unwrap();
     assert_eq!(n_changes(&said.stdout), 18, "{said:?}\n{ran:?}");
     // It had one while nobody else wanted it.
-    let taken_back = number_before(&ran.stderr, " taken back");
+    let taken_back = number_before(&ran.stderr, " removed and");
     assert!(taken_back >= Some(1), "{ran:?}");
 }
 

@@ -103,9 +103,9 @@ fn what_cannot_be_counted_is_one_line() {
         (&["-I", "0", "true"], 2, "at least 1"),
         (&["--timeout", "0", "true"], 2, "at least 1"),
         (&["-p", "999999999"], 1, "no process or thread 999999999"),
-        (&["-A", "true"], 2, "with -a or -C"),
-        (&["--per-thread", "true"], 2, "with -p, -t or -a"),
-        (&["-x", "", "true"], 2, "between them"),
+        (&["-A", "true"], 2, "needs -a or -C"),
+        (&["--per-thread", "true"], 2, "use -p, -t or -a"),
+        (&["-x", "", "true"], 2, "needs a separator"),
         (&[], 2, "nothing to count"),
         (
             &["-a", "-G", "no/such/group", "-e", "cs", "true"],
@@ -203,11 +203,11 @@ fn children_that_run_already_are_counted_or_said() {
     };
     let alone = of(&[]);
     assert!(
-        alone.contains("1 child process ran already, uncounted (--children"),
+        alone.contains("1 child process already running, not counted (use --children"),
         "{alone}"
     );
     assert_eq!(n_threads(&alone), 1, "{alone}");
     let all = of(&["--children"]);
-    assert!(!all.contains("uncounted"), "{all}");
+    assert!(!all.contains("not counted"), "{all}");
     assert_eq!(n_threads(&all), 2, "{all}");
 }

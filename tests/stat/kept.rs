@@ -131,7 +131,7 @@ fn a_file_that_was_there_is_kept_and_damaged_ones_end_in_a_line() {
         (
             &["record", "-a", "-G", "/", "-e", "cs", "true"],
             2,
-            "not with -G",
+            "leave out -G",
         ),
         (&["report", "no-such-file"], 1, "no-such-file"),
     ] {

@@ -65,7 +65,7 @@ fn broken_metrics_are_one_line_with_the_column() {
             2,
             "metric 'a', column 3: 'cycels' is no event, metric or function",
         ),
-        ("a=1+1", 2, "metric 'a' names no event"),
+        ("a=1+1", 2, "metric 'a' uses no event"),
         (
             "no-such-file",
             1,

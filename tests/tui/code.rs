@@ -81,7 +81,7 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
     terminal.wait("? keys");
     let code = |keys: &[&str]| {
         terminal.press(keys);
-        terminal.wait("the next hottest line");
+        terminal.wait("next hottest line");
         terminal.press(&["Home"]);
         let page = terminal.wait("% of all");
         terminal.press(&["Escape"]);
@@ -121,7 +121,7 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
     terminal.wait_until("the row of alpha", has_row);
     let page = code(&["Home", "a"]);
     let title = page.lines().next().unwrap_or_default().trim();
-    assert_eq!(title, "both  libtwin.so  (also what zooms leave out)");
+    assert_eq!(title, "both  libtwin.so  (all samples, ignoring zooms)");
     // Stacks with a function, and most of the time: shares are those of the row.
     let frames = ["f", "in_library", "Enter"];
     let to_the_end = [&["4", "Right", "Space"][..], &["Right"; 120]].concat();
@@ -180,7 +180,7 @@ fn code_is_shown_of_what_is_recorded_while_it_is() {
     };
     terminal.wait_until("the function", has_most);
     terminal.press(&["Home", "a"]);
-    terminal.wait("the next hottest line");
+    terminal.wait("next hottest line");
     terminal.press(&["Home"]);
     let page = terminal.wait("% of all");
     assert!(page.starts_with(" spinning  program\n"), "{page}");

@@ -30,7 +30,7 @@ fn assert_over(terminal: &Terminal) {
 /// The samples that are said to count.
 fn samples(screen: &str) -> Option<u64> {
     let (_, counted) = screen.lines().nth(1)?.split_once(", ")?;
-    let digits = counted.strip_suffix(" samples")?.replace(' ', "");
+    let digits = counted.strip_suffix(" samples")?.replace(',', "");
     digits.parse().ok()
 }
 
@@ -47,7 +47,7 @@ fn other_samples_come_until_it_pauses() {
     let first = samples(&screen);
     terminal.wait_until("more samples", |screen| samples(screen) > first);
     terminal.press(&["p"]);
-    terminal.wait("paused: p goes on");
+    terminal.wait("paused: p resumes");
     terminal.press(&["s", "p"]);
     terminal.wait("wrote rprof.0.data");
     let table = report(&terminal.path("rprof.0.data"), &["-g", "none"]);

@@ -54,13 +54,13 @@ fn views_of_a_recording_are_these() {
     let rows = terminal.wait_until("an open row", |screen| screen.contains("\n-"));
     golden(&golden_path("rows.txt"), &rows);
     terminal.press(&["2"]);
-    let calls = terminal.wait("Thread and what it called");
+    let calls = terminal.wait("Thread and its callees");
     golden(&golden_path("calls.txt"), &calls);
     terminal.press(&["3"]);
-    let flame = terminal.wait("what they called below them");
+    let flame = terminal.wait("callees below");
     golden(&golden_path("flame.txt"), &flame);
     terminal.press(&["4"]);
-    let threads = terminal.wait("a column");
+    let threads = terminal.wait("per column");
     golden(&golden_path("threads.txt"), &threads);
     terminal.press(&["q"]);
     terminal.wait("exit 0");
@@ -134,7 +134,7 @@ fn the_code_of_a_function_is_that_of_annotate() {
     };
     terminal.wait("? keys");
     terminal.press(&["a"]);
-    terminal.wait("the next hottest line");
+    terminal.wait("next hottest line");
     terminal.press(&["Home"]);
     let screen = terminal.wait("% of all");
     let title = screen.lines().next().unwrap_or_default();
@@ -260,7 +260,7 @@ fn what_is_pasted_is_typed_where_names_are_asked_for() {
     };
     terminal.wait("? keys");
     terminal.paste("q\nq\n");
-    terminal.wait("text can be pasted where");
+    terminal.wait("paste works in the prompts");
     terminal.press(&["/"]);
     terminal.paste("main\nq\n");
     terminal.wait("/regex/): main");
@@ -286,7 +286,7 @@ fn a_shell_has_its_terminal_while_it_is_suspended() {
     terminal.press(&["3", "C-z"]);
     terminal.wait_until("the shell's screen", |_| !terminal.is_other_screen());
     terminal.press(&["Enter"]);
-    terminal.wait("what they called below them");
+    terminal.wait("callees below");
     terminal.press(&["C-l", "1"]);
     terminal.wait("Children");
     let state = |name| fs::read_to_string(terminal.path(name)).unwrap();
@@ -313,7 +313,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     assert_eq!(ran.stdout, spin.read("report", &["-s", "sym"]));
     assert!(
         ran.stderr
-            .contains("rprof: standard output is no terminal: here is the report instead"),
+            .contains("rprof: stdout is not a terminal; printing the report"),
         "{}",
         ran.stderr
     );
@@ -326,7 +326,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     };
     let screen = terminal.wait("exit 0");
     assert!(
-        screen.contains("this terminal only prints (TERM): here is the report instead"),
+        screen.contains("TERM is unset or dumb; printing the report"),
         "{screen}"
     );
     assert!(terminal.dir().is_dir());

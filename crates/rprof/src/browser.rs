@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// A browser that cannot start says so before.
+/// Time to wait: a browser that cannot start fails within it.
 const START_TIME: Duration = Duration::from_secs(2);
 
 /// Opens a file, or says where it is and how to see it from elsewhere.
@@ -34,12 +34,12 @@ pub(crate) fn open(path: &Path) -> Result<()> {
         }
     }
     bail!(
-        "no browser: neither $BROWSER nor xdg-open is there; the picture is {}",
+        "no browser found: neither $BROWSER nor xdg-open exists; the flame graph is {}",
         path.display()
     )
 }
 
-/// A browser's command line; `%s` stands for the file, as others have it.
+/// A browser's command line; `%s` stands for the file, by convention.
 fn words(browser: &str, path: &Path) -> Option<Vec<OsString>> {
     let path = path.as_os_str();
     let mut words: Vec<OsString> = browser.split_whitespace().map(OsString::from).collect();
@@ -51,7 +51,7 @@ fn words(browser: &str, path: &Path) -> Option<Vec<OsString>> {
     Some(words)
 }
 
-/// In a process group of its own: it stays when this terminal gets Ctrl-C.
+/// Starts the browser in its own process group: it survives Ctrl-C in this terminal.
 fn start(words: &[OsString]) -> std::io::Result<Child> {
     let mut command = Command::new(&words[0]);
     let quiet = command
@@ -61,7 +61,7 @@ fn start(words: &[OsString]) -> std::io::Result<Child> {
     quiet.stderr(Stdio::null()).process_group(0).spawn()
 }
 
-/// Waits a little: some browsers go on for as long as the picture is shown.
+/// Waits briefly: some browsers run for as long as the page is open.
 fn watch(mut child: Child, words: &[OsString]) -> Result<()> {
     let (ended, end) = mpsc::channel();
     thread::spawn(move || ended.send(child.wait()));
@@ -74,19 +74,19 @@ fn watch(mut child: Child, words: &[OsString]) -> Result<()> {
 fn elsewhere(path: &Path, is_remote: bool) -> String {
     let word = quoted(path.as_os_str());
     let how = match is_remote {
-        true => format!("from where you are: scp {}:{word} .", host()),
+        true => format!("from your machine: scp {}:{word} .", host()),
         false => {
             let folder = quoted(path.parent().unwrap_or(path).as_os_str());
-            format!("python3 -m http.server -b 127.0.0.1 -d {folder} shows it to browsers")
+            format!("python3 -m http.server -b 127.0.0.1 -d {folder} serves it to browsers")
         }
     };
     format!(
-        "no display to open a browser on; the picture is {} ({how})",
+        "no display to open a browser on; the flame graph is {} ({how})",
         path.display()
     )
 }
 
-/// This machine, as it calls itself.
+/// This machine's host name.
 fn host() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match name.trim() {

@@ -29,14 +29,14 @@ pub fn main() -> ExitCode {
     let rights = match Rights::settle() {
         Ok(Rights::Foreign) => {
             say::error(&anyhow!(
-                "set-user-id and set-group-id programs have rights that are not yours: rprof does \
-                 nothing with them (sudo, or capabilities for a group, as in README.md)"
+                "rprof does not run as a set-user-id or set-group-id program, which has rights that are not yours: \
+                 use sudo, or file capabilities for a group (see README.md)"
             ));
             return ExitCode::FAILURE;
         }
         Ok(rights) => rights,
         Err(error) => {
-            say::error(&anyhow!(error).context("looking at the rights of this process"));
+            say::error(&anyhow!(error).context("checking the rights of this process"));
             return ExitCode::FAILURE;
         }
     };
@@ -53,7 +53,7 @@ pub fn main() -> ExitCode {
     });
     ran.unwrap_or_else(|error: std::io::Error| {
         say::error(
-            &anyhow!(error).context("starting a thread, as the stack is too small (ulimit -s)"),
+            &anyhow!(error).context("starting a thread, since the stack is too small (ulimit -s)"),
         );
         ExitCode::FAILURE
     })

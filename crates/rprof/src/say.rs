@@ -1,4 +1,4 @@
-//! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
+//! Messages for the user, on stderr. Text from a recording is made printable first.
 
 use rprof_base::Share;
 use rprof_locate::Downloads;
@@ -19,7 +19,7 @@ pub(crate) fn line(message: impl Display) {
     );
 }
 
-/// Lines that are a text of their own.
+/// A text of several lines, without prefix.
 pub(crate) fn block(lines: &[String]) {
     let mut out = std::io::stderr().lock();
     for line in lines {
@@ -32,14 +32,14 @@ pub(crate) fn warning(message: impl Display) {
     line(format_args!("warning: {message}"));
 }
 
-/// What is missing of an event.
+/// How many samples of an event were lost.
 pub(crate) fn loss(event: &EventProfile) {
     if event.loss.samples > 0 {
         warning(format_args!("{} lost", event.loss));
     }
 }
 
-/// How stacks ended that were unwound, if there were any.
+/// How unwound stacks ended, if stacks were unwound.
 pub(crate) fn stacks(unwound: &Unwound) {
     if let Some(summary) = unwound.summary() {
         line(format_args!("stacks: {summary}"));
@@ -64,29 +64,29 @@ pub(crate) fn unnamed(profile: &Profile) {
     }
 }
 
-/// What ended the command, with its causes.
+/// The error that ended the command, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
     line(format_args!("error: {error:#}"));
 }
 
-/// A line that says how far something is, for somebody who watches, if it takes its time.
+/// A progress line, if stderr is a terminal and the work takes long.
 #[derive(Debug)]
 pub(crate) struct Progress {
     start: Instant,
-    /// When it was shown last.
+    /// When the line was last updated.
     shown: Option<Instant>,
     what: &'static str,
-    /// Bytes of all that is to be done, if that is known.
+    /// Total bytes of the work, if known.
     len_bytes: Option<u64>,
 }
 
 impl Progress {
-    /// Nothing is shown before.
+    /// Delay before the line is first shown.
     const DELAY: Duration = Duration::from_millis(500);
-    /// It changes no more often.
+    /// Minimum time between updates.
     const STEP: Duration = Duration::from_millis(100);
 
-    /// Of something that is done to a number of bytes.
+    /// Progress of work on a known number of bytes.
     pub(crate) fn over(what: &'static str, len_bytes: u64) -> Self {
         Self {
             len_bytes: Some(len_bytes),
@@ -94,7 +94,7 @@ impl Progress {
         }
     }
 
-    /// Of something of unknown size.
+    /// Progress of work of unknown size.
     pub(crate) fn new(what: &'static str) -> Self {
         Self {
             start: Instant::now(),
@@ -115,7 +115,7 @@ impl Progress {
         self.line(format_args!("{share:.0} %{rate}{left}"));
     }
 
-    /// Shows how many bytes are done, where nobody knows how many there will be.
+    /// Shows how many bytes are done, if the total is unknown.
     pub(crate) fn show_bytes(&mut self, n_bytes: u64) {
         let megabytes = n_bytes / 1_000_000;
         #[expect(clippy::cast_precision_loss, reason = "for a progress line")]
@@ -137,7 +137,7 @@ impl Progress {
     }
 }
 
-/// How fast it goes; nothing if nobody can tell.
+/// The speed; empty if unknown.
 fn rate(done_bytes: f64, elapsed: Duration) -> String {
     let per_second = done_bytes / 1e6 / elapsed.as_secs_f64();
     match per_second.is_finite() && per_second >= 0.0 {
@@ -146,7 +146,7 @@ fn rate(done_bytes: f64, elapsed: Duration) -> String {
     }
 }
 
-/// How long the rest takes if it goes on like this; nothing if nobody can tell.
+/// The remaining time at the present speed; empty if unknown.
 fn left(elapsed: Duration, share: f64) -> String {
     let seconds = elapsed.as_secs_f64() * (1.0 - share) / share;
     match seconds.is_finite() && seconds >= 0.0 && share > 0.01 {
@@ -156,7 +156,7 @@ fn left(elapsed: Duration, share: f64) -> String {
 }
 
 impl Drop for Progress {
-    /// Takes the line away.
+    /// Clears the line.
     fn drop(&mut self) {
         if self.shown.is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
@@ -164,7 +164,7 @@ impl Drop for Progress {
     }
 }
 
-/// How far downloads are that are waited for, for somebody who watches; `None` when that is over.
+/// The progress of awaited downloads, if stderr is a terminal; `None` when they are finished.
 pub(crate) fn downloads(downloads: Option<Downloads>) {
     let mut stderr = std::io::stderr().lock();
     if !stderr.is_terminal() {
@@ -185,7 +185,7 @@ pub(crate) fn downloads(downloads: Option<Downloads>) {
     }
 }
 
-/// What to do next; only for somebody who watches.
+/// Suggests a next command, if stderr is a terminal.
 pub(crate) fn next(command: impl FnOnce() -> Option<String>) {
     if std::io::stderr().is_terminal()
         && let Some(command) = command()

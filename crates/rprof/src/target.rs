@@ -17,7 +17,7 @@ pub(crate) fn write(
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         return write(&mut out)
             .and_then(|()| out.flush())
-            .context("writing to standard output");
+            .context("writing to stdout");
     };
     let doing = || format!("writing {}", path.display());
     match Goal::of(path).with_context(doing)? {
@@ -39,7 +39,7 @@ fn into_place(seen: &Seen, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 pub(crate) fn make<T>(path: &Path, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
     let doing = || format!("writing {}", path.display());
     let Goal::Place(place) = Goal::of(path).with_context(doing)? else {
-        bail!("{}: it is no file", path.display());
+        bail!("{}: not a regular file", path.display());
     };
     let new = beside(place).with_context(doing)?;
     let made = make(new.file().try_clone().with_context(doing)?)?;

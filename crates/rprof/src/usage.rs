@@ -1,4 +1,4 @@
-//! What was typed and cannot be meant: how it is said, and exit code 2.
+//! Usage errors: their form, and exit code 2.
 
 use crate::say;
 use clap::error::ErrorKind;
@@ -6,10 +6,10 @@ use rprof_events::EventError;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Exit code of whatever was typed wrong.
+/// Exit code of usage errors.
 pub(crate) const CODE: u8 = 2;
 
-/// Words of the command line that cannot be meant, or not together.
+/// Arguments that are invalid, or invalid in combination.
 #[derive(Debug)]
 pub(crate) struct Usage(String);
 
@@ -26,7 +26,7 @@ pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
     anyhow::Error::new(Usage(message.to_string()))
 }
 
-/// An event that was not understood: of usage, unless it is the machine that cannot tell.
+/// An error in an event: a usage error, unless the machine is the reason.
 pub(crate) fn of_event(error: EventError) -> anyhow::Error {
     match error {
         EventError::TracefsMissing { .. }
@@ -37,7 +37,7 @@ pub(crate) fn of_event(error: EventError) -> anyhow::Error {
     }
 }
 
-/// Says what clap has to say, in the form that all errors have, or shows the help that was asked for.
+/// Prints clap's error in the form of all errors, or the requested help.
 pub(crate) fn answer(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -56,7 +56,7 @@ pub(crate) fn answer(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// clap's text without empty lines, and without the one that says that there is help.
+/// clap's text without empty lines and without the hint to --help.
 fn lines(error: &clap::Error) -> Vec<String> {
     let text = error.render().to_string();
     let lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -1,11 +1,11 @@
-//! What keys do. Those that perf's browser has do here what they do there.
+//! What keys do. Keys that perf's browser has do the same here.
 
 use crate::cursor::Step;
 use crate::face::SaveForm;
 use crate::views::ViewKind;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What is to be done.
+/// A command of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Quit,
@@ -44,9 +44,9 @@ pub(crate) enum Command {
     Headings,
     Verbose,
     Sort,
-    /// Rows by the sort keys with this number.
+    /// Group rows by the sort keys with this number.
     SortBy(u8),
-    /// Whether rows count what they called.
+    /// Toggle total and self.
     Children,
     Save,
     SaveAs(SaveForm),
@@ -71,79 +71,73 @@ const fn help(keys: &'static str, what: &'static str) -> KeyHelp {
 
 /// All keys, as the help and the manual show them.
 pub const KEYS: &[KeyHelp] = &[
-    help("1 2 3 4", "rows, call tree, flame graph, threads over time"),
+    help(
+        "1 2 3 4",
+        "views: rows, call tree, flame graph, threads over time",
+    ),
     help(
         "TAB Shift-TAB",
-        "the next, the previous event; of one event: view",
+        "next, previous event; with a single event: next, previous view",
     ),
     help("arrows PGUP PGDN SPACE HOME END", "move"),
     help(
         "ENTER +",
-        "open or close the call tree of a row, a node; zoom into a box; apply the marked time",
+        "expand or collapse a row or node; zoom into a frame; zoom into the marked time range",
     ),
     help(
         "LEFT",
-        "close a node, or zoom out; boxes and threads: to the left",
+        "collapse a node, or zoom out; flame graph, threads: move left",
     ),
-    help("ESC", "out of a search, a zoom, a filter; then quit"),
-    help("e", "open or close all of a row's or node's tree"),
+    help("ESC", "leave a search, zoom or filter; then quit"),
+    help("e", "expand or collapse the whole tree of a row or node"),
+    help("E C", "expand all rows on the screen; collapse all"),
     help(
-        "E C",
-        "open the trees of all rows on the screen; close all trees",
+        "c",
+        "toggle the call trees of rows between callers and callees",
     ),
-    help("c", "trees of rows from callers or from callees"),
-    help(
-        "a",
-        "the code of the function; there, H is the next hottest line",
-    ),
-    help("d", "zoom into the DSO, or out"),
-    help("k", "zoom into the kernel, or out"),
+    help("a", "show the function's code; there, H: next hottest line"),
+    help("d", "zoom into the DSO, or back out"),
+    help("k", "zoom into the kernel, or back out"),
     help(
         "t",
-        "zoom into the threads of this name, or this thread, or out",
+        "zoom into threads with this name, or this thread, or back out",
     ),
-    help(
-        "f",
-        "stacks that have functions of such names; nothing is all",
-    ),
-    help("u BACKSPACE", "zoom out by one step"),
+    help("f", "keep stacks with NAME; empty clears"),
+    help("u BACKSPACE", "undo the last zoom"),
     help(
         "/",
-        "names: rows that have them; in trees and boxes what is found",
+        "search names: filters rows; highlights in trees and graphs",
     ),
-    help("n N", "the next, the previous that was found"),
-    help("o", "sort keys: what rows are"),
-    help(
-        "x",
-        "rows count what they called, or only their own samples",
-    ),
-    help("L", "rows below this percentage are not shown"),
+    help("n N", "next, previous match"),
+    help("o", "choose the sort keys that group rows"),
+    help("x", "toggle total and self"),
+    help("L", "hide rows below a percentage"),
     help(
         "F",
-        "percentages of all samples, or of those that are shown",
+        "toggle percentages of all samples and of the shown samples",
     ),
-    help("H V", "headings; names of DSOs in trees"),
-    help("SPACE", "threads: mark a time; ENTER zooms into it"),
+    help("H V", "toggle headings; DSO names in trees"),
+    help("SPACE", "threads: mark a time range; ENTER zooms into it"),
     help(
         "y",
-        "copy the row or the stack (to the terminal's clipboard)",
+        "copy the row or stack to the clipboard (through the terminal)",
     ),
     help(
         "s P",
-        "save what is seen: SVG, folded stacks, JSON; as text",
+        "save the view as SVG, folded stacks, JSON or text; P: as text",
     ),
     help(
         "p",
-        "rprof top: pause, and go on; zooming into a time pauses it",
+        "rprof top: pause or resume; zooming into a time pauses, too",
     ),
     help(
         "i m ? h F1",
-        "about the recording; what can be done; this help",
+        "about the recording; menu of actions; this help",
     ),
-    help("^L ^Z q ^C", "draw again; suspend; quit"),
+    help("^L ^Z q ^C", "redraw; suspend; quit"),
     help(
         "mouse",
-        "a click selects, a second one opens; the wheel moves; dragging marks a time",
+        "click selects, a second click opens; wheel scrolls; drag marks a time range",
     ),
 ];
 

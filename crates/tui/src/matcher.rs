@@ -1,14 +1,14 @@
-//! What is typed to find names.
+//! Search texts.
 
 use rprof_base::is_glob;
 use rprof_profile::{FilterError, NameList};
 
-/// Names that are looked for.
+/// Matches the names searched for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Matcher {
-    /// A part of a name: as in perf's browser.
+    /// A part of a name, as in perf's browser.
     Part(String),
-    /// A list as the filters have it.
+    /// A list, as in the filters.
     List { list: NameList, text: String },
 }
 
@@ -27,7 +27,7 @@ impl Matcher {
         Ok(Self::List { list, text })
     }
 
-    /// Whether a name is looked for.
+    /// Whether a name matches.
     pub(crate) fn matches(&self, name: &str) -> bool {
         match self {
             Self::Part(part) => name.contains(part.as_str()),
@@ -35,7 +35,7 @@ impl Matcher {
         }
     }
 
-    /// What was typed.
+    /// The text as typed.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Part(text) | Self::List { text, .. } => text,
@@ -43,11 +43,11 @@ impl Matcher {
     }
 }
 
-/// Reads a list of names as the filters have it, but that plain ones are parts of names, as in a search.
+/// Parses a list of names as the filters do, except that plain words match parts of names, as in a search.
 pub(crate) fn names(text: &str) -> Result<NameList, String> {
     let no_file = |_: &str| {
         Err(FilterError(
-            "files of names are for the command line".to_owned(),
+            "file: names work on the command line only".to_owned(),
         ))
     };
     let list = NameList::parse(text, no_file).map_err(|error| error.to_string())?;

@@ -2,12 +2,12 @@
 
 use crate::cursor::Step;
 
-/// What a page is of.
+/// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageKind {
-    /// Code, with a percentage at the beginning of each line that was sampled.
+    /// Code, with a percentage at the start of each sampled line.
     Code,
-    /// The keys: lines as wide as the screen.
+    /// The key help, wrapped to the screen's width.
     Keys,
     /// Anything else.
     Text,
@@ -23,9 +23,9 @@ pub(crate) struct Page {
     pub(crate) top: usize,
     /// The first column on the screen.
     pub(crate) left: usize,
-    /// Lines of code by what was sampled there, the most first.
+    /// Line numbers of code, hottest first.
     hot: Vec<usize>,
-    /// The one of them that was last gone to.
+    /// Index of the hot line last jumped to.
     nth: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Page {
         }
     }
 
-    /// Code, shown where the most was sampled.
+    /// Code, scrolled to the hottest line.
     pub(crate) fn code(title: String, lines: Vec<String>, height: usize) -> Self {
         // Above are sums by source line.
         let heading = lines.iter().position(|line| line.ends_with("Instructions"));
@@ -71,7 +71,7 @@ impl Page {
         page
     }
 
-    /// To the next line by what was sampled there.
+    /// Jumps to the next hottest line.
     pub(crate) fn next_hot(&mut self, height: usize) {
         let nth = self.nth.map_or(0, |nth| nth + 1);
         let nth = if nth < self.hot.len() { nth } else { 0 };
@@ -82,7 +82,7 @@ impl Page {
         }
     }
 
-    /// The line that was last gone to.
+    /// The line last jumped to.
     pub(crate) fn marked(&self) -> Option<usize> {
         self.hot.get(self.nth?).copied()
     }
@@ -105,7 +105,7 @@ impl Page {
     }
 }
 
-/// The percentage that a line of code begins with.
+/// The percentage at the start of a line of code.
 pub(crate) fn percent_of(line: &str) -> Option<f64> {
     let word = line.split_whitespace().next()?;
     let number = word.strip_suffix('%').unwrap_or(word);

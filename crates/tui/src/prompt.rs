@@ -17,9 +17,9 @@ impl PromptKind {
     /// What is asked.
     pub(crate) fn question(self) -> &'static str {
         match self {
-            Self::Search => "names (part, pat*, /regex/): ",
-            Self::Frames => "stacks with (part of a name, pat*, /regex/): ",
-            Self::Limit => "rows from percent: ",
+            Self::Search => "search (part of a name, pat*, /regex/): ",
+            Self::Frames => "keep stacks with (part of a name, pat*, /regex/): ",
+            Self::Limit => "hide rows below percent: ",
         }
     }
 }

@@ -26,7 +26,7 @@ use terminal::Screen;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The terminal cannot be used.
-    #[error("the terminal")]
+    #[error("using the terminal")]
     Terminal(#[from] io::Error),
     /// Nobody has the terminal any more.
     #[error("the terminal is gone")]
@@ -281,7 +281,7 @@ impl Loop<'_> {
             Effect::Save(form) => {
                 let text = self.app.text();
                 let saved = self.app.saved(form, &text);
-                let saved = saved.map_or(Err("nothing is shown".to_owned()), |saved| {
+                let saved = saved.map_or(Err("nothing is shown yet".to_owned()), |saved| {
                     self.face.save(&saved)
                 });
                 self.app.take_saved(saved);
@@ -291,7 +291,7 @@ impl Loop<'_> {
                     screen.send(&escape)?;
                     self.app.say(&format!("copied: {text}"));
                 }
-                None => self.app.say("this is too long to be copied"),
+                None => self.app.say("too long to copy"),
             },
         }
         Ok(false)

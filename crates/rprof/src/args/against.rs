@@ -1,4 +1,4 @@
-//! `--against`: what a recording is compared with.
+//! `--against`: the recording to compare with.
 
 use clap::ValueEnum;
 use rprof_diff::Per;
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct AgainstArgs {
-    /// Draw what changed since the recording BEFORE: more is orange, less is blue; with --folded, print each stack
+    /// Draw what changed since the recording BEFORE: orange for more, blue for less; with --folded, print each stack
     /// with its samples before and after
     #[arg(long, value_name = "BEFORE", conflicts_with = "palette")]
     pub(crate) against: Option<PathBuf>,
 
-    /// With --against, the width of a frame: what it counts after (vanished frames are as wide as they were), what it
-    /// counted before (new frames are as wide as they are), or by how much it changed
+    /// With --against, set frame widths by the count after (removed frames keep their width from before), the count
+    /// before (new frames keep their width from after), or the size of the change
     #[arg(
         long,
         value_name = "SIDE",
@@ -23,8 +23,8 @@ pub(crate) struct AgainstArgs {
     )]
     width_by: WidthByName,
 
-    /// With --against, what is compared: amounts of each run, amounts per second recorded, or shares of each side's
-    /// event [default: as rprof diff: run for commands that ran to their end, else time]
+    /// With --against, compare amounts per run, amounts per second recorded, or shares of each side's event [default:
+    /// as rprof diff: run for commands that ran to completion, else time]
     #[arg(long, value_name = "MEASURE", requires = "against")]
     per: Option<Measure>,
 }
@@ -52,7 +52,7 @@ impl AgainstArgs {
         }
     }
 
-    /// What is asked for.
+    /// The requested comparison.
     pub(crate) fn per(&self) -> Option<Per> {
         self.per.map(|measure| match measure {
             Measure::Run => Per::Run,

@@ -19,16 +19,16 @@ const DEFAULT_INPUT: &str = "perf.data";
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_annotate())]
 pub(crate) struct AnnotateArgs {
-    /// Function to show: its name, mangled or not, a pattern such as 'std::*', or NAME@0xSTART of several with one name
-    /// [default: the hottest functions, one after the other]
+    /// Function to show: its name (mangled or not), a pattern such as 'std::*', or NAME@0xSTART to choose one of
+    /// several with the same name [default: the hottest functions]
     #[arg(value_name = "SYMBOL", value_parser = parse_function)]
     plain: Option<WantedFunction>,
 
-    /// The same (perf's flag)
+    /// Same as SYMBOL (perf's flag)
     #[arg(short = 's', long, value_name = "SYMBOL", conflicts_with = "plain", value_parser = parse_function)]
     symbol: Option<WantedFunction>,
 
-    /// Recording to read: a file, a directory, or - for standard input
+    /// Recording to read: a file, a directory, or - for stdin
     #[arg(short = 'i', long, value_name = "FILE", default_value = DEFAULT_INPUT)]
     input: PathBuf,
 
@@ -38,31 +38,32 @@ pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
 
-    /// Only samples whose recorded stack has one of these functions further out (stacks by frame pointers miss callers
-    /// of functions that make no frame)
+    /// Keep samples with one of these functions among the callers (frame-pointer stacks miss the callers of functions
+    /// without a frame)
     #[arg(help_heading = "Filters", long, value_name = "NAMES", value_parser = parse_callers)]
     pub(crate) caller: Vec<NameList>,
 
-    /// Without a function: as many of the hottest ones as have this share of the samples
+    /// Without SYMBOL, show the hottest functions that together have this percentage of the samples
     #[arg(long, value_name = "PERCENT", default_value_t = 80.0, value_parser = super::report::parse_percent)]
     pub(crate) share: f64,
 
-    /// Without a function: none below this percentage of all samples
+    /// Without SYMBOL, show no functions below this percentage of all samples
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = super::report::parse_percent)]
     pub(crate) percent_limit: f64,
 
-    /// What percentages are of: the function's or all samples (local, global), by weight or number (period, hits)
+    /// Base of percentages: the function's samples (local) or all samples (global), by weight (period) or number
+    /// (hits)
     #[arg(long, value_enum, value_name = "TYPE", default_value = "local-period")]
     pub(crate) percent_type: PercentOf,
 
-    /// Events side by side (always; for compatibility with perf)
+    /// Show events side by side (always on; for compatibility with perf)
     #[arg(long)]
     pub(crate) group: bool,
 
     #[command(flatten)]
     pub(crate) listing: ListingArgs,
 
-    /// How instructions of x86 are written: att or intel
+    /// Syntax of x86 instructions
     #[arg(
         short = 'M',
         long,
@@ -72,11 +73,11 @@ pub(crate) struct AnnotateArgs {
     )]
     pub(crate) disassembler_style: Style,
 
-    /// Plain text to stdout (always; for compatibility with perf)
+    /// Print plain text to stdout (always on; for compatibility with perf)
     #[arg(long, alias = "stdio2")]
     pub(crate) stdio: bool,
 
-    /// For compatibility with perf: whose file it is does not matter
+    /// For compatibility with perf: do not check the owner of the file
     #[arg(short = 'f', long, hide = true)]
     pub(crate) force: bool,
 
@@ -85,7 +86,7 @@ pub(crate) struct AnnotateArgs {
 }
 
 impl AnnotateArgs {
-    /// Those by which code is shown on a screen: `rprof annotate`'s defaults, with the same files.
+    /// The arguments for code on a screen: `rprof annotate`'s defaults, with the same files.
     #[cfg(feature = "tui")]
     pub(crate) fn of_screen(
         recording: Option<&Path>,
@@ -107,12 +108,12 @@ impl AnnotateArgs {
         }
     }
 
-    /// The function that is asked for.
+    /// The requested function.
     pub(crate) fn function(&self) -> Option<&WantedFunction> {
         self.plain.as_ref().or(self.symbol.as_ref())
     }
 
-    /// Which samples count, and how functions are called.
+    /// Which samples count, and how to name functions.
     pub(crate) fn options(&self) -> CodeOptions {
         CodeOptions {
             filter: self.samples.filter(),
@@ -128,7 +129,7 @@ impl AnnotateArgs {
     }
 }
 
-/// perf's words of what percentages are of.
+/// The base of percentages, in perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PercentOf {
     LocalPeriod,
@@ -151,9 +152,9 @@ impl From<PercentOf> for PercentType {
 /// The styles of `objdump -M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Style {
-    /// Sources first, registers with %
+    /// Source operands first, registers with %
     Att,
-    /// The destination first
+    /// Destination operand first
     Intel,
 }
 
@@ -174,8 +175,9 @@ fn parse_function(text: &str) -> Result<WantedFunction, FilterError> {
     // All other readers take a recording as a plain word.
     if is_recording(Path::new(text)) {
         let file = quoted(OsStr::new(text));
-        let why =
-            format!("it is a recording: rprof annotate -i {file} shows its hottest functions");
+        let why = format!(
+            "this is a recording: use rprof annotate -i {file} to show its hottest functions"
+        );
         return Err(FilterError(why));
     }
     WantedFunction::parse(text, super::filters::read_names)

@@ -1,10 +1,10 @@
-//! Values that stand right after a one-letter flag, and that the flag need not have: `-z3`, as perf takes
-//! them. clap takes such a value after `=` only, since the next word would be one, too: `-z=3`.
+//! Optional values directly after a one-letter flag, as perf takes them: `-z3`. clap takes an optional value only
+//! after `=` (`-z=3`), since otherwise the next word would be taken as the value.
 
 use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 
-/// The words with `=` before such values, up to the recorded command.
+/// Inserts `=` before such values, in all words before the recorded command.
 pub(super) fn with_equals(
     rprof: &Command,
     words: impl IntoIterator<Item = OsString>,
@@ -32,12 +32,12 @@ pub(super) fn with_equals(
     out
 }
 
-/// What a word is.
+/// What kind of word this is.
 enum Word {
     Flags(OsString),
-    /// Flags, and the next word is a value.
+    /// Flags; the next word is a value.
     BeforeValue(OsString),
-    /// No flag, or what stands before the command.
+    /// Not a flag, or the `--` before the command.
     End(OsString),
 }
 
@@ -79,7 +79,7 @@ fn read_short(flags: &Command, text: &str) -> Word {
     Word::Flags(text.into())
 }
 
-/// Whether a flag is nothing without a value.
+/// Whether a flag requires a value.
 fn needs_value(arg: &Arg) -> bool {
     arg.get_action().takes_values() && !arg.is_require_equals_set()
 }

@@ -1,4 +1,4 @@
-//! Which columns a table has, and what its rows are.
+//! The columns of a table, and how its rows are grouped.
 
 use crate::usage::usage;
 use anyhow::{Result, bail};
@@ -11,16 +11,16 @@ use rprof_profile::{Dimension, DimensionValues};
 /// Columns, rows and their order.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ColumnArgs {
-    /// Columns to group and order rows by, separated by commas; with + before them, beside the usual ones
+    /// Group and sort rows by these columns, separated by commas; with a leading +, in addition to the defaults
     #[arg(short = 's', long, value_name = "KEYS")]
     sort: Vec<String>,
 
-    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children: not with
-    /// --children, -F, -t, -w, overhead_children or latency_children
+    /// Show one level per sort key: rows of the first key, below each its rows of the next key. Implies --no-children;
+    /// not with --children, -F, -t, -w, overhead_children or latency_children
     #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
     pub(crate) hierarchy: bool,
 
-    /// Columns to show, in this order; with + before them, beside the usual ones
+    /// Show these columns, in this order; with a leading +, in addition to the defaults
     #[arg(short = 'F', long, value_name = "FIELDS")]
     fields: Vec<String>,
 
@@ -28,31 +28,31 @@ pub(crate) struct ColumnArgs {
     #[arg(short = 'n', long)]
     show_nr_samples: bool,
 
-    /// Show what the samples of each row count
+    /// Show the total weight (period) of each row's samples
     #[arg(long)]
     show_total_period: bool,
 
-    /// Show the shares of the kernel and of processes
+    /// Show the share of each row in kernel and in user space
     #[arg(long)]
     show_cpu_utilization: bool,
 
-    /// Shares of the time that passed, instead of CPU time, first: each sample's weight is divided by the threads of
-    /// the recording that ran then (record --latency)
+    /// Show shares of wall-clock time first, instead of CPU time: each sample's weight is divided by the number of
+    /// recorded threads running at that time (record --latency)
     #[arg(long)]
     latency: bool,
 
-    /// Steps of the sort key time: a number with ns, us, ms or s, such as 0.5ms
+    /// Resolution of the sort key time: a number with ns, us, ms or s, such as 0.5ms
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
 
-    /// Source files by their whole paths (srcline, srcfile, -g srcline)
+    /// Show full paths of source files (srcline, srcfile, -g srcline)
     #[arg(long)]
     full_source_path: bool,
 }
 
 impl ColumnArgs {
-    /// The columns of a table, by default these keys, with one that another option adds; `recorded` says which fields a
-    /// word is that only the recording knows.
+    /// The columns of a table: by default these keys, plus the key that another option adds; `recorded` resolves names
+    /// of fields that only the recording knows.
     pub(crate) fn columns(
         &self,
         (default, added): (&[SortKey], Option<SortKey>),
@@ -82,7 +82,7 @@ impl ColumnArgs {
         if n_values > DimensionValues::MOST {
             let most = DimensionValues::MOST;
             return Err(usage(format_args!(
-                "{n_values} keys of samples (pid, cpu, fields of tracepoints ..) at once: at most {most} are possible"
+                "{n_values} sample keys (pid, cpu, tracepoint fields ..) at once: at most {most} are possible"
             )));
         }
         Ok(columns)
@@ -90,17 +90,17 @@ impl ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// Refuses shares of the time that passed where that is not known.
+    /// Refuses shares of wall-clock time if context switches were not recorded.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         if self.latency && !GroupBy::is_recorded(reader, Dimension::Parallelism) {
             bail!(
-                "--latency needs context switches, and the recording has none: rprof record --latency has them"
+                "--latency needs context switches, but the recording has none: record with rprof record --latency"
             );
         }
         Ok(())
     }
 
-    /// Whether rows count their own samples, whatever else is asked for: levels do, and keys of the code that ran.
+    /// Whether rows always count only their own samples: with `--hierarchy`, and with keys of the code itself.
     pub(crate) fn are_of_own_samples(&self) -> bool {
         let words = self.sort.iter().chain(&self.fields);
         let mut names = words.flat_map(|word| word.split(','));
@@ -111,7 +111,7 @@ impl ColumnArgs {
         self.hierarchy || names.any(is_of_own_code)
     }
 
-    /// Which places in the source columns show.
+    /// How columns show source locations.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
         WantedPositions {
@@ -121,7 +121,7 @@ impl ColumnArgs {
     }
 }
 
-/// What an option asks for; its values add up.
+/// The columns requested by an option; repeated values accumulate.
 fn asked(
     values: &[String],
     what: &str,
@@ -157,7 +157,7 @@ fn unknown(name: &str, what: &str) -> anyhow::Error {
         true => {
             let known: Vec<&str> = Field::all().map(Field::name).collect();
             let known = known.join(", ");
-            format!("; known are {known}, and fields of recorded tracepoints")
+            format!("; known are {known} and the fields of recorded tracepoints")
         }
         false => String::new(),
     };
@@ -179,10 +179,10 @@ fn parse_quantum(text: &str) -> Result<u64, String> {
         let sum = whole.checked_mul(ns)?.checked_add(part_ns)?;
         Some(sum).filter(|&ns| ns > 0)
     });
-    parsed.ok_or_else(|| "a number with ns, us, ms or s, such as 100ms".to_owned())
+    parsed.ok_or_else(|| "expected a number with ns, us, ms or s, such as 100ms".to_owned())
 }
 
-/// Nanoseconds of the digits behind a point; what is less than one is left out.
+/// Nanoseconds of the digits after the decimal point, truncated.
 fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
     let mut place = unit_ns;
     digits.bytes().try_fold(0, |sum, byte| {
@@ -192,13 +192,13 @@ fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
     })
 }
 
-/// All keys and fields, one a line.
+/// All keys and fields, one per line.
 pub(crate) fn help() -> String {
     let mut text = String::from("Keys and fields (-s, -F):\n");
     for field in Field::all() {
         text += &format!("  {:<20} {}\n", field.name(), field.about());
     }
-    text + "  FIELD, EVENT.FIELD    field of tracepoints; EVENT.*, trace_fields: all of them"
+    text + "  FIELD, EVENT.FIELD    tracepoint field; EVENT.*, trace_fields: all fields"
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "With a command")]
 pub(crate) struct CommandArgs {
-    /// Record this command, and read that: what follows --
+    /// Record this command (everything after --) first, then read that recording
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["plain", "input"])]
     command: Vec<OsString>,
 
-    /// Samples a second, or "max" for the kernel's limit [default: 4000]
+    /// Samples per second, or "max" for the kernel's limit [default: 4000]
     #[arg(
         short = 'F',
         long = "freq",
@@ -23,18 +23,18 @@ pub(crate) struct CommandArgs {
     )]
     frequency: Option<String>,
 
-    /// How to record callers: auto, dwarf[,BYTES], fp or lbr [default: auto]
+    /// Record callers in this way: auto, dwarf[,BYTES], fp or lbr [default: auto]
     #[arg(long, value_name = "HOW", requires = "command", conflicts_with_all = ["plain", "input"], value_parser = CallGraph::parse)]
     call_graph: Option<CallGraph>,
 }
 
 impl CommandArgs {
-    /// Whether there is one.
+    /// Whether a command was given.
     pub(crate) fn is_given(&self) -> bool {
         !self.command.is_empty()
     }
 
-    /// What `rprof record` gets.
+    /// The arguments for `rprof record`.
     pub(crate) fn record(&self, event: Option<&str>, output: &Path) -> Result<RecordArgs, Error> {
         let mut words: Vec<&OsStr> = ["record", "-o"].map(OsStr::new).into();
         words.push(output.as_os_str());

@@ -19,57 +19,59 @@ use rprof_untrusted::printable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where `--help` has filters, as other readers do.
+/// The heading of filters in `--help`, as for other readers.
 const FILTERS: &str = "Filters";
-/// Where `--help` has what is written, and how.
+/// The heading of output options in `--help`.
 const OUTPUT: &str = "Output";
-/// Rows with less on both sides say nothing to people, unless they are marked.
+/// Default limit in percent: smaller unmarked rows are of no interest to people.
 const LEAST_SHARE: Share = Share::from_percent(0.1);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples::of_diff())]
 pub(crate) struct DiffArgs {
-    /// Recordings before; without --, as perf has it: OLD and NEW, or NEW alone [default: perf.data.old perf.data]
+    /// Recordings before the change; without --, OLD and NEW or NEW alone, as in perf diff [default: perf.data.old
+    /// perf.data]
     #[arg(value_name = "BEFORE")]
     before: Vec<PathBuf>,
 
-    /// Recordings after
+    /// Recordings after the change
     #[arg(value_name = "AFTER", last = true)]
     after: Vec<PathBuf>,
 
-    /// Compare each recording after the change by itself with all before, and say which of them regressed. Without --,
-    /// the first recording is before and all others are after
+    /// Compare each recording after the change separately with all before it, and report which of them regressed.
+    /// Without --, the first recording is before the change and all others are after
     #[arg(long, conflicts_with = "call_graph")]
     pub(crate) each: bool,
 
-    /// What amounts are divided by: event (shares, as perf has them), run, time, cpu-time, or the name of another
-    /// recorded event, such as a probe that is hit once for each request [default: run for commands that ran to their
-    /// end, time for recordings of processes and CPUs]
+    /// Normalize amounts per event (shares, as in perf), run, time, cpu-time, or another recorded event given by name,
+    /// such as a probe hit once per request [default: run for commands that ran to completion, time for recordings of
+    /// processes and CPUs]
     #[arg(long, value_name = "WHAT", value_parser = parse_per)]
     pub(crate) per: Option<Per>,
 
-    /// Of all that is marked, the share that may be so by chance
+    /// Accept this share of false positives among the marked rows
     #[arg(long, value_name = "SHARE", default_value_t = CompareOptions::ALPHA, value_parser = parse_alpha)]
     pub(crate) alpha: f64,
 
-    /// Exit with code 1 (errors: 2) if this is so beyond noise: total, sym:NAME, children:NAME (with what it called), dso:NAME or
-    /// comm:NAME; > >= < or <=; percent (+3%), points of the share (+0.5pp) or an amount. Of the first event
+    /// Exit with status 1 (errors: 2) if the change is statistically significant: total, sym:NAME, children:NAME
+    /// (including callees), dso:NAME or comm:NAME; > >= < or <=; percent (+3%), percentage points (+0.5pp) or an
+    /// amount. Checks the first event
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
 
-    /// Columns to group rows by, separated by commas: rprof report --help lists them [default: dso,sym]
+    /// Group rows by these columns, separated by commas; see rprof report --help [default: dso,sym]
     #[arg(short = 's', long, value_name = "KEYS", value_parser = parse_keys)]
     sort: Option<Keys>,
 
-    /// What is computed: delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference)
+    /// Compute delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference)
     #[arg(short = 'c', long, value_name = "WHAT", default_value = "delta-abs", value_parser = Compute::parse)]
     pub(crate) compute: Compute,
 
-    /// Order rows by the baseline (0) or by what is computed (1)
+    /// Sort rows by the baseline (0) or by the computed value (1)
     #[arg(short = 'o', long, value_name = "COLUMN", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(crate) order: u8,
 
-    /// Show the weights of rows
+    /// Show the weight (period) of each row
     #[arg(short = 'p', long)]
     pub(crate) period: bool,
 
@@ -77,57 +79,57 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'F', long)]
     pub(crate) formula: bool,
 
-    /// The call tree of each event, too: the share of each path before and after, what changed most first. Of one
-    /// recording a side
+    /// Also show each event's call tree: the share of each path before and after, largest change first. Requires one
+    /// recording per side
     #[arg(short = 'g', long = "call-graph", conflicts_with_all = ["exact_names", "field_separator"])]
     pub(crate) call_graph: bool,
 
-    /// Only samples taken in a function itself: stacks are not read, which is faster
+    /// Count only samples in the function itself (self): faster, since stacks are not read
     #[arg(long, conflicts_with = "call_graph")]
     pub(crate) no_children: bool,
 
-    /// Only rows that both sides have
+    /// Show only rows that exist on both sides
     #[arg(short = 'b', long)]
     pub(crate) baseline_only: bool,
 
-    /// Functions and binaries are the same only by their very names, as perf has it: not by names without hashes,
-    /// generics and the suffixes that compilers add
+    /// Match functions and binaries by exact name only, as perf diff does: do not ignore hashes, generics and compiler
+    /// suffixes
     #[arg(long)]
     pub(crate) exact_names: bool,
 
-    /// For compatibility with perf: whose file it is does not matter
+    /// For compatibility with perf: do not check the owner of the file
     #[arg(short = 'f', long, hide = true)]
     force: bool,
 
-    /// Only threads of these names
+    /// Keep samples of threads with these names
     #[arg(help_heading = FILTERS, short = 'C', long, value_name = "NAMES", value_parser = parse_names)]
     comms: Vec<NameList>,
 
-    /// Only samples in these binaries and libraries
+    /// Keep samples in these binaries and libraries
     #[arg(help_heading = FILTERS, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
     dsos: Vec<NameList>,
 
-    /// Only samples in these functions
+    /// Keep samples in these functions
     #[arg(help_heading = FILTERS, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
     symbols: Vec<NameList>,
 
-    /// Only samples on these CPUs, such as 0-3,8
+    /// Keep samples on these CPUs, such as 0-3,8
     #[arg(help_heading = FILTERS, long, value_name = "CPUS", value_parser = parse_cpus)]
     cpu: Option<CpuList>,
 
-    /// Only these processes
+    /// Keep samples of these processes
     #[arg(help_heading = FILTERS, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
     pid: Vec<i32>,
 
-    /// Only these threads
+    /// Keep samples of these threads
     #[arg(help_heading = FILTERS, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
 
-    /// Only samples of this time of each recording, such as +1,+3 or 10%-20%
+    /// Keep samples in this time range of each recording, such as +1,+3 or 10%-20%
     #[arg(help_heading = FILTERS, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     time: Option<TimeSlices>,
 
-    /// What percentages are of, with filters
+    /// Base of percentages when filters are used
     #[arg(
         help_heading = FILTERS,
         long,
@@ -149,20 +151,20 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// Give inlined functions no rows of their own
+    /// Do not show inlined functions as separate rows
     #[arg(long)]
     pub(crate) no_inline: bool,
 
-    /// How names are shown: short, full (with parameters), folded (without template arguments) or no
+    /// Demangle names: short, full (with parameters), folded (without template arguments) or no
     #[arg(long, value_name = "FORM", default_value = "short", value_parser = parse_demangling)]
     pub(crate) demangle: Demangling,
 
-    /// What to write [default: text]
+    /// Output format [default: text]
     #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: DiffFormat,
 
-    /// Leave out rows with a smaller share on both sides, in percent, unless they are marked [default: 0.1 in text and
-    /// Markdown; with -t and in other formats 0]
+    /// Omit unmarked rows whose share is below PERCENT on both sides [default: 0.1 in text and Markdown; 0 with -t and
+    /// in other formats]
     #[arg(help_heading = OUTPUT, long, value_name = "PERCENT", value_parser = parse_percent)]
     percent_limit: Option<Share>,
 
@@ -180,15 +182,15 @@ pub(crate) struct DiffArgs {
 /// The forms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffFormat {
-    /// Columns as perf's, and what is known of the change
+    /// perf's columns, with the significance of each change
     Text,
     /// Comma-separated values: all numbers of each row
     Csv,
     /// All numbers, conditions and notes (docs: crates/diff/JSON.md)
     Json,
-    /// A table for tickets; 20 rows, unless --limit says how many
+    /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,
-    /// The same for $GITHUB_STEP_SUMMARY, and ::error and ::warning lines on standard error
+    /// Same, for $GITHUB_STEP_SUMMARY, with ::error and ::warning lines on stderr
     Github,
 }
 
@@ -196,32 +198,33 @@ pub(crate) enum DiffFormat {
 #[derive(Clone, Debug)]
 struct Keys(Vec<SortKey>);
 
-/// Recordings before and after, or what to type instead.
+/// Recordings before and after, or an error message.
 type BeforeAndAfter = Result<(Vec<PathBuf>, Vec<PathBuf>), String>;
 
 impl DiffArgs {
-    /// The recordings of both sides; why words mean none. clap does not tell whether there is a `--` with nothing behind
-    /// it, as of an empty list in a script: `words` do, all that was typed.
+    /// The recordings of both sides, or why there are none. clap does not report a `--` with nothing after it, such as
+    /// an empty list in a script: `words`, the whole command line, shows it.
     pub(crate) fn sides(&self, words: impl IntoIterator<Item = OsString>) -> BeforeAndAfter {
         let (old, new) = (PathBuf::from("perf.data.old"), PathBuf::from("perf.data"));
         let has_dashes = words.into_iter().any(|word| word == "--");
         if let Some(flag) = self.after.iter().find(|path| is_flag(path)) {
             let flag = printable(&flag.to_string_lossy()).into_owned();
             return Err(format!(
-                "{flag} stands after --, where only recordings are: put flags before it (a file of this name is ./{flag})"
+                "{flag} comes after --, where only recordings are allowed: put flags before -- (for a file of this \
+                 name, use ./{flag})"
             ));
         }
         match (&self.before[..], &self.after[..]) {
             (_, []) if has_dashes => Err("no recordings after --".to_owned()),
             ([one, others @ ..], []) if self.each => match others {
-                [] => Err("--each: BEFORE and one recording after it, or more".to_owned()),
+                [] => Err("--each needs BEFORE and at least one recording after it".to_owned()),
                 others => Ok((vec![one.clone()], others.to_vec())),
             },
             ([], []) => Ok((vec![old], vec![new])),
             ([one], []) => Ok((vec![old], vec![one.clone()])),
             ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
             (all, []) => Err(format!(
-                "{} recordings: put -- before those after the change, as in rprof diff a1 a2 -- b1 b2",
+                "{} recordings: put -- before those made after the change, as in rprof diff a1 a2 -- b1 b2",
                 all.len()
             )),
             ([], _) => Err("no recordings before --".to_owned()),
@@ -229,7 +232,7 @@ impl DiffArgs {
         }
     }
 
-    /// The smallest share of rows that are shown though they are not marked.
+    /// The smallest share of an unmarked row that is shown.
     pub(crate) fn least_share(&self) -> Share {
         let is_for_people = match self.format {
             DiffFormat::Text => self.table.field_separator.is_none(),
@@ -264,14 +267,16 @@ impl DiffArgs {
     }
 }
 
-/// Whether a word is no file, but what flags look like.
+/// Whether a word looks like a flag, and no file has this name.
 fn is_flag(word: &Path) -> bool {
     word.as_os_str().as_encoded_bytes().starts_with(b"-") && !word.exists()
 }
 
 fn parse_per(text: &str) -> Result<Per, String> {
     match text.trim() {
-        "" => Err("event, run, time, cpu-time, or the name of a recorded event".to_owned()),
+        "" => {
+            Err("expected event, run, time, cpu-time, or the name of a recorded event".to_owned())
+        }
         text => Ok(Per::parse(text)),
     }
 }
@@ -280,13 +285,13 @@ fn parse_percent(text: &str) -> Result<Share, String> {
     let percent = text.trim_end_matches('%').trim().parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
     let percent = percent.map(Share::from_percent);
-    percent.ok_or_else(|| "a percentage from 0 to 100, such as 0.5".to_owned())
+    percent.ok_or_else(|| "expected a percentage from 0 to 100, such as 0.5".to_owned())
 }
 
 fn parse_alpha(text: &str) -> Result<f64, String> {
     let alpha = text.parse().ok();
     let alpha = alpha.filter(|alpha| (1e-6..=0.5).contains(alpha));
-    alpha.ok_or_else(|| "a share from 0.000001 to 0.5, such as 0.01".to_owned())
+    alpha.ok_or_else(|| "expected a share from 0.000001 to 0.5, such as 0.01".to_owned())
 }
 
 fn parse_keys(text: &str) -> Result<Keys, String> {
@@ -297,12 +302,12 @@ fn parse_keys(text: &str) -> Result<Keys, String> {
     let keys = names.map(|name| match SortKey::parse(name) {
         Some(key) => Ok(key),
         None => Err(format!(
-            "'{name}' is no sort key (rprof report --help lists them)"
+            "'{name}' is not a sort key (see rprof report --help)"
         )),
     });
     let keys = keys.collect::<Result<Vec<_>, _>>()?;
     match keys.is_empty() {
-        true => Err("sort keys, such as dso,sym".to_owned()),
+        true => Err("expected sort keys, such as dso,sym".to_owned()),
         false => Ok(Keys(keys)),
     }
 }

@@ -1,10 +1,10 @@
 //! Arguments of `rprof doctor`.
 
-/// How it is said.
+/// The output format of `rprof doctor`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit status: 0 if your own programs can be recorded with the kernel and all \
-                        that belongs to it, 1 if a profile would lack something, 3 if there can be none."
+    after_help = "Exit status: 0 if your own programs can be profiled completely, including the kernel; 1 if a \
+                  profile would lack something; 3 if profiling is not possible."
 )]
 pub(crate) struct DoctorArgs {
     /// Print JSON (docs: crates/inspect/JSON.md)

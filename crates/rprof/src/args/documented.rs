@@ -1,10 +1,10 @@
-//! The command line for those who read of it elsewhere: in man pages and completions.
+//! The command line as man pages and completions show it.
 
 use super::Args;
 use super::stat::{STAT_RECORD, STAT_REPORT};
 use clap::{Command, CommandFactory};
 
-/// The command line with what follows `stat` in its place: it is parsed as sub-commands of one word.
+/// The command line with `record` and `report` below `stat`; the parser knows them as sub-commands of one word.
 pub(crate) fn documented() -> Command {
     let mut rprof = Args::command();
     rprof.build();

@@ -1,18 +1,18 @@
-//! Examples at the end of `--help`. Each line is one that can be typed: a test reads all of them.
+//! Examples at the end of `--help`. A test parses each of them.
 
-/// A command line, and what it is for.
+/// A command line and its purpose.
 type Example = (&'static str, &'static str);
 
 const RECORD: &[Example] = &[
-    ("rprof record -- make -j8", "a command, all it starts"),
+    ("rprof record -- make -j8", "a command and its children"),
     (
         "rprof record -F 999 -p 1234 -- sleep 10",
         "a process, for ten seconds",
     ),
-    ("rprof record -a -- sleep 5", "everything that runs"),
+    ("rprof record -a -- sleep 5", "the whole system"),
     (
         "rprof record -e page-faults -- ./server",
-        "where memory is touched",
+        "what causes page faults",
     ),
     (
         "rprof record -e sched:sched_switch -a -- sleep 1",
@@ -21,7 +21,7 @@ const RECORD: &[Example] = &[
 ];
 
 const TOP: &[Example] = &[
-    ("rprof top", "everything that runs, every two seconds"),
+    ("rprof top", "the whole system, every two seconds"),
     (
         "rprof top -p 1234 --window all",
         "a process, since the start",
@@ -35,7 +35,7 @@ const REPORT: &[Example] = &[
     ("rprof report", "where the time went, with call trees"),
     (
         "rprof report --no-children -g caller",
-        "by own time, with callers",
+        "by self time, with callers",
     ),
     (
         "rprof report -s comm,dso -g none",
@@ -49,42 +49,42 @@ const REPORT: &[Example] = &[
         "rprof report --format csv -n > work.csv",
         "a table for a spreadsheet",
     ),
-    ("rprof report --stats", "samples, losses, ends of stacks"),
+    ("rprof report --stats", "samples, losses, stack ends"),
 ];
 
 const ANNOTATE: &[Example] = &[
     ("rprof annotate", "the hottest functions"),
-    ("rprof annotate main", "one, with source lines"),
+    ("rprof annotate main", "main, with source lines"),
     (
         "rprof annotate -M intel --no-source 'std::*'",
-        "a pattern, as Intel writes it",
+        "a pattern, in Intel syntax",
     ),
     (
         "rprof annotate memcpy --caller parse",
-        "only what parse called",
+        "only calls from parse",
     ),
-    ("rprof annotate main --by line", "source lines alone"),
+    ("rprof annotate main --by line", "source lines only"),
 ];
 
 #[cfg(feature = "tui")]
 const TUI: &[Example] = &[
-    ("rprof tui", "walks around in perf.data"),
-    ("rprof tui work.data -s sym", "by function alone"),
+    ("rprof tui", "browse perf.data"),
+    ("rprof tui work.data -s sym", "by function only"),
     (
         "rprof tui --no-children --time 10%-20%",
-        "own samples of a part",
+        "self time in a time range",
     ),
 ];
 
 const FLAME: &[Example] = &[
-    ("rprof flame > flame.svg", "draws perf.data"),
+    ("rprof flame > flame.svg", "draw perf.data"),
     (
         "rprof flame --open -- COMMAND",
-        "records COMMAND, draws it, opens it",
+        "record COMMAND, draw it, open it",
     ),
     (
         "rprof flame --reverse -c cc1 > cc1.svg",
-        "innermost functions of these threads",
+        "innermost functions of cc1 threads",
     ),
     ("rprof flame --folded | sort -k2 -n", "stacks as text"),
     ("rprof flame --against old.data > new.svg", "what changed"),
@@ -92,18 +92,21 @@ const FLAME: &[Example] = &[
 
 const SCRIPT: &[Example] = &[
     ("rprof script", "every sample with its stack"),
-    ("rprof script -G -F comm,time,event,sym", "a line a sample"),
+    (
+        "rprof script -G -F comm,time,event,sym",
+        "one line per sample",
+    ),
     (
         "rprof script -c make --time +1,+1.5",
-        "half a second of threads of this name",
+        "half a second of threads named make",
     ),
     (
         "rprof script --show-task-events",
-        "and what tasks did between",
+        "samples with task events",
     ),
     (
         "rprof script --json | jq .comm",
-        "scripts (docs: crates/script/JSON.md)",
+        "JSON (docs: crates/script/JSON.md)",
     ),
 ];
 
@@ -115,7 +118,7 @@ const EXPORT: &[Example] = &[
     ("rprof export --against old -o new.html", "what changed"),
     (
         "rprof export -o profile.json.gz",
-        "load it in profiler.firefox.com",
+        "open it in profiler.firefox.com",
     ),
     (
         "rprof export -o work.speedscope.json",
@@ -135,29 +138,29 @@ const EXPORT: &[Example] = &[
     ),
     (
         "rprof export --format json | jq .events",
-        "scripts (docs: crates/export/JSON.md)",
+        "JSON (docs: crates/export/JSON.md)",
     ),
 ];
 
 const DIFF: &[Example] = &[
-    ("rprof diff", "perf.data.old with perf.data"),
+    ("rprof diff", "perf.data.old and perf.data"),
     (
         "rprof diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5",
-        "five runs a side",
+        "five runs per side",
     ),
     (
         "rprof diff old new --per syscalls:sys_enter_read",
-        "for each read",
+        "cost per read",
     ),
     ("rprof diff old new --per event -s dso", "shares, by binary"),
-    ("rprof diff old new -g", "and what calls what"),
+    ("rprof diff old new -g", "also call trees"),
     (
         "rprof diff --each a1 a2 a3 -- b c d",
         "which of b, c, d regressed",
     ),
     (
         "rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2",
-        "a gate: exit code 1",
+        "a gate: exit status 1",
     ),
 ];
 

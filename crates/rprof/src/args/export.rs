@@ -19,21 +19,21 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
 
-    /// What to write [default: by the ending of -o: .html, .json.gz, .speedscope.json, .pb.gz,
-    /// .callgrind, .folded, .json]
+    /// Output format [default: from the file name of -o: .html, .json.gz, .speedscope.json, .pb.gz, .callgrind,
+    /// .folded, .json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ExportFormat>,
 
-    /// File to write, or - for standard output [default: -]
+    /// Output file, or - for stdout [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Event of folded stacks, of a recording with several [default: the first]; the other formats
-    /// have all events
+    /// Event to write as folded stacks, if the recording has several [default: the first]; other formats contain all
+    /// events
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// A page of what changed since the recording BEFORE: more is orange, less is blue
+    /// Write a page of what changed since the recording BEFORE: orange for more, blue for less
     #[arg(long, value_name = "BEFORE")]
     pub(crate) against: Option<PathBuf>,
 }
@@ -41,18 +41,18 @@ pub(crate) struct ExportArgs {
 /// The formats of other viewers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A page for any browser, offline: flame graphs, tables, threads, heat map; in one file
+    /// One HTML file that any browser opens offline: flame graphs, tables, threads, heat map
     Html,
-    /// Firefox Profiler: tracks of threads, flame graphs, markers; compressed
+    /// Firefox Profiler: thread tracks, flame graphs, markers; compressed
     Firefox,
-    /// speedscope: flame charts of threads
+    /// speedscope: a flame chart per thread
     Speedscope,
     /// pprof: tables, graphs, flame graphs; compressed
     Pprof,
-    /// Callgrind: costs of lines and of calls, for KCachegrind
+    /// Callgrind: costs of lines and calls, for KCachegrind
     Callgrind,
-    /// Stacks as lines with sample counts, for flame graph tools
+    /// One line per stack with its sample count, for flame graph tools
     Folded,
-    /// The profile itself: stacks as a tree with counts, and how good they are
+    /// The profile itself: a tree of stacks with counts, and profile quality
     Json,
 }

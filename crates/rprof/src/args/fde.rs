@@ -1,10 +1,10 @@
-//! How code without names is told apart.
+//! How to show code without symbols.
 
-/// The same for all that count by function.
+/// Shared by all commands that count by function.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct FdeArgs {
-    /// Code without symbols as perf shows it: by address, in stacks [unknown]; not by function,
-    /// whose starts .eh_frame tells
+    /// Do not use .eh_frame to find functions without symbols: show them by address, and as [unknown] in stacks, as
+    /// perf does
     #[arg(long)]
     pub(crate) no_fde: bool,
 }

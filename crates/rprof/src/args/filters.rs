@@ -4,39 +4,39 @@ use rprof_profile::{Ancestor, EventSwitches, Filter, FilterError, NameList, Time
 use std::fs::File;
 use std::io::Read;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Filters";
 
-/// Which samples count. `perf report` has the same letters.
+/// Which samples count; same short flags as `perf report`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
 pub(crate) struct FilterArgs {
-    /// Only threads of these names. Names are separated by commas; each may be a pattern such as 'std::*', or a
-    /// '/regex/'; with '!' in front it is left out; file:FILE has a name a line
+    /// Keep samples of threads with these names: a comma-separated list; each may be a pattern such as 'std::*' or a
+    /// '/regex/'; a leading '!' excludes it; file:FILE reads one name per line
     #[arg(help_heading = HEADING, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
     comms: Vec<NameList>,
 
-    /// Only samples in these binaries and libraries, by name or path
+    /// Keep samples in these binaries and libraries, by name or path
     #[arg(help_heading = HEADING, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
     dsos: Vec<NameList>,
 
-    /// Only samples in these functions
+    /// Keep samples in these functions
     #[arg(help_heading = HEADING, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
     symbols: Vec<NameList>,
 
-    /// Only samples in functions with this text in their names
+    /// Keep samples in functions whose name contains TEXT
     #[arg(help_heading = HEADING, long, value_name = "TEXT")]
     symbol_filter: Option<String>,
 
-    /// Only what has a name: no samples in functions without one, and none of their callers without one
+    /// Drop samples in functions without a name, and callers without a name
     #[arg(help_heading = HEADING, short = 'U', long)]
     hide_unresolved: bool,
 
-    /// Only these processes
+    /// Keep samples of these processes
     #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
     pid: Vec<i32>,
 
-    /// Only the recorded command and what it started; with =PID, that process and what it started
+    /// Keep samples of the recorded command and its descendants; with =PID, of that process and its descendants
     #[arg(
         help_heading = HEADING,
         long,
@@ -48,45 +48,45 @@ pub(crate) struct FilterArgs {
     )]
     descendants: Option<Ancestor>,
 
-    /// Only these threads
+    /// Keep samples of these threads
     #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
 
-    /// Only samples on these CPUs, such as 0-3,8
+    /// Keep samples on these CPUs, such as 0-3,8
     #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
     cpu: Option<CpuList>,
 
-    /// Only samples of times at which as many threads of the recording run, such as 1,4-8; the
-    /// recording must have context switches
+    /// Keep samples taken while N recorded threads were running; LIST: such as 1,4-8; requires recorded context
+    /// switches
     #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_parallelism)]
     parallelism: Option<CpuList>,
 
-    /// Only samples on CPUs of this socket
+    /// Keep samples on CPUs of this socket
     #[arg(help_heading = HEADING, long, value_name = "N")]
     socket_filter: Option<u32>,
 
-    /// Only samples of this time: START,STOP in seconds (or with ms, us, ns), either may be left out; +1.5,+3 from the
-    /// beginning of the recording, -2s, its last two seconds; shares of it: 10%/2, 10%-20%
+    /// Keep samples in this time range: START,STOP in seconds (or with ms, us, ns), either may be omitted; +1.5,+3:
+    /// from the beginning of the recording; -2s,: its last two seconds; 10%/2, 10%-20%: shares of the recording
     #[arg(help_heading = HEADING, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     time: Option<TimeSlices>,
 
-    /// Only samples after this event, which has to be in the recording, too
+    /// Keep samples after this event, which must also be recorded
     #[arg(help_heading = HEADING, long, value_name = "EVENT")]
     switch_on: Option<String>,
 
-    /// No samples after this event, until that of --switch-on comes again
+    /// Drop samples after this event, until the event of --switch-on occurs again
     #[arg(help_heading = HEADING, long, value_name = "EVENT")]
     switch_off: Option<String>,
 
-    /// Also the samples that switch others on and off
+    /// Also keep the samples of the --switch-on and --switch-off events
     #[arg(help_heading = HEADING, long, requires = "switches")]
     show_on_off_events: bool,
 
-    /// No samples of idle CPUs (swapper)
+    /// Drop samples of idle CPUs (swapper)
     #[arg(help_heading = HEADING, long)]
     no_idle: bool,
 
-    /// At most N frames of a stack, from the innermost on
+    /// Keep at most N frames of each stack, starting with the innermost
     #[arg(help_heading = HEADING, long, value_name = "N", value_parser = parse_max_stack)]
     max_stack: Option<usize>,
 }
@@ -114,12 +114,12 @@ pub(super) fn read_names(path: &str) -> Result<String, FilterError> {
     }
 }
 
-/// Numbers of threads that run: a thread that is sampled is one of them.
+/// Numbers of running threads, at least 1: a sampled thread is running.
 fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
     let list = parse_cpus(text).map_err(|error| FilterError(error.to_string()))?;
     match list.0.contains(&0) {
         true => Err(FilterError(
-            "a thread that is sampled runs: at least 1".to_owned(),
+            "expected at least 1: a sampled thread is running".to_owned(),
         )),
         false => Ok(list),
     }
@@ -134,27 +134,27 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
         "command" => Ok(Ancestor::Command),
         pid => match pid.parse() {
             Ok(pid) if pid > 0 => Ok(Ancestor::Process(pid)),
-            _ => Err("a process id".to_owned()),
+            _ => Err("expected a process id".to_owned()),
         },
     }
 }
 
 pub(super) fn parse_pid(text: &str) -> Result<i32, String> {
-    parse_id(text).ok_or_else(|| "a process id, or several separated by commas".to_owned())
+    parse_id(text).ok_or_else(|| "expected a process id, or several separated by commas".to_owned())
 }
 
 pub(super) fn parse_tid(text: &str) -> Result<i32, String> {
-    parse_id(text).ok_or_else(|| "a thread id, or several separated by commas".to_owned())
+    parse_id(text).ok_or_else(|| "expected a thread id, or several separated by commas".to_owned())
 }
 
-/// -1 is what the kernel writes of tasks that are gone.
+/// Accepts -1, which the kernel writes for tasks that have exited.
 fn parse_id(text: &str) -> Option<i32> {
     text.parse().ok().filter(|&id| id >= -1)
 }
 
 fn parse_max_stack(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number of frames, at least 1".to_owned()),
+        Ok(0) | Err(_) => Err("expected a number of frames, at least 1".to_owned()),
         Ok(n) => Ok(n),
     }
 }

@@ -22,44 +22,43 @@ pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
 
-    /// File to write, or - for standard output [default: standard output; flame.svg if that is a
-    /// terminal, or a command's]
+    /// Output file, or - for stdout [default: stdout; flame.svg if stdout is a terminal, or if a command is recorded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Open the picture: in $BROWSER, or by xdg-open
+    /// Open the flame graph with $BROWSER or xdg-open
     #[arg(long, conflicts_with = "folded")]
     pub(crate) open: bool,
 
-    /// Print folded stacks instead, as FlameGraph tools read them; thread names stay as they are
+    /// Print folded stacks for FlameGraph tools instead; thread names are unchanged
     #[arg(
         long,
         conflicts_with_all = ["title", "subtitle", "width", "min_width", "palette", "reverse", "inverted"]
     )]
     pub(crate) folded: bool,
 
-    /// Keep threads apart whose names differ in digits only (otherwise <N> stands for these)
+    /// Do not merge threads whose names differ only in digits (by default, <N> replaces the digits)
     #[arg(long)]
     pub(crate) threads: bool,
 
-    /// What frames are: functions, or their addresses or lines in the source, which tell calls of one function apart
+    /// Use functions, addresses or source lines as frames; addresses and lines separate the calls of one function
     #[arg(long, value_name = "KEY", value_enum, default_value = "function")]
     pub(crate) frames: FrameKey,
 
-    /// Title of the picture
+    /// Title of the flame graph
     #[arg(long)]
     pub(crate) title: Option<String>,
 
-    /// A line below the title
+    /// Line below the title
     #[arg(long)]
     pub(crate) subtitle: Option<String>,
 
-    /// Width of the picture [default: that of the browser's window]
+    /// Width of the flame graph [default: the browser window's]
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(100..=100_000))]
     pub(crate) width: Option<u32>,
 
-    /// Leave out narrower frames: percent of the picture, or pixels such as 0.5px; 0 draws all [default: 0.01, or
-    /// more where that would be over 20000 frames]
+    /// Omit frames narrower than this: percent of the width, or pixels such as 0.5px; 0 draws all [default: 0.01, or
+    /// more to draw at most 20000 frames]
     #[arg(long, value_name = "PERCENT", value_parser = MinWidth::parse)]
     pub(crate) min_width: Option<MinWidth>,
 
@@ -72,19 +71,19 @@ pub(crate) struct FlameArgs {
     )]
     pub(crate) palette: FlamePalette,
 
-    /// Start from the innermost functions, with their callers above
+    /// Start with the innermost functions, with their callers above
     #[arg(long)]
     pub(crate) reverse: bool,
 
-    /// Hang from the top (icicle graph)
+    /// Grow from top to bottom (icicle graph)
     #[arg(long)]
     pub(crate) inverted: bool,
 
-    /// Draw samples in order of time, each thread by itself: what follows each other is one frame (flame chart)
+    /// Draw a flame chart: each thread's samples in time order, consecutive equal frames merged
     #[arg(long, conflicts_with_all = ["folded", "reverse", "threads", "fold", "ignore_callees", "against"])]
     pub(crate) flamechart: bool,
 
-    /// Event to draw, of a recording with several [default: the first]; of a command: to record
+    /// Event to draw, if the recording has several [default: the first]; with a command, event to record
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
@@ -96,7 +95,7 @@ pub(crate) struct FlameArgs {
     pub(crate) command: CommandArgs,
 }
 
-/// By what frames are one, in perf's words.
+/// The key by which frames are merged, in perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FrameKey {
     Function,
@@ -129,7 +128,7 @@ impl MinWidth {
         };
         match number.parse() {
             Ok(number) if (0.0..=100.0).contains(&number) => Ok(make(number)),
-            _ => Err("percent, or pixels with px, from 0 to 100".to_owned()),
+            _ => Err("expected percent, or pixels with px, from 0 to 100".to_owned()),
         }
     }
 
@@ -144,13 +143,13 @@ impl MinWidth {
 }
 
 fn parse_palette(name: &str) -> Result<FlamePalette, String> {
-    let all = || format!("one of {}", FlamePalette::NAMES.join(", "));
+    let all = || format!("expected one of {}", FlamePalette::NAMES.join(", "));
     FlamePalette::named(name).ok_or_else(all)
 }
 
 fn palette_help() -> String {
     format!(
-        "Colours: {} (java tells kernel, inlined and JIT code apart)",
+        "Colours: {} (java distinguishes kernel, inlined and JIT code)",
         FlamePalette::NAMES.join(", ")
     )
 }

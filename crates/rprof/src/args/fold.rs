@@ -1,40 +1,40 @@
-//! `--fold`: stacks made simpler.
+//! `--fold`: simplified stacks.
 
 use regex_lite::Regex;
 use rprof_profile::{Fold, Profile};
 use rprof_symbols::Demangling;
 
-/// The same for all that draw stacks.
+/// Shared by all commands that draw stacks.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FoldArgs {
-    /// Make stacks simpler. recursion: functions that call themselves or each other are there once. generics:
-    /// functions of one name are one, template arguments left out. modules: frames of one image that follow each
-    /// other are one. inlined: inlined functions are their callers
+    /// Simplify stacks. recursion: show functions that call themselves or each other once. generics: drop template
+    /// arguments and merge functions that then have the same name. modules: merge consecutive frames of one binary.
+    /// inlined: merge inlined functions into their callers
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = parse_fold)]
     fold: Vec<Fold>,
 
-    /// What functions with such names called counts as theirs: a regular expression
+    /// Remove callees of functions whose name matches this regular expression; their samples count for these functions
     #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
     ignore_callees: Option<Regex>,
 }
 
 fn parse_fold(name: &str) -> Result<Fold, String> {
-    let all = || format!("one of {}", Fold::ALL.map(Fold::name).join(", "));
+    let all = || format!("expected one of {}", Fold::ALL.map(Fold::name).join(", "));
     Fold::parse(name).ok_or_else(all)
 }
 
 impl FoldArgs {
-    /// Whether stacks are to be other than they were recorded.
+    /// Whether stacks are changed at all.
     pub(crate) fn is_asked(&self) -> bool {
         !self.fold.is_empty() || self.ignore_callees.is_some()
     }
 
-    /// Whether stacks are made simpler in a way.
+    /// Whether stacks are simplified in this way.
     pub(crate) fn has(&self, fold: Fold) -> bool {
         self.fold.contains(&fold)
     }
 
-    /// Makes a profile's stacks simpler.
+    /// Simplifies a profile's stacks.
     pub(crate) fn apply(&self, profile: &mut Profile) {
         if let Some(names) = &self.ignore_callees {
             profile.ignore_callees(|name| names.is_match(name));
@@ -42,7 +42,7 @@ impl FoldArgs {
         profile.fold(&self.fold);
     }
 
-    /// How names are shown: names of one function would differ by template arguments.
+    /// How to show names: with `generics`, without template arguments, by which names of one function would differ.
     pub(crate) fn demangling(&self, asked: Demangling) -> Demangling {
         match asked {
             Demangling::Short | Demangling::Full if self.fold.contains(&Fold::Generics) => {

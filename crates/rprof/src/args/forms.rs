@@ -1,11 +1,11 @@
-//! Which flags of `rprof report` a form of output has nothing for: one list of all of them.
+//! Which flags of `rprof report` an output form does not support: one list of all flags.
 
 use super::layout::ReportFormat;
 use crate::usage::usage;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error, FromArgMatches};
 
-/// What is written.
+/// The output of `rprof report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Tables or stacks.
@@ -14,17 +14,17 @@ pub(crate) enum Form {
     Tasks,
 }
 
-/// What a flag changes.
+/// What a flag affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
-    /// What all forms have, or how they come about.
+    /// All forms, or how output is made.
     All,
     /// The lines above text.
     Header,
     /// Which samples are read, and how.
     Samples,
     Stacks,
-    /// The key of rows; with `--exclude-other`, which stacks there are.
+    /// The sort key of rows; with `--exclude-other`, which stacks are kept.
     Parent,
     Tables,
     /// Columns of text.
@@ -160,7 +160,7 @@ impl Given {
         self.0.contains(&name)
     }
 
-    /// Refuses what a form has nothing for; the command line is asked how a flag is typed.
+    /// Refuses flags that a form does not support; takes the spelling of a flag from the command line's definition.
     pub(crate) fn check(&self, form: Form, command: fn() -> Command) -> anyhow::Result<()> {
         let flags = FLAGS
             .iter()
@@ -176,7 +176,7 @@ impl Given {
         }
     }
 
-    /// Whether a form shows what is of something.
+    /// Whether a form supports flags of this kind.
     fn is_shown(&self, of: Of, form: Form) -> bool {
         use ReportFormat::{Folded, Text};
         match of {
@@ -191,31 +191,31 @@ impl Given {
     }
 }
 
-/// Why a form has nothing for a flag.
+/// Why a form does not support a flag.
 fn why(of: Of, form: Form) -> String {
     match (form, of) {
         (Form::Format(_), Of::Header) => {
-            "is text: without --format, or rprof info --json".to_owned()
+            "prints text: leave out --format, or use rprof info --json".to_owned()
         }
         (Form::Format(ReportFormat::Folded), Of::Parent) => {
-            "is for tables: --format folded has whole stacks, and -x only those with such a caller"
+            "is for tables: --format folded prints whole stacks; use -x to keep only those with a matching caller"
                 .to_owned()
         }
         (Form::Format(ReportFormat::Folded), _) => {
-            "is for tables: --format folded has whole stacks".to_owned()
+            "is for tables: --format folded prints whole stacks".to_owned()
         }
         (Form::Format(format), _) => {
             let name = format.name();
-            format!("is for text: --format {name} has no columns to be laid out")
+            format!("is for text: --format {name} has no column layout")
         }
         (Form::Stats, _) => {
-            "is for tables: --stats shows numbers of all samples together".to_owned()
+            "is for tables: --stats shows numbers for all samples together".to_owned()
         }
         (Form::Tasks, _) => "is for samples: --tasks and --mmaps show all tasks".to_owned(),
     }
 }
 
-/// A flag as it is typed most often.
+/// A flag in its usual spelling.
 fn flag(name: &str, command: &Command) -> String {
     let report = command.find_subcommand("report");
     let arg = report.and_then(|report| report.get_arguments().find(|arg| arg.get_id() == name));

@@ -4,7 +4,7 @@ use rprof_profile::NodeKey;
 use rprof_profile::view::Order;
 use rprof_report::{Graph, NodeValue, PrintType};
 
-/// perf's words, in its order: of those that begin the same, the first one is meant.
+/// perf's words, in its order: an abbreviation means the first word that starts with it.
 const WORDS: &[(&str, Word)] = &[
     ("none", Word::None),
     ("graph", Word::Print(PrintType::Graph)),
@@ -28,12 +28,12 @@ enum Word {
     Print(PrintType),
     Order(Order),
     Key(NodeKey),
-    /// perf has it.
+    /// A word of perf that rprof refuses.
     Branch,
     Value(NodeValue),
 }
 
-/// What `-g` says.
+/// The value of `-g`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GraphWords {
     is_none: bool,
@@ -68,8 +68,7 @@ impl GraphWords {
                 Some((_, Word::Key(key))) => words.nodes = *key,
                 Some((_, Word::Branch)) => {
                     return Err(
-                        "branches are no part of call trees here: rprof script -F +brstack shows them"
-                            .to_owned(),
+                        "call trees do not show branches: use rprof script -F +brstack".to_owned(),
                     );
                 }
                 None if n_numbers == 0 => {
@@ -82,7 +81,7 @@ impl GraphWords {
         Ok(words)
     }
 
-    /// The trees that are asked for; perf's default order follows from what is counted.
+    /// The requested trees; as in perf, the default order depends on what rows count.
     pub(crate) fn graph(self, children: bool, inverted: bool) -> Option<Graph> {
         (!self.is_none).then_some(Graph {
             order: self.order(children, inverted),
@@ -90,12 +89,12 @@ impl GraphWords {
         })
     }
 
-    /// Whether no trees are asked for.
+    /// Whether `none` was given.
     pub(crate) fn is_none(self) -> bool {
         self.is_none
     }
 
-    /// Where trees begin, also if none are asked for.
+    /// The order of trees, also with `none`.
     pub(crate) fn order(self, children: bool, inverted: bool) -> Order {
         let default = match children {
             true => Order::Caller,
@@ -107,7 +106,7 @@ impl GraphWords {
         }
     }
 
-    /// By what nodes are one.
+    /// The key by which nodes are merged.
     pub(crate) fn nodes(self) -> NodeKey {
         match self.is_none {
             true => NodeKey::Function,
@@ -126,12 +125,12 @@ fn parse_threshold(word: &str) -> Result<f64, String> {
     }
 }
 
-/// perf's 0 is no limit.
+/// As in perf, 0 means no limit.
 fn parse_limit(word: &str) -> Result<Option<usize>, String> {
     match word.parse::<usize>() {
         Ok(limit) => Ok((limit > 0).then_some(limit)),
         Err(_) => Err(format!(
-            "'{word}' is no number of branches (the threshold stands before it)"
+            "'{word}' is not a number of branches (the threshold comes first)"
         )),
     }
 }

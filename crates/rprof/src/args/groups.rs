@@ -7,51 +7,51 @@ use rprof_profile::Profile;
 use rprof_profile::view::EventSets;
 use rprof_report::EventTables;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Groups of events";
 
-/// Tables of groups, as perf has them.
+/// Options for event groups, as in perf.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GroupArgs {
-    /// Events side by side in one table: those of a group (the default), or all of a recording without groups
+    /// Show events side by side in one table: those of a group (default), or all events if the recording has no groups
     #[arg(help_heading = HEADING, long, overrides_with = "no_group")]
     group: bool,
 
-    /// A table for each event
+    /// Show a table for each event
     #[arg(help_heading = HEADING, long, overrides_with = "group")]
     no_group: bool,
 
-    /// Order the rows of a group by its event with this number, from 0 on
+    /// Sort a group's rows by its event number N, counted from 0
     #[arg(help_heading = HEADING, long, value_name = "N", default_value_t = 0)]
     group_sort_idx: usize,
 
-    /// No tables of events without samples (the default)
+    /// Do not show tables of events without samples (default)
     #[arg(help_heading = HEADING, long, overrides_with = "no_skip_empty")]
     skip_empty: bool,
 
-    /// Tables of events without samples, too
+    /// Also show tables of events without samples
     #[arg(help_heading = HEADING, long, overrides_with = "skip_empty")]
     no_skip_empty: bool,
 }
 
 impl GroupArgs {
-    /// Refuses to order rows by an event that there is not.
+    /// Refuses to sort rows by an event that does not exist.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         let (asked, n_events) = (self.group_sort_idx, reader.events().len());
         if asked > 0 && asked >= n_events {
             let events = Counted::new(n_events as u64, "event", "events");
-            bail!("--group-sort-idx {asked}: the recording has {events}, and numbers begin at 0");
+            bail!("--group-sort-idx {asked}: the recording has {events}, counted from 0");
         }
         Ok(())
     }
 
-    /// What is to be said of a number that no event of a table has: perf takes the first one, too.
+    /// The warning if no table has an event with this number: like perf, rows are sorted by the first one.
     pub(crate) fn unused(&self, profile: &Profile) -> Option<String> {
         let sets = self.tables().sets.of(profile);
         let most = sets.iter().map(|set| set.events().count()).max()?;
         let number = self.group_sort_idx;
         (number >= most).then(|| {
-            format!("no table has an event {number} (--group-sort-idx): they are ordered by their first, number 0")
+            format!("no table has an event number {number} (--group-sort-idx): sorting by the first event, number 0")
         })
     }
 

@@ -1,17 +1,17 @@
-//! What a recording says of itself, before or instead of what is in it.
+//! The header of a recording, printed before or instead of its samples.
 
 /// Whether and how much of the header is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HeaderArgs {
-    /// Also show machine, command line and events, as comments at the beginning
+    /// Also print the header first, as comments: machine, command line and events
     #[arg(long)]
     header: bool,
 
-    /// Show only those
+    /// Print only the header
     #[arg(long)]
     pub(crate) header_only: bool,
 
-    /// Show all of them: topologies and caches, too
+    /// Print the full header, including topologies and caches
     #[arg(short = 'I', long)]
     pub(crate) show_info: bool,
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-/// Of which command, and in which form.
+/// The command to explain, and the form of the help.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HelpArgs {
     /// Command, such as record or stat report [default: rprof itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 
-    /// Print the man page; with =DIR, write all man pages into that folder, such as ~/.local/share/man/man1
+    /// Print the man page; with =DIR, write all man pages to that directory, such as ~/.local/share/man/man1
     #[arg(
         long,
         value_name = "DIR",

@@ -1,4 +1,4 @@
-//! Which recording, and what of it.
+//! The recording to read, and which samples of it.
 
 use super::filters::FilterArgs;
 use super::limits::LimitArgs;
@@ -10,7 +10,7 @@ use rprof_profile::Filter;
 use rprof_symbols::Demangling;
 use std::path::PathBuf;
 
-/// Which recording, and what of it: the same for all readers.
+/// The recording to read, and which samples of it: shared by all readers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(crate) struct InputArgs {
     pub(crate) samples: SampleArgs,
 }
 
-/// Which samples of a recording, and how code is called.
+/// Which samples of a recording to read, and how to show names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
@@ -32,15 +32,15 @@ pub(crate) struct SampleArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Inlined functions are frames of their own (default)
+    /// Show inlined functions as separate frames (default)
     #[arg(long, overrides_with = "no_inline")]
     inline: bool,
 
-    /// Do not show inlined functions as frames of their own
+    /// Do not show inlined functions as separate frames
     #[arg(long, overrides_with = "inline")]
     pub(crate) no_inline: bool,
 
-    /// How names are shown: short, full (with parameters), folded (without template arguments) or no
+    /// Demangle names: short, full (with parameters), folded (without template arguments) or no
     #[arg(
         long,
         value_name = "FORM",
@@ -52,7 +52,7 @@ pub(crate) struct SampleArgs {
     )]
     demangle: Demangling,
 
-    /// Names as they are in the file: the same as --demangle no
+    /// Do not demangle names: same as --demangle no
     #[arg(long, overrides_with = "demangle")]
     no_demangle: bool,
 }
@@ -63,7 +63,7 @@ pub(super) fn parse_demangling(text: &str) -> Result<Demangling, String> {
         "full" => Ok(Demangling::Full),
         "folded" => Ok(Demangling::Folded),
         "no" => Ok(Demangling::Off),
-        _ => Err("short, full, folded or no".to_owned()),
+        _ => Err("expected short, full, folded or no".to_owned()),
     }
 }
 

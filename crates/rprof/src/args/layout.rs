@@ -1,4 +1,4 @@
-//! How much of a table is shown, and how it looks.
+//! How much of a table to print, and its layout.
 
 use super::TableArgs;
 use clap::ValueEnum;
@@ -6,20 +6,20 @@ use clap::ValueEnum;
 /// The forms of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// Columns as perf's, trees below the rows
+    /// perf's columns, with call trees below the rows
     Text,
-    /// Comma-separated values: perf's names, then the rows
+    /// Comma-separated values: a line of perf's column names, then the rows
     Csv,
-    /// Rows, trees and quality (docs: crates/report/JSON.md)
+    /// Rows, call trees and profile quality (docs: crates/report/JSON.md)
     Json,
-    /// A table for tickets; 20 rows, unless --limit says how many
+    /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,
-    /// Stacks as lines with sample counts: what rprof flame --folded prints
+    /// One line per stack with its sample count, as rprof flame --folded
     Folded,
 }
 
 impl ReportFormat {
-    /// As it is typed.
+    /// The format's name on the command line.
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -31,12 +31,12 @@ impl ReportFormat {
     }
 }
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Output";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LayoutArgs {
-    /// What to write [default: text]
+    /// Output format [default: text]
     #[arg(help_heading = HEADING, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: ReportFormat,
 
@@ -44,7 +44,7 @@ pub(crate) struct LayoutArgs {
     #[arg(help_heading = HEADING, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
 
-    /// Widths of columns, from the first on: what is longer is cut; 0 is as wide as need be
+    /// Set column widths, starting with the first; longer text is cut; 0: as wide as needed
     #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',', value_parser = parse_width)]
     pub(crate) column_widths: Vec<usize>,
 
@@ -54,14 +54,14 @@ pub(crate) struct LayoutArgs {
 
 fn parse_width(text: &str) -> Result<usize, String> {
     let width = text.parse().ok().filter(|width| *width <= 4096);
-    width.ok_or_else(|| "a number of columns, at most 4096".to_owned())
+    width.ok_or_else(|| "expected a number of columns, at most 4096".to_owned())
 }
 
 impl LayoutArgs {
-    /// Rows of a ticket.
+    /// Default number of rows in Markdown.
     const MARKDOWN_ROWS: usize = 20;
 
-    /// Rows of each table, at most.
+    /// Maximum number of rows of each table.
     pub(crate) fn limit(&self) -> Option<usize> {
         let usual = (self.format == ReportFormat::Markdown).then_some(Self::MARKDOWN_ROWS);
         self.limit.or(usual)

@@ -1,4 +1,4 @@
-//! What a recording, and the files that it leads to, may cost: options of all readers.
+//! Limits on the memory and disk space used for a recording and the files it refers to: options of all readers.
 
 use rprof_untrusted::Allowed;
 
@@ -8,7 +8,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     mem: Option<u64>,
 
-    /// Decompress at most this much into temporary files [default: 64 times the recording's size plus 256M]
+    /// Size limit for decompressed data in temporary files [default: 64 times the recording's size plus 256M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_spool: Option<u64>,
 }
@@ -22,9 +22,9 @@ impl LimitArgs {
     }
 }
 
-/// Bytes; with K, M, G or T after the number, units of 1024, as for perf.
+/// Parses a size in bytes; K, M, G and T are powers of 1024, as in perf.
 fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || "a size, such as 512M or 4G".to_owned();
+    let wrong = || "expected a size, such as 512M or 4G".to_owned();
     let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
         Some(at) => text.split_at(at),
         None => (text, ""),

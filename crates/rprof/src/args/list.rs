@@ -3,19 +3,19 @@
 use crate::screen::PagerArgs;
 use std::path::PathBuf;
 
-/// What to list.
+/// The arguments of `rprof list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Kinds (hw, sw, cache, pmu, raw, breakpoint, probe, tracepoint; of a file uprobe, usdt), and names:
-    /// parts of them, or patterns with * and ?
+    /// Event types (hw, sw, cache, pmu, raw, breakpoint, probe, tracepoint; with --path uprobe, usdt), parts of names,
+    /// or patterns with * and ?
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
-    /// Show the functions and markers (USDT) of this file instead, as places of probes
+    /// Instead of events, list the functions and USDT markers of this file that can be probed
     #[arg(long, value_name = "FILE")]
     pub(crate) path: Option<PathBuf>,
 
-    /// Show the fields of tracepoints
+    /// Show tracepoint fields
     #[arg(short = 'v', long, visible_alias = "long-desc")]
     pub(crate) fields: bool,
 

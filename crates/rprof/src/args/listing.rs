@@ -1,4 +1,4 @@
-//! How code is listed.
+//! How to list code.
 
 use super::LookArgs;
 use crate::screen::{Colors, has_boxes};
@@ -7,75 +7,75 @@ use clap::ValueEnum;
 use rprof_annotate::{By, Cells, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
 use std::path::PathBuf;
 
-/// Where `--help` has them.
+/// The headings in `--help`.
 const OUTPUT: &str = "Output";
 const SOURCES: &str = "Source files";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListingArgs {
-    /// What to write [default: text]
+    /// Output format [default: text]
     #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub(crate) format: ListingFormat,
 
-    /// What has rows: instructions, with source lines between them, or lines
+    /// Show one row per instruction, with source lines between them, or one row per source line: instruction or line
     #[arg(help_heading = OUTPUT, long, value_enum, value_name = "ROWS", default_value = "instruction", hide_possible_values = true)]
     by: Rows,
 
-    /// Source lines between instructions (default)
+    /// Show source lines between instructions (default)
     #[arg(help_heading = OUTPUT, long, overrides_with = "no_source")]
     source: bool,
 
-    /// Instructions alone
+    /// Show instructions only
     #[arg(help_heading = OUTPUT, long, overrides_with = "source")]
     no_source: bool,
 
-    /// The bytes of instructions, too
+    /// Also show the raw bytes of instructions
     #[arg(help_heading = OUTPUT, long, overrides_with = "no_asm_raw")]
     asm_raw: bool,
 
-    /// No bytes of instructions (default)
+    /// Do not show the raw bytes of instructions (default)
     #[arg(help_heading = OUTPUT, long, overrides_with = "asm_raw")]
     no_asm_raw: bool,
 
-    /// Numbers of samples instead of percentages in the columns
+    /// Show numbers of samples instead of percentages
     #[arg(help_heading = OUTPUT, short = 'n', long, overrides_with = "show_total_period")]
     show_nr_samples: bool,
 
-    /// What samples stand for (their weight) instead of percentages in the columns
+    /// Show total weights (periods) instead of percentages
     #[arg(help_heading = OUTPUT, long, overrides_with = "show_nr_samples")]
     show_total_period: bool,
 
-    /// Instructions without samples: at most N before and after those that have some [default: all; 10 in functions of
-    /// more than 2000 instructions]
+    /// Show at most N instructions before and after each one with samples [default: all; 10 in functions with more
+    /// than 2000 instructions]
     #[arg(help_heading = OUTPUT, long, value_name = "N", conflicts_with = "full")]
     context: Option<usize>,
 
-    /// All instructions, however many there are
+    /// Show all instructions, however many there are
     #[arg(help_heading = OUTPUT, long)]
     full: bool,
 
-    /// No hottest lines and inlined functions above the code
+    /// Do not show the hottest lines and inlined functions above the code
     #[arg(help_heading = OUTPUT, long)]
     no_summary: bool,
 
     #[command(flatten)]
     pub(crate) look: LookArgs,
 
-    /// Look for source files at B instead of A, which their paths begin with; =B is for relative paths
+    /// Replace the prefix A of source paths with B; =B: prefix for relative paths
     #[arg(help_heading = SOURCES, long, value_name = "A=B", value_parser = parse_prefix)]
     source_prefix: Vec<(String, String)>,
 
-    /// Look for source files below this folder: put it before their absolute paths
-    #[arg(help_heading = SOURCES, long, value_name = "FOLDER")]
+    /// Look for source files below this directory: prepend it to absolute source paths
+    #[arg(help_heading = SOURCES, long, value_name = "DIR")]
     prefix: Option<String>,
 
-    /// Take N folders off before that
+    /// Strip N leading directories before adding --prefix
     #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 0, requires = "prefix")]
     prefix_strip: usize,
 }
 
 impl ListingArgs {
-    /// Refuses what would change nothing in the form that is asked for.
+    /// Refuses flags without effect in the requested format.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let of_code = [
             (self.no_source, "--no-source"),
@@ -107,20 +107,20 @@ impl ListingArgs {
             ListingFormat::Json => {
                 given(&[&of_rows, &of_text[..], &of_screen].concat()).map(|flag| {
                     format!(
-                        "{flag} is for text: --format json has all instructions, lines and numbers"
+                        "{flag} is for text: --format json contains all instructions, lines and numbers"
                     )
                 })
             }
             ListingFormat::Markdown => given(&[&of_text[..], &of_screen].concat()).map(|flag| {
                 format!(
-                    "{flag} is for text: --format markdown has tables and code with percentages"
+                    "{flag} is for text: --format markdown shows tables and code with percentages"
                 )
             }),
             ListingFormat::Text => None,
         };
         let by_line = given(&of_code).filter(|_| self.by == Rows::Line);
         let refused = refused.or_else(|| {
-            by_line.map(|flag| format!("{flag} is for instructions: --by line has none"))
+            by_line.map(|flag| format!("{flag} is for instructions: --by line shows none"))
         });
         refused.map_or(Ok(()), |refused| Err(usage(refused)))
     }
@@ -168,7 +168,7 @@ impl ListingArgs {
         }
     }
 
-    /// Where source files are looked for.
+    /// Where to look for source files.
     pub(crate) fn sources(&self, symfs: Option<PathBuf>) -> SourceSettings {
         SourceSettings {
             symfs,
@@ -182,15 +182,15 @@ impl ListingArgs {
 /// The forms of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListingFormat {
-    /// Columns as perf's, jumps drawn
+    /// perf's columns, with arrows for jumps
     Text,
     /// Instructions, lines, functions and loops with counts
     Json,
-    /// Tables and code for tickets
+    /// Tables and code for issues and tickets
     Markdown,
 }
 
-/// What has rows.
+/// The unit of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     Instruction,
@@ -202,7 +202,7 @@ fn parse_prefix(text: &str) -> Result<(String, String), String> {
         Some((from, to)) if !(from.is_empty() && to.is_empty()) => {
             Ok((from.to_owned(), to.to_owned()))
         }
-        _ => Err("two paths, A=B".to_owned()),
+        _ => Err("expected two paths, A=B".to_owned()),
     }
 }
 

@@ -1,23 +1,23 @@
-//! How text looks: what all tables and listings have.
+//! The look of text: shared by all tables and listings.
 
 use crate::screen::{self, Colors};
 use rprof_profile::text::Fit;
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Output";
 
-/// Of everything that is printed.
+/// For everything that is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LookArgs {
-    /// Only rows, trees and code: no lines about them
+    /// Print only rows, trees and code, no header lines
     #[arg(help_heading = HEADING, short = 'q', long)]
     pub(crate) quiet: bool,
 
-    /// Do not cut what is too long for the terminal
+    /// Do not cut lines to the terminal's width
     #[arg(help_heading = HEADING, long)]
     pub(crate) full_names: bool,
 
-    /// Colours: always, never, or auto: on a terminal
+    /// Use colours: always, never or auto (only on a terminal)
     #[arg(
         help_heading = HEADING,
         long,
@@ -33,16 +33,16 @@ pub(crate) struct LookArgs {
 }
 
 impl LookArgs {
-    /// Columns to fit lines into; `None` where nothing is to be cut.
+    /// Columns that lines must fit into; `None` if lines are not cut.
     pub(crate) fn fit(&self) -> Option<Fit> {
         (!self.full_names).then(screen::fit).flatten()
     }
 }
 
-/// Of tables.
+/// For tables.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// What stands between columns, instead of blanks; a dot stands for it in cells
+    /// Separate columns with TEXT instead of aligning them; in cells, a dot replaces it
     #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
     pub(crate) field_separator: Option<String>,
 
@@ -51,7 +51,7 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// Columns to fit lines into: none where programs read them.
+    /// Columns that lines must fit into; `None` if programs read the output.
     pub(crate) fn fit(&self) -> Option<Fit> {
         self.look.fit().filter(|_| self.field_separator.is_none())
     }
@@ -59,7 +59,7 @@ impl TableArgs {
 
 fn parse_separator(text: &str) -> Result<String, String> {
     match text {
-        "" | "." => Err("a text that is not empty, and no dot".to_owned()),
+        "" | "." => Err("expected a text that is neither empty nor a dot".to_owned()),
         text => Ok(text.to_owned()),
     }
 }

@@ -96,7 +96,7 @@ use std::io::IsTerminal;
 )]
 #[command(
     after_help = "Start with:\n  rprof record -- COMMAND   run COMMAND and sample it into perf.data\n  \
-    rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
+    rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   draw a flame graph"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -107,10 +107,10 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Columns of help where nobody says how many there are.
+    /// Columns of help text if the terminal's width is unknown.
     const WIDTH: usize = 80;
 
-    /// Reads what was typed, beginning with the program's name.
+    /// Parses the command line, starting with the program's name.
     pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
         if !is_width_known() {
@@ -136,51 +136,51 @@ fn is_width_known() -> bool {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a command, or watch what runs, and write samples to perf.data
+    /// Sample a command, or what is already running, into perf.data
     Record(Box<RecordArgs>),
-    /// Count events of a command, of processes or CPUs, without samples
+    /// Count events of a command, processes or CPUs, without sampling
     Stat(StatArgs),
-    /// Count events, and write the counts into a file, too
+    /// Count events, and also write the counts to a file
     #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record")]
     StatRecord(StatArgs),
-    /// Show the counts of a file
+    /// Show the counts in a file
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
-    /// Show where time goes while it goes on: a view that refreshes
+    /// Live profile: show where time goes, refreshed every few seconds
     Top(Box<TopArgs>),
-    /// Show where samples were taken, as a table with call trees
+    /// Show the profile as a table with call trees
     Report(Box<ReportArgs>),
-    /// Walk around in a recording: rows, call trees, flame graph, threads over time
+    /// Browse a recording interactively: tables, call trees, flame graph, threads over time
     #[cfg(feature = "tui")]
     Tui(Box<TuiArgs>),
-    /// Show the instructions and source lines of functions, with what was sampled at each
+    /// Show functions' instructions and source lines, with the samples of each
     Annotate(Box<AnnotateArgs>),
-    /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
+    /// Draw a flame graph (SVG) of a recording, or record a command and draw it
     Flame(Box<FlameArgs>),
-    /// Compare recordings: what changed, and what is noise
+    /// Compare recordings, and tell changes from noise
     Diff(Box<DiffArgs>),
-    /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
+    /// Export to an HTML page, Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
-    /// Print every sample, in order of time, as perf script does
+    /// Print every sample in time order, in perf script's format
     Script(ScriptArgs),
-    /// Print every record of a recording as it is in the file
+    /// Print every record of a recording in file order
     Dump(DumpArgs),
-    /// Show where the names of each binary come from, or why it has none; put names into the file
+    /// Show where each binary's symbols come from, or why they are missing; embed them in the file
     Symbols(SymbolsArgs),
-    /// Show what a recording is: events, machine, how many records of each kind
+    /// Show a summary of a recording: events, machine, number of records of each type
     Info(DumpArgs),
-    /// List the events that this machine has
+    /// List the events available on this machine
     List(ListArgs),
-    /// Show what stands between you and a profile, and the smallest step that would help
+    /// Check whether profiling works here, and how to fix it
     Doctor(DoctorArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(CompletionsArgs),
     /// Show the help of a command, or write man pages
     Help(HelpArgs),
 }
 
 impl Command {
-    /// Whether it waits for others to do something, until a signal ends that.
+    /// Whether the command waits for other processes until a signal ends it.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(
             self,

@@ -7,18 +7,18 @@ use rprof_analysis::{GroupBy, SortMode};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::view::{Columns, Field, SortKey};
 
-/// What is counted.
+/// The options that choose what is counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ModeArgs {
-    /// Count each branch of the samples' branch stacks (default where record -b or -j recorded them)
+    /// Count the branches in the samples' branch stacks (default if recorded with record -b or -j)
     #[arg(short = 'b', long, overrides_with = "no_branch_stack")]
     branch_stack: bool,
 
-    /// Count samples, also where branch stacks were recorded
+    /// Count samples, even if branch stacks were recorded
     #[arg(long, overrides_with = "branch_stack")]
     no_branch_stack: bool,
 
-    /// Weigh samples by what their access to memory cost, and show what it was (record -d -W)
+    /// Weight samples by the cost of their memory access, and show its details (record -d -W)
     #[arg(long, conflicts_with = "branch_stack")]
     mem_mode: bool,
 }
@@ -28,7 +28,7 @@ impl ModeArgs {
     pub(crate) fn mode(self, reader: &Reader) -> Result<SortMode> {
         let mut events = reader.events().iter();
         if self.branch_stack && !events.any(has_branches) {
-            bail!("-b counts branches, and the recording has none: rprof record -b has them");
+            bail!("-b counts branches, but the recording has none: record with rprof record -b");
         }
         if self.mem_mode {
             let has_source =
@@ -36,7 +36,7 @@ impl ModeArgs {
             return match reader.events().iter().any(has_source) {
                 true => Ok(SortMode::Memory),
                 false => bail!(
-                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them"
+                    "--mem-mode shows memory accesses, but the recording has none: record with rprof record -d"
                 ),
             };
         }
@@ -46,7 +46,7 @@ impl ModeArgs {
         })
     }
 
-    /// The keys that rows are of by default; what is not recorded is left out.
+    /// The default sort keys, without those that were not recorded.
     pub(crate) fn default_keys(reader: &Reader, mode: SortMode) -> Vec<SortKey> {
         let keys = match mode {
             SortMode::Normal => SortKey::DEFAULT,
@@ -60,7 +60,7 @@ impl ModeArgs {
         keys.iter().copied().filter(is_recorded).collect()
     }
 
-    /// Refuses columns of branches where samples are counted that have some.
+    /// Refuses branch columns if samples are counted, though they have branch stacks.
     pub(crate) fn check(reader: &Reader, mode: SortMode, columns: &Columns) -> Result<()> {
         let is_of_branches = |field: &&Field| match field {
             Field::Key(SortKey::Dimension(one)) => one.is_of_branches(),
@@ -70,7 +70,7 @@ impl ModeArgs {
             Some(field) if mode != SortMode::Branch && reader.events().iter().any(has_branches) => {
                 let name = field.name();
                 Err(usage(format_args!(
-                    "{name} is of branches, and samples are counted: -b counts branches"
+                    "{name} is a branch column, but samples are counted: use -b to count branches"
                 )))
             }
             _ => Ok(()),
@@ -82,7 +82,7 @@ fn has_branches(event: &RecordedEvent) -> bool {
     event.attr.sample_type.has(SampleType::BRANCH_STACK)
 }
 
-/// Whether branches were asked for by themselves, and not as call stacks or beside stacks that are unwound.
+/// Whether branches were recorded for their own sake, not as call stacks or in addition to unwound stacks.
 fn has_branches_only(reader: &Reader) -> bool {
     let is_plain = |event: &RecordedEvent| {
         let is_stack = event

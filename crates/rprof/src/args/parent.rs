@@ -1,27 +1,27 @@
-//! `--parent`: samples by a caller of theirs.
+//! `--parent`: samples grouped by one of their callers.
 
 use regex_lite::Regex;
 use rprof_profile::view::{Order, SortKey};
 use rprof_profile::{Dimension, Others, Profile};
 
-/// Where `--help` has them.
+/// The heading in `--help`.
 const HEADING: &str = "Filters";
 
-/// Which functions are parents.
+/// Options that define which functions are parents.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ParentArgs {
-    /// Tell rows apart by the caller whose name this regular expression accepts: the first one from where trees begin.
-    /// The sort key parent does so, too
+    /// Group rows by the caller that matches this regular expression: the first match, starting at the root of the
+    /// call trees. Adds the sort key parent
     #[arg(help_heading = HEADING, short = 'p', long, value_name = "REGEX", value_parser = Regex::new)]
     parent: Option<Regex>,
 
-    /// Only samples that have such a caller
+    /// Keep only samples with a caller that matches --parent
     #[arg(help_heading = HEADING, short = 'x', long)]
     exclude_other: bool,
 }
 
 impl ParentArgs {
-    /// perf's expression for the sort key, if there is no other.
+    /// perf's default expression for the sort key.
     const DEFAULT: &str = "^sys_|^do_page_fault";
 
     /// The sort key that `--parent` adds.
@@ -30,17 +30,17 @@ impl ParentArgs {
         self.parent.is_some().then_some(key)
     }
 
-    /// Whether samples are left out.
+    /// Whether samples without a parent are dropped.
     pub(crate) fn is_filter(&self) -> bool {
         self.exclude_other
     }
 
-    /// Whether parents have to be found for rows with these keys.
+    /// Whether rows with these keys need parents.
     pub(crate) fn is_asked(&self, keys: &[SortKey]) -> bool {
         self.exclude_other || keys.contains(&SortKey::Dimension(Dimension::Parent))
     }
 
-    /// Finds the parents of all samples; says if none is left.
+    /// Finds the parents of all samples; returns a warning if no sample is left.
     pub(crate) fn apply(&self, profile: &mut Profile, from: Order) -> Option<String> {
         let default = Regex::new(Self::DEFAULT).ok();
         let names = self.parent.as_ref().or(default.as_ref())?;
@@ -56,7 +56,7 @@ impl ParentArgs {
         profile.find_parents(|name| names.is_match(name), from, others);
         (had_nodes && n_nodes(profile) == 0).then(|| {
             let name = names.as_str();
-            format!("no caller has a name that '{name}' (--parent) accepts: --exclude-other leaves all samples out")
+            format!("no caller matches '{name}' (--parent): --exclude-other drops all samples")
         })
     }
 }

@@ -4,21 +4,21 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, Error, FromArgMatches};
 use std::path::{Path, PathBuf};
 
-/// What `rprof record` and perf write to.
+/// Where `rprof record` and perf write by default.
 const DEFAULT: &str = "perf.data";
 
 /// The path of a recording: a file, a directory, or `-` for standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recording(PathBuf);
 
-/// What can be typed.
+/// The forms in which a recording can be given.
 #[derive(Debug, clap::Args)]
 struct Words {
-    /// Recording to read: a file, a directory, or - for standard input [default: perf.data]
+    /// Recording to read: a file, a directory, or - for stdin [default: perf.data]
     #[arg(value_name = "FILE")]
     plain: Option<PathBuf>,
 
-    /// The same (perf's flag)
+    /// Same as FILE (perf's flag)
     #[arg(short = 'i', long, value_name = "FILE")]
     input: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ impl Recording {
         Self(path.into())
     }
 
-    /// Whether it is read without being named.
+    /// Whether no recording was given, so that the default is read.
     pub(crate) fn is_default(&self) -> bool {
         self.0.as_os_str() == DEFAULT
     }
@@ -49,7 +49,7 @@ impl FromArgMatches for Recording {
             } if plain != input => Err(Error::raw(
                 ErrorKind::ArgumentConflict,
                 format!(
-                    "one recording is read: '{}', or '{}' of -i\n",
+                    "only one recording can be read: either '{}' or -i '{}'\n",
                     plain.display(),
                     input.display()
                 ),
@@ -135,7 +135,7 @@ mod tests {
         let error = paths(&["a", "-i", "b"]).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         let said = error.to_string();
-        assert!(said.contains("'a'") && said.contains("'b' of -i"), "{said}");
+        assert!(said.contains("'a'") && said.contains("-i 'b'"), "{said}");
         assert!(paths(&["a", "b"]).is_err());
     }
 }

@@ -12,14 +12,14 @@ use rprof_report::{Graph, TaskDetail};
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
 pub(crate) struct ReportArgs {
-    /// The first: who reads an argument takes it away.
+    /// Must come first: reading an argument removes it from the matches.
     #[command(flatten)]
     pub(crate) given: Given,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The event that a recording has to have: asked for where an interface was to show it.
+    /// The event that the recording must have; set if `rprof tui` was asked for it.
     #[arg(skip)]
     pub(crate) event: Option<String>,
 
@@ -38,28 +38,28 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
 
-    /// Plain text to stdout (always; for compatibility with perf)
+    /// Print plain text to stdout (always on; for compatibility with perf)
     #[arg(long)]
     pub(crate) stdio: bool,
 
-    /// For compatibility with perf: whose file it is does not matter
+    /// For compatibility with perf: do not check the owner of the file
     #[arg(short = 'f', long, hide = true)]
     pub(crate) force: bool,
 
-    /// A row also counts what it called (default where there are call chains)
+    /// Count callees' samples in each row (default if call chains were recorded)
     #[arg(long, overrides_with = "no_children", conflicts_with = "hierarchy")]
     pub(crate) children: bool,
 
-    /// A row counts only its own samples
+    /// Count only each row's own samples (self)
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
     #[command(flatten)]
     pub(crate) mode: ModeArgs,
 
-    /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
-    /// percent, then how many branches next to each other; function, address or srcline: what nodes stand for; percent,
-    /// period or count. Such as callee,fractal,2
+    /// Set the form of call trees, such as callee,fractal,2: graph, fractal (shares of the caller), flat, folded or
+    /// none; caller or callee; a threshold in percent, then a limit on sibling branches; nodes by function, address or
+    /// srcline; percent, period or count
     #[arg(
         short = 'g',
         long = "call-graph",
@@ -70,11 +70,11 @@ pub(crate) struct ReportArgs {
     )]
     pub(crate) graph: Option<GraphWords>,
 
-    /// Call trees grow from callers: the same as -g caller
+    /// Start call trees with callers: same as -g caller
     #[arg(short = 'G', long)]
     pub(crate) inverted: bool,
 
-    /// Lines of one call tree; the branches beyond are counted in a line
+    /// Print at most this many lines per call tree; a last line counts the omitted branches
     #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
     pub(crate) max_tree_lines: usize,
 
@@ -84,11 +84,11 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) parent: ParentArgs,
 
-    /// Leave out rows below this percentage
+    /// Omit rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_percent)]
     pub(crate) percent_limit: f64,
 
-    /// What percentages are of, with filters
+    /// Base of percentages when filters are used
     #[arg(
         help_heading = "Filters",
         long,
@@ -104,15 +104,15 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
+    /// Show only statistics: samples, losses, and how unwound stacks ended, by binary
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Show only the tasks, below those that made them
+    /// Show only the tasks, as a tree of parents and children
     #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
     tasks: bool,
 
-    /// Show only the tasks, with what they had mapped at last
+    /// Show only the tasks, with their last mappings
     #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
     mmaps: bool,
 
@@ -121,7 +121,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// What of tasks is shown instead of samples, if it is.
+    /// Which task listing to print instead of samples, if any.
     pub(crate) fn tasks(&self) -> Option<TaskDetail> {
         match (self.mmaps, self.tasks) {
             (true, _) => Some(TaskDetail::Mappings),
@@ -134,15 +134,15 @@ impl ReportArgs {
 pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "a percentage from 0 to 100".to_owned())
+    percent.ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// What percentages are of, where a filter leaves samples out.
+/// The base of percentages when filters are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PercentageOf {
-    /// Of all samples
+    /// All samples
     Absolute,
-    /// Of those that are shown
+    /// The samples that pass the filters
     Relative,
 }
 

@@ -23,23 +23,23 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'G', long)]
     pub(crate) hide_call_graph: bool,
 
-    /// Leave out the callers of these functions
+    /// Omit the callers of these functions
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) stop_bt: Vec<String>,
 
-    /// Print times with nanoseconds
+    /// Print times with nanosecond resolution
     #[arg(long)]
     pub(crate) ns: bool,
 
-    /// perf's script to run: there are none here
+    /// perf's script to run: not supported
     #[arg(short = 's', long, value_name = "NAME", hide = true)]
     pub(crate) script: Option<String>,
 
-    /// perf's language to write a script in
+    /// perf's language for generated scripts: not supported
     #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
     pub(crate) gen_script: Option<String>,
 
-    /// Print JSON, a line a sample (docs: crates/script/JSON.md)
+    /// Print JSON, one line per sample (docs: crates/script/JSON.md)
     #[arg(
         long,
         conflicts_with_all = [
@@ -54,15 +54,15 @@ pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
 
-    /// Print times since the line before
+    /// Print times relative to the previous line
     #[arg(long, conflicts_with = "reltime")]
     pub(crate) deltatime: bool,
 
-    /// Print times since the first line
+    /// Print times relative to the first line
     #[arg(long)]
     pub(crate) reltime: bool,
 
-    /// Also print names, starts and ends of tasks (COMM, FORK, EXIT)
+    /// Also print task events: names, starts and exits (COMM, FORK, EXIT)
     #[arg(long)]
     show_task_events: bool,
 
@@ -82,19 +82,19 @@ pub(crate) struct ScriptArgs {
     #[arg(long)]
     show_switch_events: bool,
 
-    /// Also print where records were lost (LOST)
+    /// Also print lost records (LOST)
     #[arg(long)]
     show_lost_events: bool,
 
-    /// Also print BPF programs and kernel symbols that came or went (BPF_EVENT, KSYMBOL)
+    /// Also print loaded and unloaded BPF programs and kernel symbols (BPF_EVENT, KSYMBOL)
     #[arg(long)]
     show_bpf_events: bool,
 
-    /// Also print where the kernel changed its code (TEXT_POKE)
+    /// Also print changes of kernel code (TEXT_POKE)
     #[arg(long)]
     show_text_poke_events: bool,
 
-    /// Also print where rounds end (FINISHED_ROUND): all is in the order of the file then
+    /// Also print ends of rounds (FINISHED_ROUND); prints everything in file order
     #[arg(long)]
     show_round_events: bool,
 }
@@ -126,9 +126,9 @@ impl ScriptArgs {
 fn fields_help() -> String {
     let names: Vec<&str> = rprof_script::field_names().collect();
     format!(
-        "Fields to print, or with + and - fields to add to and remove from the default: {} \
-         (stackend: why a stack that was unwound is not complete). With hw:, sw:, trace:, raw: or \
-         break: in front: for such events only. May be repeated: each changes the ones before",
+        "Print these fields; with a leading + or -, add to or remove from the defaults: {} (stackend: why an \
+         unwound stack is incomplete). A prefix hw:, sw:, trace:, raw: or break: applies to events of that type \
+         only. May be repeated: each one changes the ones before",
         names.join(", ")
     )
 }

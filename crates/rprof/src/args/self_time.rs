@@ -1,8 +1,8 @@
-//! Whose self time inlined code is.
+//! Which function gets the self time of inlined code.
 
 use rprof_profile::SelfTime;
 
-/// The same for all that have rows.
+/// Shared by all commands that print rows.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SelfTimeArgs {
     /// Count samples in inlined code as self time of the symbol it was inlined into, as perf does, not of the inlined

@@ -1,4 +1,4 @@
-//! Where names come from: options of all that show them.
+//! Where symbols come from: options of all commands that show names.
 
 use crate::say;
 use rprof_locate::{Debuginfod, DebuginfodSettings, Locator};
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Look for binaries below this folder
+    /// Look for binaries below this directory
     #[arg(long, value_name = "DIR")]
     symfs: Option<PathBuf>,
 
-    /// The recorded kernel's vmlinux, with or without debug information
+    /// Use this vmlinux of the recorded kernel, with or without debug information
     #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
 
-    /// The recorded kernel's list of symbols, a copy of /proc/kallsyms
+    /// Use this copy of the recorded kernel's /proc/kallsyms
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
 
-    /// Wait at most this many seconds for debug files from servers (DEBUGINFOD_URLS) [default: 1.5]
+    /// Wait at most this long for debug files from debuginfod servers (DEBUGINFOD_URLS) [default: 1.5]
     #[arg(long, value_name = "SECONDS", value_parser = parse_wait)]
     debuginfod_wait: Option<Duration>,
 
-    /// Ask no servers for debug files
+    /// Do not ask debuginfod servers for debug files
     #[arg(long, conflicts_with = "debuginfod_wait")]
     no_debuginfod: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct SourceArgs {
 fn parse_wait(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.parse().ok();
     let wait = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    wait.ok_or_else(|| "a number of seconds".to_owned())
+    wait.ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 impl SourceArgs {
@@ -48,7 +48,7 @@ impl SourceArgs {
         }
     }
 
-    /// The folder with the files of the recorded machine.
+    /// The directory with the files of the recorded machine.
     pub(crate) fn symfs(&self) -> Option<PathBuf> {
         self.symfs.clone()
     }

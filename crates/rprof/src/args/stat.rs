@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `stat record` and `stat report`, as one word each: what follows `stat` is a command otherwise.
+/// `stat record` and `stat report` as single words: otherwise they would be the command to run.
 pub(super) const STAT_RECORD: &str = "stat-record";
 pub(super) const STAT_REPORT: &str = "stat-report";
 
-/// The words with these two as one.
+/// Joins these two words.
 pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().collect();
     let is = |at: usize, word: &str| words.get(at).is_some_and(|is| is == word);
@@ -24,15 +24,15 @@ pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsSt
     words
 }
 
-/// What to count, of whom, and how to write it.
+/// The arguments of `rprof stat`.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 #[command(
     after_help = "rprof stat record [OPTIONS] [COMMAND]  also writes the counts to a file (-o) [default: perf.data]\n\
-    rprof stat report [FILE]               shows those of a file again"
+    rprof stat report [FILE]               shows the counts of a file again"
 )]
 pub(crate) struct StatArgs {
-    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    /// Command to run, with its arguments: starts at the first word that is not a flag, or after --
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 
@@ -52,7 +52,7 @@ pub(crate) struct StatArgs {
     pub(crate) output: CountOutputArgs,
 }
 
-/// What is counted.
+/// The events to count.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct CountedArgs {
@@ -60,16 +60,17 @@ pub(crate) struct CountedArgs {
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
 
-    /// Events, as for rprof record: names, groups {a,b}, modifiers [default: perf's set]
+    /// Count these events, written as for rprof record: names, groups {a,b}, modifiers [default: perf's default
+    /// events]
     #[arg(short = 'e', long = "event", value_name = "EVENTS")]
     pub(crate) events: Vec<String>,
 
-    /// Metrics: NAME=EXPRESSION over counts of events (+ - * /, min, max, d_ratio, a if b else c), or a file
-    /// with one a line
+    /// Compute metrics: NAME=EXPRESSION over event counts (+ - * /, min, max, d_ratio, a if b else c), or a file with
+    /// one per line
     #[arg(short = 'M', long, value_name = "METRIC", conflicts_with = "null")]
     pub(crate) metrics: Vec<String>,
 
-    /// Where the slots of the pipeline went, on processors that count them
+    /// Show where pipeline slots were spent (top-down analysis), on processors that count them
     #[arg(long, conflicts_with_all = ["null", "events", "metrics"])]
     pub(crate) topdown: bool,
 
@@ -77,44 +78,45 @@ pub(crate) struct CountedArgs {
     #[arg(long, value_name = "N", requires = "topdown", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) td_level: Option<u8>,
 
-    /// Count all events together, as one group
+    /// Put all events into one group
     #[arg(short = 'g', long)]
     pub(crate) group: bool,
 
-    /// More events, beside -e, too: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
+    /// Count more events, in addition to -e, too: -d data caches, -dd also instruction caches and TLBs, -ddd also
+    /// prefetches
     #[arg(short = 'd', long, action = ArgAction::Count)]
     pub(crate) detailed: u8,
 
-    /// Count nothing: only times
+    /// Count no events, only times
     #[arg(short = 'n', long, conflicts_with_all = ["events", "detailed"])]
     pub(crate) null: bool,
 
-    /// Only in user code
+    /// Count in user space only
     #[arg(long, conflicts_with = "all_kernel")]
     pub(crate) all_user: bool,
 
-    /// Only in the kernel
+    /// Count in the kernel only
     #[arg(long)]
     pub(crate) all_kernel: bool,
 
-    /// Do not scale counts of events that took turns
+    /// Do not scale the counts of multiplexed events
     #[arg(long, overrides_with = "scale")]
     pub(crate) no_scale: bool,
 
-    /// Scale them (default)
+    /// Scale the counts of multiplexed events (default)
     #[arg(long)]
     pub(crate) scale: bool,
 }
 
-/// Whose events are counted.
+/// The targets to count for.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
 pub(crate) struct CountTargetArgs {
-    /// Everything on all CPUs (also without a command)
+    /// Count everything on all CPUs (also without a command)
     #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
     pub(crate) all_cpus: bool,
 
-    /// Processes, by id
+    /// Count events of these processes, by id
     #[arg(
         short = 'p',
         long,
@@ -124,19 +126,19 @@ pub(crate) struct CountTargetArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
-    /// With -p: also the child processes that run already, and their children
+    /// With -p, also count their child processes that are already running, recursively
     #[arg(long, requires = "pid", conflicts_with = "tid")]
     pub(crate) children: bool,
 
-    /// Threads, by id
+    /// Count events of these threads, by id
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 
-    /// Only on these CPUs, such as 0-3,8; without -p or -t: all that runs there
+    /// Count only on these CPUs, such as 0-3,8; without -p or -t, count everything on them
     #[arg(short = 'C', long, value_name = "CPUS")]
     pub(crate) cpu: Option<String>,
 
-    /// The nth event of the nth control group; one group is of all events
+    /// Count the nth event in the nth control group; a single group applies to all events
     #[arg(
         short = 'G',
         long,
@@ -146,20 +148,20 @@ pub(crate) struct CountTargetArgs {
     )]
     pub(crate) cgroup: Vec<String>,
 
-    /// All events, of each of these control groups
+    /// Count all events in each of these control groups
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with_all = ["pid", "tid"])]
     pub(crate) for_each_cgroup: Vec<String>,
 
-    /// Leave out what is started later
+    /// Do not inherit: child tasks are not counted
     #[arg(short = 'i', long)]
     pub(crate) no_inherit: bool,
 }
 
-/// How long, and how often.
+/// Runs, intervals and times.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs and times")]
 pub(crate) struct RunArgs {
-    /// Run the command N times, and show means with their errors; 0 until it is stopped
+    /// Run the command N times, and show means with standard errors; 0: until interrupted
     #[arg(
         short = 'r',
         long,
@@ -169,79 +171,79 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) repeat: u32,
 
-    /// With -r: the time of each run
+    /// With -r, show the time of each run
     #[arg(long)]
     pub(crate) table: bool,
 
-    /// Begin this many milliseconds after the start (-1: once --control says so)
+    /// Start counting after MS milliseconds (-1: when --control enables it)
     #[arg(short = 'D', long, value_name = "MS", value_parser = parse_delay, allow_hyphen_values = true)]
     pub(crate) delay: Option<CountDelay>,
 
-    /// Obey words on a FIFO or a descriptor (enable [EVENT], disable [EVENT], ping, stop), and answer
+    /// Take commands (enable [EVENT], disable [EVENT], ping, stop) from a FIFO or file descriptor, and acknowledge
     /// each with "ack" on another: fifo:PATH[,PATH] or fd:N[,N]
     #[arg(long, value_name = "HOW", value_parser = super::parse_control)]
     pub(crate) control: Option<ControlPipes>,
 
-    /// Write counts every N milliseconds
+    /// Print counts every MS milliseconds
     #[arg(short = 'I', long, value_name = "MS", value_parser = parse_some_ms)]
     pub(crate) interval_print: Option<Duration>,
 
-    /// With -I: end after N intervals
+    /// With -I, stop after N intervals
     #[arg(long, value_name = "N", requires = "interval_print", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) interval_count: Option<u32>,
 
-    /// With -I: also the sums of all, at the end
+    /// With -I, also print totals at the end
     #[arg(long, requires = "interval_print")]
     pub(crate) summary: bool,
 
-    /// End after this many milliseconds, and end the command
+    /// Stop after MS milliseconds, and end the command
     #[arg(long, value_name = "MS", value_parser = parse_some_ms)]
     pub(crate) timeout: Option<Duration>,
 }
 
-/// What counts are added up.
+/// Aggregation of counts.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Sums")]
+#[command(next_help_heading = "Aggregation")]
 #[group(id = "sums", multiple = false)]
 pub(crate) struct SumArgs {
-    /// Each CPU by itself
+    /// Show counts per CPU
     #[arg(short = 'A', long, visible_alias = "per-cpu")]
     pub(crate) no_aggr: bool,
 
-    /// By thread
+    /// Aggregate counts per thread
     #[arg(long)]
     pub(crate) per_thread: bool,
 
-    /// By physical core
+    /// Aggregate counts per physical core
     #[arg(long)]
     pub(crate) per_core: bool,
 
-    /// By die
+    /// Aggregate counts per die
     #[arg(long)]
     pub(crate) per_die: bool,
 
-    /// By socket
+    /// Aggregate counts per socket
     #[arg(long)]
     pub(crate) per_socket: bool,
 
-    /// By NUMA node
+    /// Aggregate counts per NUMA node
     #[arg(long)]
     pub(crate) per_node: bool,
 }
 
-/// How it is written.
+/// Output options.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CountOutputArgs {
-    /// Fields with this between them, as perf stat -x
+    /// Print fields separated by SEP, as perf stat -x
     #[arg(short = 'x', long, value_name = "SEP", conflicts_with = "json_output")]
     pub(crate) field_separator: Option<String>,
 
-    /// An object a line, as perf stat -j
+    /// Print JSON, one object per line, as perf stat -j
     #[arg(short = 'j', long, visible_alias = "json")]
     pub(crate) json_output: bool,
 
-    /// Into this file [default: standard error]
+    /// Output file [default: stderr]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -249,20 +251,20 @@ pub(crate) struct CountOutputArgs {
     #[arg(long, requires = "output")]
     pub(crate) append: bool,
 
-    /// No counts: only what is computed from them
+    /// Print only metrics computed from counts, not the counts
     #[arg(long)]
     pub(crate) metric_only: bool,
 
-    /// Large numbers have commas (default)
+    /// Print large numbers with commas (default)
     #[arg(short = 'B', long, overrides_with = "no_big_num")]
     pub(crate) big_num: bool,
 
-    /// Large numbers have none
+    /// Print large numbers without commas
     #[arg(long)]
     pub(crate) no_big_num: bool,
 }
 
-/// A file of counts, and how to show it.
+/// The arguments of `rprof stat report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatReportArgs {
     #[command(flatten)]
@@ -271,15 +273,15 @@ pub(crate) struct StatReportArgs {
     #[command(flatten)]
     pub(crate) limits: super::LimitArgs,
 
-    /// Each CPU by itself
+    /// Show counts per CPU
     #[arg(short = 'A', long, conflicts_with_all = ["per_thread", "global"])]
     pub(crate) no_aggr: bool,
 
-    /// By thread
+    /// Aggregate counts per thread
     #[arg(long, conflicts_with = "global")]
     pub(crate) per_thread: bool,
 
-    /// All together
+    /// Show one total for all threads and CPUs
     #[arg(long)]
     pub(crate) global: bool,
 
@@ -306,13 +308,13 @@ fn parse_delay(text: &str) -> Result<CountDelay, String> {
 fn parse_ms(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(ms) => Ok(Duration::from_millis(ms)),
-        Err(_) => Err("a number of milliseconds".to_owned()),
+        Err(_) => Err("expected a number of milliseconds".to_owned()),
     }
 }
 
 fn parse_some_ms(text: &str) -> Result<Duration, String> {
     let some = parse_ms(text).ok().filter(|span| !span.is_zero());
-    some.ok_or_else(|| "a number of milliseconds, at least 1".to_owned())
+    some.ok_or_else(|| "expected a number of milliseconds, at least 1".to_owned())
 }
 
 #[cfg(test)]

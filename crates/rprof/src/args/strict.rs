@@ -1,4 +1,4 @@
-//! A profile that is not good as an exit code.
+//! `--strict`: the exit status reports a poor profile.
 
 use rprof_base::Share;
 use rprof_profile::Quality;
@@ -17,7 +17,7 @@ fn help() -> String {
     ]
     .map(Share::percent);
     format!(
-        "Exit with 1 after the output if the profile is not good: more than {lost} % of the samples lost, \
+        "Exit with status 1 after the output if the profile is poor: more than {lost} % of the samples lost, \
          {truncated} % of the stacks truncated or {unnamed} % without names, or sampling throttled"
     )
 }

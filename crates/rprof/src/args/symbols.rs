@@ -19,7 +19,7 @@ pub(crate) struct SymbolsArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Also images that no sample hit
+    /// Also show binaries without samples
     #[arg(long, conflicts_with = "embed")]
     pub(crate) all: bool,
 
@@ -27,11 +27,11 @@ pub(crate) struct SymbolsArgs {
     #[arg(long, conflicts_with = "embed")]
     pub(crate) json: bool,
 
-    /// Put the names of all sampled code into the recording: it opens anywhere with its names
+    /// Embed the symbols of all sampled code in the recording, so that it can be read on any machine
     #[arg(long)]
     pub(crate) embed: bool,
 
-    /// Write a new file with the names: also for recordings from pipes and truncated ones
+    /// Write a new file with the symbols, also for truncated recordings and recordings from pipes
     #[arg(short = 'o', long, value_name = "FILE", requires = "embed")]
     pub(crate) output: Option<PathBuf>,
 

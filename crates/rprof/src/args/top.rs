@@ -1,4 +1,4 @@
-//! The arguments of `top`: whom and what as of `record`, and what is shown as of perf top.
+//! The arguments of `top`: targets and events as in `record`, display options as in perf top.
 
 use super::examples;
 use super::record::{
@@ -13,11 +13,11 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true, after_help = examples::of_top())]
 pub(crate) struct TopArgs {
-    /// Print only what went wrong
+    /// Print only warnings and errors
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
 
-    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    /// Command to run, with its arguments: starts at the first word that is not a flag, or after --
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
@@ -32,7 +32,7 @@ pub(crate) struct TopArgs {
     #[arg(help_heading = CALL_CHAINS, short = 'g', overrides_with = "call_graph")]
     callers: bool,
 
-    /// How to record callers: auto, dwarf[,BYTES], fp, lbr or none
+    /// Record callers in this way: auto, dwarf[,BYTES], fp, lbr or none
     #[arg(
         help_heading = CALL_CHAINS,
         long,
@@ -55,7 +55,7 @@ pub(crate) struct TopArgs {
 
 const CALL_CHAINS: &str = "Call chains";
 
-/// What is shown, and how often.
+/// Display options.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Display")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -71,35 +71,35 @@ pub(crate) struct TopViewArgs {
     )]
     pub(crate) delay: Duration,
 
-    /// How many of the last seconds count, or all: since the start
+    /// Show samples of the last SECONDS, or all since the start (all)
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_window, allow_negative_numbers = true)]
     pub(crate) window: TopWindow,
 
-    /// Each refresh counts for itself: the same as a window of one
+    /// Start each refresh from zero: show only the samples since the previous one
     #[arg(short = 'z', long, conflicts_with = "window")]
     pub(crate) zero: bool,
 
-    /// Print tables, one after each refresh, also on a terminal
+    /// Print a table at each refresh, even on a terminal
     #[arg(long)]
     pub(crate) stdio: bool,
 
-    /// Print one table, after the first refresh, and end: for scripts
+    /// Print one table at the first refresh, then exit: for scripts
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// At the end, write the samples that count as a recording (an older one is kept as NAME.old)
+    /// Write the shown samples to a recording at exit (an existing file is renamed to NAME.old)
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
 
-    /// Rows of a table, at most [default: what the terminal has room for, else 40]
+    /// Print at most this many rows [default: as many as fit on the terminal, else 40]
     #[arg(short = 'E', long, value_name = "ROWS")]
     pub(crate) entries: Option<usize>,
 
-    /// What rows are: comm, dso, sym [default: comm,dso,sym]
+    /// Group rows by these keys: comm, dso, sym [default: comm,dso,sym]
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', value_parser = parse_key)]
     pub(crate) sort: Vec<SortKey>,
 
-    /// Count only the own samples of functions, not those of what they called
+    /// Count only functions' own samples (self), not their callees'
     #[arg(long)]
     pub(crate) no_children: bool,
 
@@ -107,11 +107,11 @@ pub(crate) struct TopViewArgs {
     #[arg(short = 'n', long)]
     pub(crate) show_nr_samples: bool,
 
-    /// Leave out rows below this percentage
+    /// Omit rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) percent_limit: f64,
 
-    /// Leave out the kernel: only samples of user space are taken
+    /// Sample user space only
     #[arg(
         short = 'K',
         long = "hide_kernel_symbols",
@@ -119,7 +119,7 @@ pub(crate) struct TopViewArgs {
     )]
     pub(crate) hide_kernel: bool,
 
-    /// Leave out user space: only samples of the kernel are taken
+    /// Sample the kernel only
     #[arg(
         short = 'U',
         long = "hide_user_symbols",
@@ -128,23 +128,23 @@ pub(crate) struct TopViewArgs {
     )]
     pub(crate) hide_user: bool,
 
-    /// No samples of idle CPUs (swapper)
+    /// Drop samples of idle CPUs (swapper)
     #[arg(long)]
     pub(crate) no_idle: bool,
 
-    /// Inlined functions as rows of their own: takes time where programs have debug information
+    /// Show inlined functions as separate rows: slow for programs with debug information
     #[arg(long)]
     pub(crate) inline: bool,
 
-    /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
+    /// Size of each CPU's ring buffer: pages (a power of two), or a size with a unit, such as 512K
     #[arg(short = 'm', long, value_name = "PAGES", allow_negative_numbers = true)]
     mmap_pages: Option<String>,
 }
 
-/// What counts.
+/// The samples that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TopWindow {
-    /// The last part of the time.
+    /// The most recent samples, of this duration.
     Last(Duration),
     /// Everything since the start.
     All,
@@ -155,7 +155,7 @@ fn parse_window(text: &str) -> Result<TopWindow, String> {
         "all" => Ok(TopWindow::All),
         text => match numbers::seconds(text) {
             Ok(time) => Ok(TopWindow::Last(time)),
-            Err(why) => Err(format!("{why}; or all")),
+            Err(why) => Err(format!("{why}, or all")),
         },
     }
 }
@@ -163,11 +163,11 @@ fn parse_window(text: &str) -> Result<TopWindow, String> {
 fn parse_key(word: &str) -> Result<SortKey, String> {
     let key = SortKey::parse(word.trim());
     let known = key.filter(|key| SortKey::DEFAULT.contains(key));
-    known.ok_or_else(|| "one of comm, dso, sym".to_owned())
+    known.ok_or_else(|| "expected one of comm, dso, sym".to_owned())
 }
 
 impl TopArgs {
-    /// What `rprof record` would get.
+    /// The arguments that `rprof record` would get.
     pub(crate) fn record(self) -> Result<RecordArgs, Error> {
         let record = RecordArgs::augment_args(clap::Command::new("record"));
         let matches = record.try_get_matches_from(["record"])?;
@@ -188,7 +188,7 @@ impl TopArgs {
 }
 
 impl TopViewArgs {
-    /// How many refreshes count.
+    /// Number of refreshes in the window.
     pub(crate) fn n_parts(&self) -> usize {
         match self.window {
             _ if self.zero => 1,

@@ -16,19 +16,19 @@ pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// What rows are grouped by, separated by commas: comm, dso, sym; o chooses others
+    /// Group rows by these keys, separated by commas: comm, dso, sym; press o to change
     #[arg(short = 's', long, value_name = "KEYS", default_value = "comm,dso,sym", value_parser = parse_keys)]
     sort: SortKeys,
 
-    /// A row also counts what it called (default where there are call chains)
+    /// Count callees' samples in each row (default if call chains were recorded)
     #[arg(long, overrides_with = "no_children")]
     children: bool,
 
-    /// A row counts only its own samples
+    /// Count only each row's own samples (self)
     #[arg(long, overrides_with = "children")]
     no_children: bool,
 
-    /// Event to begin with, of a recording with several [default: the first]; Tab shows the others
+    /// Event to show first, if the recording has several [default: the first]; Tab switches events
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 }
@@ -45,7 +45,7 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
             Some(key) => keys.push(key),
             None => {
                 return Err(
-                    "comm, dso and sym, separated by commas (rprof report has others)".to_owned(),
+                    "expected comm, dso and sym, separated by commas (rprof report supports more keys)".to_owned(),
                 );
             }
         }
@@ -54,7 +54,7 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
 }
 
 impl TuiArgs {
-    /// As the arguments of `rprof report`, which shows all events.
+    /// The same as arguments of `rprof report`, which shows all events.
     pub(crate) fn into_report(self) -> anyhow::Result<ReportArgs> {
         let mut words = vec!["rprof".to_owned(), "report".to_owned()];
         let SortKeys(keys) = self.sort;
@@ -74,12 +74,12 @@ impl TuiArgs {
         }
     }
 
-    /// What rows are grouped by.
+    /// The sort keys that group rows.
     pub(crate) fn keys(&self) -> Vec<SortKey> {
         self.sort.0.clone()
     }
 
-    /// What rows count.
+    /// Whether rows count total or self.
     pub(crate) fn weighing(&self, has_call_chains: bool) -> Weighing {
         match self.no_children || !has_call_chains {
             true => Weighing::Own,

@@ -16,25 +16,25 @@ use rprof_report::{DifferentialOptions, Drawn, Error, FlameOptions, write_differ
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a recording is compared with.
+/// The recording before.
 pub(super) struct Before {
     path: PathBuf,
     profile: Profile,
     run: NamedRun,
 }
 
-/// The recording that is compared with one before.
+/// The recording after.
 pub(super) struct After<'a> {
-    /// What was counted, folded.
+    /// The counted stacks, folded.
     pub(super) profile: &'a Profile,
     /// The event that is drawn.
     pub(super) event: &'a EventProfile,
-    /// The recording as `rprof diff` has it.
+    /// The recording as read by `rprof diff`.
     pub(super) run: NamedRun,
 }
 
 impl Before {
-    /// Reads it as the recording after is read.
+    /// Reads it in the same way as the recording after.
     pub(super) fn load(
         path: &Path,
         (input, fold): (&InputArgs, &FoldArgs),
@@ -59,17 +59,17 @@ impl Before {
         })
     }
 
-    /// What it is called.
+    /// Its name in messages.
     pub(super) fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// What it has.
+    /// Its profile.
     pub(super) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Both recordings, for what is beyond noise.
+    /// Both recordings, to test which changes are significant.
     pub(super) fn with(&self, after: NamedRun) -> Recordings {
         Recordings {
             before: vec![self.run.clone()],
@@ -99,7 +99,7 @@ impl Before {
             let common: Vec<String> = common.map(|event| event.name.to_string()).collect();
             match common.is_empty() {
                 true => bail!(
-                    "no event to compare: {path} has {}, the recording after it has {}",
+                    "no common event to compare: {path} has {}, the recording after it has {}",
                     names(&self.profile),
                     names(after)
                 ),
@@ -112,7 +112,7 @@ impl Before {
         };
         if before.name.raw() != event.name.raw() {
             say::warning(format_args!(
-                "{} is compared with {} of {path}",
+                "comparing {} with {} of {path}",
                 event.name, before.name
             ));
         }
@@ -135,7 +135,7 @@ impl Before {
         say::loss(before);
         if let Some((before, after)) = tree.renamed_program() {
             say::line(format_args!(
-                "{before} is taken for {after}: the recorded program"
+                "comparing {before} with {after}: the recorded programs"
             ));
         }
         Ok(tree)
@@ -199,7 +199,9 @@ impl Before {
             sure: compared.changes(event.name.raw(), event.kind),
         };
         match args.fold.has(Fold::Modules) {
-            true => say::line("grey: frames of whole images are not tested (--fold modules)"),
+            true => say::line(
+                "grey: frames of whole binaries are not tested for significance (--fold modules)",
+            ),
             false => sure::say_if_none(&options.sure),
         }
         let mut drawn = Drawn::default();

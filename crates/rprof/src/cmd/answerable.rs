@@ -19,8 +19,8 @@ pub(super) fn check(
     let has_parents = keys.contains(&SortKey::Dimension(Dimension::Parent));
     if args.children && (mode != SortMode::Normal || args.columns.are_of_own_samples()) {
         return Err(usage(
-            "--children counts callers: rows of branches, of accesses to memory, of addr, dso_size, symbol_size, \
-             symbol_start and symoff count only their own samples",
+            "--children needs callers: rows of branches, memory accesses, addr, dso_size, symbol_size, symbol_start \
+             and symoff count only their own samples",
         ));
     }
     callers(args, (reader, mode), has_parents)
@@ -44,10 +44,10 @@ fn callers(
     };
     match mode {
         _ if !reader.has_call_chains() => Err(usage(format_args!(
-            "{flag} is of callers, and the recording has no call chains: rprof record -g has them"
+            "{flag} needs callers, but the recording has no call chains: record with rprof record -g"
         ))),
         SortMode::Branch => Err(usage(format_args!(
-            "{flag} is of callers of samples, and branches are counted: --no-branch-stack counts samples"
+            "{flag} needs the callers of samples, but branches are counted: use --no-branch-stack to count samples"
         ))),
         SortMode::Normal | SortMode::Memory => Ok(()),
     }

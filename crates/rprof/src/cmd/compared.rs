@@ -33,7 +33,7 @@ pub(super) fn compared(
             continue;
         }
         if let Some(other) = other.filter(|other| other.name.raw() != event.name.raw()) {
-            notes.push(format!("{} is compared with {}", event.name, other.name));
+            notes.push(format!("comparing {} with {}", event.name, other.name));
         }
         let after = NamedEvent {
             name: name.clone(),

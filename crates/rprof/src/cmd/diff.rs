@@ -68,7 +68,7 @@ fn check_conditions(args: &DiffArgs) -> Result<()> {
     let is_of_children = |condition: &&Condition| matches!(condition.subject, Subject::Children(_));
     match args.fail_if.iter().find(is_of_children) {
         Some(condition) if args.no_children => Err(usage(format_args!(
-            "--fail-if '{}' is of what is called, which --no-children leaves out: sym:NAME is of own samples",
+            "--fail-if '{}' needs callees, which --no-children omits: use sym:NAME for own samples",
             printable(&condition.text)
         ))),
         _ => Ok(()),

@@ -24,7 +24,7 @@ pub(super) struct DiffTrees {
 fn single(paths: &[PathBuf]) -> Result<&Path> {
     match paths {
         [one] => Ok(one),
-        _ => Err(usage("-g: trees are of one recording a side")),
+        _ => Err(usage("-g needs exactly one recording per side")),
     }
 }
 
@@ -38,7 +38,7 @@ impl DiffTrees {
             return Ok(None);
         }
         if args.format != DiffFormat::Text {
-            return Err(usage("-g: trees are text; leave --format out"));
+            return Err(usage("-g prints text: leave out --format"));
         }
         let (before, after) = (single(before)?, single(after)?);
         Ok(Some(Self {
@@ -83,7 +83,7 @@ fn side<'a>((path, profile): &'a (String, Profile), event: &str) -> Result<Named
     };
     match one.has_chains() {
         true => Ok(one),
-        false => bail!("-g: {path} has no call chains of '{event}': rprof record -g"),
+        false => bail!("-g: {path} has no call chains for '{event}': record with rprof record -g"),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let format = format_of(args, output)?;
     let is_compressed = is_compressed(format, output);
     if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
-        let why = "compressed output is not for a terminal: give a file with -o";
+        let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
     let reader = open(args.input.recording.path(), args.input.limits())?;
@@ -120,7 +120,7 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
     let format = match (args.format, output) {
         (Some(format), _) => format,
         (None, None) => {
-            let why = format_args!("say what to write: --format {known}, or a file with -o");
+            let why = format_args!("no output format: use --format {known}, or a file with -o");
             return Err(usage(why));
         }
         (None, Some(path)) => {
@@ -130,22 +130,25 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
                 Some(&(_, format)) => format,
                 None => {
                     let why =
-                        format_args!("'{name}' does not tell the format: say --format {known}");
+                        format_args!("cannot tell the format from '{name}': use --format {known}");
                     return Err(usage(why));
                 }
             }
         }
     };
     if args.event.is_some() && format != ExportFormat::Folded {
-        let why = "--event is for folded stacks: the other formats have all events";
+        let why = "--event is for folded stacks: other formats contain all events";
         return Err(usage(why));
     }
     if args.against.is_some() && format != ExportFormat::Html {
-        return Err(usage("--against makes a page: export -o FILE.html"));
+        return Err(usage(
+            "--against writes an HTML page: use export -o FILE.html",
+        ));
     }
     let is_counted = matches!(format, ExportFormat::Folded | ExportFormat::Json);
     if args.fold.is_asked() && !is_counted && args.against.is_none() {
-        let why = "--fold and --ignore-callees are for folded stacks, JSON and --against: all else has every sample";
+        let why = "--fold and --ignore-callees are for folded stacks, JSON and --against: other formats contain \
+            every sample";
         return Err(usage(why));
     }
     Ok(format)

@@ -140,13 +140,11 @@ fn output_of(args: &FlameArgs) -> Result<Option<&Path>> {
     let has_command = args.command.is_given();
     match args.output.as_deref() {
         Some(path) if path != Path::new("-") => Ok(Some(path)),
-        Some(_) if has_command => Err(usage(
-            "standard output is the command's: give another file with -o",
-        )),
-        Some(_) if args.open => Err(usage("--open opens a file: give one with -o")),
-        None if args.folded && has_command => Err(usage(
-            "standard output is the command's: give a file for the stacks with -o",
-        )),
+        Some(_) if has_command => Err(usage("the command uses stdout: use another file with -o")),
+        Some(_) if args.open => Err(usage("--open needs a file: use -o FILE")),
+        None if args.folded && has_command => {
+            Err(usage("the command uses stdout: use -o FILE for the stacks"))
+        }
         None if !args.folded && (has_command || args.open || io::stdout().is_terminal()) => {
             Ok(Some(Path::new(DEFAULT)))
         }
@@ -182,7 +180,7 @@ fn read_samples(reader: &Reader, options: &Options) -> Result<SampledProfile> {
     let sampled = load_samples(reader, options, &mut |share| progress.show(share))?;
     match sampled.has_times || sampled.samples.is_empty() {
         true => Ok(sampled),
-        false => bail!("the recording has no times, which --flamechart needs: record with -T"),
+        false => bail!("--flamechart needs times, but the recording has none: record with -T"),
     }
 }
 
@@ -226,7 +224,7 @@ fn draw(
 fn say_left_out(drawn: Drawn) {
     if drawn.left_out > 0 {
         say::line(format_args!(
-            "not drawn: {} narrower than {} % (--min-width 0 draws all)",
+            "not drawn: {} narrower than {} % (use --min-width 0 to draw all)",
             Counted::new(drawn.left_out, "frame", "frames"),
             drawn.least_width.percent(),
         ));

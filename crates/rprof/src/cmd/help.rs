@@ -24,7 +24,7 @@ pub(crate) fn run(args: &HelpArgs) -> Result<ExitCode> {
         man_pages::write(&rprof, folder)?;
     } else {
         return Err(usage(
-            "--man=DIR writes the pages of all commands: leave the command out",
+            "--man=DIR writes the man pages of all commands: leave out the command",
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -44,6 +44,6 @@ fn help(command: &[String]) -> ExitCode {
 fn found<'c>(rprof: &'c Command, words: &[String]) -> Result<&'c Command> {
     words.iter().try_fold(rprof, |above, word| {
         let command = above.find_subcommand(word);
-        command.ok_or_else(|| usage(format_args!("no command '{word}': rprof --help lists all")))
+        command.ok_or_else(|| usage(format_args!("unknown command '{word}': see rprof --help")))
     })
 }

@@ -1,4 +1,4 @@
-//! What to do about samples of CPUs that have nothing to do.
+//! A hint on samples of idle CPUs.
 
 use rprof_base::Share;
 use rprof_profile::Profile;
@@ -6,7 +6,7 @@ use rprof_profile::Profile;
 /// The name of the idle tasks.
 const IDLE: &str = "swapper";
 
-/// A hint, if most samples are of idle CPUs.
+/// The hint, if most samples are from idle CPUs.
 pub(crate) fn hint(profile: &Profile) -> Option<String> {
     let (mut idle, mut all) = (0u64, 0u64);
     for event in &profile.events {
@@ -23,7 +23,7 @@ pub(crate) fn hint(profile: &Profile) -> Option<String> {
     (idle > all / 2).then(|| {
         let share = Share::of(idle, all).percent();
         format!(
-            "hint: {share:.0} % of the samples are of idle CPUs ({IDLE}): --no-idle leaves them out"
+            "hint: {share:.0} % of the samples are from idle CPUs ({IDLE}): use --no-idle to drop them"
         )
     })
 }
@@ -42,7 +42,7 @@ mod tests {
             group.comm = idle;
         }
         let said =
-            "hint: 100 % of the samples are of idle CPUs (swapper): --no-idle leaves them out";
+            "hint: 100 % of the samples are from idle CPUs (swapper): use --no-idle to drop them";
         assert_eq!(hint(&profile).as_deref(), Some(said));
         profile.events[0].samples = 4;
         assert_eq!(hint(&profile), None);

@@ -21,9 +21,6 @@ pub(crate) fn run(args: &DumpArgs, paging: PagerArgs) -> Result<ExitCode> {
         outline.finish()
     };
     let pager = args.paging.or(paging).pager();
-    pager.write(|out| {
-        out.write_all(&text)
-            .context("writing what the recording is")
-    })?;
+    pager.write(|out| out.write_all(&text).context("writing the summary"))?;
     Ok(ExitCode::SUCCESS)
 }

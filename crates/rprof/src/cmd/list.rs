@@ -45,8 +45,11 @@ pub(crate) fn run(args: &ListArgs, paging: PagerArgs) -> Result<ExitCode> {
 fn nothing(listing: &Listing, args: &ListArgs) -> Error {
     let words = args.words.join("', '");
     match (listing.warnings(), &args.path) {
-        ([], Some(path)) => anyhow!("no function or marker of {} fits '{words}'", path.display()),
-        ([], None) => anyhow!("no event fits '{words}': rprof list shows all"),
+        ([], Some(path)) => anyhow!(
+            "no function or marker of {} matches '{words}'",
+            path.display()
+        ),
+        ([], None) => anyhow!("no event matches '{words}': rprof list shows all events"),
         (why, _) => anyhow!("{}", why.join("; ")),
     }
 }

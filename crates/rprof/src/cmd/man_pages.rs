@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Writes the pages of a command and of those below it into a folder, which is made if need be.
 pub(super) fn write(command: &Command, folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join(Man::new(command.clone()).get_filename());
     fs::write(&path, page(command)?).with_context(|| format!("writing {}", path.display()))?;
     let mut below = command.get_subcommands();

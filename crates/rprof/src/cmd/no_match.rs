@@ -1,4 +1,4 @@
-//! Why nothing is shown: the filter that no sample fits, and what it could be.
+//! Why nothing is shown: the filter that no sample matches, and its possible values.
 
 use crate::args::SampleArgs;
 use rprof_analysis::{EmptyFilter, Options, empty_filter};
@@ -6,10 +6,10 @@ use rprof_events::suggest;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, SelfTime};
 
-/// Values that are named as examples.
+/// Number of values shown as examples.
 const N_EXAMPLES: usize = 5;
 
-/// The sentence that says it.
+/// The warning's text.
 pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
     let mut options = Options {
         inlines: !samples.no_inline,
@@ -35,9 +35,9 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
     format!("no samples match the filter{why}")
 }
 
-/// What is said of a symbol that has no self time.
+/// The hint for a symbol without self time.
 const INLINED: &str =
-    "all samples there are in functions that were inlined: --no-inline counts them for it";
+    "all its samples are in functions inlined into it: use --no-inline to count them for it";
 
 fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     let EmptyFilter {
@@ -74,9 +74,9 @@ fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
     if !asked.is_empty() {
         text += &format!(" '{}'", asked.join(","));
     }
-    text += " leaves none";
+    text += " leaves no samples";
     if !examples.is_empty() {
-        text += &format!(" ({what} are: {examples})");
+        text += &format!(" ({what}: {examples})");
     }
     let is_name = matches!(*option, "--comms" | "--dsos" | "--symbols");
     if let ([name], true) = (&*asked, is_name) {
@@ -114,12 +114,15 @@ mod tests {
                 "threads",
                 &["cc1", "as", "gcc", "ld", "sh", "make"]
             ),
-            ": --comms 'gc' leaves none (threads are: cc1, as, gcc, ld, sh, ...): did you mean 'gcc'?"
+            ": --comms 'gc' leaves no samples (threads: cc1, as, gcc, ld, sh, ...): did you mean 'gcc'?"
         );
         assert_eq!(
             reason("--pid", "processes", &["7"]),
-            ": --pid '1,2' leaves none (processes are: 7)"
+            ": --pid '1,2' leaves no samples (processes: 7)"
         );
-        assert_eq!(reason("--no-idle", "", &[]), ": --no-idle leaves none");
+        assert_eq!(
+            reason("--no-idle", "", &[]),
+            ": --no-idle leaves no samples"
+        );
     }
 }

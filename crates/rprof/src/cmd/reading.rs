@@ -1,4 +1,4 @@
-//! What all commands that read a recording do: open it, read it, say what could not be used.
+//! Shared by all commands that read a recording: open it, read it, print warnings.
 
 use super::no_match;
 use crate::args::{InputArgs, LimitArgs, StrictArgs};
@@ -12,24 +12,24 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Loads the recording, and shows how far it is.
+/// Loads the recording, with a progress line.
 pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
     let mut progress = progress(reader);
     Ok(load(reader, options, &mut |share| progress.show(share))?)
 }
 
-/// How far reading a recording is.
+/// The progress of reading a recording.
 pub(crate) fn progress(reader: &Reader) -> say::Progress {
     let data = reader.data();
     say::Progress::over("reading", data.end.saturating_sub(data.start))
 }
 
-/// Opens the recording, with the way out for newcomers.
+/// Opens the recording; if there is none, tells newcomers what to do.
 pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
     open_or_say(
         path,
         limits,
-        "no recording (rprof record -- COMMAND makes one; -i - reads a pipe)",
+        "no recording (use rprof record -- COMMAND to make one, or -i - to read a pipe)",
     )
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn open_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
     open_or_say(
         path,
         limits,
-        "no recording (rprof record -- COMMAND makes one)",
+        "no recording (use rprof record -- COMMAND to make one)",
     )
 }
 
@@ -52,12 +52,12 @@ fn open_or_say(path: &Path, limits: LimitArgs, way_out: &'static str) -> Result<
     }
 }
 
-/// Says what could not be used, and why a result may be empty.
+/// Prints warnings, and why a result may be empty.
 pub(crate) fn warn(profile: &Profile, reader: &Reader, input: &InputArgs) {
     warn_of(profile, reader, input, is_shown(profile));
 }
 
-/// Whether a filter leaves something of a profile.
+/// Whether any samples of a profile pass the filter.
 pub(crate) fn is_shown(profile: &Profile) -> bool {
     let mut trees = profile.events.iter().map(|event| &event.tree);
     trees.any(|tree| !tree.nodes().is_empty())
@@ -75,14 +75,14 @@ pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, sho
     }
 }
 
-/// How a command ends that has shown a profile: those who are strict want a good one.
+/// The exit code after showing a profile: with `--strict`, a poor profile is a failure.
 pub(crate) fn ending(strict: StrictArgs, profile: &Profile) -> ExitCode {
     let faults = match strict.strict {
         true => quality_faults(profile),
         false => Vec::new(),
     };
     for fault in &faults {
-        say::line(format_args!("error: not good enough for --strict: {fault}"));
+        say::line(format_args!("error: failed --strict: {fault}"));
     }
     match faults.is_empty() {
         true => ExitCode::SUCCESS,

@@ -26,7 +26,7 @@ pub(crate) fn record_first(
     rights: Rights,
 ) -> Result<Recorded> {
     let folder = tempfile::Builder::new().prefix("rprof-").tempdir();
-    let folder = folder.context("making a folder for the recording")?;
+    let folder = folder.context("creating a directory for the recording")?;
     let path = folder.path().join("perf.data");
     let args = command.record(event, &path).map_err(usage)?;
     let code = record::run_briefly(&args, rights)?;

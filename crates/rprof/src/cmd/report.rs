@@ -149,13 +149,13 @@ fn check_form(args: &ReportArgs) -> Result<()> {
     let form = match (args.stats, args.tasks()) {
         (_, Some(_)) if !args.input.filter().accepts_all() => {
             return Err(usage(
-                "filters are for samples: --tasks and --mmaps show all tasks",
+                "filters apply to samples: --tasks and --mmaps show all tasks",
             ));
         }
         (_, Some(_)) => Form::Tasks,
         (true, None) if format != ReportFormat::Text => {
             return Err(usage(
-                "--stats is text: without --format, or rprof info --json",
+                "--stats prints text: leave out --format, or use rprof info --json",
             ));
         }
         (true, None) => Form::Stats,
@@ -168,7 +168,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
 fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
     let event = choose(profile, None).ok().flatten().unwrap_or(0);
     if let Some(shown) = profile.events.get(event) {
-        say_which(profile, shown, "rprof flame --folded -e has another");
+        say_which(profile, shown, "rprof flame --folded -e prints another");
     }
     Folded { event }.write(profile, out)
 }
@@ -199,8 +199,7 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
         (Some(sum), Some(flag)) => {
             let name = sum.name();
             Err(usage(format_args!(
-                "{name} is a sum of what rows called, and {flag} counts only their own samples: without {flag}, \
-                 or without {name}"
+                "{name} includes callees, but {flag} counts only own samples: leave out {flag} or {name}"
             )))
         }
         _ => Ok(()),

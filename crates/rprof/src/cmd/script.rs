@@ -13,8 +13,8 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
-const NO_SCRIPTS: &str = "rprof runs no scripts: they are for the JSON, a line a sample, of \
-                          rprof script --json (docs: crates/script/JSON.md)";
+const NO_SCRIPTS: &str = "rprof runs no scripts: use rprof script --json, which prints one line per sample (docs: \
+    crates/script/JSON.md)";
 
 pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let path = args.input.recording.path();

@@ -1,4 +1,4 @@
-//! What `rprof diff` finds beyond noise, for pictures of the same two recordings.
+//! The significant changes that `rprof diff` finds, for flame graphs of the same two recordings.
 
 use super::reading::progress;
 use crate::say;
@@ -9,7 +9,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::difference::{Scaling, SideSpans, SureChanges};
 use rprof_profile::{EventKind, NodeKey};
 
-/// Reads a recording as `rprof diff` does, with the filters that a picture has.
+/// Reads a recording as `rprof diff` does, with the flame graph's filters.
 pub(super) fn load(reader: &Reader, name: String, options: &Options) -> Result<NamedRun> {
     let options = Options {
         nodes: NodeKey::Function,
@@ -30,7 +30,7 @@ pub(super) fn load(reader: &Reader, name: String, options: &Options) -> Result<N
 
 /// Two recordings, compared in one way.
 pub(super) struct SureEvents {
-    /// How sides are made comparable.
+    /// How sides are normalized.
     pub(super) scaling: Scaling,
     /// By name of the event before.
     events: Vec<(String, SureChanges)>,
@@ -53,7 +53,7 @@ impl SureEvents {
         Ok(Self { scaling, events })
     }
 
-    /// All ways that the recordings can be compared in, the usual one first.
+    /// All measures by which the recordings can be compared, the default first.
     pub(super) fn all(recordings: &Recordings) -> Result<Vec<Self>> {
         let usual = Per::default_of(recordings);
         let others = [Per::Run, Per::Time, Per::Event].into_iter();
@@ -66,7 +66,7 @@ impl SureEvents {
         }
     }
 
-    /// What changed in an event; nothing of one that cannot be compared.
+    /// The changes of an event; empty if it cannot be compared.
     pub(super) fn changes(&self, name: &str, kind: EventKind) -> SureChanges {
         let exact = self.events.iter().find(|(known, _)| known == name);
         let bare = |name| kind.without_modifier(name);
@@ -80,12 +80,12 @@ impl SureEvents {
     }
 }
 
-/// Says that a picture has no colours, and what would give it some.
+/// Explains a flame graph without colours, and how to get some.
 pub(super) fn say_if_none(changes: &SureChanges) {
     if changes.functions.is_empty() && changes.total.is_none() {
         say::line(
-            "no function changed beyond noise: nothing is coloured (several recordings per side tell more: rprof diff \
-             BEFORE.. -- AFTER..)",
+            "no function changed significantly: nothing is coloured (use several recordings per side for more \
+             certainty: rprof diff BEFORE.. -- AFTER..)",
         );
     }
 }

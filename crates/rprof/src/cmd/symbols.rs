@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
             }
             false => write_symbols(&symbols, args.all, &mut out),
         };
-        written.context("writing where names come from")
+        written.context("writing symbol sources")
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Embedded {
         };
         write!(
             f,
-            "the names of {named}{of} addresses are in the file now ({size})"
+            "embedded the symbols of {named}{of} addresses in the file ({size})"
         )
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn embed(
     let reader = open(path, limits)?;
     if reader.form() == Form::Pipe && output.is_none() {
         bail!(
-            "{}: it went through a pipe and has no place for names; -o FILE writes a file that has",
+            "{}: recorded through a pipe, so it has no room for symbols; use -o FILE to write a new file with them",
             path.display()
         );
     }
@@ -98,7 +98,7 @@ pub(crate) fn embed(
             rewrite_with(&reader, (file, new), names).context("rewriting the recording")
         })?,
         None => add_feature_to(&reader, FeatureId::SYMBOLS, &section.bytes)
-            .context("adding names to the recording (-o FILE writes them into a new one)")?,
+            .context("adding symbols to the recording (use -o FILE to write them to a new one)")?,
     };
     Ok(Embedded {
         size_bytes: finished.size_bytes,

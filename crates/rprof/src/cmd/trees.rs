@@ -56,7 +56,7 @@ pub(super) fn tree_of(
     };
     if let Some((one, other)) = lacking {
         bail!(
-            "{} has no call chains, {} has: record both with -g",
+            "{} has no call chains, but {} does: record both with -g",
             one.name,
             other.name
         );

@@ -9,7 +9,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
-/// Columns to fit lines into; `None` where nothing is to be cut.
+/// Columns that lines must fit into; `None` if lines are not cut.
 pub(crate) fn fit() -> Option<Fit> {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
@@ -31,17 +31,17 @@ pub(crate) fn lines() -> Option<usize> {
     window.map(|(_, height)| height.0.into())
 }
 
-/// When there are colours; perf's words.
+/// When to use colours, in perf's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colors {
     Always,
     Never,
-    /// On a terminal that has them, unless NO_COLOR is set.
+    /// On a terminal that supports them, unless NO_COLOR is set.
     Auto,
 }
 
 impl Colors {
-    /// Whether to write them.
+    /// Whether to write colours now.
     pub(crate) fn is_on(self) -> bool {
         match self {
             Self::Always => true,
@@ -54,7 +54,7 @@ impl Colors {
     }
 }
 
-/// Whether lines are drawn with box characters: on a terminal that has them.
+/// Whether to draw lines with box characters: on a terminal that supports them.
 pub(crate) fn has_boxes() -> bool {
     let is_terminal = std::io::stdout().is_terminal();
     is_terminal && !is_dumb() && is_utf8(|name| env::var_os(name))
@@ -72,20 +72,20 @@ pub(crate) fn has_interface() -> bool {
     false
 }
 
-/// What an interface has to be drawn with, and how large it is: columns and lines. Or why there can be none.
+/// Look and size (columns, lines) of the terminal for the interface, or why there can be no interface.
 #[cfg(feature = "tui")]
 pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str> {
     use rprof_tui::{Colors as Palette, Look};
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
-        return Err("standard output is no terminal");
+        return Err("stdout is not a terminal");
     }
     if !std::io::stdin().is_terminal() && std::fs::File::open("/dev/tty").is_err() {
-        return Err("there is no terminal to read keys from");
+        return Err("no terminal to read keys from");
     }
     let term = env::var("TERM").unwrap_or_default();
     if term.is_empty() || is_dumb() {
-        return Err("this terminal only prints (TERM)");
+        return Err("TERM is unset or dumb");
     }
     let has = |name: &str, words: &[&str]| {
         let value = env::var(name).unwrap_or_default();
@@ -106,12 +106,12 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
     Ok((look, size))
 }
 
-/// A terminal that only prints, or one of which nothing is known.
+/// Whether the terminal only prints, or its type is unknown.
 pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb" || term.is_empty())
 }
 
-/// Whether texts are in UTF-8, by the first of the locale's variables that says something.
+/// Whether the locale uses UTF-8, by its first variable that is set.
 fn is_utf8(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
     let mut said = names.into_iter().filter_map(variable);

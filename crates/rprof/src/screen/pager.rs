@@ -8,27 +8,27 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
-/// What a pager is told, if nobody else has told it: end if all fits on the screen, colours, no folded lines, leave the
-/// text there. As perf and git do.
+/// Default for `$LESS`, as in perf and git: quit if the output fits on one screen, keep colours, do not wrap lines,
+/// leave the text on the screen.
 const LESS: &str = "FRSX";
 
-/// A shell's exit codes for what it cannot run.
+/// Exit codes of a shell for a command that it cannot run.
 const CANNOT_RUN: [i32; 2] = [126, 127];
 
-/// What shows the output.
+/// Where output goes: a pager or stdout.
 #[derive(Debug)]
 pub(crate) struct Pager(Option<OsString>);
 
-/// Options of what shows output in a pager.
+/// The pager option of all commands with long output.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct PagerArgs {
-    /// Do not show the output in a pager ($PAGER, or less), as it is on a terminal
+    /// Do not use a pager ($PAGER or less) when printing to a terminal
     #[arg(long)]
     no_pager: bool,
 }
 
 impl PagerArgs {
-    /// The pager, if there is one and somebody looks.
+    /// Chooses the pager, if stdout is a terminal and a pager is available.
     pub(crate) fn pager(self) -> Pager {
         if self.no_pager || !io::stdout().is_terminal() {
             return Pager(None);
@@ -39,7 +39,7 @@ impl PagerArgs {
         })
     }
 
-    /// Both of these: what stands before the sub-command, as perf has it, and after it.
+    /// Merges the option before the sub-command, as perf has it, with the one after it.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             no_pager: self.no_pager || other.no_pager,
@@ -48,8 +48,8 @@ impl PagerArgs {
 }
 
 impl Pager {
-    /// Writes to the pager and waits until it has ended, or to standard output. `None` if the pager was left before all
-    /// was written.
+    /// Writes to the pager and waits until it exits, or writes to stdout. `None` if the user quit the pager before
+    /// everything was written.
     pub(crate) fn write<T>(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T>,
@@ -62,12 +62,12 @@ impl Pager {
         let _signals = Signals::block();
         let done = match child.stdin.take() {
             Some(stdin) => written(stdin, write),
-            None => bail!("the pager has no standard input"),
+            None => bail!("the pager has no stdin"),
         };
         let status = child.wait().context("waiting for the pager")?;
         if status.code().is_some_and(|code| CANNOT_RUN.contains(&code)) {
             let pager = pager.display();
-            bail!("the pager '{pager}' cannot be run: set PAGER, or say --no-pager");
+            bail!("cannot run the pager '{pager}': set PAGER, or use --no-pager");
         }
         match done {
             Ok(done) => Ok(Some(done)),
@@ -77,7 +77,7 @@ impl Pager {
     }
 }
 
-/// Whether somebody closed what was written to.
+/// Whether the reader closed the pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()
@@ -88,7 +88,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn written<T>(to: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let mut out = BufWriter::with_capacity(1 << 16, to);
     let done = write(&mut out)?;
-    out.flush().context("writing to standard output")?;
+    out.flush().context("writing to stdout")?;
     Ok(done)
 }
 
@@ -96,10 +96,10 @@ fn start(pager: &OsStr) -> Result<Child> {
     let caller = env::var_os("SUDO_UID");
     command(pager, caller.as_deref())
         .spawn()
-        .context("starting the pager (--no-pager does without)")
+        .context("starting the pager (use --no-pager to print directly)")
 }
 
-/// What runs a pager, for the caller of sudo, if there is one.
+/// The shell command that runs the pager; `caller` is the user who called sudo, if any.
 fn command(pager: &OsStr, caller: Option<&OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(pager).stdin(Stdio::piped());
@@ -113,7 +113,7 @@ fn command(pager: &OsStr, caller: Option<&OsStr>) -> Command {
     command
 }
 
-/// Whether a program is there to be run.
+/// Whether a program exists in PATH.
 fn is_there(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())

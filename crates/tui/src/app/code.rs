@@ -13,7 +13,7 @@ impl App {
         let named = frame.and_then(|frame| Some((frame, frame.name?)));
         let Some((frame, name)) = named else {
             self.message = Some(match frame {
-                Some(_) => "no name is known of this code, so it cannot be shown".to_owned(),
+                Some(_) => "this code has no known name, so it cannot be shown".to_owned(),
                 None => "no function is selected".to_owned(),
             });
             return Effect::None;
@@ -61,7 +61,7 @@ impl App {
     pub(crate) fn awaited_text(&self) -> Option<String> {
         let WantedCode { function, .. } = self.awaited.as_ref()?;
         Some(format!(
-            "reading the code of {} .. (ESC gives it up)",
+            "reading the code of {} .. (ESC cancels)",
             rprof_untrusted::printable(&function.name)
         ))
     }

@@ -19,8 +19,8 @@ pub(crate) const SORTS: &[&[SortKey]] = &[
 ];
 
 /// Why rows have no trees.
-const NO_CHAINS: &str = "there are no call chains: rprof record writes them (perf record needs -g)";
-const NO_CHAINS_LIVE: &str = "there are no call chains: rprof top takes them (--call-graph auto)";
+const NO_CHAINS: &str = "no call chains: use rprof record, or perf record -g";
+const NO_CHAINS_LIVE: &str = "no call chains: use rprof top --call-graph auto";
 
 impl App {
     /// Does what a command says.
@@ -194,8 +194,8 @@ impl App {
         let height = self.height();
         self.with_table(|table, source| table.turn(source, height));
         let way = match self.table.order {
-            Order::Caller => "trees of rows: what they called",
-            Order::Callee => "trees of rows: who called them",
+            Order::Caller => "call trees of rows: callees",
+            Order::Callee => "call trees of rows: callers",
         };
         self.message = Some(way.to_owned());
     }
@@ -211,11 +211,11 @@ impl App {
             Command::Relative => {
                 self.is_relative = !self.is_relative;
                 let of = if self.is_relative {
-                    "what is shown"
+                    "the shown samples"
                 } else {
                     "all samples"
                 };
-                self.message = Some(format!("percentages are of {of}"));
+                self.message = Some(format!("percentages of {of}"));
                 if self.min_percent > 0.0 {
                     self.filter_again();
                 }
@@ -249,8 +249,8 @@ impl App {
         }
         self.message = Some(
             match self.by.weighing {
-                Weighing::Own => "rows count only their own samples",
-                Weighing::WithChildren => "rows count what they called, too",
+                Weighing::Own => "rows show self: only their own samples",
+                Weighing::WithChildren => "rows show total: including callees",
             }
             .to_owned(),
         );

@@ -1,4 +1,4 @@
-//! All state, and what keys and clicks make of it.
+//! The application's state, and how keys and clicks change it.
 
 mod code;
 mod commands;
@@ -33,24 +33,24 @@ use rprof_profile::view::{Order, SortKey, Weighing};
 use rprof_query::{Explorer, SampleSelection};
 use std::sync::Arc;
 
-/// How the interface begins.
+/// Initial settings of the interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuiSettings {
-    /// What the terminal can show.
+    /// What the terminal can display.
     pub look: Look,
-    /// Its columns and lines.
+    /// The terminal's columns and lines.
     pub size: (u16, u16),
-    /// What rows are grouped by.
+    /// The sort keys that group rows.
     pub keys: Vec<SortKey>,
-    /// What rows count.
+    /// Whether rows count total or self.
     pub weighing: Weighing,
     /// Index of the event.
     pub event: usize,
-    /// Whether other data may come.
+    /// Whether the data may be replaced (`rprof top`).
     pub is_live: bool,
 }
 
-/// What happened.
+/// An event for the interface.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A key.
@@ -63,28 +63,28 @@ pub enum Input {
     Paste(String),
 }
 
-/// What has to be done outside.
+/// What the caller must do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing.
     None,
-    /// The end.
+    /// Quit.
     Quit,
-    /// The program is to be suspended.
+    /// Suspend the program.
     Suspend,
-    /// All is to be drawn anew.
+    /// Redraw the whole screen.
     Redraw,
-    /// The code of a function is asked for: [`App::take_code`].
+    /// Read the code of a function, and pass it to [`App::take_code`].
     Code(Box<WantedCode>),
-    /// What is seen is to be saved: [`App::saved`], then [`App::take_saved`].
+    /// Save the view: [`App::saved`], then [`App::take_saved`].
     Save(SaveForm),
-    /// A text is to be copied to the clipboard.
+    /// Copy a text to the clipboard.
     Copy(String),
-    /// Whether other data is wanted.
+    /// Pause or resume updates of the data.
     Pause(bool),
 }
 
-/// What is in front of the view.
+/// The overlay in front of the view.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Over {
     Nothing,
@@ -93,7 +93,7 @@ pub(crate) enum Over {
     Prompt(Prompt),
 }
 
-/// All state.
+/// The application's state.
 #[derive(Debug)]
 pub struct App {
     pub(crate) look: Look,
@@ -115,9 +115,9 @@ pub struct App {
     pub(crate) min_percent: f64,
     pub(crate) filter: Option<Matcher>,
     pub(crate) found: Option<Found>,
-    /// The selection that is shown, once it was counted.
+    /// The shown selection, once counted.
     pub(crate) shown: Option<Shown>,
-    /// What is to be counted.
+    /// The selection to count.
     asked: Option<SampleSelection>,
     /// Selections that were left, the last one at the end.
     kept: Vec<Shown>,
@@ -132,14 +132,14 @@ pub struct App {
     pub(crate) lanes: LanesView,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
-    /// Code that has not come yet.
+    /// The requested code that has not arrived yet.
     pub(crate) awaited: Option<WantedCode>,
     pub(crate) is_live: bool,
     pub(crate) is_paused: bool,
 }
 
 impl App {
-    /// Begins with the rows of an event.
+    /// Starts with the rows of an event.
     pub fn new(data: TuiData, settings: TuiSettings) -> Self {
         let order = table_order(settings.weighing);
         let has_chains = has_chains(&data.sampled);
@@ -187,7 +187,7 @@ impl App {
         app
     }
 
-    /// Goes on with other data: what is open and selected stays so, as far as it is still there.
+    /// Replaces the data; what is expanded and selected stays, as far as it still exists.
     pub fn replace(&mut self, data: TuiData) {
         self.take_data(data);
         self.settle();
@@ -207,7 +207,7 @@ impl App {
         self.prepare();
     }
 
-    /// What a key, a click or a new size makes of it, at once.
+    /// Handles a key, a click or a new size, and waits for what the view needs.
     pub fn handle(&mut self, input: &Input) -> Effect {
         let effect = self.input(input);
         self.settle();
@@ -239,24 +239,24 @@ impl App {
         }
     }
 
-    /// Whether a time is zoomed into.
+    /// Whether the view is zoomed into a time range.
     fn has_times(&self) -> bool {
         let mut zooms = self.zooms.iter();
         zooms.any(|zoom| matches!(zoom, Zoom::Times(_)))
     }
 
-    /// Pauses, or goes on.
+    /// Pauses or resumes.
     pub(crate) fn pause(&mut self) -> Effect {
         if !self.is_live {
-            self.message = Some("a file does not change: rprof top has this".to_owned());
+            self.message = Some("only rprof top can pause: a file does not change".to_owned());
             return Effect::None;
         }
         self.is_paused = !self.is_paused;
-        self.message = self.is_paused.then(|| "paused: p goes on".to_owned());
+        self.message = self.is_paused.then(|| "paused: p resumes".to_owned());
         Effect::Pause(self.is_paused)
     }
 
-    /// How saving went.
+    /// Takes the result of saving.
     pub fn take_saved(&mut self, saved: Result<String, String>) {
         self.message = Some(match saved {
             Ok(file) => format!("wrote {file}"),
@@ -264,12 +264,12 @@ impl App {
         });
     }
 
-    /// Says something in the line below the view.
+    /// Shows a message in the line below the view.
     pub fn say(&mut self, message: &str) {
         self.message = Some(message.to_owned());
     }
 
-    /// What is to be saved, with the lines of the view; `None` if nothing is shown.
+    /// What to save, with the lines of the view; `None` if nothing is shown.
     pub fn saved<'a>(&'a self, form: SaveForm, text: &'a str) -> Option<Saved<'a>> {
         Some(Saved {
             form,

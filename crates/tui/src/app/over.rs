@@ -25,7 +25,7 @@ impl App {
             Over::Nothing => match command_of(key) {
                 Some(command) => self.command(command),
                 None => {
-                    self.message = Some("? shows the keys".to_owned());
+                    self.message = Some("press ? for the keys".to_owned());
                     Effect::None
                 }
             },
@@ -99,7 +99,7 @@ impl App {
         self.message = None;
         match &mut self.over {
             Over::Prompt(prompt) => prompt.paste(text),
-            _ => self.message = Some("text can be pasted where / or f ask for names".to_owned()),
+            _ => self.message = Some("paste works in the prompts of / and f".to_owned()),
         }
     }
 
@@ -135,7 +135,7 @@ impl App {
                 let percent = percent
                     .ok()
                     .filter(|percent| (0.0..=100.0).contains(percent));
-                self.min_percent = percent.ok_or("a percentage from 0 to 100")?;
+                self.min_percent = percent.ok_or("expected a percentage from 0 to 100")?;
                 self.filter_again();
             }
         }
@@ -153,7 +153,7 @@ impl App {
                 self.filter = matcher;
                 if self.view == ViewKind::Threads {
                     self.view = ViewKind::Rows;
-                    self.message = Some("rows with such names; 4 goes back to threads".to_owned());
+                    self.message = Some("matching rows; press 4 to return to threads".to_owned());
                 }
             }
             ViewKind::Calls | ViewKind::Flame => {
@@ -174,7 +174,7 @@ impl App {
     pub(super) fn next_found(&mut self, is_back: bool) {
         let (height, columns) = (self.height(), self.columns());
         let Some(found) = &self.found else {
-            self.message = Some("nothing is looked for: / does".to_owned());
+            self.message = Some("nothing searched: use /".to_owned());
             return;
         };
         let from = self.selected_box().map_or(0, |(_, number)| number);
@@ -236,12 +236,9 @@ impl App {
             let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
             choice(key, &names.join(","), Command::SortBy(number))
         });
-        let mut menu = Menu::new("Rows by", choices.collect());
-        menu.choices.push(choice(
-            'x',
-            "with or without what they called",
-            Command::Children,
-        ));
+        let mut menu = Menu::new("Group rows by", choices.collect());
+        menu.choices
+            .push(choice('x', "toggle total and self", Command::Children));
         menu.cursor.at = SORTS
             .iter()
             .position(|keys| *keys == self.by.keys)
@@ -270,16 +267,16 @@ fn save_menu(is_live: bool) -> Menu {
 
 fn actions() -> Menu {
     let choices = [
-        ('+', "open or close, zoom", Command::Open),
-        ('a', "code of the function", Command::Code),
-        ('d', "only this DSO, or all", Command::Dso),
-        ('t', "only this thread, or all", Command::Thread),
-        ('k', "only the kernel, or all", Command::Kernel),
-        ('f', "only stacks with ..", Command::Frames),
+        ('+', "expand or collapse, zoom", Command::Open),
+        ('a', "show the function's code", Command::Code),
+        ('d', "zoom into this DSO, or back out", Command::Dso),
+        ('t', "zoom into this thread, or back out", Command::Thread),
+        ('k', "zoom into the kernel, or back out", Command::Kernel),
+        ('f', "keep stacks with ..", Command::Frames),
         ('y', "copy", Command::Copy),
         ('s', "save ..", Command::Save),
         ('q', "quit", Command::Quit),
     ];
     let choices = choices.map(|(key, text, command)| choice(key, text, command));
-    Menu::new("What to do", choices.into())
+    Menu::new("Actions", choices.into())
 }

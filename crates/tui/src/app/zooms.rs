@@ -1,4 +1,4 @@
-//! What is selected, and zooms into it.
+//! The selection, and zooming into it.
 
 use super::{App, Effect};
 use crate::keys::Command;
@@ -9,7 +9,7 @@ use crate::zoom::Zoom;
 use rprof_profile::FrameId;
 use rprof_query::FlameLabel;
 
-/// What is selected, whatever the view is.
+/// The selection, in any view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selected {
     /// The function.
@@ -21,7 +21,7 @@ pub(crate) struct Selected {
 }
 
 impl App {
-    /// Zooms in, or out where it is already so.
+    /// Zooms in, or out if already zoomed in.
     pub(super) fn zoom_by(&mut self, command: Command) {
         let selected = self.selected();
         let zoom = match command {
@@ -44,19 +44,19 @@ impl App {
         } else {
             self.message = Some(match command {
                 Command::Dso => "no DSO is selected".to_owned(),
-                _ => "no thread is selected: sort keys (o) with comm tell threads apart".to_owned(),
+                _ => "no thread is selected: choose sort keys (o) with comm".to_owned(),
             });
         }
     }
 
-    /// Zooms into a part, instead of another of its kind.
+    /// Zooms into a part, replacing a zoom of the same kind.
     pub(super) fn zoom(&mut self, zoom: Zoom) {
         self.zooms.retain(|one| !one.is_alike(&zoom));
         self.zooms.push(zoom);
         self.select();
     }
 
-    /// Out of the last zoom. Says whether there was one.
+    /// Undoes the last zoom. Returns whether there was one.
     pub(super) fn pop_zoom(&mut self) -> bool {
         let is_some = self.zooms.pop().is_some();
         if is_some {
@@ -74,7 +74,7 @@ impl App {
         self.pop_zoom()
     }
 
-    /// One step back; at the end, out.
+    /// Goes back one step; asks to quit at the end.
     pub(super) fn back(&mut self) -> Effect {
         if self.awaited.take().is_some() {
             return Effect::None;
@@ -100,7 +100,7 @@ impl App {
         Effect::None
     }
 
-    /// What is selected in the view.
+    /// The selection in the view.
     pub(crate) fn selected(&self) -> Selected {
         let profile = self.explorer.profile();
         let of_frame = |frame: FrameId| Selected {
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// The box that is selected, of those of the call tree and the flame graph.
+    /// The selected box of the call tree or the flame graph.
     pub(crate) fn selected_box(&self) -> Option<(&Boxes, u32)> {
         let boxes = self.shown.as_ref()?.boxes()?;
         let number = match self.view {

@@ -19,7 +19,7 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
         let text = at_right("Total", PERCENT.into()) + &at_right("Self", PERCENT.into());
         pen.text(at, &text, app.look.heading());
         let place = Rect::new(names(at.width), at.y, at.width, 1).intersection(at);
-        pen.text(place, "Thread and what it called", app.look.heading());
+        pen.text(place, "Thread and its callees", app.look.heading());
     }
     let lines = app.calls.lines.iter().enumerate();
     let lines = lines.skip(app.calls.cursor.top).take(screen.height());
@@ -33,7 +33,7 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     if app.calls.lines.is_empty() {
         pen.cut(
             screen.body,
-            "no samples are left; ESC goes back",
+            "no samples match; ESC goes back",
             app.look.quiet(),
         );
     }

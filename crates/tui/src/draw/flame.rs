@@ -17,7 +17,7 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
         return;
     };
     if let Some(at) = screen.heading {
-        let text = "threads, and what they called below them; as wide as their share";
+        let text = "threads at the top, callees below; widths are shares of the samples";
         pen.cut(at, text, app.look.quiet());
     }
     let top = app.flame.top;
@@ -40,7 +40,7 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     if boxes.len() == 0 {
         pen.cut(
             screen.body,
-            "no samples are left; ESC goes back",
+            "no samples match; ESC goes back",
             app.look.quiet(),
         );
     }
@@ -87,7 +87,7 @@ fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, Pl
     pen.text(at, &(text + &fill), style);
 }
 
-/// What stands in a box.
+/// The text in a frame.
 pub(crate) fn box_name(app: &App, boxes: &Boxes, placed: PlacedBox) -> String {
     match placed.n_narrow {
         0 | 1 => boxes.name(placed.number, app.explorer.profile()),

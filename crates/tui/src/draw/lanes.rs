@@ -1,4 +1,4 @@
-//! Threads over time: a line each, as high as they were busy.
+//! Threads over time: one line per thread, as high as the thread was busy.
 
 use super::pen::Pen;
 use crate::app::App;
@@ -12,7 +12,7 @@ use rprof_profile::EventKind;
 use rprof_profile::text::at_right;
 use rprof_query::{ThreadLane, ThreadLanes};
 
-/// Heights of a part of a lane.
+/// Characters for the heights of a lane's columns.
 const BLOCKS: [&str; 9] = [
     " ", "\u{2581}", "\u{2582}", "\u{2583}", "\u{2584}", "\u{2585}", "\u{2586}", "\u{2587}",
     "\u{2588}",
@@ -23,8 +23,8 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     let lanes = app.shown.as_ref().and_then(|shown| shown.lanes());
     let Some(lanes) = lanes.filter(|lanes| !lanes.lanes.is_empty()) else {
         let text = match app.explorer.sampled().has_times {
-            false => "the recording has no times: rprof record writes them (perf record needs -T)",
-            true => "no samples are left; ESC goes back",
+            false => "the recording has no times: use rprof record, or perf record -T",
+            true => "no samples match; ESC goes back",
         };
         pen.cut(screen.body, text, app.look.quiet());
         return;
@@ -67,12 +67,12 @@ fn heading(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let full = if app.look.has_blocks { "\u{2588}" } else { "#" };
     let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
     let what = match kind(app) {
-        EventKind::CpuTime => "a whole CPU",
-        _ => "the most of any",
+        EventKind::CpuTime => "one full CPU",
+        _ => "the maximum",
     };
     let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
     let threads = Counted::new(n, "thread", "threads");
-    let text = format!("{threads}, {per} a column, {full} is {what}");
+    let text = format!("{threads}, {per} per column, {full} is {what}");
     pen.text(at, &text, app.look.quiet());
 }
 
@@ -82,7 +82,7 @@ fn kind(app: &App) -> EventKind {
         .map_or(EventKind::Counter, |shown| shown.counted.event.kind)
 }
 
-/// What a full column is: of time on a CPU all of it, of other events the most that there is.
+/// The weight of a full column: for CPU time one whole CPU, for other events the maximum of all columns.
 fn scale(app: &App, lanes: &ThreadLanes) -> u64 {
     match kind(app) {
         EventKind::CpuTime => lanes.slot_ns,
@@ -139,7 +139,7 @@ fn unit_of(lanes: &ThreadLanes) -> TimeUnit {
     TimeUnit::of(times.end().saturating_sub(*times.start()))
 }
 
-/// Times below which columns begin, since the first sample.
+/// Draws the time axis: times since the first sample.
 fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let first = app
         .explorer
@@ -161,7 +161,7 @@ fn draw_times(app: &App, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     }
 }
 
-/// The time that is marked, and the selected column.
+/// Draws the marked time range and the selected column.
 fn brush(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     let names = cells(screen.lane().names);
     let slots = app
@@ -177,7 +177,7 @@ fn brush(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     pen.fill(at.intersection(screen.body), style);
 }
 
-/// The thread and the time that are selected.
+/// The selected thread and time, as text.
 pub(super) fn selected(app: &App) -> String {
     let Some((shown, lanes)) = app.shown_lanes() else {
         return String::new();

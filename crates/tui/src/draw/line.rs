@@ -1,4 +1,4 @@
-//! The last lines: what is selected, what was said, what is typed; how good the recording is.
+//! The last lines: the selection, a message or a prompt; below it the profile's quality.
 
 use super::pen::Pen;
 use crate::app::{App, Over};
@@ -42,7 +42,7 @@ pub(super) fn status(app: &App, pen: &mut Pen<'_>, at: Rect) {
     pen.cut(at, &printable(&selected(app)), Style::new());
 }
 
-/// What is typed, with the cursor.
+/// Draws the typed text with the cursor.
 fn typed(prompt: &Prompt, pen: &mut Pen<'_>, at: Rect) {
     let (before, after) = prompt.parts();
     let (before, after) = (printable(before), printable(after));
@@ -61,7 +61,7 @@ fn typed(prompt: &Prompt, pen: &mut Pen<'_>, at: Rect) {
     pen.cut(rest, next.as_str(), Style::new());
 }
 
-/// What is selected, with all of its name.
+/// The selection with its full name.
 fn selected(app: &App) -> String {
     let profile = app.explorer.profile();
     let mut text = String::new();
@@ -70,7 +70,7 @@ fn selected(app: &App) -> String {
         let share = shown.map(|shown| percent(shown.share(found.weight, app.is_relative)));
         let share = share.unwrap_or_default();
         text = format!(
-            "{} {} found, {share}; n the next | ",
+            "{}: {} found, {share}; n: next | ",
             looked_for(&found.matcher),
             found.n
         );
@@ -96,7 +96,7 @@ fn selected(app: &App) -> String {
     text
 }
 
-/// What was typed behind `/`; a regular expression has one of its own.
+/// The search text with its leading `/`; a regular expression already starts with one.
 fn looked_for(matcher: &Matcher) -> String {
     match matcher.text() {
         text if text.starts_with('/') => text.to_owned(),
@@ -114,7 +114,7 @@ fn box_text(app: &App) -> String {
     let share = |weight| percent(shown.share(weight, app.is_relative));
     let name = boxes.name(number, app.explorer.profile());
     format!(
-        "{} (own {}, {} samples)  {name}",
+        "{} (self {}, {} samples)  {name}",
         share(one.width),
         share(one.own),
         one.samples

@@ -1,4 +1,4 @@
-//! The state as a screen.
+//! Draws the state on the screen.
 
 mod calls;
 mod flame;
@@ -18,7 +18,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
 impl App {
-    /// Draws all of it.
+    /// Draws the whole screen.
     pub fn draw(&self, buffer: &mut Buffer) {
         let size = *buffer.area();
         let mut pen = Pen {
@@ -27,7 +27,7 @@ impl App {
         };
         let Some(screen) = self.screen() else {
             let (columns, lines) = Screen::MIN;
-            let text = format!("too small: {columns}x{lines} is needed");
+            let text = format!("too small: needs {columns}x{lines}");
             pen.text(Rect::new(0, 0, size.width, 1), &text, self.look.warning());
             return;
         };

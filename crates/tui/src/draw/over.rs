@@ -10,7 +10,7 @@ use rprof_profile::text::width;
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 
-/// A page, on all of the screen.
+/// Draws a page on the whole screen.
 pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     let look = pen.look;
     let height = usize::from(all.height).saturating_sub(2);
@@ -38,8 +38,8 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     }
     let last = (page.top + height).min(page.lines.len());
     let keys = match page.kind {
-        PageKind::Code => "H the next hottest line, ESC back",
-        PageKind::Keys | PageKind::Text => "ESC back",
+        PageKind::Code => "H: next hottest line, ESC: back",
+        PageKind::Keys | PageKind::Text => "ESC: back",
     };
     let text = format!(
         " {} to {last} of {}; {keys}",
@@ -53,12 +53,12 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     );
 }
 
-/// A line without tabs and what terminals obey.
+/// A line without tabs and terminal control characters.
 fn plain(line: &str) -> String {
     printable(&line.replace('\t', "        ")).into_owned()
 }
 
-/// Where a menu is: in the middle.
+/// The place of a menu: centred.
 pub(crate) fn menu_place(menu: &Menu, all: Rect) -> Rect {
     let texts = menu.choices.iter().map(|choice| width(&choice.text) + 4);
     let widest = texts.chain([width(menu.title) + 1]).max().unwrap_or(0) + 2;
@@ -72,7 +72,7 @@ pub(crate) fn menu_place(menu: &Menu, all: Rect) -> Rect {
     )
 }
 
-/// A menu, in front of the view.
+/// Draws a menu in front of the view.
 pub(super) fn menu(pen: &mut Pen<'_>, all: Rect, menu: &Menu) {
     let look = pen.look;
     let place = menu_place(menu, all);

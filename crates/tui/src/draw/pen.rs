@@ -8,7 +8,7 @@ use ratatui_core::style::Style;
 use rprof_base::Share;
 use rprof_profile::text::{Fit, width};
 
-/// What draws.
+/// Draws into a part of the screen's buffer.
 #[derive(Debug)]
 pub(crate) struct Pen<'b> {
     pub(crate) buffer: &'b mut Buffer,
@@ -16,7 +16,7 @@ pub(crate) struct Pen<'b> {
 }
 
 impl Pen<'_> {
-    /// A text, as much of it as there is room for; and where it ends.
+    /// Draws a text, as much as fits; returns the column where it ends.
     pub(crate) fn text(&mut self, at: Rect, text: &str, style: Style) -> u16 {
         let at = at.intersection(*self.buffer.area());
         if at.is_empty() {
@@ -28,13 +28,13 @@ impl Pen<'_> {
         end
     }
 
-    /// A text, cut in the middle if it is too long.
+    /// Draws a text, cut in the middle if it is too long.
     pub(crate) fn cut(&mut self, at: Rect, text: &str, style: Style) -> u16 {
         let text = self.fit().cut(text, at.width.into());
         self.text(at, &text, style)
     }
 
-    /// A text at the right end, if there is room for all of it.
+    /// Draws a text at the right end, if all of it fits.
     pub(crate) fn right(&mut self, at: Rect, text: &str, style: Style) {
         let columns = cells(width(text));
         let text = match columns >= at.width {
@@ -50,13 +50,13 @@ impl Pen<'_> {
         self.text(at, &text, style);
     }
 
-    /// A style for all of a line or box.
+    /// Sets the style of a whole line or frame.
     pub(crate) fn fill(&mut self, at: Rect, style: Style) {
         self.buffer
             .set_style(at.intersection(*self.buffer.area()), style);
     }
 
-    /// A bar: what is a function's own, then what else is in it. A whole is as long as the column.
+    /// Draws a bar: self first, then the rest of the total. 100 % fills the column.
     pub(crate) fn bar(&mut self, at: Rect, (own, total): (u64, u64), whole: u64) {
         let eighths = |part| eighths_of(Share::of(part, whole), usize::from(at.width));
         let (own, total) = (eighths(own), eighths(total));
@@ -89,7 +89,7 @@ impl Pen<'_> {
     }
 }
 
-/// Eighths of columns that a share takes; what is anything takes at least one.
+/// Length of a share's bar in eighths of columns, at least one if the share is not zero.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! The table: percentages, a bar, what the sort keys tell apart; trees below open rows.
+//! The table: percentages, a bar, the columns of the sort keys; trees below expanded rows.
 
 use super::pen::Pen;
 use crate::app::App;
@@ -11,17 +11,17 @@ use rprof_base::Share;
 use rprof_profile::text::{at_right, width};
 use rprof_profile::view::{Row, SortKey, Weighing};
 
-/// Columns of a percentage and the blank before it.
+/// Columns of a percentage and the space before it.
 pub(super) const PERCENT: u16 = 8;
 
-/// Where the columns of the table begin.
+/// Start positions of the table's columns.
 struct TableColumns {
-    /// Whether there is a column of what is called, too.
+    /// Whether there is a column for the total, too.
     has_children: bool,
     bar: Rect,
-    /// Of each sort key but the last: where it begins, and how wide it is.
+    /// Start and width of each sort key's column, except the last.
     keys: Vec<(u16, u16)>,
-    /// Where the last one begins.
+    /// Start of the last column.
     last: u16,
 }
 
@@ -68,7 +68,7 @@ impl TableColumns {
     }
 }
 
-/// Columns of the widest cell on the screen, rounded up, so that columns do not move with each line.
+/// Width of the widest visible cell, rounded up so that columns do not move with each line.
 fn widest(app: &App, key: SortKey) -> u16 {
     let Some(shown) = &app.shown else {
         return 0;
@@ -98,8 +98,8 @@ pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     }
     if app.table.lines.is_empty() {
         let text = match (&app.filter, app.zooms.is_empty()) {
-            (Some(_), _) => "no row has such a name; ESC shows all",
-            (None, false) => "no samples are left; ESC goes back",
+            (Some(_), _) => "no row matches; ESC shows all",
+            (None, false) => "no samples match; ESC goes back",
             (None, true) => "no samples",
         };
         pen.cut(screen.body, text, app.look.quiet());
@@ -175,7 +175,7 @@ fn draw_cells(app: &App, pen: &mut Pen<'_>, row: &Row, places: impl Iterator<Ite
     }
 }
 
-/// A percentage at the right end, in perf's colours.
+/// Draws a right-aligned percentage in perf's colours.
 pub(super) fn percentage(pen: &mut Pen<'_>, at: Rect, share: Share) {
     let style = pen.look.percent(share.percent());
     let text = at_right(&percent(share), at.width.into());
@@ -203,7 +203,7 @@ fn draw_node(app: &App, pen: &mut Pen<'_>, at: Rect, (row, node, depth): (usize,
     pen.cut(place, &node_name(app, node.frame), Style::new());
 }
 
-/// A function in a tree, with its DSO if that is asked for.
+/// A function in a tree, with its DSO if enabled.
 fn node_name(app: &App, frame: rprof_profile::FrameId) -> String {
     let profile = app.explorer.profile();
     let mut name = String::new();
@@ -217,7 +217,7 @@ fn node_name(app: &App, frame: rprof_profile::FrameId) -> String {
     name
 }
 
-/// How far to the right a node is: deep ones leave room for their names.
+/// Indentation of a node, limited so that deep nodes have room for their names.
 pub(super) fn indent(depth: usize, columns: u16) -> u16 {
     cells(2 * depth).min(columns / 2)
 }

@@ -56,7 +56,7 @@ impl Boxes {
             .unwrap_or_default()
     }
 
-    /// The box that all of a box's weight goes on to.
+    /// The only child that has all of a box's weight, if there is one.
     pub(crate) fn only_child(&self, number: u32) -> Option<u32> {
         let one = self.get(number)?;
         match *self.children(Some(number)) {
@@ -86,7 +86,7 @@ impl Boxes {
         }
     }
 
-    /// What a box is called, fit to be shown.
+    /// The name of a box, made printable.
     pub(crate) fn name(&self, number: u32, profile: &Profile) -> String {
         let mut name = String::new();
         match self.get(number).map(|one| one.label) {
@@ -100,7 +100,7 @@ impl Boxes {
         name
     }
 
-    /// The names from the lowest to a box, separated as in folded stacks.
+    /// The names from the root to a box, separated as in folded stacks.
     pub(crate) fn stack(&self, number: u32, profile: &Profile) -> String {
         let mut path: Vec<u32> = self.path(number).collect();
         path.reverse();
@@ -108,21 +108,21 @@ impl Boxes {
     }
 }
 
-/// Names from the outermost on as a folded stack: what separates them is in none.
+/// Joins names, outermost first, as a folded stack; replaces the separator within names.
 pub(crate) fn folded(names: impl Iterator<Item = String>) -> String {
     let names = names.map(|name| name.replace(';', ":"));
     names.collect::<Vec<_>>().join(";")
 }
 
-/// What a search has found.
+/// The matches of a search.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) matcher: Matcher,
-    /// By number of the box.
+    /// Whether a box matches, by its number.
     is_found: Vec<bool>,
-    /// How many there are.
+    /// Number of matches.
     pub(crate) n: usize,
-    /// Weight of stacks with any of them.
+    /// Weight of the stacks that contain a match.
     pub(crate) weight: u64,
 }
 
@@ -163,7 +163,7 @@ impl Found {
         self.is_found.get(number as usize).copied().unwrap_or(false)
     }
 
-    /// The next one after a box, or before it; around the end.
+    /// The next match after a box, or before it, wrapping around.
     pub(crate) fn next(&self, from: u32, is_back: bool) -> Option<u32> {
         let n = self.is_found.len();
         let from = from as usize;

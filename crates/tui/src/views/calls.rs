@@ -11,34 +11,34 @@ use foldhash::HashSet;
 pub(crate) struct CallLine {
     /// The box.
     pub(crate) number: u32,
-    /// How far it is to the right. What all weight goes on to is not further than what it comes from.
+    /// Indentation. A child that has all of its parent's weight is not indented further.
     pub(crate) depth: usize,
 }
 
-/// What was open and selected, by name.
+/// Expanded and selected nodes, by name.
 #[derive(Debug)]
 pub(crate) struct RememberedCalls {
     open: HashSet<u64>,
     selected: Option<BoxPath>,
-    /// How many lines were above it on the screen.
+    /// Number of lines above the selection on the screen.
     n_above: usize,
 }
 
-/// The tree, as far as it is open.
+/// The tree, as far as it is expanded.
 #[derive(Debug, Default)]
 pub(crate) struct CallsView {
     pub(crate) cursor: Cursor,
     pub(crate) lines: Vec<CallLine>,
     open: HashSet<u32>,
-    /// What was open, and is not there now: by name.
+    /// Names of expanded nodes that do not exist at present.
     missing: HashSet<u64>,
 }
 
-/// Names that are missing, at most: of more, all are forgotten.
+/// Maximum number of missing names; beyond it, all are forgotten.
 const MOST_MISSING: usize = 10_000;
 
 impl CallsView {
-    /// Begins anew: with the threads, the first of them open.
+    /// Resets the tree: threads only, the first one expanded.
     pub(crate) fn reset(&mut self, boxes: &Boxes) {
         self.open.clear();
         self.cursor = Cursor::default();
@@ -48,7 +48,7 @@ impl CallsView {
         self.build(boxes);
     }
 
-    /// What is open and selected.
+    /// The expanded and selected nodes.
     pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedCalls {
         let selected = self.selected().map(|number| names.path(number));
         let open = names.of_all(self.open.iter().copied());
@@ -60,7 +60,7 @@ impl CallsView {
         }
     }
 
-    /// Opens and selects what was, as far as it is still there.
+    /// Restores expanded and selected nodes, as far as they still exist.
     pub(crate) fn reopen(&mut self, names: BoxNames<'_>, was: &RememberedCalls, height: usize) {
         let boxes = names.boxes;
         self.open.clear();
@@ -113,7 +113,7 @@ impl CallsView {
         }
     }
 
-    /// Closes a node, or goes to the one that it is called by. Says whether there was anything to do.
+    /// Collapses a node, or goes to its parent. Returns whether anything changed.
     pub(crate) fn close(&mut self, boxes: &Boxes, height: usize) -> bool {
         let Some(number) = self.selected() else {
             return false;

@@ -1,4 +1,4 @@
-//! The flame graph: boxes as wide as what they weigh, callers above what they called.
+//! The flame graph: boxes as wide as their weight, callers above callees.
 
 use super::box_names::{BoxNames, BoxPath};
 use super::boxes::Boxes;
@@ -62,7 +62,7 @@ impl FlameScale {
     }
 }
 
-/// What was seen of it, by name.
+/// The visible part, by name.
 #[derive(Debug)]
 pub(crate) struct RememberedFlame {
     zoom: Option<BoxPath>,
@@ -70,10 +70,10 @@ pub(crate) struct RememberedFlame {
     top: usize,
 }
 
-/// What of the graph is seen.
+/// The visible part of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FlameView {
-    /// The box that is as wide as the screen; without it, all are.
+    /// The box zoomed to the screen's width; `None` shows all.
     pub(crate) zoom: Option<u32>,
     /// What is to be as wide, where only its caller is there now; with what is so instead.
     missing: Option<(BoxPath, Option<u32>)>,
@@ -181,7 +181,7 @@ impl FlameView {
         }
     }
 
-    /// Out to all. Says whether there was anything to do.
+    /// Zooms out completely. Returns whether anything changed.
     pub(crate) fn zoom_out(&mut self, boxes: &Boxes) -> bool {
         let zoom = self.zoom.take();
         // One step: to the caller with more weight than this one has.
@@ -210,7 +210,7 @@ impl FlameView {
         }
     }
 
-    /// What is zoomed into and selected.
+    /// The zoomed and selected boxes.
     pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedFlame {
         RememberedFlame {
             zoom: match &self.missing {
@@ -222,7 +222,7 @@ impl FlameView {
         }
     }
 
-    /// The same of other boxes, as far as they are still there.
+    /// Restores them for other boxes, as far as they still exist.
     pub(crate) fn again(names: BoxNames<'_>, was: &RememberedFlame) -> Self {
         let zoom = was.zoom.as_ref().and_then(|path| names.find(path));
         let is_found =
@@ -236,7 +236,7 @@ impl FlameView {
         }
     }
 
-    /// The selected box onto the screen.
+    /// Scrolls to the selected box.
     pub(crate) fn fit(&mut self, boxes: &Boxes, height: usize) {
         if self.selected >= boxes.len() {
             *self = Self::default();

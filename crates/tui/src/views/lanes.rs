@@ -21,7 +21,7 @@ impl LanesView {
         self.slot = self.slot.saturating_add_signed(by).min(last);
     }
 
-    /// Marks a time from here on, or no more.
+    /// Starts or clears the mark of a time range.
     pub(crate) fn mark(&mut self) {
         self.mark = match self.mark {
             Some(_) => None,
@@ -42,7 +42,7 @@ impl LanesView {
     }
 }
 
-/// When slots are, both ends included.
+/// The time range of slots, both ends included.
 pub(crate) fn times_of(lanes: &ThreadLanes, slots: &RangeInclusive<usize>) -> RangeInclusive<u64> {
     let begin = |slot: usize| {
         let slot = u64::try_from(slot).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Rows, with call trees below those that are open.
+//! Rows, with call trees below expanded ones.
 
 use super::opened::{function_name, open_below, open_chain};
 use crate::cursor::Cursor;
@@ -24,7 +24,7 @@ impl TableLine {
     }
 }
 
-/// The tree below a row, and what of it is open.
+/// The tree below a row, and its expanded nodes.
 #[derive(Debug)]
 pub(crate) struct OpenTree {
     pub(crate) tree: CallTree,
@@ -34,16 +34,16 @@ pub(crate) struct OpenTree {
     is_open: bool,
 }
 
-/// The table, as far as it is open.
+/// The table, as far as it is expanded.
 #[derive(Debug)]
 pub(crate) struct TableView {
     pub(crate) cursor: Cursor,
     pub(crate) lines: Vec<TableLine>,
     pub(crate) order: Order,
     trees: HashMap<usize, OpenTree>,
-    /// Rows whose trees are still to be opened.
+    /// Rows whose trees have yet to be expanded.
     waiting: Vec<usize>,
-    /// What of their trees was open, and is to be again.
+    /// Nodes of their trees to expand again.
     again: HashMap<usize, HashSet<u64>>,
 }
 
@@ -96,7 +96,7 @@ impl OpenTree {
         lines
     }
 
-    /// What is open, by name.
+    /// Expanded nodes, by name.
     pub(crate) fn open_names(&self, profile: &Profile) -> HashSet<u64> {
         let open = self.open.iter();
         open.map(|&node| self.name_of(node, profile)).collect()
@@ -111,7 +111,7 @@ impl OpenTree {
         })
     }
 
-    /// Opens what has these names, and nothing else.
+    /// Expands exactly the nodes with these names.
     fn open_again(&mut self, open: &HashSet<u64>, profile: &Profile) {
         self.open.clear();
         let roots = self.roots.iter();
@@ -152,7 +152,7 @@ impl Default for TableView {
 }
 
 impl TableView {
-    /// Begins anew with these rows.
+    /// Resets the table to these rows.
     pub(crate) fn reset(&mut self, rows: impl Iterator<Item = usize>) {
         self.trees.clear();
         self.waiting.clear();
@@ -204,7 +204,7 @@ impl TableView {
         }
     }
 
-    /// Closes what is selected, or goes to what it is in. Says whether there was anything to do.
+    /// Collapses the selection, or goes to its parent. Returns whether anything changed.
     pub(crate) fn close(&mut self, height: usize) -> bool {
         match self.selected() {
             Some(TableLine::Row(row)) if self.is_open(row) => self.close_row(row),
@@ -288,7 +288,7 @@ impl TableView {
         self.cursor.go(at.unwrap_or(0), self.lines.len(), height);
     }
 
-    /// Trees grow the other way.
+    /// Inverts the trees.
     pub(crate) fn turn(&mut self, source: &mut Source<'_>, height: usize) {
         self.order = match self.order {
             Order::Caller => Order::Callee,

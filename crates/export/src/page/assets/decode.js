@@ -19,7 +19,7 @@ function bytesOfBase64(text) {
  */
 async function inflated(bytes) {
   const Inflater = /** @type {any} */ (globalThis).DecompressionStream;
-  if (Inflater === undefined) throw new Error("this browser is too old: it has no DecompressionStream");
+  if (Inflater === undefined) throw new Error("this browser is too old: it lacks DecompressionStream");
   const stream = new Blob([bytes]).stream().pipeThrough(new Inflater("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -34,7 +34,7 @@ class Reading {
 
   /** @param {number} n */
   take(n) {
-    if (this.at + n > this.bytes.length) throw new Error("the profile ends early: this file is damaged");
+    if (this.at + n > this.bytes.length) throw new Error("the profile is truncated: this file is damaged");
     this.at += n;
     return this.bytes.subarray(this.at - n, this.at);
   }
@@ -50,7 +50,7 @@ class Reading {
       number += (byte & 0x7f) * unit;
       unit *= 128;
     }
-    if (byte === undefined) throw new Error("the profile ends early: this file is damaged");
+    if (byte === undefined) throw new Error("the profile is truncated: this file is damaged");
     return number;
   }
 
@@ -110,7 +110,7 @@ class Reading {
 async function decode(text) {
   const reading = new Reading(await inflated(bytesOfBase64(text.trim())));
   const magic = String.fromCharCode(...reading.take(8));
-  if (magic !== "RPROFPG1") throw new Error("the profile is of another version: this file is damaged");
+  if (magic !== "RPROFPG1") throw new Error("the profile has an unknown format version: this file is damaged");
   const json = reading.take(reading.unsigned());
   /** @type {Head} */
   const head = JSON.parse(new TextDecoder().decode(json));

@@ -59,7 +59,7 @@ class Details {
   async copy() {
     if (this.chosen === null) return;
     await copyText(this.chosen.labels.map((label) => this.profile.nameOf(label)).join("\n"));
-    this.say("The stack is copied.");
+    this.say("Copied the stack.");
   }
 }
 
@@ -87,6 +87,6 @@ function linesOf(profile, counts, wanted) {
   return rows.slice(0, 20).map((row) => {
     const place = profile.places[row.key];
     const text = place === 0 ? "no line" : profile.text(place - 1);
-    return [`${percent(row.self, counts.total.weight)} self, ${percent(row.total, counts.total.weight)}`, text];
+    return [`self ${percent(row.self, counts.total.weight)}; total ${percent(row.total, counts.total.weight)}`, text];
   });
 }

@@ -47,7 +47,7 @@ class Comparison {
   sure() {
     const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
     const functions = n === 0 ? "no function" : counted(n, "function", "functions");
-    return `${functions} changed beyond noise`;
+    return `${functions} changed significantly`;
   }
 
   /**
@@ -154,7 +154,7 @@ class Comparison {
   relative(both) {
     const [was, is] = this.shares(both);
     if (both.before.samples === 0) return both.after.samples === 0 ? "" : "new";
-    if (both.after.samples === 0) return "vanished";
+    if (both.after.samples === 0) return "removed";
     return was > 0 ? `${signed((100 * (is - was)) / was, 1)} %` : "";
   }
 }

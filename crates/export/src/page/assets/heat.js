@@ -23,7 +23,7 @@ class HeatMap {
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Heat map: seconds by parts of a second; drag to choose a range of time");
+    this.canvas.setAttribute("aria-label", "Heat map: seconds by parts of a second; drag to select a time range");
     place.append(this.canvas);
     const span = this.profile.head.span_ns;
     /** Nanoseconds of a column: a second, or of long recordings some. */

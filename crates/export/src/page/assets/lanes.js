@@ -18,7 +18,7 @@ class Lanes {
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Threads over time, the heaviest first; click to choose one");
+    this.canvas.setAttribute("aria-label", "Threads over time, heaviest first; click to select one");
     this.space = made("div", undefined, "space");
     place.append(this.canvas, this.space);
     /** @type {{thread: number, weight: number}[]} */

@@ -132,7 +132,7 @@ class App {
     const chip = (text, without) => {
       const one = made("button", `${text} ✕`, "chip");
       one.type = "button";
-      one.setAttribute("aria-label", `${text}: show all again`);
+      one.setAttribute("aria-label", `${text}: remove this filter`);
       one.addEventListener("click", () => this.set(without));
       chips.push(one);
     };
@@ -144,13 +144,13 @@ class App {
     }
     if (state.asked !== undefined) {
       const { search, keep } = state.asked;
-      const one = made("button", `Search as the link says: ${(keep || search).slice(0, 60)}`, "chip");
+      const one = made("button", `Apply the link's search: ${(keep || search).slice(0, 60)}`, "chip");
       one.type = "button";
       one.addEventListener("click", () => this.set({ search, keep, asked: undefined }));
       chips.push(one);
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
-    if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples here.", "said"));
+    if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
     element("chips", HTMLElement).replaceChildren(...chips);
   }
 
@@ -185,7 +185,7 @@ class App {
     if (boxes.sides !== null && this.comparison !== null) return this.comparison.text(bothOf(boxes.sides, box));
     const event = this.profile.head.events[this.state.event];
     const whole = this.counts.total.weight;
-    const own = boxes.hasOwn && boxes.own[box] > 0 ? `, ${percent(boxes.own[box], whole)} itself` : "";
+    const own = boxes.hasOwn && boxes.own[box] > 0 ? `, self ${percent(boxes.own[box], whole)}` : "";
     const samples = counted(boxes.samples[box], "sample", "samples");
     return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
   }
@@ -208,8 +208,8 @@ class App {
     const whole = this.counts.total.weight;
     const changed = /** @type {ChangedRow} */ (row);
     const sum = this.comparison === null
-      ? `${percent(row.total, whole)}, ${percent(row.self, whole)} itself`
-      : `${this.comparison.text(changed.all)}; itself ${this.comparison.text(changed.own)}`;
+      ? `self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`
+      : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
     const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
     this.details.choose({ labels: [frame], sum, lines });
   }
@@ -389,10 +389,10 @@ function describePage(profile) {
 function lackingNotes(profile) {
   const notes = [];
   if (!profile.head.has_times && profile.sides === null) {
-    notes.push("The recording has no times: there are no views over time (rprof record -T).");
+    notes.push("The recording has no times, so there are no views over time (record with rprof record -T).");
   }
   if (profile.head.n_nodes > 0 && profile.depths.every((depth) => depth < 2)) {
-    notes.push("There are no call chains: each stack is one function (rprof record -g).");
+    notes.push("The recording has no call chains: each stack is a single function (record with rprof record -g).");
   }
   return notes;
 }
@@ -403,15 +403,15 @@ function lackingNotes(profile) {
  */
 function joinedNotes(head) {
   const notes = [];
-  const of = head.by_name ? "threads of one name" : "one thread";
+  const of = head.by_name ? "threads with the same name" : "the same thread";
   if (head.slot_ns > 0) {
     notes.push(
-      `${wholeNumber(head.n_samples)} samples are ${wholeNumber(head.n_rows)} rows here: samples of ${of} with one stack ` +
-        `within ${duration(head.slot_ns)} are one row with their count. No sample is left out.`,
+      `${wholeNumber(head.n_samples)} samples are stored as ${wholeNumber(head.n_rows)} rows: samples of ${of} with equal stacks ` +
+        `within ${duration(head.slot_ns)} share a row with a count. No sample is omitted.`,
     );
   }
   if (head.min_samples > 0) {
-    notes.push(`Stacks end where fewer than ${wholeNumber(head.min_samples)} samples go on: these count for the caller.`);
+    notes.push(`Branches with fewer than ${wholeNumber(head.min_samples)} samples are cut: their samples count for the caller.`);
   }
   return notes;
 }
@@ -429,7 +429,7 @@ async function start() {
     document.documentElement.dataset.ready = "true";
     /** @type {any} */ (globalThis).rprofPage = app;
   } catch (error) {
-    status.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : error}`;
+    status.textContent = `Cannot show this page: ${error instanceof Error ? error.message : error}`;
     throw error;
   }
 }

@@ -77,8 +77,8 @@ class Overview {
   }
 
   label() {
-    const range = this.range === null ? "all of it" : `${duration(this.range[0])} to ${duration(this.range[1])}`;
-    return `Samples over ${duration(this.span)}; shown: ${range}. Arrow keys move the range, with Shift its end.`;
+    const range = this.range === null ? "everything" : `${duration(this.range[0])} to ${duration(this.range[1])}`;
+    return `Samples over ${duration(this.span)}; shown: ${range}. Arrow keys move the range; with Shift, its end.`;
   }
 
   /**

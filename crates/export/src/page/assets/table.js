@@ -4,6 +4,17 @@
 const FIRST_ROWS = 40;
 const MORE_ROWS = 100;
 
+/**
+ * What rows are called: one and several.
+ * @type {Record<Grouping, [string, string]>}
+ */
+const NOUNS = {
+  function: ["function", "functions"],
+  image: ["image", "images"],
+  thread: ["thread name", "thread names"],
+  line: ["source line", "source lines"],
+};
+
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */
 
 class Table {
@@ -52,7 +63,7 @@ class Table {
     this.table.classList.toggle("changes", comparison !== null);
     const all = this.sortedRows(counts, order);
     this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
-    this.caption.textContent = `${counted(this.rows.length, "row", "rows")} by ${order.grouping}`;
+    this.caption.textContent = counted(this.rows.length, ...NOUNS[order.grouping]);
     this.drawHead();
     this.body.replaceChildren();
     this.shown = 0;
@@ -121,7 +132,7 @@ class Table {
     this.shown += lines.length;
     const left = this.rows.length - this.shown;
     this.more.hidden = left === 0;
-    this.more.textContent = `Show more: ${counted(left, "row", "rows")} left`;
+    this.more.textContent = `Show more (${counted(left, "more row", "more rows")})`;
   }
 
   /** @param {Row} row */
@@ -164,7 +175,7 @@ class Table {
     if (comparison === null || both.before.samples + both.after.samples === 0) return made("td", "", "number");
     const cell = made("td", comparison.between(both).replace(" points", ""), "number change");
     const relative = comparison.relative(both);
-    if (relative === "new" || relative === "vanished") cell.append(made("small", ` ${relative}`));
+    if (relative === "new" || relative === "removed") cell.append(made("small", ` ${relative}`));
     cell.title = comparison.text(both);
     const degree = comparison.degree(both, directions);
     cell.classList.toggle("rise", degree > 0);
@@ -175,7 +186,7 @@ class Table {
   /** @param {Row} row */
   samples(row) {
     const cell = made("td", wholeNumber(row.ownSamples), "number");
-    cell.title = `${wholeNumber(row.samples)} with what it called`;
+    cell.title = `${wholeNumber(row.samples)} total, including callees`;
     return cell;
   }
 

@@ -84,10 +84,10 @@ class Views {
     const boxes = this.flameBoxes();
     flame.show(boxes);
     this.mark(state);
-    const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "what changed";
+    const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
     const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
     if (boxes.together > 1) {
-      said.push(`${wholeNumber(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
+      said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
     }
     if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     element("flame-note", HTMLElement).textContent = said[1] ?? "";
@@ -141,13 +141,13 @@ class Views {
     const { profile, state, counts, comparison } = this.app;
     if (comparison !== null) {
       const row = /** @type {ChangedRow[]} */ (this.functions()).find((row) => row.key === focus);
-      return row === undefined ? "" : `${comparison.text(row.all)}; itself ${comparison.text(row.own)}`;
+      return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
     }
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     const own = this.functions().find((row) => row.key === focus);
     return (
-      `${percent(weight, counts.total.weight)} with what it called ` +
-      `(${amount(profile.head.events[state.event], weight)}), ${percent(own?.self ?? 0, counts.total.weight)} itself`
+      `self ${percent(own?.self ?? 0, counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
+      `(${amount(profile.head.events[state.event], weight)})`
     );
   }
 

@@ -30,7 +30,7 @@ fn recordings_are_named_as_perf_has_it_or_around_dashes() {
     assert!(
         sides(&["--each", "a"])
             .unwrap_err()
-            .contains("--each: BEFORE")
+            .contains("--each needs BEFORE")
     );
     assert_eq!(
         sides(&["a", "b", "--", "c", "./-d"]),

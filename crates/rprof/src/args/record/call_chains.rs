@@ -1,4 +1,4 @@
-//! Whether and how samples hold their callers.
+//! Whether and how callers are recorded.
 
 use super::CallGraph;
 
@@ -9,7 +9,7 @@ pub(crate) struct CallChainArgs {
     #[arg(short = 'g', overrides_with = "call_graph")]
     pub(crate) callers: bool,
 
-    /// How to record callers: auto, dwarf[,BYTES], fp, lbr or none
+    /// Record callers in this way: auto, dwarf[,BYTES], fp, lbr or none
     #[arg(
         long,
         value_name = "HOW",
@@ -19,17 +19,17 @@ pub(crate) struct CallChainArgs {
     )]
     pub(crate) call_graph: CallGraph,
 
-    /// Leave all debug registers to others: stacks deeper than their dumps stay truncated
+    /// Do not use hardware watchpoints: stacks deeper than their dumps stay truncated
     #[arg(
         long,
-        long_help = "Leave all debug registers to others: stacks deeper than their dumps stay truncated. \
-                     Without this, a thread whose stack is deeper than 64 KiB lends one of its four hardware \
-                     watchpoints to prove the rest of its stack, unless a debugger traces it or its process \
-                     has perf events open"
+        long_help = "Do not use hardware watchpoints: stacks deeper than their dumps stay truncated. \
+                     Without this flag, rprof uses one of the four watchpoints of each thread whose stack is deeper \
+                     than 64 KiB, to verify the rest of the stack, unless a debugger traces the thread or its \
+                     process has perf events open"
     )]
     pub(crate) no_watchpoints: bool,
 
-    /// Write stack dumps instead of unwinding while recording: they are unwound when read
+    /// Write stack dumps, and unwind them when the recording is read, not while recording
     #[arg(long)]
     pub(crate) post_unwind: bool,
 }

@@ -2,15 +2,15 @@
 
 use rprof_record::MOST_STACK_BYTES;
 
-/// Below this, a dump has not even one word.
+/// Bytes of one word, the smallest dump.
 const FEWEST_STACK_BYTES: u32 = 8;
 
 /// How to record callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallGraph {
-    /// Unwound while recording, as much of each stack as is needed.
+    /// Unwind while recording, copying as much of each stack as needed.
     Auto,
-    /// Unwound, from dumps of this many bytes.
+    /// Unwind from dumps of this many bytes.
     Dwarf(u32),
     /// Frame pointers, followed by the kernel.
     Fp,
@@ -21,12 +21,12 @@ pub(crate) enum CallGraph {
 }
 
 impl CallGraph {
-    pub(in crate::args) const HELP: &str = "How to record callers:\n  \
-        auto           unwind while recording, by unwind tables\n                 \
-        (.eh_frame); no frame pointers are needed\n  \
+    pub(in crate::args) const HELP: &str = "Record callers in this way:\n  \
+        auto           unwind while recording, with unwind tables\n                 \
+        (.eh_frame); needs no frame pointers\n  \
         dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \
         fp             frame pointers, followed by the kernel\n  \
-        lbr            branch records of Intel processors:\n                 \
+        lbr            last branch records of Intel CPUs:\n                 \
         the innermost 16 to 32 callers\n  \
         none           only where each sample was taken";
 
@@ -50,7 +50,7 @@ impl CallGraph {
                 )),
             },
             ("lbr", None) => Ok(Self::Lbr),
-            _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
+            _ => Err("expected auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
         }
     }
 }

@@ -7,7 +7,7 @@ const OTHERS: [&str; 5] = ["pid", "tid", "uid", "name", "per_thread"];
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Control groups")]
 pub(crate) struct CgroupArgs {
-    /// Only what runs in a control group, on all CPUs; of a list, each is for the event of its place
+    /// Sample only this control group, on all CPUs; in a list, the nth cgroup is for the nth event
     #[arg(
         short = 'G',
         long = "cgroup",
@@ -17,7 +17,7 @@ pub(crate) struct CgroupArgs {
     )]
     of_events: Vec<String>,
 
-    /// Each event in each of these control groups, on all CPUs
+    /// Sample each event in each of these control groups, on all CPUs
     #[arg(
         long,
         value_name = "NAMES",

@@ -6,36 +6,36 @@ use clap::ArgAction;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "For compatibility with perf")]
 pub(crate) struct CompatArgs {
-    /// Samples have their time (always)
+    /// Record the time of each sample (always on)
     #[arg(short = 'T', long)]
     timestamp: bool,
 
-    /// Samples have their CPU (always)
+    /// Record the CPU of each sample (always on)
     #[arg(long)]
     sample_cpu: bool,
 
-    /// Samples begin with the id of their event (always)
+    /// Begin samples with their event's id (always on)
     #[arg(long)]
     sample_identifier: bool,
 
-    /// The file has the times of the first and the last sample (always)
+    /// Record the times of the first and last sample (always on)
     #[arg(long)]
     timestamp_boundary: bool,
 
-    /// Mappings have build ids (always); with -a, from the kernel: perf may fail meanwhile
+    /// Record build ids in mmap records (always on); with -a the kernel provides them: perf may fail meanwhile
     #[arg(long)]
     pub(crate) buildid_mmap: bool,
 
-    /// Build ids of all that is mapped, hit or not (always)
+    /// Record build ids of all mapped files, with or without samples (always on)
     #[arg(long)]
     buildid_all: bool,
 
-    /// Copy no binaries into ~/.debug (never done)
+    /// Do not copy binaries into ~/.debug (never done)
     #[arg(short = 'N', long)]
     no_buildid_cache: bool,
 
-    /// Leave out rprof's own samples (always, unless --include-self); of tracepoints of the -e before it, the
-    /// kernel does it
+    /// Leave out rprof's own samples (always on, unless --include-self); for tracepoints of the preceding -e, the
+    /// kernel filters them
     // Each has its place.
     #[arg(
         long,
@@ -46,7 +46,7 @@ pub(crate) struct CompatArgs {
     )]
     exclude_perf: Vec<String>,
 
-    /// Record no loading of BPF programs
+    /// Do not record BPF program events
     #[arg(long)]
     pub(crate) no_bpf_event: bool,
 }

@@ -5,12 +5,12 @@ use super::numbers;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct EventArgs {
-    /// Events: names, PMU events, tracepoints, breakpoints, probes (uprobe:/path:function), {groups};
-    /// a list or repeated; rprof list shows names [default: cycles, or cpu-clock without a hardware PMU]
+    /// Sample these events: names, PMU events, tracepoints, breakpoints, probes (uprobe:/path:function), {groups}; a
+    /// comma-separated list, may be repeated; see rprof list [default: cycles, or cpu-clock without a hardware PMU]
     #[arg(short = 'e', long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// Samples a second, or "max" for the kernel's limit [default: 4000]
+    /// Samples per second, or "max" for the kernel's limit [default: 4000]
     #[arg(
         short = 'F',
         long = "freq",
@@ -20,7 +20,7 @@ pub(crate) struct EventArgs {
     )]
     pub(crate) frequency: Option<String>,
 
-    /// One sample every N events, instead of by time
+    /// Take one sample every N events, instead of -F
     #[arg(
         short = 'c',
         long = "count",
@@ -30,11 +30,11 @@ pub(crate) struct EventArgs {
     )]
     pub(crate) period: Option<u64>,
 
-    /// Fail if -F is above the kernel's limit, rather than sample at the limit
+    /// Fail if -F is above the kernel's limit, instead of sampling at the limit
     #[arg(long)]
     pub(crate) strict_freq: bool,
 
-    /// Count all events together, as one group
+    /// Put all events into one group
     #[arg(long)]
     pub(crate) group: bool,
 }

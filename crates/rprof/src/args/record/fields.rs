@@ -10,35 +10,36 @@ use std::env::consts::ARCH;
 #[command(next_help_heading = "Sample fields")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct FieldArgs {
-    /// Addresses of data, and where they came from; mappings of data, too
+    /// Record data addresses and data sources of memory accesses, and data mappings
     #[arg(short = 'd', long)]
     data: bool,
 
-    /// Physical addresses of data, where rights allow it
+    /// Record physical data addresses, if permitted
     #[arg(long)]
     phys_data: bool,
 
-    /// Size of the page that the data is in
+    /// Record the page size of data addresses
     #[arg(long)]
     data_page_size: bool,
 
-    /// Size of the page that the code is in
+    /// Record the page size of code addresses
     #[arg(long)]
     code_page_size: bool,
 
-    /// How long what was sampled took, where the processor tells
+    /// Record the weight (latency) of each sample, on processors that report it
     #[arg(short = 'W', long)]
     weight: bool,
 
-    /// Raw data of all events (those of tracepoints are always there)
+    /// Record raw data for all events (always on for tracepoints)
     #[arg(short = 'R', long)]
     raw_samples: bool,
 
-    /// How transactions ended, where the processor tells
+    /// Record transaction flags, on processors that report them
     #[arg(long)]
     transaction: bool,
 
-    /// Registers at the moment of the sample, in the kernel, too: names, all, or ? for a list
+    /// Record registers at each sample, also in the kernel: a list of names, or ? to list them; without names, all but
+    /// vector registers
     #[arg(
         short = 'I',
         long,
@@ -50,7 +51,7 @@ pub(crate) struct FieldArgs {
     )]
     intr_regs: Option<Registers>,
 
-    /// User registers: names, all, or ? for a list
+    /// Record user registers: a list of names, or ? to list them; without names, all
     #[arg(
         long,
         value_name = "REGS",
@@ -61,23 +62,23 @@ pub(crate) struct FieldArgs {
     )]
     user_regs: Option<Registers>,
 
-    /// The clock of times: mono, raw, real, boot or tai [default: mono, which JIT code needs]
+    /// Clock for timestamps: mono, raw, real, boot or tai [default: mono, required for JIT code]
     #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
     pub(crate) clockid: Option<Clock>,
 
-    /// Period of each sample (always, unless -c gives it)
+    /// Record the period of each sample (always on, unless -c sets it)
     #[arg(short = 'P', long = "period")]
     sample_period: bool,
 
-    /// What each thread has counted, when it ends
+    /// Record per-thread counts at exit
     #[arg(short = 's', long)]
     stat: bool,
 
-    /// Times that counters were on and running, with values of counters (:S)
+    /// Record enabled and running times with counter values (:S)
     #[arg(long)]
     running_time: bool,
 
-    /// Take no samples: only count
+    /// Take no samples, only count
     #[arg(short = 'n', long)]
     no_samples: bool,
 }
@@ -91,7 +92,7 @@ fn parse_clock(text: &str) -> Result<Clock, String> {
         "real" | "realtime" | "0" => Ok(Clock::Realtime),
         "boot" | "boottime" | "7" => Ok(Clock::Boottime),
         "tai" | "11" => Ok(Clock::Tai),
-        _ => Err("mono, raw, real, boot or tai".to_owned()),
+        _ => Err("expected mono, raw, real, boot or tai".to_owned()),
     }
 }
 
@@ -123,7 +124,7 @@ impl Registers {
 
     fn parse(text: &str, known: u64) -> Result<Self, String> {
         match (text, RegisterTable::of(ARCH)) {
-            (_, None) => Err("samples have no registers on this machine".to_owned()),
+            (_, None) => Err("registers cannot be sampled on this architecture".to_owned()),
             ("", _) => Ok(Self::These(known)),
             ("?", _) => Ok(Self::List(known)),
             (names, Some(table)) => {
@@ -132,7 +133,7 @@ impl Registers {
                     mask |= match table.named(name.trim()) & known {
                         0 => {
                             let names = names_of(known);
-                            return Err(format!("no register '{name}' (there are {names})"));
+                            return Err(format!("unknown register '{name}'; known are {names}"));
                         }
                         named => named,
                     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
-    /// Compress the recording: levels from 1 (fastest, if none is given) to 22 (smallest)
+    /// Compress the recording: level 1 (fastest; used if no LEVEL is given) to 22 (smallest)
     #[arg(
         short = 'z',
         long,
@@ -19,13 +19,13 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) compression_level: Option<i32>,
 
-    /// Flight recorder: keep the latest samples only, in rings that are overwritten (their size: -m),
-    /// and write them at the end, or when --switch-output says so; callers by frame pointers
+    /// Flight recorder: keep only the latest samples, in overwritten rings (size: -m), and write them at the end, or
+    /// at each --switch-output; callers come from frame pointers
     #[arg(long, conflicts_with = "post_unwind")]
     pub(crate) overwrite: bool,
 
-    /// Go on in another file on SIGUSR2 (signal), at a size (100M) or after a time (30s, 5m): files
-    /// before are named FILE.TIME
+    /// Rotate the output file on SIGUSR2 (signal), at a size (100M) or after a time (30s, 5m); earlier files are named
+    /// FILE.TIME
     #[arg(
         long,
         value_name = "WHEN",
@@ -36,12 +36,12 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) switch_output: Option<SwitchOn>,
 
-    /// Go on in another file when this event happens, anywhere on the machine where that is permitted
-    /// (with --switch-output=signal, which it implies)
+    /// Rotate the output file when this event occurs, anywhere on the machine if permitted (implies
+    /// --switch-output=signal)
     #[arg(long, value_name = "EVENT")]
     pub(crate) switch_output_event: Option<String>,
 
-    /// With --switch-output: keep only the latest N files (0: all)
+    /// With --switch-output, keep only the latest N files (0: all)
     #[arg(
         long,
         value_name = "N",
@@ -50,11 +50,11 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) switch_max_files: Option<usize>,
 
-    /// Name the file after the time of its end: FILE.TIME
+    /// Append the end time to the file's name: FILE.TIME
     #[arg(long)]
     pub(crate) timestamp_filename: bool,
 
-    /// End the recording, and the command, when the file has this size, such as 100M
+    /// End the recording and the command when the file reaches this size, such as 100M
     #[arg(
         long,
         value_name = "SIZE",
@@ -63,15 +63,15 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) max_size: Option<u64>,
 
-    /// Collect no build ids at the end (those in records of mappings stay)
+    /// Do not collect build ids at the end (those in mmap records are kept)
     #[arg(short = 'B', long)]
     pub(crate) no_buildid: bool,
 
-    /// Describe what runs: all, task (no mappings), mmap (same as all) or no
+    /// Record what is already running: all, task (no mappings), mmap (same as all) or no
     #[arg(long, value_name = "WHAT", value_parser = parse_synthesis)]
     pub(crate) synth: Option<Synthesis>,
 
-    /// Describe what runs at the end of the recording, not at its beginning
+    /// Record what is running at the end of the recording instead of its beginning
     #[arg(long)]
     pub(crate) tail_synthesize: bool,
 }
@@ -81,7 +81,7 @@ fn parse_level(text: &str) -> Result<i32, String> {
     match text.parse::<u32>() {
         Ok(0) => Ok(1),
         Ok(level) => Ok(i32::try_from(level).unwrap_or(MAX_LEVEL).min(MAX_LEVEL)),
-        Err(_) => Err(format!("a level from 1 to {MAX_LEVEL}")),
+        Err(_) => Err(format!("expected a level from 1 to {MAX_LEVEL}")),
     }
 }
 
@@ -108,12 +108,12 @@ const SIZES: &[(char, u64)] = &[('B', 1), ('K', 1 << 10), ('M', 1 << 20), ('G', 
 const TIMES: &[(char, u64)] = &[('s', 1), ('m', 60), ('h', 3600), ('d', 86400)];
 
 fn parse_size(text: &str) -> Result<u64, String> {
-    let what = "a size with its unit: B, K, M or G, such as 100M";
+    let what = "expected a size with its unit (B, K, M or G), such as 100M";
     with_unit(text, SIZES).ok_or_else(|| what.to_owned())
 }
 
 fn parse_switch(text: &str) -> Result<SwitchOn, String> {
-    let what = "signal, a size (B, K, M, G) or a time (s, m, h, d), such as 100M or 30s";
+    let what = "expected signal, a size (B, K, M, G) or a time (s, m, h, d), such as 100M or 30s";
     if text == "signal" {
         return Ok(SwitchOn::Signal);
     }
@@ -131,7 +131,7 @@ fn parse_synthesis(text: &str) -> Result<Synthesis, String> {
             ("all" | "mmap", _) => Synthesis::All,
             ("task", Synthesis::Nothing) => Synthesis::Tasks,
             ("task" | "cgroup", before) => before,
-            _ => return Err("no, all, task, mmap or cgroup".to_owned()),
+            _ => return Err("expected no, all, task, mmap or cgroup".to_owned()),
         };
     }
     Ok(synthesis)

@@ -1,4 +1,4 @@
-//! Filters: each is for the `-e` before it; of `record` and `stat`.
+//! Filters of `record` and `stat`: each applies to the preceding `-e`.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
@@ -6,17 +6,17 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
 /// Filters of tracepoints and probes.
 #[derive(Debug, Default)]
 pub(crate) struct FilterArgs {
-    /// Of which `-e`, counted from 0, and what it says.
+    /// Index of the `-e`, from 0, and the filter's text.
     filters: Vec<(usize, String)>,
     /// Each `-e` before an `--exclude-perf`.
     exclude_perf: Vec<usize>,
 }
 
 const FILTER: &str = "filter";
-/// The ids of arguments of others.
+/// Ids of arguments defined elsewhere.
 const EXCLUDE_PERF: &str = "exclude_perf";
 const EVENTS: &str = "events";
-/// Behind what is derived.
+/// Display order: after the derived arguments.
 const LAST: usize = 100;
 
 impl FilterArgs {
@@ -48,7 +48,7 @@ impl FromArgMatches for FilterArgs {
         let given = matches.get_many::<String>(FILTER).into_iter().flatten();
         for (place, filter) in places(FILTER).zip(given) {
             let event = event_before(place).ok_or_else(|| {
-                let why = "--filter follows the -e of its tracepoints or probes\n";
+                let why = "--filter must follow the -e of its tracepoints or probes\n";
                 Error::raw(ErrorKind::MissingRequiredArgument, why)
             })?;
             args.filters.push((event, filter.clone()));
@@ -73,8 +73,8 @@ impl clap::Args for FilterArgs {
             .help_heading("Events")
             .display_order(LAST)
             .help(
-                "Only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
-                 before it; repeated: that fit all",
+                "Filter the tracepoints and probes of the preceding -e, such as 'prev_pid > 0'; if repeated, all \
+                 filters must match",
             );
         command.arg(filter)
     }

@@ -35,9 +35,9 @@ use timing::TimingArgs;
 pub(super) use timing::parse_control;
 
 fn after_help() -> String {
-    let ptrace = "Where no event can be opened at all, as in many containers, commands and your own processes are \
-                  sampled by ptrace: 99 Hz unless -F says otherwise, user stacks only. rprof doctor says what \
-                  would allow events.";
+    let ptrace = "If no event can be opened at all, as in many containers, commands and your own processes are \
+                  sampled with ptrace: at 99 Hz unless -F is given, user stacks only. rprof doctor says how to \
+                  allow perf events.";
     format!("{ptrace}\n\n{}", examples::of_record())
 }
 
@@ -47,16 +47,16 @@ fn after_help() -> String {
     after_help = after_help()
 )]
 pub(crate) struct RecordArgs {
-    /// Print only what went wrong
+    /// Print only warnings and errors
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more; twice (-vv): also the attr of each event that is opened
+    /// Print more; -vv also prints the attr of each opened event
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
     // Without `allow_hyphen_values`: an unknown flag is an error, not the command.
-    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    /// Command to run, with its arguments: starts at the first word that is not a flag, or after --
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 
@@ -100,7 +100,7 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Whether anybody is named beside a command.
+    /// Whether targets other than a command are given.
     pub(super) fn has_targets(&self) -> bool {
         let targets = &self.targets;
         let has_ids = !targets.pid.is_empty() || !targets.tid.is_empty();

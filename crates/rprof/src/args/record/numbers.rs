@@ -1,30 +1,30 @@
-//! Numbers as values of flags: what is wrong is said in words of the flag.
+//! Numbers as flag values, with errors in the words of the flag.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 /// The id of a process or thread.
 pub(super) fn id(text: &str) -> Result<i32, String> {
-    from_one(text, "ids are numbers from 1 on")
+    from_one(text, "expected an id, a number from 1")
 }
 
-/// After how many events a sample is taken.
+/// Number of events per sample.
 pub(super) fn count(text: &str) -> Result<u64, String> {
-    from_one(text, "a number of events, from 1 on")
+    from_one(text, "expected a number of events, at least 1")
 }
 
 /// Percent of one CPU.
 pub(super) fn percent(text: &str) -> Result<u32, String> {
-    from_one(text, "percent of one CPU, from 1 on")
+    from_one(text, "expected percent of one CPU, at least 1")
 }
 
-/// How many files are kept; 0 is all.
+/// Number of files to keep; 0: all.
 pub(super) fn files(text: &str) -> Result<usize, String> {
     text.parse()
-        .map_err(|_| "a number of files, or 0 for all".to_owned())
+        .map_err(|_| "expected a number of files, or 0 for all".to_owned())
 }
 
-/// A span of time: seconds, or a number with its unit.
+/// A duration: seconds, or a number with a unit.
 pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     const UNITS: &[(&str, f64)] = &[
         ("ms", 0.001),
@@ -39,7 +39,7 @@ pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     match seconds.map(Duration::try_from_secs_f64) {
         Some(Ok(time)) if !time.is_zero() => Ok(time),
         _ => Err(
-            "a time above 0: seconds, or with ms, s, m, h or d, such as 10, 0.5 or 2m".to_owned(),
+            "expected a time above 0: seconds, or a number with ms, s, m, h or d, such as 10, 0.5 or 2m".to_owned(),
         ),
     }
 }
@@ -59,10 +59,10 @@ mod tests {
         for (words, said) in [
             (["-c", "-1"], "a number of events"),
             (["-c", "0"], "a number of events"),
-            (["-p", "-1"], "ids are numbers from 1 on"),
-            (["-p", "0"], "ids are numbers from 1 on"),
-            (["-p", "1,2x"], "ids are numbers from 1 on"),
-            (["-t", "x"], "ids are numbers from 1 on"),
+            (["-p", "-1"], "expected an id, a number from 1"),
+            (["-p", "0"], "expected an id, a number from 1"),
+            (["-p", "1,2x"], "expected an id, a number from 1"),
+            (["-t", "x"], "expected an id, a number from 1"),
             (["--cpu-percent", "-1"], "percent of one CPU"),
             (["--duration", "-1"], "seconds"),
             (["--duration", "0"], "seconds"),

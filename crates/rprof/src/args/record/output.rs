@@ -5,16 +5,16 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// File to write (an older one is kept as NAME.old), or - for a pipe on standard output: the
-    /// command then prints to standard error
+    /// Output file (an existing one is renamed to NAME.old), or - to write to a pipe on stdout; the command's stdout
+    /// then goes to stderr
     #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
-    /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
+    /// Size of each CPU's ring buffer: pages (a power of two), or a size with a unit, such as 512K
     #[arg(short = 'm', long, value_name = "PAGES", allow_negative_numbers = true)]
     pub(crate) mmap_pages: Option<String>,
 
-    /// Put the names of all sampled code into the file: it opens anywhere with its names
+    /// Embed the symbols of all sampled code in the file, so that it can be read on any machine
     #[arg(long)]
     pub(crate) embed_symbols: bool,
 }

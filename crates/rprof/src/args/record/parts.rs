@@ -7,43 +7,43 @@ use rprof_record::{Sideband, Space};
 #[command(next_help_heading = "Parts and branches")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct PartArgs {
-    /// Namespaces of processes, where rights allow it
+    /// Record the namespaces of processes, if permitted
     #[arg(long)]
     namespaces: bool,
 
-    /// Control groups, by sample (report --sort cgroup)
+    /// Record the control group of each sample (report --sort cgroup)
     #[arg(long)]
     pub(crate) all_cgroups: bool,
 
-    /// When tasks begin and cease to run
+    /// Record context switches
     #[arg(long)]
     switch_events: bool,
 
-    /// What latency profiles need (report --latency): the same as --switch-events
+    /// Record what latency profiles need (report --latency): same as --switch-events
     #[arg(long)]
     latency: bool,
 
-    /// Samples of user space only, whatever the events say
+    /// Sample user space only, regardless of event modifiers
     #[arg(long, conflicts_with = "all_kernel")]
     all_user: bool,
 
-    /// Samples of the kernel only, whatever the events say
+    /// Sample the kernel only, regardless of event modifiers
     #[arg(long)]
     all_kernel: bool,
 
-    /// Call chains of the kernel only
+    /// Record only kernel call chains
     #[arg(long, conflicts_with = "user_callchains")]
     pub(crate) kernel_callchains: bool,
 
-    /// Call chains of user space only
+    /// Record only user call chains
     #[arg(long)]
     user_callchains: bool,
 
-    /// Branches that the processor remembers: all that were taken
+    /// Record branch stacks: all taken branches
     #[arg(short = 'b', long)]
     branch_any: bool,
 
-    /// Some of these branches: any, any_call, any_ret, ind_call, ind_jmp, call, cond, u, k, hv, ...
+    /// Record branch stacks with a filter: any, any_call, any_ret, ind_call, ind_jmp, call, cond, u, k, hv, ...
     #[arg(short = 'j', long, value_name = "FILTER", value_delimiter = ',', value_parser = parse_filter)]
     branch_filter: Vec<BranchSampleType>,
 }
@@ -74,7 +74,7 @@ fn parse_filter(word: &str) -> Result<BranchSampleType, String> {
         .find(|(name, _)| name.eq_ignore_ascii_case(word));
     found.map(|(_, bit)| *bit).ok_or_else(|| {
         let names: Vec<&str> = FILTERS.iter().map(|(name, _)| *name).collect();
-        format!("one of {}", names.join(", "))
+        format!("expected one of {}", names.join(", "))
     })
 }
 

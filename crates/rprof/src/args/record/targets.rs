@@ -7,11 +7,11 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
 pub(crate) struct TargetArgs {
-    /// Everything on all CPUs
+    /// Sample everything on all CPUs
     #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
     pub(crate) all_cpus: bool,
 
-    /// Processes to watch, by id
+    /// Sample these processes, by id
     #[arg(
         short = 'p',
         long,
@@ -23,11 +23,11 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
-    /// With -p: also the child processes that run already, and their children
+    /// With -p, also sample their child processes that are already running, recursively
     #[arg(long, requires = "pid", conflicts_with = "tid")]
     pub(crate) children: bool,
 
-    /// Threads to watch, by id
+    /// Sample these threads, by id
     #[arg(
         short = 't',
         long,
@@ -38,7 +38,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) tid: Vec<i32>,
 
-    /// Everything of a user, by name or number
+    /// Sample all processes of a user, by name or number
     #[arg(
         short = 'u',
         long,
@@ -47,7 +47,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) uid: Option<String>,
 
-    /// Processes whose name, or whose program's, matches a regular expression (may be repeated)
+    /// Sample processes whose name or program name matches a regular expression (may be repeated)
     #[arg(
         long,
         value_name = "RE",
@@ -56,27 +56,27 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) name: Vec<NamePattern>,
 
-    /// With --name: wait until there is one
+    /// With --name, wait for a matching process
     #[arg(long, requires = "name")]
     pub(crate) wait: bool,
 
-    /// Leave out what is started later: only the threads that are there
+    /// Do not inherit: child tasks are not sampled
     #[arg(short = 'i', long)]
     pub(crate) no_inherit: bool,
 
-    /// As -i, with one event and ring a thread, not one a CPU: fewer files on many CPUs
+    /// Like -i, but with one event and ring buffer per thread instead of per CPU: needs fewer open files on many CPUs
     #[arg(long, conflicts_with_all = ["all_cpus", "cpu"])]
     pub(crate) per_thread: bool,
 
-    /// Only on these CPUs, such as 0-3,8; without -p or -t: all that runs there
+    /// Sample only on these CPUs, such as 0-3,8; without -p or -t, sample everything on them
     #[arg(short = 'C', long, value_name = "CPUS")]
     pub(crate) cpu: Option<String>,
 
-    /// With -a or -C: keep rprof's own samples
+    /// With -a or -C, keep rprof's own samples
     #[arg(long)]
     pub(crate) include_self: bool,
 
-    /// Stop after this time: seconds, or with a unit (ms, s, m, h, d)
+    /// Stop after this time: seconds, or a number with a unit (ms, s, m, h, d)
     #[arg(
         long,
         value_name = "TIME",
@@ -85,7 +85,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) duration: Option<Duration>,
 
-    /// Wait for everything that the command started, not only for the command
+    /// Wait for all processes that the command started, not only for the command itself
     #[arg(long)]
     pub(crate) wait_all: bool,
 }

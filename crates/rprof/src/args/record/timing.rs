@@ -8,8 +8,8 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Timing")]
 pub(crate) struct TimingArgs {
-    /// Start to sample after MS milliseconds (-1: once --control says so), or sample only in these ranges
-    /// of milliseconds, and end with the last
+    /// Start sampling after MS milliseconds (-1: when --control enables it), or sample only in these ranges of
+    /// milliseconds and end with the last
     #[arg(
         short = 'D',
         long,
@@ -19,18 +19,18 @@ pub(crate) struct TimingArgs {
     )]
     pub(crate) delay: Option<Delay>,
 
-    /// Obey words on a FIFO or a descriptor, and answer each with "ack" on another:
-    /// fifo:PATH[,PATH] or fd:N[,N]
+    /// Take commands (enable, disable, snapshot, stop, ...) from a FIFO or file descriptor, and acknowledge each with
+    /// "ack" on another: fifo:PATH[,PATH] or fd:N[,N]
     #[arg(
         long,
         value_name = "HOW",
         value_parser = parse_control,
-        long_help = "Obey words on a FIFO or a descriptor, a line each, and answer each with \"ack\" \
+        long_help = "Take commands from a FIFO or file descriptor, one per line, and acknowledge each with \"ack\" \
             on another: fifo:PATH[,PATH] or fd:N[,N]\n  \
-            enable [EVENT], disable [EVENT]  switch samples on or off\n  \
-            evlist [-v]                      say the events\n  \
-            ping                             only answer\n  \
-            snapshot                         go on in another file (--switch-output)\n  \
+            enable [EVENT], disable [EVENT]  start or stop sampling\n  \
+            evlist [-v]                      print the events\n  \
+            ping                             only acknowledge\n  \
+            snapshot                         rotate the output file (--switch-output)\n  \
             stop                             end the recording"
     )]
     pub(crate) control: Option<ControlPipes>,
@@ -55,7 +55,7 @@ fn parse_delay(text: &str) -> Result<Delay, String> {
         Some(millis(start)?..millis(end)?)
     };
     let spans: Option<Vec<Range<Duration>>> = text.split(',').map(range).collect();
-    let spans = spans.ok_or("milliseconds, -1, or ranges such as 10-20,30-40")?;
+    let spans = spans.ok_or("expected milliseconds, -1, or ranges such as 10-20,30-40")?;
     if let Some(span) = spans.iter().find(|span| span.is_empty()) {
         let (start, end) = (span.start.as_millis(), span.end.as_millis());
         return Err(format!("the range {start}-{end} is empty"));
@@ -63,7 +63,7 @@ fn parse_delay(text: &str) -> Result<Delay, String> {
     match spans.windows(2).find(|two| two[1].start <= two[0].end) {
         None => Ok(Delay::Spans(spans)),
         Some(two) => Err(format!(
-            "a range begins at {} ms, the one before it ends at {} ms",
+            "a range starts at {} ms, but the previous one ends at {} ms",
             two[1].start.as_millis(),
             two[0].end.as_millis()
         )),
@@ -71,7 +71,7 @@ fn parse_delay(text: &str) -> Result<Delay, String> {
 }
 
 pub(in crate::args) fn parse_control(text: &str) -> Result<ControlPipes, String> {
-    let usage = "fifo:PATH[,PATH] or fd:N[,N]";
+    let usage = "expected fifo:PATH[,PATH] or fd:N[,N]";
     let (form, pipes) = text.split_once(':').ok_or(usage)?;
     let pipe = |text: &str| match form {
         "fifo" if !text.is_empty() => Ok(PathBuf::from(text)),
@@ -119,7 +119,7 @@ mod tests {
             ("20-10", "the range 20-10 is empty"),
             (
                 "10-20,20-30",
-                "begins at 20 ms, the one before it ends at 20 ms",
+                "starts at 20 ms, but the previous one ends at 20 ms",
             ),
         ] {
             let error = parse_delay(text).unwrap_err();

@@ -1,8 +1,8 @@
-//! perf's commands that are not here.
+//! perf's commands that rprof does not have.
 
 use super::Tips;
 
-/// What answers the same questions here; where nothing does, that is said.
+/// What answers the same questions in rprof, or that nothing does.
 pub(super) const COMMANDS: Tips = &[
     (
         &["evlist"],
@@ -10,15 +10,15 @@ pub(super) const COMMANDS: Tips = &[
     ),
     (
         &["buildid-list"],
-        "use rprof symbols: it lists the binaries of a recording, and where their names come from",
+        "use rprof symbols: it lists a recording's binaries and where their symbols come from",
     ),
     (
         &["buildid-cache", "archive"],
-        "use rprof symbols --embed: the names travel inside the recording",
+        "use rprof symbols --embed: it puts the symbols into the recording",
     ),
     (
         &["data"],
-        "rprof script --format json prints samples, rprof export writes files for other viewers",
+        "rprof script --json prints samples, rprof export converts recordings for other viewers",
     ),
     (
         &["mem"],
@@ -30,16 +30,16 @@ pub(super) const COMMANDS: Tips = &[
     ),
     (
         &["probe"],
-        "probes need no definition: rprof record -e uprobe:FILE:FUNCTION or -e kprobe:FUNCTION; \
+        "probes need no definition: use rprof record -e uprobe:FILE:FUNCTION or -e kprobe:FUNCTION; \
          rprof list --path FILE lists functions",
     ),
     (
         &["trace"],
-        "system calls are tracepoints: rprof record -e 'syscalls:sys_enter_*' -- COMMAND, then rprof script",
+        "system calls are tracepoints: use rprof record -e 'syscalls:sys_enter_*' -- COMMAND, then rprof script",
     ),
     (
         &["sched", "timechart"],
-        "scheduler events are tracepoints: rprof record -a -e 'sched:*' -- sleep 1, then rprof script",
+        "scheduler events are tracepoints: use rprof record -a -e 'sched:*' -- sleep 1, then rprof script",
     ),
     (
         &["lock", "kmem", "kvm", "kwork", "iostat"],
@@ -48,23 +48,23 @@ pub(super) const COMMANDS: Tips = &[
     ),
     (
         &["ftrace"],
-        "the function tracer is not used: rprof record -e kprobe:FUNCTION samples the calls of a kernel function",
+        "the function tracer is not supported: rprof record -e kprobe:FUNCTION samples calls of a kernel function",
     ),
     (
         &["kallsyms"],
-        "use rprof list kprobe NAME: kernel functions that can be probed",
+        "use rprof list kprobe NAME: it lists the kernel functions that can be probed",
     ),
     (
         &["inject"],
-        "leave it out: rprof reads jitdumps and build ids itself",
+        "not needed: rprof reads jitdumps and build ids itself",
     ),
     (
         &["daemon"],
-        "use rprof record -a --switch-output=1h --switch-max-files=24: it keeps the latest files",
+        "use rprof record -a --switch-output=1h --switch-max-files=24: it keeps only the latest files",
     ),
     (
         &["config"],
-        "there is no configuration file: flags and environment variables only",
+        "rprof has no configuration file: use flags and environment variables",
     ),
     (&["version"], "use rprof --version"),
 ];

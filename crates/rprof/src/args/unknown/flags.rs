@@ -1,8 +1,8 @@
-//! perf's flags that are not here, by command.
+//! perf's flags that rprof does not have, by command.
 
 use super::Tips;
 
-/// Those of `perf report`.
+/// Flags of `perf report`.
 pub(super) const OF_REPORT: Tips = &[
     (
         &["-D", "--dump-raw-trace"],
@@ -14,16 +14,16 @@ pub(super) const OF_REPORT: Tips = &[
     ),
     (
         &["-v", "--verbose"],
-        "leave it out: rprof symbols says where names come from, rprof report --stats how stacks end",
+        "leave it out: rprof symbols shows where symbols come from, rprof report --stats how stacks end",
     ),
-    (&["-T"], "use -s tid: a row for each thread"),
+    (&["-T"], "use -s tid: it shows a row per thread"),
     (
         &["-e", "--event"],
-        "leave it out: each event has its table; rprof tui -e and rprof flame -e show one",
+        "leave it out: each event has its own table; rprof tui -e and rprof flame -e show a single event",
     ),
     (
         &["--tui", "--gtk"],
-        "use rprof tui: it browses a recording interactively; rprof flame --open shows a picture",
+        "use rprof tui to browse a recording interactively, or rprof flame --open for a flame graph",
     ),
     (
         &[
@@ -34,7 +34,7 @@ pub(super) const OF_REPORT: Tips = &[
             "--objdump",
             "--disable-order",
         ],
-        "leave it out: names are found without it",
+        "leave it out: symbols are found without it",
     ),
     (
         &[
@@ -45,24 +45,21 @@ pub(super) const OF_REPORT: Tips = &[
             "--prefix",
             "--prefix-strip",
         ],
-        "rprof annotate has it",
+        "use rprof annotate, which has this flag",
     ),
     (&["--itrace"], "hardware traces are not decoded"),
     (
         &["--raw-trace"],
-        "use -s trace_fields: the fields of tracepoints as they were recorded",
+        "use -s trace_fields: it shows tracepoint fields as recorded",
     ),
     (
         &["--percent-type"],
-        "use --percentage for what percentages are of; rprof annotate has --percent-type",
+        "use --percentage to choose the base of percentages; rprof annotate has --percent-type",
     ),
-    (
-        &["--pretty"],
-        "use --format csv or json: numbers as they are",
-    ),
+    (&["--pretty"], "use --format csv or json for raw numbers"),
 ];
 
-/// The same of `perf diff`.
+/// Flags of `perf diff`.
 pub(super) const OF_DIFF: Tips = &[
     (
         &["-D", "--dump-raw-trace"],
@@ -70,27 +67,27 @@ pub(super) const OF_DIFF: Tips = &[
     ),
     (
         &["-v", "--verbose"],
-        "leave it out: rprof symbols says where names come from",
+        "leave it out: rprof symbols shows where symbols come from",
     ),
     (
         &["-m", "--modules"],
-        "leave it out: names are found without it",
+        "leave it out: symbols are found without it",
     ),
     (
         &["--stream", "--cycles-hist"],
-        "branches are not compared: rprof report -b counts them",
+        "branches cannot be compared; rprof report -b counts them",
     ),
 ];
 
-/// The same of `perf annotate`.
+/// Flags of `perf annotate`.
 pub(super) const OF_ANNOTATE: Tips = &[
     (
         &["-l", "--print-line"],
-        "leave it out: each line has its file and number",
+        "leave it out: each line is shown with its file and number",
     ),
     (
         &["-P", "--full-paths"],
-        "use --format json for whole paths: text has as much of them as tells files apart",
+        "use --format json for full paths: text shows only the part that distinguishes files",
     ),
     (
         &["-D", "--dump-raw-trace"],
@@ -98,7 +95,7 @@ pub(super) const OF_ANNOTATE: Tips = &[
     ),
     (
         &["-v", "--verbose"],
-        "leave it out: rprof symbols says where names come from",
+        "leave it out: rprof symbols shows where symbols come from",
     ),
     (
         &["-m", "--modules", "--ignore-vmlinux"],
@@ -106,32 +103,32 @@ pub(super) const OF_ANNOTATE: Tips = &[
     ),
     (
         &["--skip-missing"],
-        "leave it out: functions whose code is not there are said, and others shown",
+        "leave it out: functions without code are listed, and the others shown",
     ),
     (
         &["--tui", "--gtk"],
-        "use rprof tui: its key a shows the code of a function",
+        "use rprof tui: press a to see a function's code",
     ),
     (
         &["--objdump", "--addr2line"],
-        "leave it out: code is decoded, and lines are found, without other tools",
+        "leave it out: rprof disassembles code and finds lines without other tools",
     ),
     (&["--itrace"], "hardware traces are not decoded"),
     (
         &["--data-type", "--type-stat", "--insn-stat"],
-        "types of data are not counted",
+        "data type profiling is not supported",
     ),
 ];
 
-/// The same of `perf top`.
+/// Flags of `perf top`.
 pub(super) const OF_TOP: Tips = &[
     (
         &["-b", "--branch-any", "-j", "--branch-filter"],
-        "rprof record has it, and rprof report -b counts branches",
+        "use rprof record, which has this flag, and rprof report -b, which counts branches",
     ),
     (
         &["-D", "--dump-symtab"],
-        "save what is seen (--save FILE): rprof symbols says where names come from",
+        "use --save FILE, then rprof symbols: it shows where symbols come from",
     ),
     (&["-f", "--count-filter"], "use --percent-limit"),
     (
@@ -143,7 +140,7 @@ pub(super) const OF_TOP: Tips = &[
             "--demangle-kernel",
             "--force",
         ],
-        "leave it out: names are found without it",
+        "leave it out: symbols are found without it",
     ),
     (
         &[
@@ -156,7 +153,7 @@ pub(super) const OF_TOP: Tips = &[
             "--prefix-strip",
             "--sym-annotate",
         ],
-        "save what is seen (--save FILE): rprof annotate has it",
+        "use --save FILE, then rprof annotate, which has this flag",
     ),
     (
         &[
@@ -172,19 +169,19 @@ pub(super) const OF_TOP: Tips = &[
             "--group-sort-idx",
             "--raw-trace",
         ],
-        "save what is seen (--save FILE): rprof report has it",
+        "use --save FILE, then rprof report, which has this flag",
     ),
     (
         &["-r", "--realtime"],
-        "leave it out: the recorder runs before others where it may",
+        "leave it out: the recorder raises its own priority if permitted",
     ),
     (
         &["-v", "--verbose"],
-        "leave it out: rprof doctor says what may be recorded here",
+        "leave it out: rprof doctor shows what can be recorded here",
     ),
     (
         &["-w", "--column-widths"],
-        "leave it out: columns are as wide as what is in them",
+        "leave it out: columns are as wide as their contents",
     ),
     (
         &[
@@ -193,43 +190,40 @@ pub(super) const OF_TOP: Tips = &[
             "--overwrite",
             "--no-bpf-event",
         ],
-        "leave it out: one thread drains all rings, another one reads",
+        "leave it out: one thread drains all ring buffers, another one reads",
     ),
     (
         &["--switch-on", "--switch-off", "--show-on-off-events"],
-        "save what is seen (--save FILE): rprof report has --switch-on and --switch-off",
+        "use --save FILE, then rprof report, which has --switch-on and --switch-off",
     ),
     (
         &["--namespaces", "--all-cgroups"],
-        "rprof record has it, and rprof report has rows for it",
+        "use rprof record, which has this flag, then rprof report",
     ),
     (
         &["--stitch-lbr"],
-        "branches of several samples are not joined",
+        "branches of several samples cannot be stitched",
     ),
-    (
-        &["--tui"],
-        "leave it out: on a terminal it is what there is without --stdio",
-    ),
+    (&["--tui"], "leave it out: it is the default on a terminal"),
 ];
 
-/// perf's flags, and what does the same here; where nothing does, that is said.
+/// Flags of `perf record`.
 pub(super) const OF_RECORD: Tips = &[
     (
         &["--timeout"],
-        "use --duration SECONDS: it ends the recording",
+        "use --duration SECONDS to end the recording",
     ),
     (
         &["--off-cpu"],
-        "use -e sched:sched_switch: it shows where tasks cease to run",
+        "use -e sched:sched_switch: it shows where tasks are switched out",
     ),
     (
         &["-S", "--snapshot", "--aux-sample"],
-        "hardware traces are not recorded; of samples, --overwrite keeps the last ones",
+        "hardware traces are not recorded; use --overwrite to keep only the latest samples",
     ),
     (
         &["-r", "--realtime"],
-        "leave it out: the recorder runs before others where it may",
+        "leave it out: the recorder raises its own priority if permitted",
     ),
     (
         &[
@@ -240,11 +234,11 @@ pub(super) const OF_RECORD: Tips = &[
             "--mmap-flush",
             "--no-buffering",
         ],
-        "leave it out: one thread drains all rings, another one writes",
+        "leave it out: one thread drains all ring buffers, another one writes",
     ),
     (
         &["--kcore"],
-        "leave it out: kernels are named by their own symbols",
+        "leave it out: kernel code is resolved with the kernel's own symbols",
     ),
     (
         &["--proc-map-timeout"],
@@ -252,18 +246,18 @@ pub(super) const OF_RECORD: Tips = &[
     ),
     (
         &["--debuginfod"],
-        "leave it out: readers ask the servers of DEBUGINFOD_URLS for names",
+        "leave it out: debuginfod servers (DEBUGINFOD_URLS) are asked when the recording is read",
     ),
     (
         &["--dry-run"],
-        "use rprof doctor: it says what would be recorded",
+        "use rprof doctor: it shows what would be recorded",
     ),
     (
         &["--vmlinux"],
-        "leave it out: kprobe:FUNCTION asks the running kernel",
+        "leave it out: kprobe:FUNCTION resolves functions in the running kernel",
     ),
     (
         &["--clang-path", "--clang-opt"],
-        "leave it out: BPF programs are not loaded",
+        "leave it out: rprof loads no BPF programs",
     ),
 ];

@@ -1,4 +1,4 @@
-//! What to do instead of a flag or a command that perf has and rprof has not.
+//! Tips for flags and commands of perf that rprof does not have.
 
 mod commands;
 mod flags;
@@ -7,11 +7,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::COMMANDS;
 use flags::{OF_ANNOTATE, OF_DIFF, OF_RECORD, OF_REPORT, OF_TOP};
 
-/// Names that perf has, and what to do instead.
+/// perf's names, and what to use instead.
 type Tips = &'static [(&'static [&'static str], &'static str)];
 
-/// The error with a tip that helps, or none; the one how to pass a flag as a command is taken away, and clap's
-/// usage, which is that of the flag that is similar.
+/// Adds a tip to the error if there is one. Removes clap's tip on passing the flag as a value, and clap's usage line,
+/// which would be that of the similar flag.
 pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::Error {
     let tips = match command {
         Some("report") => OF_REPORT,
@@ -36,13 +36,13 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, tip);
     } else if error.get(ContextKind::SuggestedArg).is_none() {
-        let tip = ContextValue::StyledStrs(vec!["--help lists all flags".into()]);
+        let tip = ContextValue::StyledStrs(vec!["see --help for all flags".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
 }
 
-/// The same of a command.
+/// The same for a command.
 fn explained_command(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
@@ -56,7 +56,7 @@ fn explained_command(mut error: clap::Error) -> clap::Error {
         let tip = ContextValue::StyledStrs(vec![(*instead).to_owned().into()]);
         error.insert(ContextKind::Suggested, tip);
     } else if error.get(ContextKind::SuggestedSubcommand).is_none() {
-        let tip = ContextValue::StyledStrs(vec!["rprof --help lists all commands".into()]);
+        let tip = ContextValue::StyledStrs(vec!["see rprof --help for all commands".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
@@ -156,7 +156,7 @@ mod tests {
         for (flag, instead) in [
             ("-D", "rprof dump"),
             ("-T", "-s tid"),
-            ("--event", "each event has its table"),
+            ("--event", "each event has its own table"),
             ("--tui", "rprof tui"),
             ("--raw-trace", "trace_fields"),
             ("--percent-type", "--percentage"),

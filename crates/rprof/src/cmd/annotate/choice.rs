@@ -1,4 +1,4 @@
-//! What is said where a name means no function, or several.
+//! Messages for a name that matches no function, or several.
 
 use crate::args::AnnotateArgs;
 use anyhow::anyhow;
@@ -9,13 +9,13 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, NameList, SampleCount};
 
-/// Functions that are listed where several are meant, or offered where none is.
+/// Maximum number of functions to list if several match, or to suggest if none does.
 const N_OFFERED: usize = 12;
 
-/// Functions that are named where more would not help.
+/// Maximum number of functions to name.
 const N_NAMED: usize = 3;
 
-/// What was asked for, and where.
+/// The requested name, and where it was searched.
 pub(super) struct NotChosen<'a> {
     pub(super) args: &'a AnnotateArgs,
     pub(super) wanted: &'a WantedFunction,
@@ -33,7 +33,7 @@ impl NotChosen<'_> {
         })
     }
 
-    /// That it has samples, but none that is asked for.
+    /// Explains that the function has samples, but none that match.
     fn filtered(&self) -> Option<String> {
         let args = self.args;
         let (reader, locator) = self.opened;
@@ -55,10 +55,10 @@ impl NotChosen<'_> {
         }
         let samples = Counted::new(samples, "sample", "samples");
         let such = match (is_filtered, has_callers) {
-            (_, false) => "none that fits the filters",
-            (true, true) => "none that fits the filters and is below such a caller",
+            (_, false) => "but none that matches the filters",
+            (true, true) => "but none that matches the filters with this caller",
             (false, true) => {
-                "none is below such a caller (frame pointers miss callers of functions without a frame: \
+                "but none with this caller (frame pointers miss the callers of functions without a frame: use \
                  record --call-graph dwarf)"
             }
         };
@@ -77,12 +77,12 @@ impl NotChosen<'_> {
             names.join(", ")
         };
         if !with_part.is_empty() {
-            text += &format!("; these have it in their names: {}", joined(&with_part));
+            text += &format!("; these names contain it: {}", joined(&with_part));
         } else if !close.is_empty() {
             text += &close;
         } else if !known.is_empty() {
             let hottest: Vec<&String> = known.iter().take(N_NAMED).collect();
-            text += &format!("; the hottest are: {}", joined(&hottest));
+            text += &format!("; the hottest functions are: {}", joined(&hottest));
         }
         for reason in self.recording.unnamed.iter().take(N_NAMED) {
             text += &format!("; {reason}");
@@ -92,7 +92,7 @@ impl NotChosen<'_> {
 
     fn several(&self, several: &[FoundFunction]) -> String {
         format!(
-            "several functions are meant by '{}': {}; choose one by NAME@0xSTART, or by its image with -d",
+            "'{}' matches several functions: {}; choose one with NAME@0xSTART, or its binary with -d",
             self.wanted.name(),
             self.listed(several)
         )
@@ -101,10 +101,10 @@ impl NotChosen<'_> {
     fn elsewhere(&self, found: &[FoundFunction]) -> String {
         let name = self.wanted.name();
         let listed = self.listed(found);
-        format!("no function '{name}' begins there: {listed}")
+        format!("no function '{name}' starts at this address: {listed}")
     }
 
-    /// Functions with where they begin, their shares and their images.
+    /// Functions with their start addresses, shares and images.
     fn listed(&self, functions: &[FoundFunction]) -> String {
         let one = |one: &FoundFunction| {
             let share = self.share(&one.own);

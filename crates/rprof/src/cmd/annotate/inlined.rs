@@ -10,14 +10,14 @@ use rprof_profile::SampleCount;
 use rprof_profile::code::CodeFrames;
 use std::collections::BTreeMap;
 
-/// Functions that are named where more would not help.
+/// Maximum number of functions to name.
 const N_NAMED: usize = 3;
 
-/// What is shown of a function that is asked for by name.
+/// The code to show for a function requested by name.
 pub(super) enum Chosen {
-    /// A function as it stands in its image, and what is to be said of it.
+    /// A standalone function, with an optional note.
     Standalone(FoundFunction, Option<String>),
-    /// What of its name was inlined into others.
+    /// Code of this function that was inlined into others.
     Inlined(ShownInlined),
 }
 
@@ -65,7 +65,7 @@ fn n_samples(own: &[SampleCount]) -> u64 {
     own.iter().map(|own| own.samples).sum()
 }
 
-/// A function that was inlined, and how its code is told from that around it.
+/// An inlined function, and how to distinguish its code from the surrounding code.
 #[derive(Clone, Debug)]
 pub(super) struct ShownInlined {
     wanted: WantedFunction,
@@ -75,7 +75,7 @@ pub(super) struct ShownInlined {
 }
 
 impl ShownInlined {
-    /// What was found of a name.
+    /// The code found for a name.
     pub(super) fn found(wanted: WantedFunction, found: InlinedFunction) -> Self {
         Self {
             wanted,
@@ -84,7 +84,7 @@ impl ShownInlined {
         }
     }
 
-    /// The functions that it was inlined into, as many of the hottest as have a share (percent) of it.
+    /// The hottest functions that it was inlined into, which together have a share (percent) of its samples.
     pub(super) fn containers(&self, recording: &CodeRecording<'_>, share: f64) -> Wanted {
         let heat = |one: &InlinedInto| -> f64 {
             let events = one.own.iter().zip(recording.events());
@@ -103,7 +103,7 @@ impl ShownInlined {
     /// Where its code is, with shares of all samples.
     pub(super) fn note(&self, recording: &CodeRecording<'_>) -> String {
         let mut note = format!(
-            "it was inlined into {}: percentages are of that code",
+            "it was inlined into {}: percentages refer to that code",
             self.containers_in_words(recording)
         );
         if let Some(one) = &self.standalone {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording(), args.samples.limits)?;
     if !args.caller.is_empty() && !reader.has_call_chains() {
         return Err(usage(
-            "--caller is of callers, and the recording has no call chains: rprof record -g has them",
+            "--caller needs callers, but the recording has no call chains: record with rprof record -g",
         ));
     }
     let locator = args.samples.locator(&reader);
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     view.show(&wanted, paging)
 }
 
-/// What is asked about the code of functions, with the recording and its files.
+/// A request for the code of functions, with the recording and its files.
 #[cfg(feature = "tui")]
 pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) args: &'a AnnotateArgs,
@@ -120,17 +120,17 @@ impl<'a, 'r> CodeOf<'a, 'r> {
     }
 }
 
-/// Why there is no function.
+/// Why there is no function to show.
 fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
     match args.samples.filter().accepts_all() && args.caller.is_empty() {
         true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
         true => format!("no samples in functions: {}", args.recording().display()),
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
-        false => "no sample has such a caller, and fits the filters".to_owned(),
+        false => "no sample with this caller matches the filters".to_owned(),
     }
 }
 
-/// The functions that are shown without being asked for. What has no code to show takes nothing of the share.
+/// The functions to show by default. Functions without code do not count towards the share.
 fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Wanted {
     let percent = |function: &FoundFunction| -> Vec<f64> {
         let events = function.own.iter().zip(recording.events());

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Refused(BTreeMap<String, Functions>);
 
-/// Functions that one sentence is said of.
+/// Functions refused for the same reason.
 #[derive(Debug, Default)]
 struct Functions {
     names: Vec<String>,
-    /// What the first event counted in them.
+    /// Their weight of the first event.
     weight: u64,
 }
 

@@ -25,16 +25,16 @@ const MEMORY_OF_BYTE: u64 = 300;
 /// Bytes of code that are decoded together: an image's files are looked up once for all of it.
 const TOGETHER: u64 = 512 << 10;
 
-/// What functions are shown with.
+/// The settings for showing functions.
 pub(super) struct View<'a, 'r> {
     pub(super) args: &'a AnnotateArgs,
     pub(super) reader: &'a Reader,
     pub(super) recording: &'a CodeRecording<'r>,
-    /// Asked for source files that are not here.
+    /// Asked for missing source files.
     pub(super) servers: Option<&'a Debuginfod>,
-    /// What of functions is shown alone: what was inlined there.
+    /// The inlined code to show alone, instead of whole functions.
     pub(super) inlined: Option<ShownInlined>,
-    /// What is said of the first function.
+    /// The note above the first function.
     pub(super) note: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl View<'_, '_> {
         })
     }
 
-    /// The code of functions, as it is written; why there is none, if no code can be shown.
+    /// The code of functions as text, or why no code can be shown.
     #[cfg(feature = "tui")]
     pub(super) fn text(&self, wanted: &Wanted) -> Result<Vec<u8>> {
         let mut held = self.reader.budget().hold_nothing();
@@ -206,17 +206,17 @@ fn n_bytes(code: &OpenCode) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-/// That a function's code takes too much memory.
+/// The error that a function's code takes too much memory.
 fn over(code: &OpenCode) -> anyhow::Error {
     let bytes = n_bytes(code).saturating_mul(MEMORY_OF_BYTE);
     let name = &code.function.name;
     anyhow!(
-        "{name}: its code takes {} MiB of memory to show, and --mem leaves less",
+        "{name}: showing its code takes {} MiB of memory, more than --mem allows",
         bytes.div_ceil(1 << 20)
     )
 }
 
-/// What functions are written to.
+/// The output that functions are written to.
 struct Output<'a, 'v, 'r> {
     view: &'a View<'v, 'r>,
     sources: SourceFiles<'a>,

@@ -5,12 +5,12 @@ use rprof_analysis::FoundFunction;
 /// Functions to show, in this order, each with its heat: its shares of all events together.
 pub(super) struct Wanted {
     pub(super) functions: Vec<(FoundFunction, f64)>,
-    /// No more are shown once those shown have this much.
+    /// Stop once the shown functions have this much heat.
     pub(super) heat: f64,
 }
 
 impl Wanted {
-    /// Functions that are shown all of them.
+    /// Functions that are all shown.
     pub(super) fn all(functions: Vec<FoundFunction>) -> Self {
         Self {
             functions: functions.into_iter().map(|one| (one, 0.0)).collect(),

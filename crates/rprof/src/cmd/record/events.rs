@@ -43,7 +43,9 @@ fn parse(list: &str, sources: &Sources, is_quiet: bool) -> Result<Vec<Event>, Ev
         Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
             if !is_quiet {
                 let path = path.display();
-                say::line(format_args!("tracefs was not mounted, now it is: {path}"));
+                say::line(format_args!(
+                    "tracefs was not mounted: mounted it at {path}"
+                ));
             }
             parse_events(list, sources)
         }

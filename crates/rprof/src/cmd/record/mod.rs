@@ -21,20 +21,20 @@ use std::process::ExitCode;
 use summary::{brief, sentence, tell};
 pub(super) use summary::{size, tell_of_end};
 
-/// Why rights are missing that the executable seems to have.
-pub(super) const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
-                       they are meant for a group (README.md, \"For a team\")";
+/// Why rprof lacks rights that its file seems to have.
+pub(super) const DROPPED: &str = "this rprof is executable by everybody: dropping its file capabilities, which are \
+    meant for a group (README.md, \"For a team\")";
 
 pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     run_telling(args, rights, sentence)
 }
 
-/// Records for a reader that follows: the file is not spoken of.
+/// Records for a reader that follows: does not mention the file.
 pub(super) fn run_briefly(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     run_telling(args, rights, brief)
 }
 
-/// Records, and says `what` came of it.
+/// Records, and prints the result with `what`.
 fn run_telling(
     args: &RecordArgs,
     rights: Rights,
@@ -82,7 +82,7 @@ fn run_telling(
                 }
             }
             // The recording is whole all the same.
-            Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
+            Err(error) => say::warning(format_args!("symbols were not embedded: {error:#}")),
         }
     }
     tell(&summary, what, args.quiet, args.verbose);
@@ -92,7 +92,7 @@ fn run_telling(
     })
 }
 
-/// Whether the reader of the pipe has left.
+/// Whether the reader of the pipe has exited.
 fn is_reader_gone(error: &rprof_record::Error, output: &Output) -> bool {
     let rprof_record::Error::Write {
         source: rprof_perfdata::Error::Io { source, .. },
@@ -104,9 +104,9 @@ fn is_reader_gone(error: &rprof_record::Error, output: &Output) -> bool {
     matches!(output, Output::Pipe(_)) && source.kind() == ErrorKind::BrokenPipe
 }
 
-/// It knows what it does: no error of ours. The command's status is passed on.
+/// Not an error: the reader chose to exit. Passes on the command's status.
 fn reader_gone(error: &rprof_record::Error) -> ExitCode {
-    say::line("the reader of the pipe has gone: what came later is not recorded");
+    say::line("the reader of the pipe has exited: later samples are not recorded");
     match error {
         rprof_record::Error::Write {
             status: Some(status),

@@ -32,8 +32,8 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
             (CallChains::Dwarf { .. }, true) => {
-                let why = "--overwrite keeps no stack dumps, which would fill a ring with some tens of \
-                           samples: --call-graph fp (the default there), lbr or none";
+                let why = "--overwrite keeps no stack dumps, since a few dozen samples would fill a ring buffer: \
+                    use --call-graph fp (its default), lbr or none";
                 return Err(usage(why));
             }
             (chains, _) => chains,
@@ -74,7 +74,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
     })
 }
 
-/// `-C` without tasks is everybody on these CPUs.
+/// `-C` without tasks samples everything on these CPUs.
 fn watch(args: &TargetArgs) -> Result<Watch> {
     Ok(if let Some(user) = &args.uid {
         Watch::Matching(super::targets::user(user)?)
@@ -120,7 +120,7 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
             "--call-graph lbr and -b or -j need the same branch records: leave out one of them",
         )),
         CallChains::Dwarf { keep: true, .. } if args.parts.kernel_callchains => Err(usage(
-            "--post-unwind and --kernel-callchains exclude each other: there are no user stacks",
+            "--post-unwind and --kernel-callchains exclude each other: kernel call chains have no user stacks",
         )),
         CallChains::Auto | CallChains::Dwarf { .. } if args.parts.kernel_callchains => {
             Ok(CallChains::FramePointers)
@@ -138,7 +138,7 @@ fn chains_alone(args: &CallChainArgs) -> Result<CallChains> {
             keep,
         },
         _ if keep => {
-            let why = "--post-unwind needs stack dumps: --call-graph auto or dwarf";
+            let why = "--post-unwind needs stack dumps: use --call-graph auto or dwarf";
             return Err(usage(why));
         }
         CallGraph::Auto => CallChains::Auto,
@@ -154,13 +154,12 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     let is_pipe = args.output.output.as_os_str() == "-";
     let switch = files.switch_on();
     if is_pipe && (switch.is_some() || files.timestamp_filename) {
-        let why =
-            "--switch-output and --timestamp-filename need a file: a pipe has no name (-o FILE)";
+        let why = "--switch-output and --timestamp-filename need a file, not a pipe: use -o FILE";
         return Err(usage(why));
     }
     if args.output.embed_symbols && switch.is_some() {
-        let why = "--embed-symbols puts names into one file, --switch-output makes several: \
-                   rprof symbols --embed FILE adds them later";
+        let why = "--embed-symbols needs a single file, but --switch-output writes several: use rprof symbols \
+            --embed FILE later";
         return Err(usage(why));
     }
     if files.switch_max_files.is_some() && switch.is_none() {
@@ -197,18 +196,18 @@ fn output(args: &OutputArgs) -> Result<Output> {
         return Ok(Output::File(args.output.clone()));
     }
     if args.embed_symbols {
-        let why = "--embed-symbols needs a file: a pipe cannot be added to (-o FILE)";
+        let why = "--embed-symbols needs a file, not a pipe: use -o FILE";
         return Err(usage(why));
     }
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
         return Err(usage(
-            "-o - is for a program or a file, not for a terminal: \
-             rprof record -o - ... | rprof report -i -",
+            "refusing to write a recording to a terminal: use -o - with a pipe, as in rprof record -o - ... | rprof \
+             report -i -",
         ));
     }
     let pipe = stdout.as_fd().try_clone_to_owned();
-    let pipe = pipe.context("duplicating standard output")?;
+    let pipe = pipe.context("duplicating stdout")?;
     Ok(Output::Pipe(Arc::new(File::from(pipe))))
 }
 
@@ -222,14 +221,14 @@ fn rate(args: &EventArgs) -> Result<Option<Rate>> {
         Some("max") => Ok(Some(Rate::Frequency(u64::MAX))),
         Some(text) => match text.parse() {
             Ok(0) | Err(_) => Err(usage(format_args!(
-                "-F takes samples a second, at least 1, or max; not '{text}'"
+                "-F takes samples per second, at least 1, or max; not '{text}'"
             ))),
             Ok(hz) => Ok(Some(Rate::Frequency(hz))),
         },
     }
 }
 
-/// What `-m` asks for; where that is another number of pages than was typed, it is said.
+/// The ring size of `-m`; prints a note if it was rounded up.
 fn asked_ring_pages(args: &RecordArgs) -> Result<Option<usize>> {
     let Some(text) = &args.output.mmap_pages else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is said when a recording is over.
+//! The summary printed when a recording ends.
 
 use crate::say;
 use crate::sudo::sudo_rprof;
@@ -10,7 +10,7 @@ use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
-/// What came of it: a line of all, and what else is to be known.
+/// Prints the summary: one line for the result, and whatever else the user should know.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
     if let Some(signal) = death(summary)
         && !is_quiet
@@ -47,7 +47,7 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
-            "{} lost: some frames will have no name (processes began faster than they could be told)",
+            "{} lost: some frames will have no name (processes started faster than their records could be written)",
             Counted::new(
                 summary.lost_sideband,
                 "mapping or name was",
@@ -57,12 +57,12 @@ pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: boo
     }
 }
 
-/// What came of it, where all of it was shown before.
+/// Prints the end of a recording that was shown live.
 pub(in crate::cmd) fn tell_of_end(summary: &Summary) {
     tell(summary, brief, false, 0);
 }
 
-/// The signal that the command died of, unless that was how the recording was ended.
+/// The signal that killed the command, unless it also ended the recording.
 fn death(summary: &Summary) -> Option<String> {
     let status = summary.status.filter(|_| summary.ended_by.is_none());
     status.and_then(killed_by)
@@ -81,7 +81,7 @@ fn waited(summary: &Summary) -> String {
     format!("; it ran {share:.1} % of the time (waiting is not sampled)")
 }
 
-/// What became of samples since the writer could not keep up, and what would help.
+/// What happened to samples because the writer could not keep up, and what would help.
 fn late_writer(summary: &Summary) -> Option<String> {
     let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
     let what = match summary.shortened {
@@ -93,13 +93,13 @@ fn late_writer(summary: &Summary) -> Option<String> {
         }
     };
     let help = match summary.compression {
-        Some(level @ 2..) => format!("it compresses at level {level}: -z1 is faster"),
+        Some(level @ 2..) => format!("it compresses at level {level}; -z1 is faster"),
         _ => "free CPUs, a faster disk, or a lower -F would help".to_owned(),
     };
     Some(format!("the writer could not keep up: {what} ({help})"))
 }
 
-/// The one line at the end where the recording is read at once.
+/// The final line if the recording is read immediately.
 pub(super) fn brief(summary: &Summary) -> String {
     let samples = Counted::new(summary.samples, "sample", "samples");
     let missing = missing(summary);
@@ -109,7 +109,7 @@ pub(super) fn brief(summary: &Summary) -> String {
     }
 }
 
-/// The one line at the end.
+/// The final line.
 pub(super) fn sentence(summary: &Summary) -> String {
     let (place, next) = match &summary.output {
         Output::File(path) if path.as_os_str() == "perf.data" => {
@@ -143,10 +143,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
         0 => place,
         n => match summary.removed_files {
             0 => format!("{} files, the last {place}", n + 1),
-            gone => format!(
-                "{} files, of which {gone} are removed, the last {place}",
-                n + 1
-            ),
+            gone => format!("{} files, {gone} removed, the last {place}", n + 1),
         },
     };
     format!(
@@ -155,7 +152,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     )
 }
 
-/// Samples that were lost, and how often the kernel throttled.
+/// Number of lost samples, and how often the kernel throttled.
 fn missing(summary: &Summary) -> String {
     let lost = match summary.lost_samples {
         // Of all that were taken.
@@ -169,10 +166,10 @@ fn missing(summary: &Summary) -> String {
     let is_any_lost = summary.lost_samples.unwrap_or(summary.lost_at_least) > 0;
     let lost = match (held, is_any_lost && summary.has_dumps_of_hits) {
         (Some(pages), true) => {
-            format!("{lost} (-m {pages} would have held them; --call-graph fp takes less room)")
+            format!("{lost} (-m {pages} would have held them; --call-graph fp needs less space)")
         }
         (Some(pages), false) => format!("{lost} (-m {pages} would have held them)"),
-        (None, true) => format!("{lost} (--call-graph fp takes less room)"),
+        (None, true) => format!("{lost} (--call-graph fp needs less space)"),
         (None, false) => lost,
     };
     let throttled = match summary.throttled {
@@ -188,15 +185,14 @@ fn cost(summary: &Summary) -> String {
     let cost = summary.cost;
     let share = Share::of(cost.cpu_ns, cost.wall_ns);
     format!(
-        "rprof itself took {:.3} s of CPU time, {share:.1} % of a CPU; {} came through the rings, {} \
-         were written",
+        "rprof itself used {:.3} s of CPU time, {share:.1} % of a CPU; it read {} from the ring buffers and wrote {}",
         cost.cpu_ns as f64 / 1e9,
         size(cost.ring_bytes),
         size(cost.written_bytes)
     )
 }
 
-/// How deep stacks were proved; `None` if none was deep.
+/// How deep stacks were verified; `None` if no stack was deep.
 fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
     if used == WatchpointUse::default() {
         return None;
@@ -217,11 +213,11 @@ fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
     };
     let unattended = match unattended {
         0 => String::new(),
-        n => format!(", {n} not set since no thread would have taken them back in time"),
+        n => format!(", {n} not set since no thread would have removed them in time"),
     };
     Some(format!(
-        "deep stacks: {completed} completed by {}: {hit} hit, {taken_back} taken back and {withheld} withheld \
-         for a debugger or events that the program may have{refused}{unattended}; --no-watchpoints sets none",
+        "deep stacks: {completed} completed by {}: {hit} hit, {taken_back} removed and {withheld} left to a \
+         debugger or to events that the program may have opened{refused}{unattended}; use --no-watchpoints to set none",
         Counted::new(set, "watchpoint", "watchpoints")
     ))
 }
@@ -230,12 +226,12 @@ fn watchpoints(used: WatchpointUse, completed: u64) -> Option<String> {
 #[expect(clippy::cast_precision_loss, reason = "seconds that are displayed")]
 fn given_up(summary: &Summary) -> Option<String> {
     let budget = summary.budget?;
-    let rarer = format!("samples at {} Hz at last", budget.hz);
+    let rarer = format!("{} Hz at the end", budget.hz);
     let cuts = [
         (budget.small_dumps_after_ns, "small stack dumps"),
         (
             budget.not_unwound_after_ns,
-            "callers by frame pointers only",
+            "callers from frame pointers only",
         ),
         (budget.rarer_after_ns, &rarer),
     ];
@@ -251,17 +247,17 @@ fn given_up(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Why there are none, by what the events counted.
+/// Why there are no samples, by the events' counts.
 fn why_no_samples(summary: &Summary) -> String {
     let own = summary.own_samples;
     if !summary.was_on {
         return "no samples: they were never enabled (-D, --control)".to_owned();
     }
     if own > 0 {
-        return format!("all {own} were of rprof itself (--include-self keeps them)");
+        return format!("all {own} were of rprof itself (use --include-self to keep them)");
     }
     if summary.lost_samples.is_some_and(|lost| lost > 0) {
-        return "no samples: those that came may be among the lost ones".to_owned();
+        return "no samples: all may have been lost".to_owned();
     }
     let why: Vec<String> = summary.event_counts.iter().map(why_none).collect();
     match why.is_empty() {
@@ -279,7 +275,7 @@ fn why_none(event: &EventCount) -> String {
     } = event;
     let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
     match (count, period) {
-        _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
+        _ if name.starts_with("dummy") => format!("'{name}' takes no samples: it counts nothing"),
         // None were asked for, or its group's leader has them.
         (ns, Some(0)) if is_clock => format!("'{name}' counted {ns} ns"),
         (n, Some(0)) => format!("'{name}' happened {}", Counted::new(*n, "time", "times")),
@@ -287,7 +283,7 @@ fn why_none(event: &EventCount) -> String {
         (ns, Some(period)) if is_clock => {
             format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")
         }
-        (0, _) if *is_filtered => format!("nothing of '{name}' fits its filter"),
+        (0, _) if *is_filtered => format!("no hit of '{name}' matches its filter"),
         (0, _) => format!("'{name}' did not happen"),
         (n, Some(period)) => {
             let times = Counted::new(*n, "time", "times");
@@ -300,7 +296,7 @@ fn why_none(event: &EventCount) -> String {
     }
 }
 
-/// How many stacks were unwound to where their thread began.
+/// The share of stacks unwound to the start of their thread.
 fn whole_stacks(ends: &StackEnds) -> Option<String> {
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     match (ends.complete, others) {
@@ -313,7 +309,7 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
     }
 }
 
-/// How much the samples cover, if that is little, and what covers more.
+/// How much of the work the samples cover, if little, and how to cover more.
 fn coverage(summary: &Summary) -> Option<String> {
     let coverage = summary.coverage?;
     let event = usize::try_from(coverage.event).ok();
@@ -332,10 +328,10 @@ fn coverage(summary: &Summary) -> Option<String> {
     Some(format!("{coverage} ({more})"))
 }
 
-/// Reasons that are told apart in a line.
+/// Maximum number of reasons listed in a line.
 const MOST_REASONS: usize = 3;
 
-/// Why others are not, if they are more than a few: all of them, by reason.
+/// Why other stacks are incomplete, by reason, if more than a few are.
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
@@ -346,8 +342,8 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
         .budget
         .is_some_and(|budget| budget.not_unwound_after_ns > 0);
     let more = match is_live(summary) {
-        true => "--save FILE, and rprof report --stats of it tells more",
-        false => "rprof report --stats tells more",
+        true => "for details, use --save FILE and rprof report --stats",
+        false => "for details, use rprof report --stats",
     };
     Some(format!(
         "{others} of {} {} incomplete: {} ({more})",
@@ -357,7 +353,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Why stacks end early, the most frequent reasons first; what is said adds up to all of them.
+/// Why stacks end early, most frequent reasons first; the numbers add up to all incomplete stacks.
 fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
     let mut reasons: Vec<(String, u64)> = Vec::new();
     for reason in &ends.reasons {
@@ -380,24 +376,24 @@ fn reasons_of(ends: &StackEnds, is_given_up: bool) -> String {
     named.join(", ")
 }
 
-/// Why stacks end where they do.
+/// Why stacks end early.
 fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
     let image = Untrusted::of_bytes(&reason.image);
     match reason.end {
         StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("in code without unwind tables in {image}"),
         StackEnd::Guess | StackEnd::PartialGuess => {
-            format!("by frame pointers alone through {image}")
+            format!("with frame pointers only through {image}")
         }
         StackEnd::BadInfo => format!("with unusable unwind tables in {image}"),
         StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
         StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
-        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
-        _ => "without a caller where one should be".to_owned(),
+        StackEnd::Unreadable => "of processes that rprof may not inspect (try sudo)".to_owned(),
+        _ => "with a missing caller".to_owned(),
     }
 }
 
-/// Whether it was looked at while it went on (`rprof top`).
+/// Whether the recording was shown live (`rprof top`).
 fn is_live(summary: &Summary) -> bool {
     matches!(summary.output, Output::Segments(_))
 }
@@ -439,7 +435,7 @@ mod tests {
         assert_eq!(
             said,
             "91 deeper than their dumps, 40 in code without unwind tables in libx.so, \
-             20 without a caller where one should be, 7 for other reasons"
+             20 with a missing caller, 7 for other reasons"
         );
         let numbers = said.split(", ").map(|one| one.split(' ').next().unwrap());
         let sum: u64 = numbers.map(|number| number.parse::<u64>().unwrap()).sum();
@@ -453,7 +449,7 @@ mod tests {
             ..WatchpointUse::default()
         };
         let said = watchpoints(used, 0).unwrap();
-        let claimed = "0 taken back and 0 withheld for a debugger";
+        let claimed = "0 removed and 0 left to a debugger";
         assert!(said.contains(claimed) && said.contains(", 37 refused by the kernel ("));
         assert_eq!(watchpoints(WatchpointUse::default(), 0), None);
     }

@@ -13,7 +13,7 @@ pub(super) fn user(name: &str) -> Result<Matching> {
             name: name.to_owned(),
         }),
         None => Err(usage(format_args!(
-            "-u: no user '{name}' in /etc/passwd (the number works, too: id -u '{name}')"
+            "-u: no user '{name}' in /etc/passwd (try the numeric id: id -u '{name}')"
         ))),
     }
 }

@@ -19,13 +19,11 @@ use std::process::ExitCode;
 /// Counts, and keeps the counts.
 pub(crate) fn record(args: &StatArgs) -> Result<ExitCode> {
     if args.runs.repeat != 1 {
-        return Err(usage(
-            "a file has the counts of one run: -r does not go with it",
-        ));
+        return Err(usage("a file holds the counts of one run: leave out -r"));
     }
     if !args.targets.for_each_cgroup.is_empty() || !args.targets.cgroup.is_empty() {
         return Err(usage(
-            "a file does not say of which control group a count is: not with -G",
+            "a file does not record the control group of a count: leave out -G",
         ));
     }
     let (settings, _defined) = settings(args)?;
@@ -33,7 +31,7 @@ pub(crate) fn record(args: &StatArgs) -> Result<ExitCode> {
     let path = path.unwrap_or_else(|| Path::new("perf.data"));
     let doing = || format!("writing {}", path.display());
     let Goal::Place(place) = Goal::of(path).with_context(doing)? else {
-        bail!("{}: it is no file", path.display());
+        bail!("{}: not a regular file", path.display());
     };
     let new = NewFile::beside(place, 0o600).with_context(doing)?;
     let file = CountsFile {

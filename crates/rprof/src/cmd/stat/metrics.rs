@@ -49,9 +49,7 @@ fn place(
 ) -> Result<MetricOfEvents> {
     if metric.events.is_empty() {
         let name = metric.name;
-        return Err(usage(format_args!(
-            "metric '{name}' names no event to be counted"
-        )));
+        return Err(usage(format_args!("metric '{name}' uses no event")));
     }
     let group = format!("{{{}}}:W", metric.events.join(","));
     let counted = parse_events(&group, sources).map_err(of_event)?;
@@ -82,9 +80,6 @@ fn file(path: &str) -> Result<String> {
     let (file, _) = rprof_untrusted::open(Path::new(path))?;
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    ensure!(
-        text.len() as u64 <= MOST_BYTES,
-        "it is longer than a mebibyte"
-    );
+    ensure!(text.len() as u64 <= MOST_BYTES, "it is larger than 1 MiB");
     Ok(text)
 }

@@ -39,20 +39,20 @@ fn ended(outcome: &StatEnd) -> ExitCode {
     if outcome.uncounted_children > 0 {
         let n = outcome.uncounted_children as u64;
         say::line(format_args!(
-            "{} ran already, uncounted (--children counts them, too)",
+            "{} already running, not counted (use --children to count them, too)",
             Counted::new(n, "child process", "child processes")
         ));
     }
     if !outcome.not_permitted.is_empty() {
         say::line(format_args!(
-            "not permitted to count {}: they happen in the kernel ({})",
+            "not permitted to count {}: kernel events ({})",
             outcome.not_permitted.join(", "),
             without_kernel()
         ));
     }
     if !outcome.never_counted.is_empty() {
         say::line(format_args!(
-            "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
+            "never counted: {}: not enough hardware counters (use a smaller group, fewer events, or \
              kernel.nmi_watchdog=0)",
             outcome.never_counted.join(", ")
         ));
@@ -149,8 +149,8 @@ fn watch(args: &StatArgs) -> Result<WhoseEvents> {
         WhoseEvents::All
     } else if args.command.is_empty() {
         return Err(usage(
-            "nothing to count: name a command (rprof stat -- COMMAND), processes (-p), threads (-t), or all \
-             CPUs (-a)",
+            "nothing to count: give a command (rprof stat -- COMMAND), processes (-p), threads (-t), or all CPUs \
+             (-a)",
         ));
     } else {
         WhoseEvents::Command
@@ -169,7 +169,7 @@ fn aggregation(args: &StatArgs, watch: &WhoseEvents) -> Result<Aggregation> {
     if let Some((_, flag, aggregation)) = of_cpus.into_iter().find(|(is_asked, ..)| *is_asked) {
         if *watch != WhoseEvents::All {
             return Err(usage(format_args!(
-                "{flag} is of CPUs: with -a or -C, not of a command, processes or threads"
+                "{flag} needs -a or -C: it does not work with a command, processes or threads"
             )));
         }
         return Ok(aggregation);
@@ -177,7 +177,7 @@ fn aggregation(args: &StatArgs, watch: &WhoseEvents) -> Result<Aggregation> {
     match (sums.per_thread, watch) {
         (false, _) => Ok(Aggregation::Global),
         (true, WhoseEvents::Command) => Err(usage(
-            "--per-thread is of threads that run already: with -p, -t or -a",
+            "--per-thread needs threads that are already running: use -p, -t or -a",
         )),
         (true, _) => Ok(Aggregation::Thread),
     }
@@ -192,7 +192,7 @@ fn cgroups(args: &StatArgs) -> Result<Cgroups> {
         return Ok(Cgroups::All);
     }
     if args.sums.per_thread {
-        return Err(usage("-G counts on CPUs: --per-thread does not go with it"));
+        return Err(usage("-G counts on CPUs: leave out --per-thread"));
     }
     let names = targets.cgroup.iter();
     let name = |name: &String| (!name.is_empty()).then(|| name.clone());
@@ -209,8 +209,8 @@ fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event
         let events = topdown_events(sources, level).map_err(of_event)?;
         return events.ok_or_else(|| {
             anyhow!(
-                "this machine does not count slots at level {level}: sysfs has no such topdown events (level 1 \
-                 needs an Intel processor and its PMU, level 2 Sapphire Rapids or later)"
+                "this machine does not count slots at level {level}: sysfs lacks the topdown events (level 1 needs \
+                 an Intel processor and its PMU, level 2 Sapphire Rapids or later)"
             )
         });
     }
@@ -270,7 +270,7 @@ fn style(args: &StatArgs) -> Result<Style> {
 fn style_of(output: &CountOutputArgs) -> Result<Style> {
     let form = match (&output.field_separator, output.json_output) {
         (Some(separator), _) if separator.is_empty() => {
-            return Err(usage("-x: fields need something between them, such as -x,"));
+            return Err(usage("-x needs a separator, such as -x,"));
         }
         // As perf.
         (Some(separator), _) if separator == "\\t" => CountForm::Csv("\t".to_owned()),

@@ -1,4 +1,4 @@
-//! The interface: what `rprof tui` shows of a file, of the last seconds.
+//! The interface: as `rprof tui`, but for the last seconds instead of a file.
 
 use super::super::tui::{CodeReader, answer, free_name, log, save_view};
 use super::window::LiveWindow;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The interface, and what is shown.
+/// The interface and its data.
 pub(super) struct Interface {
     shared: Arc<Shared>,
     view: TopViewArgs,
@@ -30,11 +30,11 @@ pub(super) struct Interface {
     from: Receiver<TuiUpdate>,
 }
 
-/// What both threads know: the one that reads segments, and the one that has the terminal.
+/// State shared by the thread that reads segments and the one that owns the terminal.
 struct Shared {
     window: Mutex<LiveWindow>,
     is_paused: AtomicBool,
-    /// Nobody looks any more.
+    /// The interface has ended.
     is_over: AtomicBool,
 }
 
@@ -130,7 +130,7 @@ impl Interface {
         segments.stop();
         let read = reader.join();
         shown?;
-        read.unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that reads samples has failed")))?;
+        read.unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that reads samples failed")))?;
         match &self.view.save {
             Some(path) => self.shared.window().save_and_say(path),
             None => Ok(()),
@@ -225,7 +225,7 @@ impl Feed {
     }
 }
 
-/// What is in the window.
+/// The data in the window.
 fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
     let sampled: &SampledProfile = window.sampled();
     let profile = &sampled.profile;
@@ -239,7 +239,7 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
         quality += &format!("{lost} in {:.1} s, ", window.time().as_secs_f64());
     }
     quality += &quality_line(profile);
-    for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "left out")] {
+    for (n, why) in [(n_dropped, "not shown"), (window.left_out(), "omitted")] {
         if n > 0 {
             quality += &format!(", {} {why}", Counted::new(n, "sample", "samples"));
         }
@@ -268,23 +268,23 @@ fn read_code(shared: &Shared, asked: &Receiver<WantedCode>, to: &Sender<TuiUpdat
         };
         let mut lines = code.lines((&reader, &locator), wanted, &mut None)?;
         if !has_all {
-            lines.note = lines.note.or(Some("of the last samples only"));
+            lines.note = lines.note.or(Some("latest samples only"));
         }
         Ok(lines)
     });
 }
 
-/// The program, as the interface sees it.
+/// The program as seen by the interface.
 struct LiveFace {
     shared: Arc<Shared>,
-    /// To the thread that reads code.
+    /// Channel to the thread that reads code.
     asked: Sender<WantedCode>,
 }
 
 impl Face for LiveFace {
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
         let sent = self.asked.send(wanted);
-        sent.map_err(|_| "code cannot be read any more".to_owned())
+        sent.map_err(|_| "code can no longer be read".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {

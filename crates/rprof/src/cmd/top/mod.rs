@@ -1,6 +1,6 @@
-//! `rprof top`: a recording that is looked at while it goes on.
+//! `rprof top`: a live view of a recording in progress.
 //!
-//! The recorder has this thread, as always, and its segments go to another one, which reads and shows them.
+//! The recorder runs in this thread, as always, and passes its segments to another thread, which reads and shows them.
 
 #[cfg(feature = "tui")]
 mod interface;

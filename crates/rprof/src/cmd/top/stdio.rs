@@ -19,22 +19,22 @@ use std::time::Duration;
 pub(super) struct Tables {
     window: LiveWindow,
     view: TopViewArgs,
-    /// Segments that nobody took in time.
+    /// Number of segments that were not read in time.
     n_dropped: u64,
-    /// Warnings that were said.
+    /// Warnings already printed.
     said: HashSet<String>,
 }
 
-/// Rows where there is no terminal.
+/// Number of rows without a terminal.
 const ROWS: usize = 40;
 
-/// Lines of a table that are no rows.
+/// Number of lines of a table that are not rows.
 const OTHER_LINES: usize = 16;
 
-/// Warnings that are remembered. Then all are forgotten.
+/// Maximum number of remembered warnings; beyond it, all are forgotten.
 const MOST_SAID: usize = 1024;
 
-/// How long a segment is waited for at a time.
+/// Timeout of one wait for a segment.
 const WAIT: Duration = Duration::from_secs(3600);
 
 impl Tables {
@@ -99,14 +99,14 @@ impl Tables {
         write().context("writing the table")
     }
 
-    /// What is said above the table.
+    /// Writes the line above the table.
     fn write_head(&self, profile: &Profile, out: &mut impl Write) -> std::io::Result<()> {
         let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
         let names = profile.events.iter().map(|event| event.name.raw());
         let names: Vec<&str> = names.collect();
         let samples = Counted::new(samples, "sample", "samples");
         let mut line = format!(
-            "rprof top: {}: {samples} {}, {} new ({:.0} a second), {}",
+            "rprof top: {}: {samples} {}, {} new ({:.0}/s), {}",
             names.join(", "),
             self.since(),
             self.window.n_new,
@@ -115,16 +115,16 @@ impl Tables {
         );
         if self.n_dropped > 0 {
             let dropped = Counted::new(self.n_dropped, "sample was", "samples were");
-            line += &format!("; {dropped} not shown: they came faster than they could be read");
+            line += &format!("; {dropped} not shown: they arrived faster than they could be read");
         }
         if self.window.left_out() > 0 {
             let left_out = Counted::new(self.window.left_out(), "older sample", "older samples");
-            line += &format!("; {left_out} left out: there are too many");
+            line += &format!("; {left_out} omitted: too many to keep");
         }
         writeln!(out, "{}", printable(&line))
     }
 
-    /// Since when samples count.
+    /// The time span of the counted samples, in words.
     fn since(&self) -> String {
         match self.view.window {
             TopWindow::All if !self.view.zero => "since the start".to_owned(),
@@ -170,7 +170,7 @@ impl Tables {
     }
 }
 
-/// Rows that there is room for.
+/// Number of rows that fit.
 fn rows() -> usize {
     match screen::lines() {
         None => ROWS,

@@ -1,4 +1,4 @@
-//! The thread that shows what is recorded, as tables or as the interface.
+//! The thread that shows the recorded samples, as tables or in the interface.
 
 #[cfg(feature = "tui")]
 use super::interface::Interface;
@@ -13,24 +13,24 @@ use std::fmt::Display;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often signals are asked for once nothing is recorded any more.
+/// Interval of checks for signals once recording has ended.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What shows it.
+/// The kind of view.
 enum Face {
     Tables(Box<Tables>),
     #[cfg(feature = "tui")]
     Interface(Interface),
 }
 
-/// The thread that shows what is recorded.
+/// The thread that shows the recorded samples.
 pub(super) struct Viewer {
     state: State,
-    /// Ends the interface, if it is that.
+    /// Ends the interface, if the view is one.
     quit: Option<Box<dyn Fn()>>,
-    /// What is to be said when the terminal is free again.
+    /// Messages to print when the terminal is free again.
     unsaid: Vec<String>,
-    /// Those that come when nothing is recorded any more.
+    /// Signals that arrive once recording has ended.
     signals: Option<Signals>,
 }
 
@@ -119,7 +119,7 @@ impl Viewer {
         }
         let shown = thread
             .join()
-            .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples has failed")));
+            .unwrap_or_else(|_| Err(anyhow!("the thread that shows samples failed")));
         self.unsaid.iter().for_each(say::line);
         shown.map(|()| ended_by)
     }

@@ -1,4 +1,4 @@
-//! Segments of a recording to the profile of the last of them.
+//! Turns the latest segments of a recording into a profile.
 
 use crate::args::TopViewArgs;
 use crate::say;
@@ -27,16 +27,16 @@ use std::time::Duration;
 pub(super) struct LiveWindow {
     window: SampleWindow,
     options: Options,
-    /// Those that are in it, to be saved.
+    /// The window's segments, kept for saving.
     segments: VecDeque<RecordedSegment>,
     most_parts: usize,
-    /// How long those in the window took.
+    /// The durations of the window's segments.
     times: VecDeque<Duration>,
-    /// Of the last segment, samples a second.
+    /// Samples per second in the last segment.
     pub(super) rate: f64,
     /// Samples of the last segment.
     pub(super) n_new: u64,
-    /// Segments so far.
+    /// Number of segments so far.
     n_taken: u64,
 }
 
@@ -48,7 +48,7 @@ const TRIM_EVERY: u64 = 5;
 pub(super) struct Lost {
     pub(super) samples: u64,
     at_least: bool,
-    /// Some may be of those that are left out.
+    /// Some may be samples of rprof itself or of other processes, which do not count.
     has_others: bool,
 }
 
@@ -63,13 +63,13 @@ impl Display for Lost {
     }
 }
 
-/// Bytes of segments that are kept to be saved.
+/// Maximum bytes of segments kept for saving.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Segments that are kept: each is an open file.
+/// Maximum number of kept segments: each is an open file.
 const MOST_SEGMENTS: usize = 512;
 
-/// Samples that are kept, 20 MB of them: more are left out, the oldest first.
+/// Maximum number of kept samples, about 20 MB: beyond it, the oldest are dropped.
 const MOST_SAMPLES: usize = 1 << 20;
 
 impl LiveWindow {
@@ -96,7 +96,7 @@ impl LiveWindow {
 
     /// Reads a segment.
     pub(super) fn take(&mut self, segment: RecordedSegment) -> Result<()> {
-        let reading = "reading what was recorded";
+        let reading = "reading the recorded samples";
         let reader = segment.open().context(reading)?;
         self.options.locator = Locator {
             budget: reader.budget().clone(),
@@ -142,7 +142,7 @@ impl LiveWindow {
     /// Writes what is in it as a recording; returns how many samples it has.
     pub(super) fn save(&mut self, path: &Path) -> Result<u64> {
         let segments = self.segments.make_contiguous();
-        save_segments(path, segments).context("saving what was seen")?;
+        save_segments(path, segments).context("saving the samples")?;
         Ok(segments.iter().map(|segment| segment.samples).sum())
     }
 
@@ -164,8 +164,10 @@ impl LiveWindow {
     #[cfg(feature = "tui")]
     pub(super) fn copied(&mut self) -> Result<Reader> {
         let path = Path::new("memory");
-        let file = tempfile::tempfile().context("a file for what was seen")?;
-        let copy = file.try_clone().context("a file for what was seen")?;
+        let file = tempfile::tempfile().context("creating a temporary file for the samples")?;
+        let copy = file
+            .try_clone()
+            .context("creating a temporary file for the samples")?;
         write_segments(file, path, self.segments.make_contiguous())?;
         Ok(Reader::from_file(path, copy)?)
     }

@@ -12,7 +12,7 @@ use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// What reads code: samples of the command line, and how code is written.
+/// Reads code, with the samples and format of the command line.
 pub(in crate::cmd) struct CodeReader {
     options: CodeOptions,
     listing: AnnotateArgs,
@@ -22,7 +22,7 @@ pub(in crate::cmd) struct CodeReader {
 pub(in crate::cmd) type CountedCode<'r> = Option<(CodeOptions, CodeRecording<'r>)>;
 
 impl CodeReader {
-    /// That of a recording.
+    /// For a recording.
     pub(super) fn of(args: &TuiArgs) -> Result<Self> {
         let (input, symfs) = (&args.input, args.input.samples.symfs());
         Ok(Self {
@@ -36,7 +36,7 @@ impl CodeReader {
         })
     }
 
-    /// That of samples that are not in a file yet.
+    /// For samples that are not in a file yet.
     pub(in crate::cmd) fn of_live(filter: Filter) -> Result<Self> {
         Ok(Self {
             options: CodeOptions {
@@ -48,7 +48,7 @@ impl CodeReader {
         })
     }
 
-    /// Reads what is asked for of a recording, until nobody asks. The samples that were counted last are kept.
+    /// Answers requests on a recording until the channel closes. Keeps the samples counted last.
     pub(super) fn run(
         &self,
         (reader, locator): (&Reader, &Locator),
@@ -61,7 +61,7 @@ impl CodeReader {
         });
     }
 
-    /// The code of a function. `last` are the samples that were counted last, of the same recording.
+    /// The code of a function. `last` holds the samples counted last, of the same recording.
     pub(in crate::cmd) fn lines<'r>(
         &self,
         (reader, locator): (&'r Reader, &'r Locator),
@@ -74,7 +74,7 @@ impl CodeReader {
             let recording = CodeRecording::open(reader, locator, of, &mut |_| {})?;
             *last = Some((options, recording));
         }
-        let (_, recording) = last.as_ref().context("there is no code")?;
+        let (_, recording) = last.as_ref().context("no code")?;
         let code = CodeOf {
             args: &self.listing,
             reader,
@@ -89,7 +89,7 @@ impl CodeReader {
             Some(text) => text,
             None => code.text(found(recording, &wanted.function)?)?,
         };
-        let text = String::from_utf8(text).context("the code is no text")?;
+        let text = String::from_utf8(text).context("the code is not UTF-8")?;
         Ok(CodeLines {
             lines: text.lines().map(str::to_owned).collect(),
             note,
@@ -135,7 +135,7 @@ impl CodeReader {
         }
         options.event = event_number(reader, event);
         let note = match (is_exact, options.event) {
-            (false, _) => Some("also what zooms leave out"),
+            (false, _) => Some("all samples, ignoring zooms"),
             (true, None) => Some("all events"),
             (true, Some(_)) => None,
         };
@@ -143,7 +143,7 @@ impl CodeReader {
     }
 }
 
-/// The number of the event that is called so, if only one is.
+/// The index of the event with this name, if only one has it.
 fn event_number(reader: &Reader, name: &str) -> Option<usize> {
     let recorded = reader.events().iter().enumerate();
     let mut alike = recorded.filter(|(_, event)| event.name.raw() == name);
@@ -153,7 +153,7 @@ fn event_number(reader: &Reader, name: &str) -> Option<usize> {
     }
 }
 
-/// Sends what is asked for, until nobody asks; of what is asked for meanwhile, the last.
+/// Answers requests until the channel closes; of several pending requests, only the last.
 pub(in crate::cmd) fn answer(
     asked: &Receiver<WantedCode>,
     to: &Sender<TuiUpdate>,
@@ -162,7 +162,7 @@ pub(in crate::cmd) fn answer(
     while let Ok(wanted) = asked.recv() {
         let wanted = asked.try_iter().last().unwrap_or(wanted);
         let code = catch_unwind(AssertUnwindSafe(|| lines(&wanted)));
-        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code has failed")));
+        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code failed")));
         let code = code.map_err(|error| format!("{error:#}"));
         let answer = Box::new(CodeAnswer { wanted, code });
         if to.send(TuiUpdate::Code(answer)).is_err() {
@@ -187,7 +187,7 @@ fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<Vec<Fou
     }
     if all.is_empty() {
         let FunctionOf { name, image, .. } = function;
-        bail!("{name}: its code in {image} is not found");
+        bail!("{name}: code not found in {image}");
     }
     Ok(all)
 }

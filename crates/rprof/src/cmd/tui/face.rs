@@ -1,4 +1,4 @@
-//! What the interface asks of the program: code of functions, files.
+//! What the interface requests from the program: code of functions, files to save.
 
 use anyhow::{Context, Result};
 use crossbeam_channel::Sender;
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 /// The program, as the interface sees it.
 pub(super) struct TerminalFace {
-    /// To the thread that reads code.
+    /// Channel to the thread that reads code.
     pub(super) asked: Sender<WantedCode>,
 }
 
 impl Face for TerminalFace {
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
         let sent = self.asked.send(wanted);
-        sent.map_err(|_| "code cannot be read any more".to_owned())
+        sent.map_err(|_| "code can no longer be read".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
@@ -31,14 +31,14 @@ impl Face for TerminalFace {
     fn pause(&mut self, _: bool) {}
 }
 
-/// Writes what is seen into a new file, and returns its name.
+/// Writes the view to a new file, and returns its name.
 pub(in crate::cmd) fn save_view(saved: &Saved<'_>) -> Result<String> {
     let path = free_name(saved.form)?;
     crate::target::write(Some(&path), |mut out| write(saved, &mut out))?;
     Ok(path.display().to_string())
 }
 
-/// The first name that no file has: perf's for text.
+/// The first unused file name; for text, perf's name.
 pub(in crate::cmd) fn free_name(form: SaveForm) -> Result<PathBuf> {
     let name = |number: u32| match form {
         SaveForm::Text => format!("perf.hist.{number}"),
@@ -50,7 +50,7 @@ pub(in crate::cmd) fn free_name(form: SaveForm) -> Result<PathBuf> {
     let mut names = (0..1000).map(|number| PathBuf::from(name(number)));
     names
         .find(|path| path.symlink_metadata().is_err())
-        .context("there are too many such files here")
+        .context("too many files with such names here")
 }
 
 fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
@@ -62,12 +62,12 @@ fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
             drawn.map(|_| ()).map_err(io::Error::other)
         }
         SaveForm::Folded => Folded { event: 0 }.write(&alone(saved), out),
-        SaveForm::Recording => Err(io::Error::other("it is one")),
+        SaveForm::Recording => Err(io::Error::other("this is a recording already")),
         SaveForm::Json => write_json(&alone(saved), &table(saved), &mut out),
     }
 }
 
-/// The profile with the event that is seen, and no other.
+/// The profile with only the shown event.
 fn alone(saved: &Saved<'_>) -> Profile {
     Profile {
         events: vec![saved.event.clone()],

@@ -26,14 +26,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
-/// Names a file that gets a line for each key: how long its answer took.
+/// Environment variable with the name of a log file: one line per key, with its response time.
 const LOG: &str = "RPROF_TUI_LOG";
 
 pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (look, size) = match screen::interface() {
         Ok(terminal) => terminal,
         Err(why) => {
-            say::line(format_args!("{why}: here is the report instead"));
+            say::line(format_args!("{why}; printing the report"));
             return report::run(&args.into_report()?, paging);
         }
     };
@@ -88,7 +88,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
 }
 
-/// What is shown of a recording.
+/// The data shown for a recording.
 fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
     let profile = &sampled.profile;
     let (about, _) = header_text(reader, false);
@@ -104,7 +104,7 @@ fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
     }
 }
 
-/// Where times of keys are written to, if anywhere.
+/// The log of key response times, if requested.
 pub(super) fn log() -> Result<Option<Box<dyn Write>>> {
     let Some(path) = std::env::var_os(LOG).filter(|path| !path.is_empty()) else {
         return Ok(None);

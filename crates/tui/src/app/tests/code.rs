@@ -66,6 +66,6 @@ fn code_counts_the_samples_that_are_selected() {
     app.take_code(answer(&wanted, None));
     assert_eq!(title(&app), " main  prog");
     press(&mut app, "<Esc>a");
-    app.take_code(answer(&wanted, Some("also what zooms leave out")));
-    assert_eq!(title(&app), " main  prog  (also what zooms leave out)");
+    app.take_code(answer(&wanted, Some("all samples, ignoring zooms")));
+    assert_eq!(title(&app), " main  prog  (all samples, ignoring zooms)");
 }
