@@ -137,7 +137,7 @@ fn an_event_is_switched_by_its_name() {
         "rprof: --control: no event 'nope' (recorded: cpu-clock:u, task-clock:u)\n",
         "rprof: cpu-clock:u\nrprof: task-clock:u\nrprof: dummy:u\n",
         "rprof: task-clock:u: type: 1, config: 0x1, sample_freq: 4000, sample_type: IP|TID|TIME",
-        "rprof: --control: 'enabled' is none of enable [EVENT], ",
+        "rprof: --control: unknown command 'enabled' (known: enable [EVENT], ",
     ] {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }
