@@ -93,7 +93,7 @@ fn probes_that_everybody_has_are_said() {
     ] {
         let error = rprof(&words).fails(1);
         assert!(
-            error.contains("probes are defined in tracefs, which cannot be written"),
+            error.contains("cannot define probes, as tracefs is not writable"),
             "{error}"
         );
         assert_eq!(error.matches("Permission denied").count(), 1, "{error}");

@@ -236,14 +236,14 @@ fn what_cannot_control_a_recording_is_one_line() {
         (
             "fifo:missing",
             1,
-            "through missing (mkfifo makes a FIFO): No such file",
+            "commands from missing (mkfifo creates a FIFO): No such file",
         ),
         (
             "fifo:file",
             1,
-            "through file (mkfifo makes a FIFO): neither a FIFO nor a pipe",
+            "commands from file (mkfifo creates a FIFO): neither a FIFO nor a pipe",
         ),
-        ("fd:99", 1, "through /proc/self/fd/99 "),
+        ("fd:99", 1, "commands from /proc/self/fd/99 "),
         ("pipe:x", 2, "fifo:PATH[,PATH] or fd:N[,N]"),
     ] {
         let mut record = rprof(["record", "--control", how, "true"]);
