@@ -64,56 +64,56 @@ macro_rules! dimensions {
 }
 
 dimensions! {
-    Pid = "pid", "    Pid:Command", task, "process, and its name";
-    Tid = "tid", "    Tid:Command", task, "thread, and its name";
-    CommNoDigit = "comm_nodigit", "CommandNoDigit", text, "name of the thread, <N> for its digits";
+    Pid = "pid", "    Pid:Command", task, "process id and name";
+    Tid = "tid", "    Tid:Command", task, "thread id and name";
+    CommNoDigit = "comm_nodigit", "CommandNoDigit", text, "thread name with <N> for its digits";
     Cpu = "cpu", "CPU", cpu, "CPU";
     Socket = "socket", "Socket", socket, "socket of the CPU";
-    Parallelism = "parallelism", "Parallelism", number, "how many threads of the recording run at the time";
+    Parallelism = "parallelism", "Parallelism", number, "number of recorded threads that run at that time";
     Cgroup = "cgroup", "Cgroup", text, "control group";
-    CgroupId = "cgroup_id", "cgroup id (dev/inode)", text, "namespace of the control group, by device and inode";
-    DsoSize = "dso_size", "DSO size", dso_size, "bytes of the mapping that the code is in";
-    SymSize = "symbol_size", "Symbol size", symbol_size, "bytes of the function";
+    CgroupId = "cgroup_id", "cgroup id (dev/inode)", text, "control group by device and inode";
+    DsoSize = "dso_size", "DSO size", dso_size, "size in bytes of the mapping with the code";
+    SymSize = "symbol_size", "Symbol size", symbol_size, "size in bytes of the function";
     SymStart = "symbol_start", "Symbol Start", address,
-        "where the function begins: tells functions of one name apart";
-    SymOff = "symoff", "Symbol Offset", text, "function, and how far into it the code is";
+        "start address of the function: tells functions with the same name apart";
+    SymOff = "symoff", "Symbol Offset", text, "function and offset into it";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
-    Parent = "parent", "Parent symbol", text, "caller that --parent accepts";
-    Trace = "trace", "Trace output", text, "text of tracepoints";
+    Parent = "parent", "Parent symbol", text, "caller that matches --parent";
+    Trace = "trace", "Trace output", text, "formatted text of the tracepoint";
     LocalWeight = "local_weight", "Local Weight", number, "weight";
-    Weight = "weight", "Weight", number, "weight, of all samples of the row";
-    LocalInsLat = "local_ins_lat", "Local INSTR Latency", number, "latency of the instruction";
-    InsLat = "ins_lat", "INSTR Latency", number, "latency of the instruction, of all samples of the row";
+    Weight = "weight", "Weight", number, "weight, summed over the row";
+    LocalInsLat = "local_ins_lat", "Local INSTR Latency", number, "instruction latency";
+    InsLat = "ins_lat", "INSTR Latency", number, "instruction latency, summed over the row";
     LocalPStageCyc = "local_p_stage_cyc", "Local Pipeline Stage Cycle", number,
-        "cycles in a stage of the pipeline";
+        "cycles in a pipeline stage";
     PStageCyc = "p_stage_cyc", "Pipeline Stage Cycle", number,
-        "cycles in a stage of the pipeline, of all samples of the row";
+        "cycles in a pipeline stage, summed over the row";
     LocalRetireLat = "local_retire_lat", "Local Retire Latency", number, "cycles until retirement";
-    RetireLat = "retire_lat", "Retire Latency", number, "cycles until retirement, of all samples of the row";
-    Transaction = "transaction", "Transaction", transaction, "flags of the transaction";
-    CodePageSize = "code_page_size", "Code Page Size", page_size, "size of the page that the code is in";
-    DataPageSize = "data_page_size", "Data Page Size", page_size, "size of the page that the data is in";
+    RetireLat = "retire_lat", "Retire Latency", number, "cycles until retirement, summed over the row";
+    Transaction = "transaction", "Transaction", transaction, "transaction flags";
+    CodePageSize = "code_page_size", "Code Page Size", page_size, "size of the page with the code";
+    DataPageSize = "data_page_size", "Data Page Size", page_size, "size of the page with the data";
     PhysDaddr = "phys_daddr", "Data Physical Address", physical, "physical address of the data";
     Addr = "addr", "Address", address, "address of the code";
-    Mem = "mem", "Memory access", text, "memory: which level of it had the data";
-    Snoop = "snoop", "Snoop", text, "memory: what other caches said";
-    Tlb = "tlb", "TLB access", text, "memory: where the address was translated";
-    Locked = "locked", "Locked", text, "memory: whether by a locked instruction";
-    Blocked = "blocked", "Blocked", text, "memory: what the access had to wait for";
-    SymbolDaddr = "symbol_daddr", "Data Symbol", text, "memory: the data, by name or address";
-    DsoDaddr = "dso_daddr", "Data Object", text, "memory: what is mapped where the data is";
-    Dcacheline = "dcacheline", "Data Cacheline", text, "memory: 64 bytes that the data is in";
-    SymbolIaddr = "symbol_iaddr", "Code Symbol", text, "memory: function that reads or writes";
-    DsoFrom = "dso_from", "Source Shared Object", text, "branches: program or library that they left";
-    DsoTo = "dso_to", "Target Shared Object", text, "branches: program or library that they led to";
-    SymbolFrom = "symbol_from", "Source Symbol", text, "branches: function that they left";
-    SymbolTo = "symbol_to", "Target Symbol", text, "branches: function that they led to";
-    SrclineFrom = "srcline_from", "From Source:Line", text, "branches: line in the source that they left";
-    SrclineTo = "srcline_to", "To Source:Line", text, "branches: line in the source that they led to";
-    Mispredict = "mispredict", "Branch Mispredicted", text, "branches: whether the processor guessed wrong";
+    Mem = "mem", "Memory access", text, "memory: level that had the data";
+    Snoop = "snoop", "Snoop", text, "memory: snoop result of other caches";
+    Tlb = "tlb", "TLB access", text, "memory: TLB level that translated the address";
+    Locked = "locked", "Locked", text, "memory: whether the instruction was locked";
+    Blocked = "blocked", "Blocked", text, "memory: what blocked the access";
+    SymbolDaddr = "symbol_daddr", "Data Symbol", text, "memory: symbol or address of the data";
+    DsoDaddr = "dso_daddr", "Data Object", text, "memory: mapping with the data";
+    Dcacheline = "dcacheline", "Data Cacheline", text, "memory: 64-byte cache line with the data";
+    SymbolIaddr = "symbol_iaddr", "Code Symbol", text, "memory: function that accesses the data";
+    DsoFrom = "dso_from", "Source Shared Object", text, "branches: program or library of the source";
+    DsoTo = "dso_to", "Target Shared Object", text, "branches: program or library of the target";
+    SymbolFrom = "symbol_from", "Source Symbol", text, "branches: function of the source";
+    SymbolTo = "symbol_to", "Target Symbol", text, "branches: function of the target";
+    SrclineFrom = "srcline_from", "From Source:Line", text, "branches: source line they jump from";
+    SrclineTo = "srcline_to", "To Source:Line", text, "branches: source line they jump to";
+    Mispredict = "mispredict", "Branch Mispredicted", text, "branches: whether mispredicted";
     InTx = "in_tx", "Branch in transaction", text, "branches: whether in a transaction";
     Abort = "abort", "Transaction abort", text, "branches: whether they abort a transaction";
-    Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the branch before";
+    Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
 }
 
 impl Dimension {

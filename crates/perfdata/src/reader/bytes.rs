@@ -75,7 +75,7 @@ impl Bytes {
             return Err(eof());
         }
         if self.is_mostly_hole(at, len) {
-            let what = "more hole than contents";
+            let what = "mostly a hole (sparse file)";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let len = usize::try_from(len).map_err(|_| eof())?;

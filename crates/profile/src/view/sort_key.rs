@@ -86,10 +86,10 @@ impl SortKey {
     /// What it is, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Comm => "name of the thread",
+            Self::Comm => "thread name",
             Self::Dso => "program, library or kernel",
             Self::Symbol => "function",
-            Self::Srcline => "line in the source",
+            Self::Srcline => "source line",
             Self::Srcfile => "source file",
             Self::Dimension(dimension) => dimension.about(),
         }

@@ -77,15 +77,15 @@ impl Sum {
     pub(super) const fn about(self) -> &'static str {
         match self {
             Self::Overhead => "share of the samples",
-            Self::OverheadChildren => "share of the samples, with those of what was called",
+            Self::OverheadChildren => "share of the samples, including callees",
             Self::OverheadSys => "share of the samples in the kernel",
             Self::OverheadUs => "share of the samples in processes",
-            Self::OverheadGuestSys => "share of the samples in guests' kernels",
-            Self::OverheadGuestUs => "share of the samples in guests' processes",
-            Self::Latency => "share of the time that passed, not of CPU time",
-            Self::LatencyChildren => "share of the time that passed, with what was called",
+            Self::OverheadGuestSys => "share of the samples in guest kernels",
+            Self::OverheadGuestUs => "share of the samples in guest processes",
+            Self::Latency => "share of wall-clock time, not of CPU time",
+            Self::LatencyChildren => "share of wall-clock time, including callees",
             Self::Samples => "number of samples",
-            Self::Period => "what the samples count",
+            Self::Period => "event count of the samples",
         }
     }
 
