@@ -86,7 +86,11 @@ fn a_killed_recorder_leaves_a_readable_file() {
     let ran = run(recorder.arg(&out));
     assert_eq!(ran.status.code(), None);
     let ran = run(rprof(["report", "-g", "none", "-i"]).arg(&out)).ok();
-    assert!(ran.stderr.contains("not ended properly"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("did not end properly"),
+        "{}",
+        ran.stderr
+    );
     assert!(number_after(&ran.stdout, "# Samples: ").unwrap() > 0);
 }
 

@@ -90,7 +90,7 @@ fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
         stats.contains("a process that could not be inspected"),
         "{stats}"
     );
-    assert!(!stats.contains("points to no code"), "{stats}");
+    assert!(!stats.contains("outside any code"), "{stats}");
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn functions_of_two_builds_are_one_row() {
     write_diff(&comparison, &DiffLayout::default(), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.contains("new *") && text.contains("vanished *"),
+        text.contains("new *") && text.contains("removed *"),
         "{text}"
     );
 }
@@ -364,7 +364,7 @@ fn recordings_of_different_events_are_refused() {
         comparison
             .notes
             .iter()
-            .any(|note| note.contains("without modifier"))
+            .any(|note| note.contains("across different modifiers"))
     );
 }
 

@@ -178,9 +178,9 @@ fn errors_say_what_is_wrong_and_where() {
         ("cpu/odd=1/", "malformed text 'nonsense' in "),
         (
             "r11111111111111111",
-            "'11111111111111111' in 'r11111111111111111' is not a number",
+            "'11111111111111111' in 'r11111111111111111' is not a 64-bit number",
         ),
-        ("mem:main", "'main' in 'mem:main' is not a number"),
+        ("mem:main", "'main' in 'mem:main' is not a 64-bit number"),
         (
             "mem:0x10/9:w",
             "a breakpoint covers 1 to 8 bytes, not 9: 'mem:0x10/9:w'",

@@ -140,7 +140,7 @@ fn what_is_no_probe_is_said_to_be_none() {
         ),
         (
             "uprobe:/bin/x:0xg",
-            "'0xg' in 'uprobe:/bin/x:0xg' is not a number",
+            "'0xg' in 'uprobe:/bin/x:0xg' is not a 64-bit number",
         ),
         (
             "usdt:/bin/x:p",

@@ -135,7 +135,7 @@ impl Before {
         say::loss(before);
         if let Some((before, after)) = tree.renamed_program() {
             say::line(format_args!(
-                "{before} is taken for {after}: the recorded program"
+                "comparing {before} with {after}: the recorded program"
             ));
         }
         Ok(tree)
