@@ -122,7 +122,7 @@ impl Client {
                 return Err(self.too_large());
             }
             if !watcher.more(n) {
-                return Err(io::Error::other("not waited for"));
+                return Err(io::Error::other("gave up waiting"));
             }
             if len < LEAST_BYTES && start.elapsed() > self.timeout {
                 return Err(io::Error::from(io::ErrorKind::TimedOut));
