@@ -318,7 +318,7 @@ fn code_of_another_build_is_refused() {
         "{said}"
     );
     assert!(
-        said.contains(" wanted, ") && said.contains(" found"),
+        said.contains(" expected build id ") && said.contains(", found "),
         "{said}"
     );
 }

@@ -47,10 +47,10 @@ stack_ends! {
     /// The thread began there, but frame pointers led through code that nothing describes: callers of
     /// functions that keep none are missing.
     Guess = Some(12), "guess",
-        "by frame pointers only, through code without unwind information";
+        "by frame pointers alone, through code without unwind information";
     /// The same of a stack that does not reach where its thread began.
     PartialGuess = Some(13), "partial-guess",
-        "by frame pointers only, through code without unwind information, and not up to the start";
+        "by frame pointers alone, through code without unwind information, and not up to the start";
     /// The stack was deeper than its copy.
     Truncated = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// There is no stack dump: the stack was not in memory, exec was replacing it, or the recorder too busy.

@@ -176,7 +176,7 @@ fn one_slower_function_is_marked_and_no_other() {
         comparison
             .notes
             .iter()
-            .any(|note| note.contains("one recording a side"))
+            .any(|note| note.contains("one recording per side"))
     );
     let several = |slow: f64, seed: u64| (0..6).map(|at| noisy(seed + at, slow, 1.0)).collect();
     let comparison = compared(several(1.0, 10), several(1.3, 20), &options());

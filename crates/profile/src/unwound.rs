@@ -62,7 +62,7 @@ impl Unwound {
         let mut line = format!("{} complete", share(complete));
         if guessed > 0 {
             let images = self.images(StackEnd::is_guess, share);
-            line += &format!(", {} by frame pointers only ({images})", share(guessed));
+            line += &format!(", {} by frame pointers alone ({images})", share(guessed));
         }
         if truncated > 0 {
             line += &format!(", {} truncated", share(truncated));
