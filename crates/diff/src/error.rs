@@ -33,8 +33,7 @@ pub enum DiffError {
     },
     /// A recording of which conditions cannot be asked.
     #[error(
-        "--fail-if: {run} has no samples of {event}, so it may have failed to run, which does not make it \
-         fast: record it again"
+        "--fail-if: {run} has no samples of {event}: a run that failed is not a fast one. Record it again"
     )]
     NoSamples {
         /// The recording.

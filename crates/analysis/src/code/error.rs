@@ -66,7 +66,7 @@ pub enum CodeError {
     },
     /// A perf map has names, but no code.
     #[error(
-        "{image}: JIT code known only by a perf map: its bytes are not recorded (a jitdump has them)"
+        "{image}: JIT code known only from a perf map: its bytes are not recorded (a jitdump has them)"
     )]
     PerfMap {
         /// The map.
