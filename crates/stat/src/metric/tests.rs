@@ -109,7 +109,7 @@ fn errors_say_the_column_and_what_was_expected() {
             "column 3: 'cycels' is not an event, a metric or a function",
         ),
         ("m=1 $ 2", "column 5: '$' is not allowed in an expression"),
-        ("m=12ab", "column 3: '12ab' is no number"),
+        ("m=12ab", "column 3: '12ab' is not a number"),
         ("m=ä", "column 3: '\\u{e4}' is not allowed in an expression"),
         (
             "m=#smt",
