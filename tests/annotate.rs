@@ -240,7 +240,7 @@ fn names_that_are_not_there_or_there_twice_are_explained() {
         assert_eq!(format!("twin@{:#x}", start.unwrap()), choice);
     }
     for (name, why) in [
-        ("/[/", "is no regular expression"),
+        ("/[/", "invalid regular expression"),
         ("", "the name of a function"),
         ("file:/none", "reading /none: No such file"),
     ] {
@@ -300,11 +300,11 @@ fn code_of_another_build_is_refused() {
     common::compile(&path, &PROGRAM.replace("2000", "3000"), OPTIONS);
     let said = refused(&file, &["work"]);
     assert!(
-        said.contains("changed since the recording: build id"),
+        said.contains("changed since the recording: expected build id"),
         "{said}"
     );
     assert!(
-        said.contains(" wanted, ") && said.contains(" found"),
+        said.contains(" expected build id ") && said.contains(", found "),
         "{said}"
     );
 }

@@ -155,7 +155,7 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
         let table = report(file, &FLAT);
         assert!(!table.contains("first function"), "{when}: {table}");
         assert!(
-            table.contains("another process had this id"),
+            table.contains("written by another process with the same id"),
             "{when}: {table}"
         );
     }
@@ -165,7 +165,10 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
     let symfs = ["--symfs", root.to_str().unwrap()];
     let args = [FLAT.as_slice(), &symfs].concat();
     let table = report(file, &args);
-    assert!(table.contains("JIT code, and no such file"), "{table}");
+    assert!(
+        table.contains("JIT code, and no file with its names"),
+        "{table}"
+    );
     std::fs::write(root.join("tmp").join(map.file_name().unwrap()), text).unwrap();
     assert!(report(file, &args).contains("first function"));
 }
@@ -183,7 +186,7 @@ fn code_without_a_map_says_how_to_get_one() {
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
     let table = report(&file, &FLAT);
-    let hint = format!("{}: JIT code, and no such file", said.trim());
+    let hint = format!("{}: JIT code, and no file with its names", said.trim());
     let line = table.lines().find(|line| line.contains(&hint));
     let line = line.unwrap_or_else(|| panic!("{hint}\n{table}"));
     let fix =
@@ -299,7 +302,7 @@ fn an_address_is_called_what_was_there_at_the_time() {
     let other = run(other.arg(&file).args(FLAT)).ok();
     assert!(!other.stdout.contains("wanderer"), "{}", other.stdout);
     assert!(
-        other.stderr.contains("another file has its name now"),
+        other.stderr.contains("replaced by another file"),
         "{}",
         other.stderr
     );

@@ -196,7 +196,7 @@ fn namespaces_of_control_groups_are_those_of_perf() {
         .arg(dir.join("perf.data"));
     let said = run(&mut without).fails(1);
     assert!(
-        said.contains("rprof record --namespaces has them"),
+        said.contains("record them with rprof record --namespaces"),
         "{said}"
     );
 }
@@ -394,10 +394,13 @@ fn what_is_not_recorded_is_said() {
     for (key, how) in [
         (
             "weight",
-            "the recording has no weights, which the sort key weight needs: rprof record -W",
+            "the recording has no weights, which the sort key weight needs: record them with rprof record -W",
         ),
-        ("code_page_size", "rprof record --code-page-size has them"),
-        ("transaction", "rprof record --transaction has them"),
+        (
+            "code_page_size",
+            "record them with rprof record --code-page-size",
+        ),
+        ("transaction", "record them with rprof record --transaction"),
         ("trace", "raw data of tracepoints"),
     ] {
         let said = report(key).fails(1);

@@ -150,7 +150,8 @@ fn source_files_are_found_where_they_were_moved_to() {
     let line = "for (long i = 0; i < 2000; i++) sink += i * n;";
     let without = shown(&file, &["work"]);
     assert!(!without.contains(line), "{without}");
-    let note = "note: no source of /moved/away/program.c: --source-prefix FROM=TO";
+    let note =
+        "note: no source for /moved/away/program.c: say where it is with --source-prefix FROM=TO";
     assert!(without.contains(note), "{without}");
     // Without what is compiled before it.
     let folder = program.file("source");
@@ -162,7 +163,7 @@ fn source_files_are_found_where_they_were_moved_to() {
         &["work", "--source-prefix", &format!("/moved/away={folder}")],
     );
     assert!(
-        found.contains(line) && !found.contains("no source of"),
+        found.contains(line) && !found.contains("no source for"),
         "{found}"
     );
     let prefix = [

@@ -119,7 +119,7 @@ fn a_server_that_hangs_is_not_waited_for() {
     let hanging = Server::new(|_| Reply::Silence);
     // It would be silent for ever.
     let ran = program.report(&hanging.url, &[]);
-    let said = "debuginfod: done without files of";
+    let said = "debuginfod: continued without the files of";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(ran.stderr.contains("program"), "{}", ran.stderr);
     assert!(ran.stdout.contains("program"), "{}", ran.stdout);
@@ -190,14 +190,14 @@ fn only_the_file_that_was_asked_for_counts() {
         (
             "another build id",
             other,
-            "something else than was asked for",
+            "the server sent a different file",
         ),
         (
             "garbage",
             b"<html>hello</html>".to_vec(),
-            "something else than was asked for",
+            "the server sent a different file",
         ),
-        ("nothing", Vec::new(), "something else than was asked for"),
+        ("nothing", Vec::new(), "the server sent a different file"),
     ];
     for (what, body, why) in bad {
         let server = Server::new(move |_| Reply::Is(200, body.clone()));
@@ -238,7 +238,7 @@ fn an_endless_answer_ends_and_leaves_nothing() {
     let server = Server::new(move |_| Reply::Endless(start.clone()));
     let ran = program.report(&server.url, &[PATIENT[0], "0.5"]);
     assert!(
-        ran.stderr.contains("done without files of"),
+        ran.stderr.contains("continued without the files of"),
         "{}",
         ran.stderr
     );

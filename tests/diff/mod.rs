@@ -259,7 +259,7 @@ fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
     assert!(text.contains("comparing prog-old with prog-new"), "{text}");
     let rows = text.lines().filter(|line| line.contains("[.] alpha"));
     let rows: Vec<&str> = rows.collect();
-    assert!(rows.len() == 1 && !rows[0].contains("vanished"), "{rows:?}");
+    assert!(rows.len() == 1 && !rows[0].contains("removed"), "{rows:?}");
     let tree = text.split("# Calls of 'cpu-clock:u'").nth(1).unwrap();
     let of_both = tree.lines().find(|line| line.ends_with(" alpha")).unwrap();
     assert!(!of_both.contains(" 0.00%"), "{of_both}");

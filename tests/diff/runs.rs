@@ -193,7 +193,10 @@ fn each_recording_is_compared_by_itself() {
     // Without dashes the first is before.
     let mut plain = rprof(["diff", "--each"]);
     let text = run(plain.args(&runs.before[..3])).ok().stdout;
-    assert!(text.contains("each against 1 recording before"), "{text}");
+    assert!(
+        text.contains("each recording against 1 recording before"),
+        "{text}"
+    );
     assert!(text.contains("# Regressed: none of 2"), "{text}");
     let mut trees = rprof(["diff", "--each", "-g"]);
     run(trees.args(&runs.before[..3])).fails(2);
@@ -220,11 +223,11 @@ fn a_gate_has_an_exit_code_for_each_end() {
     // The estimate is beyond it, and the interval's low end is not.
     let between = 100.0 * (low + 3.0 * change(leaf)) / 4.0;
     for (condition, says) in [
-        ("sym:steady>+20%", "not beyond the limit"),
-        ("dso:touch<+10%", "not beyond the limit"),
-        (&format!("sym:leaf>+{between:.6}%"), "more runs tell"),
+        ("sym:steady>+20%", "within the limit"),
+        ("dso:touch<+10%", "within the limit"),
+        (&format!("sym:leaf>+{between:.6}%"), "more runs would decide"),
         // The program has it, and no run had a sample of it.
-        ("sym:seldom>+5%", "not asked"),
+        ("sym:seldom>+5%", "not checked"),
     ] {
         let text = asked(condition).ok().stdout;
         let line = text.lines().find(|line| line.starts_with("# Condition:"));

@@ -201,11 +201,11 @@ fn wrong_filters_are_told_before_anything_is_recorded() {
         ),
         (
             &["-e", "sched:sched_switch", "--filter", "prev_pid >> 0"],
-            "column 11 of the filter 'prev_pid >> 0': a number is expected",
+            "column 11 of the filter 'prev_pid >> 0': expected a number",
         ),
         (
             &["-e", "cs", "--filter", "pid > 0"],
-            "'cs' has no fields: --filter is for the tracepoints and probes",
+            "'cs' has no fields: --filter applies to the tracepoints and probes",
         ),
         (
             &["--filter", "pid > 0", "-e", "cs"],

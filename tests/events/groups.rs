@@ -116,8 +116,8 @@ fn a_group_that_the_kernel_refuses_is_named() {
         run(record.arg(&out).args(["-e", event, "true"]))
     };
     let error = run_with(&format!("{{cpu-clock,{many}}}:S")).fails(1);
-    let start = "rprof: error: event 'page-faults' cannot be in a group with 'cpu-clock': \
-        their values are more than a sample can hold";
+    let start = "rprof: error: event 'page-faults' cannot be in a group with 'cpu-clock': their values do \
+        not fit into one sample";
     assert!(error.lines().any(|line| line.starts_with(start)), "{error}");
     let said = run_with("{cpu-clock,page-faults}:W").ok().stderr;
     assert!(!said.contains("one by one"), "{said}");

@@ -41,15 +41,12 @@ fn why_there_are_no_files_to_look_in_is_said() {
         std::thread::yield_now();
     }
     let why = error(&["-p", &pid]);
-    assert_eq!(
-        why,
-        format!("there is no process or thread {pid} any more\n")
-    );
+    assert_eq!(why, format!("the process or thread {pid} has ended\n"));
     // A kernel thread, whatever it is called.
     if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n") {
         let why = error(&["-p", "2"]);
         assert!(
-            why.starts_with("no file with code is mapped there"),
+            why.starts_with("no executable file is mapped there"),
             "{why}"
         );
     }

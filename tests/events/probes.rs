@@ -234,21 +234,24 @@ fn places_that_are_none_are_told() {
     let libc = libc.next().unwrap();
     for (event, message) in [
         (format!("uprobe:{at}:hid"), "no function 'hid' in "),
-        (format!("uprobe:{at}:hit+0x1000"), "so 0x1000 is not in it"),
+        (
+            format!("uprobe:{at}:hit+0x1000"),
+            "so the offset 0x1000 is outside it",
+        ),
         (
             format!("uprobe:{at}:0xfffffff0"),
-            "has the address 0xfffffff0",
+            "is at the address 0xfffffff0",
         ),
         (
             "uprobe:/nonexistent:f".to_owned(),
             "No such file or directory",
         ),
         ("sdt_demo:plan".to_owned(), "did you mean 'demo:plain'?"),
-        (format!("uprobe:{libc}:*"), "at most 256 can be watched"),
+        (format!("uprobe:{libc}:*"), "at most 256 can be probed"),
     ] {
         let mut command = rprof(["record", "-e", &event, "-o"]);
         let error = run(command.arg(scratch.path().join("o")).arg(&path)).fails(1);
-        let start = format!("rprof: error: no place for '{event}': ");
+        let start = format!("rprof: error: cannot place the probe '{event}': ");
         assert!(
             error.starts_with(&start) && error.contains(message),
             "{error}"

@@ -74,10 +74,7 @@ fn an_output_that_cannot_be_written_is_one_line_and_no_file() {
     let error = run(command.arg("-o").arg(&missing)).fails(1);
     assert_eq!(error.lines().count(), 1, "{error}");
     let folder = dir.path().join("missing");
-    let why = format!(
-        "missing/of/a.json: there is no folder {}\n",
-        folder.display()
-    );
+    let why = format!("missing/of/a.json: no such folder: {}\n", folder.display());
     assert!(error.ends_with(&why), "{error}");
     let mut command = Recording::fixture("spin").command("export", &["--format", "json"]);
     let error = run(command.args(["-o", "/dev/full"])).fails(1);

@@ -75,7 +75,7 @@ fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
     };
     for (build_id, why) in [
         (BUILD_ID, "changed since the recording"),
-        (NO_BUILD_ID, "another file has its name now"),
+        (NO_BUILD_ID, "replaced by another file"),
     ] {
         let dir = scratch();
         let program = compile(dir.path(), "program", &[build_id]);
@@ -99,7 +99,7 @@ fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
         assert!(!table.contains("local_work"), "{build_id}: {table}");
         std::fs::remove_file(&program).unwrap();
         let table = shown(&waiting.file);
-        assert!(table.contains("no such file here"), "{build_id}: {table}");
+        assert!(table.contains("file not found"), "{build_id}: {table}");
     }
 }
 

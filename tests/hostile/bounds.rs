@@ -187,7 +187,7 @@ fn the_recorder_stays_small_whatever_others_have_mapped_before() {
     let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "99", "-o"]);
     record.arg(dir.path().join("interrupted.data"));
     let mut recorder = Running::start(&mut both(&record));
-    until(&mut recorder, "watching");
+    until(&mut recorder, "press Ctrl-C to stop");
     signal(recorder.pid(), "INT");
     let said = recorder.finish().ok().stdout;
     assert!(said.contains("too many mappings"), "{said}");

@@ -93,8 +93,8 @@ fn root_shows_no_lines_of_files_that_the_owner_of_a_program_may_not_read() {
     }
     let said = annotate("in_secret", &[]);
     assert!(
-        said.contains("uid 65534, who owns the file that names it, may not read it")
-            || said.contains("not everybody may read it"),
+        said.contains("uid 65534, the owner of the file that names it, may not read it")
+            || said.contains("it is not world-readable"),
         "{said}"
     );
     // Who names the folder says that they are to be read; a path does not lead out of it.

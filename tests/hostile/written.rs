@@ -174,10 +174,7 @@ fn another_users_link_to_a_folder_is_an_error() {
             export(&way.join("profile.json")),
         ] {
             let error = run(&mut command).fails(1);
-            assert!(
-                error.contains("way is a link that somebody else"),
-                "{error}"
-            );
+            assert!(error.contains("way is a link that another user"), "{error}");
         }
     }
     assert_eq!(folders.private.read_dir().unwrap().count(), 0);

@@ -86,7 +86,7 @@ fn kernel_code_that_is_not_what_was_recorded_is_refused() {
     let asked = ["--kallsyms", kallsyms, "kernel_work"];
     let error = refused(&asked);
     assert!(
-        error.contains("-k FILE takes the recorded kernel's vmlinux"),
+        error.contains("pass the recorded kernel's vmlinux with -k FILE"),
         "{error}"
     );
     // Neither is a kernel of another build.

@@ -47,7 +47,11 @@ fn a_recording_that_was_never_finished_has_the_names_of_the_kernel_that_still_ru
         unfinished(&file, &[text, etext, schedule], changes);
         let fields = ["script", "-F", "ip,sym", "-i"];
         let ran = run(rprof(fields).arg(&file)).ok();
-        assert!(ran.stderr.contains("not ended properly"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("did not end properly"),
+            "{}",
+            ran.stderr
+        );
         ran.stdout.contains(" schedule")
     };
     assert!(named((0, 0)));

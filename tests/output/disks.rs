@@ -50,7 +50,7 @@ fn can_mount(test: &str) -> bool {
 /// Whether the error names a file that is there, and perf reads as many samples in each as we do.
 fn assert_readable(test: &str, dir: &Path, failed: &Failed) {
     let Failed { error, files } = failed;
-    let disk = format!("is readable: {}/", dir.join("disk").display());
+    let disk = format!("are readable: {}/", dir.join("disk").display());
     let named = error.split(&disk).nth(1).expect(error);
     let named = named.split(':').next().unwrap();
     assert!(dir.join("files").join(named).exists(), "{error}");

@@ -55,7 +55,7 @@ fn files_are_switched_on_a_signal_and_each_is_complete() {
         let files = finished(dir.path());
         assert_eq!(files.len(), 3, "{}", ran.stderr);
         assert!(!dir.path().join("perf.data").exists());
-        assert!(ran.stderr.contains("going on in"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("continuing in"), "{}", ran.stderr);
         let sums: u64 = files.iter().map(|file| samples_of(file)).sum();
         assert_eq!(sums, samples(&ran.stderr), "{}", ran.stderr);
         for file in &files {

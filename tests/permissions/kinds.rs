@@ -90,7 +90,7 @@ fn probes_that_everybody_has_are_said() {
     let program = program.to_str().unwrap();
     let event = format!("uprobe:{program}:probed");
     let ran = rprof(&["record", "-e", &event, program]).ok();
-    let said = "tracefs cannot be written (Permission denied (os error 13)): probes are set in every process";
+    let said = "tracefs is not writable (Permission denied (os error 13)): probes are set in every process";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert_eq!(samples(&ran.stderr), 7, "{}", ran.stderr);
     // Only definitions have arguments, and are counted.
@@ -101,7 +101,7 @@ fn probes_that_everybody_has_are_said() {
     ] {
         let error = rprof(&words).fails(1);
         assert!(
-            error.contains("probes are defined in tracefs, which cannot be written"),
+            error.contains("cannot define probes, as tracefs is not writable"),
             "{error}"
         );
         assert_eq!(error.matches("Permission denied").count(), 1, "{error}");
@@ -124,7 +124,7 @@ fn what_happens_in_the_kernel_is_not_said_to_be_0() {
         Who::Nobody,
         &[],
         &of_kernel,
-        &["permi", "samples of the kernel need", fix],
+        &["permi", "profiling the kernel needs", fix],
     );
     let stat = |args: &[&str]| {
         let args = [&["stat"], args, &["true"]].concat();
@@ -187,7 +187,7 @@ fn own_processes_may_be_watched_at_any_level_and_others_not() {
         );
     }
     let error = filtered.fails(1);
-    assert!(error.contains("not permitted to watch it"), "{error}");
+    assert!(error.contains("not permitted to record it"), "{error}");
 }
 
 #[test]

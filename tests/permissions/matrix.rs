@@ -5,7 +5,7 @@ use crate::common::{is_root, live, not_run, run, tool};
 use crate::permissions::cells::{Cells, Who};
 use std::process::Command;
 
-const USER_ONLY: &str = "not permitted to sample the kernel: user space only";
+const USER_ONLY: &str = "not permitted to sample the kernel: sampling user space only";
 
 #[test]
 fn users_get_what_the_sysctl_allows() {
@@ -35,7 +35,7 @@ fn users_get_what_the_sysctl_allows() {
         }
         if level > 0 {
             let words = [
-                "all CPUs need kernel.perf_event_paranoid at 0",
+                "system-wide profiling needs kernel.perf_event_paranoid at 0",
                 "CAP_PERFMON",
             ];
             cells.refuses(Who::Nobody, &[], &["-a"], &words);
@@ -158,7 +158,7 @@ fn the_doctor_ends_with_what_record_will_do() {
         "{said:?}"
     );
     assert!(
-        said.stdout.contains("fix: samples of the kernel need"),
+        said.stdout.contains("fix: profiling the kernel needs"),
         "{said:?}"
     );
     let help = run(tool(env!("CARGO_BIN_EXE_rprof")).args(["doctor", "--help"])).ok();

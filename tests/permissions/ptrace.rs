@@ -222,7 +222,7 @@ fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
         (&["-e", "page-faults"], "without -e"),
         (&["-D", "10"], "without -D"),
         (&["--overwrite"], "without --overwrite"),
-        (&["-d"], "without flags that add to samples"),
+        (&["-d"], "without flags that add sample fields"),
         (&["--tail-synthesize"], "without --tail-synthesize"),
     ] {
         let words = [what, "sampled by ptrace", "a seccomp filter forbids"];
@@ -231,7 +231,7 @@ fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
     let both = [cells.filter(), "-1"];
     let words = [
         "a seccomp filter forbids",
-        "ptrace, which could stand in, is forbidden, too",
+        "the ptrace fallback is forbidden, too",
     ];
     cells.refuses(Who::Nobody, &both, &[], &words);
     assert_eq!(cells.doctor(Who::Nobody, &both)["profile"], "none");

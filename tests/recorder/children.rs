@@ -75,7 +75,7 @@ fn where_nothing_is_recorded_children_are_not_worth_a_word() {
 }
 
 const NOT_RECORDED: &str =
-    "3 child processes run already, unrecorded (--children records them, too)";
+    "3 child processes are already running and not recorded (--children records them, too)";
 
 struct Server {
     dir: TempDir,
@@ -159,7 +159,7 @@ fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_witho
     // 15 for each CPU would be needed, 3 where everybody is sampled.
     let limit = "ulimit -n $((9 * $(getconf _NPROCESSORS_ONLN) + 12));";
     let said = server.record(limit, &["--children"]);
-    assert!(said.contains("sampling everybody"), "{said}");
+    assert!(said.contains("sampling all CPUs"), "{said}");
     assert_eq!(server.recorded(), server.all());
 }
 
@@ -181,7 +181,7 @@ fn a_recorder_is_no_child_of_those_whom_it_watches() {
     };
     let said = shell("").stderr;
     assert!(
-        said.contains("watching process ") && !said.contains("child"),
+        said.contains("recording process ") && !said.contains("child"),
         "{said}"
     );
     let said = shell("--children").stderr;
@@ -251,7 +251,7 @@ fn what_is_started_while_events_are_opened_counts_once() {
         &pid,
     ]);
     let mut recorder = Running::start(&mut both(record.arg("-o").arg(&out)));
-    until(&mut recorder, "Ctrl-C stops");
+    until(&mut recorder, "press Ctrl-C to stop");
     breeder.type_in(b"\n");
     let n_started = breeder.finish().ok().stdout;
     recorder.finish().ok();

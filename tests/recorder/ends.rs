@@ -25,7 +25,7 @@ fn an_interrupt_that_was_ignored_before_ends_a_recording() {
     shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof")]);
     shell.arg(spin.pid().to_string()).arg(&out);
     let mut recorder = Running::start(&mut shell);
-    until(&mut recorder, "Ctrl-C stops");
+    until(&mut recorder, "press Ctrl-C to stop");
     signal(recorder.pid(), "INT");
     let ran = recorder.finish();
     assert!(ran.status.success(), "{ran:?}");
@@ -118,7 +118,7 @@ fn an_interrupt_ends_a_recording_into_a_pipe_that_nobody_reads() {
     let said: Vec<String> = lines.collect();
     let ran = recorder.finish();
     assert_eq!(ran.status.code(), Some(1), "{said:?}");
-    assert!(said.join("\n").contains("takes no more data"), "{said:?}");
+    assert!(said.join("\n").contains("accepts no more data"), "{said:?}");
     drop((stdin, reader));
 }
 

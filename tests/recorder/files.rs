@@ -71,8 +71,8 @@ fn recorded_by_cpu(test: &str, source: &str) -> Option<(TempDir, String, Ran)> {
     let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
     let args = [&args[..], &[out.to_str().unwrap()]].concat();
     let mut recorder = Running::start(&mut both(&with_files(128, &args)));
-    let said = until(&mut recorder, "Ctrl-C stops");
-    assert!(said.contains("sampling everybody"), "{said}");
+    let said = until(&mut recorder, "press Ctrl-C to stop");
+    assert!(said.contains("sampling all CPUs"), "{said}");
     running.type_in(b"\n");
     let ran = recorder.finish();
     assert!(ran.status.success(), "{ran:?}");

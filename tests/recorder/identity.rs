@@ -46,7 +46,7 @@ fn a_process_in_its_own_mount_namespace_that_ends_first_has_its_build_ids() {
     let mut record = rprof(["record", "-F", "999", "-e", "cpu-clock", "-p"]);
     record.arg(running.pid().to_string()).arg("-o").arg(&out);
     let mut recorder = Running::start(&mut both(&record));
-    until(&mut recorder, "Ctrl-C stops");
+    until(&mut recorder, "press Ctrl-C to stop");
     running.type_in(b"\n");
     running.finish();
     recorder.finish().ok();

@@ -63,7 +63,7 @@ fn the_second_ctrl_c_ends_both() {
     };
     until(&mut terminal, "ready");
     terminal.type_in(CTRL_C);
-    until(&mut terminal, "Ctrl-C again ends both");
+    until(&mut terminal, "press Ctrl-C again to end both");
     terminal.type_in(CTRL_C);
     let said = until(&mut terminal, "status");
     assert!(said.contains("samples in"), "{said}");
@@ -109,8 +109,8 @@ fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
     let Some(mut terminal) = on_terminal(test, &command) else {
         return;
     };
-    let said = until(&mut terminal, "Ctrl-C stops");
-    let who = format!("watching process {} (cat)", watched.pid());
+    let said = until(&mut terminal, "press Ctrl-C to stop");
+    let who = format!("recording process {} (cat)", watched.pid());
     assert!(said.contains(&who), "{said}");
     terminal.type_in(CTRL_C);
     let said = until(&mut terminal, "status");

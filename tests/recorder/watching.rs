@@ -20,29 +20,29 @@ fn who_watches_says_whom_and_how_to_stop() {
     };
     let one = pids[0].to_string();
     let said = record(&["-p", &one]);
-    let expected = format!("watching process {one} (cat) for 0.1 s; Ctrl-C stops");
+    let expected = format!("recording process {one} (cat) for 0.1 s; press Ctrl-C to stop");
     assert!(said.contains(&expected), "{said}");
     let said = record(&["-t", &one]);
     assert!(
-        said.contains(&format!("watching thread {one} (cat)")),
+        said.contains(&format!("recording thread {one} (cat)")),
         "{said}"
     );
     let both = format!("{},{}", pids[0], pids[1]);
     let said = record(&["-p", &both]);
-    let expected = format!("watching processes {}, {}", pids[0], pids[1]);
+    let expected = format!("recording processes {}, {}", pids[0], pids[1]);
     assert!(said.contains(&expected), "{said}");
     // With a command it is known when it ends.
     let mut with_command = rprof(["record", "-e", "cpu-clock", "-p", &one, "true"]);
     let ran = run(with_command.current_dir(dir.path())).ok();
-    assert!(!ran.stderr.contains("watching"), "{}", ran.stderr);
-    assert!(!record(&["-q", "-p", &one]).contains("watching"));
+    assert!(!ran.stderr.contains("press Ctrl-C"), "{}", ran.stderr);
+    assert!(!record(&["-q", "-p", &one]).contains("press Ctrl-C"));
     if records_all(test) {
         let said = record(&["-a"]);
         assert!(
-            said.contains("watching all CPUs for 0.1 s; Ctrl-C stops"),
+            said.contains("recording all CPUs for 0.1 s; press Ctrl-C to stop"),
             "{said}"
         );
         let said = record(&["-C", "0"]);
-        assert!(said.contains("watching everybody on CPU 0 "), "{said}");
+        assert!(said.contains("recording all processes on CPU 0 "), "{said}");
     }
 }

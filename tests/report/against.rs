@@ -74,14 +74,14 @@ fn what_vanished_what_is_new_and_what_grew_is_seen() {
         let picture = flame(&after, &before, &["--width-by", side]).ok().stdout;
         assert!(picture.ends_with("</svg></svg>"), "{picture}");
         assert!(
-            picture.contains("<title>old (") && picture.contains("ns, vanished)"),
+            picture.contains("<title>old (") && picture.contains("ns, removed)"),
             "{picture}"
         );
         assert!(
             picture.contains("<title>new (0 -&gt; ") && picture.contains("ns, new)"),
             "{picture}"
         );
-        let subtitle = format!("amounts of each run; widths are {side}");
+        let subtitle = format!("amounts per run; widths are {side}");
         assert!(picture.contains(&subtitle), "{picture}");
     }
     // Both sides are as large where shares are asked for.

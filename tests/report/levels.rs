@@ -25,7 +25,7 @@ fn a_level_is_indented_below_the_one_before() {
     ]);
     assert!(limited.contains("no entry >= 80.00%"), "{limited}");
     assert!(
-        limited.contains("# 2 innermost rows more, 100.00%"),
+        limited.contains("# 2 more innermost rows, 100.00%"),
         "{limited}"
     );
 }
@@ -115,7 +115,7 @@ fn rows_that_the_number_of_rows_leaves_out_are_entries() {
     }
     let first = args("1");
     assert!(
-        first.contains("# 2 innermost rows more, 100.00%"),
+        first.contains("# 2 more innermost rows, 100.00%"),
         "{first}"
     );
 }

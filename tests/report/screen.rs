@@ -234,12 +234,12 @@ fn what_limits_leave_out_is_counted() {
     let flat = ["--no-children", "-g", "none"];
     let limited = crate::report::report(&[&flat[..], &["--limit", "1"]].concat());
     assert!(
-        limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
+        limited.contains("] helper (inlined)\n#\n# 1 more row, 29.72%\n"),
         "{limited}"
     );
     let limited = crate::report::report(&[&flat[..], &["--percent-limit", "50"]].concat());
     assert!(
-        limited.contains("] helper (inlined)\n#\n# 1 row more, 29.72%\n"),
+        limited.contains("] helper (inlined)\n#\n# 1 more row, 29.72%\n"),
         "{limited}"
     );
     assert!(!crate::report::report(&flat).contains(" more"));

@@ -139,7 +139,7 @@ fn fields_that_nobody_recorded_are_refused_by_name() {
     assert!(unknown.fails(2).contains("'colour'"));
     for field in ["insn", "brstackinsn", "callindent", "synth"] {
         let unknown = run(rprof(["script", "-F", field, "-i"]).arg(&file));
-        assert!(unknown.fails(2).contains("known are comm"));
+        assert!(unknown.fails(2).contains("known fields: comm"));
     }
     let other_kind = run(rprof(["script", "-F", "trace:comm", "-i"]).arg(&file));
     assert!(other_kind.fails(1).contains("no tracepoint events"));

@@ -102,7 +102,7 @@ fn what_cannot_be_counted_is_one_line() {
         ),
         (&["-I", "0", "true"], 2, "at least 1"),
         (&["--timeout", "0", "true"], 2, "at least 1"),
-        (&["-p", "999999999"], 1, "no process or thread 999999999"),
+        (&["-p", "999999999"], 1, "no such process or thread: 999999999"),
         (&["-A", "true"], 2, "needs -a or -C"),
         (&["--per-thread", "true"], 2, "use -p, -t or -a"),
         (&["-x", "", "true"], 2, "needs a separator"),
@@ -120,7 +120,7 @@ fn what_cannot_be_counted_is_one_line() {
         (
             &["-e", "cs:R", "true"],
             1,
-            "the retire latency is in samples",
+            "retire latency comes with samples",
         ),
     ] {
         let said = run(&mut stat(words)).fails(code);

@@ -63,7 +63,7 @@ fn broken_metrics_are_one_line_with_the_column() {
         (
             "a=cycels/2",
             2,
-            "metric 'a', column 3: 'cycels' is no event, metric or function",
+            "metric 'a', column 3: 'cycels' is not an event, a metric or a function",
         ),
         ("a=1+1", 2, "metric 'a' uses no event"),
         (

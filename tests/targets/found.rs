@@ -38,9 +38,9 @@ fn processes_are_found_by_name_and_the_recording_ends_with_them() {
     ];
     let mut record = rprof(words);
     let mut recorder = Running::start(&mut both(record.current_dir(dir.path())));
-    let said = until(&mut recorder, "Ctrl-C stops");
+    let said = until(&mut recorder, "press Ctrl-C to stop");
     assert!(
-        said.contains("watching processes with the name ^rp-work.*[ab]$;"),
+        said.contains("recording processes named ^rp-work.*[ab]$;"),
         "{said}"
     );
     other.work();
@@ -79,10 +79,10 @@ int main(void) { if (getchar() == '\n') later(); return 0; }
     let mut recorder = Running::start(&mut both(record.current_dir(program.dir())));
     until(
         &mut recorder,
-        "waiting for processes with the name ^rp-waited-for$; Ctrl-C stops",
+        "waiting for processes named ^rp-waited-for$; press Ctrl-C to stop",
     );
     let mut running = Running::start(&mut tool(&path));
-    until(&mut recorder, "found: recorded at most ");
+    until(&mut recorder, "found: recording began at most ");
     running.type_in(b"\n");
     running.finish().ok();
     recorder.finish().ok();
@@ -99,7 +99,7 @@ fn names_that_are_not_there_or_cannot_be_are_one_line() {
         (
             &["--name", "^rp-nobody-has-it$"][..],
             1,
-            "^rp-nobody-has-it$: there are none",
+            "no matching process: processes named ^rp-nobody-has-it$",
         ),
         (&["--name", "("], 2, "'('"),
         (&["--wait", "true"], 2, "--name"),

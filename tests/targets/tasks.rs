@@ -121,7 +121,7 @@ fn the_processes_of_a_user_are_sampled() {
     );
     let error = run(rprof(["record", "-u", "64322"]).current_dir(dir.path())).fails(1);
     assert!(
-        error.contains("processes of user 64322: there are none"),
+        error.contains("no matching process: processes of user 64322"),
         "{error}"
     );
 }

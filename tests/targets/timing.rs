@@ -137,7 +137,7 @@ fn an_event_is_switched_by_its_name() {
         "rprof: --control: no event 'nope' (recorded: cpu-clock:u, task-clock:u)\n",
         "rprof: cpu-clock:u\nrprof: task-clock:u\nrprof: dummy:u\n",
         "rprof: task-clock:u: type: 1, config: 0x1, sample_freq: 4000, sample_type: IP|TID|TIME",
-        "rprof: --control: 'enabled' is none of enable [EVENT], ",
+        "rprof: --control: unknown command 'enabled' (known: enable [EVENT], ",
     ] {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }
@@ -236,14 +236,14 @@ fn what_cannot_control_a_recording_is_one_line() {
         (
             "fifo:missing",
             1,
-            "through missing (mkfifo makes a FIFO): No such file",
+            "commands from missing (mkfifo creates a FIFO): No such file",
         ),
         (
             "fifo:file",
             1,
-            "through file (mkfifo makes a FIFO): neither a FIFO nor a pipe",
+            "commands from file (mkfifo creates a FIFO): neither a FIFO nor a pipe",
         ),
-        ("fd:99", 1, "through /proc/self/fd/99 "),
+        ("fd:99", 1, "commands from /proc/self/fd/99 "),
         ("pipe:x", 2, "fifo:PATH[,PATH] or fd:N[,N]"),
     ] {
         let mut record = rprof(["record", "--control", how, "true"]);

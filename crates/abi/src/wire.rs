@@ -7,7 +7,7 @@ use crate::Endian;
 #[non_exhaustive]
 pub enum WireError {
     /// The bytes end before a field does.
-    #[error("{what} needs {need} bytes, {have} are left")]
+    #[error("{what} needs {need} bytes, but {have} are left")]
     Short {
         /// The field that was being read.
         what: &'static str,
@@ -23,13 +23,13 @@ pub enum WireError {
         len: usize,
     },
     /// What must be there word for word is something else.
-    #[error("{what} does not begin as it should")]
+    #[error("{what} has the wrong magic")]
     BadMagic {
         /// What was being read.
         what: &'static str,
     },
     /// A size field is smaller than the kernel allows.
-    #[error("{what} says its size is {size} bytes, at least {min} are needed")]
+    #[error("{what} says its size is {size} bytes, but at least {min} are needed")]
     BadSize {
         /// The struct whose size field was read.
         what: &'static str,

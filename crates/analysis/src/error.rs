@@ -11,7 +11,7 @@ pub enum Error {
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
     /// A filter asks for what no sample has.
-    #[error("the recording has no {what}: leave {option} out, or record them ({recorder})")]
+    #[error("the recording has no {what}: omit {option}, or record them ({recorder})")]
     NotRecorded {
         /// What is missing.
         what: &'static str,
@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// Samples are to be told apart by what none of them has.
     #[error(
-        "the recording has no {what}, which the sort key {key} needs: rprof record{flag} has them"
+        "the recording has no {what}, which the sort key {key} needs: record them with rprof record{flag}"
     )]
     KeyNotRecorded {
         /// What is missing.
@@ -36,11 +36,12 @@ pub enum Error {
     #[error(transparent)]
     Filter(#[from] rprof_profile::FilterError),
     /// Whose descendants are meant is not known.
-    #[error("the recording does not say which process its command was: --descendants=PID does")]
+    #[error("the recording does not say which process its command was: use --descendants=PID")]
     NoCommand,
     /// All mappings of all tasks do not fit.
     #[error(
-        "what the recording's processes had mapped takes more memory than its budget: --mem 4G allows more, and --tasks needs none of it"
+        "the mappings of the recorded processes need more memory than their budget: --mem 4G allows more, \
+         and --tasks does not need them"
     )]
     MappingsOverBudget,
 }

@@ -208,7 +208,7 @@ impl Finding<'_> {
             // Its name is what the recording calls it.
             ImageKind::KernelSymbol | ImageKind::OutOfLine => found.sources.push("record"),
             ImageKind::GuestKernel | ImageKind::GuestUser => {
-                found.reason = Some("a guest's: its files are not here".to_owned());
+                found.reason = Some("guest code: its files are not here".to_owned());
             }
         }
     }
@@ -227,7 +227,7 @@ impl Finding<'_> {
             weight,
             unnamed_weight: weight,
             addresses,
-            reason: Some("nothing was mapped there, as far as the recording says".to_owned()),
+            reason: Some("nothing was mapped there, according to the recording".to_owned()),
             ..ImageSymbols::default()
         })
     }

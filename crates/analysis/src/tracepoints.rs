@@ -38,7 +38,7 @@ impl TracepointFormats {
                 Err(error) => return warning(error.to_string()),
             },
             Ok(None) => return (Self::default(), Some(Warning::NoFormats)),
-            Err(_) => return warning("it lies outside of the file".to_owned()),
+            Err(_) => return warning("it lies outside the file".to_owned()),
         };
         let texts = data.systems.iter().flat_map(|(_, formats)| formats);
         let formats = texts.filter_map(|text| TracepointFormat::parse(text).ok());

@@ -83,9 +83,9 @@ pub(crate) fn misplaced(event: &CountedEvent) -> Option<String> {
     };
     let within = said(
         event.within.samples,
-        "within an instruction, not at its start: this may not be the code that ran, or data lies in it",
+        "within an instruction, not at its start: this may not be the code that ran, or it contains data",
     );
-    let outside = said(event.outside.samples, "at no instruction that is shown");
+    let outside = said(event.outside.samples, "outside the instructions shown");
     let all: Vec<String> = within.into_iter().chain(outside).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }

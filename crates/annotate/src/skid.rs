@@ -11,13 +11,11 @@ use rprof_untrusted::printable;
 /// kernel (`perf_swevent_init_hrtimer` of kernel/events/core.c): they take `precise_ip` and do not follow it.
 pub(crate) fn of(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
-        (EventKind::CpuTime, _) => {
-            Some("a timer: samples of a slow instruction are at the next one")
-        }
+        (EventKind::CpuTime, _) => Some("a timer: samples land one instruction late"),
         (EventKind::Occurrence, _) => None,
-        (_, 0) => Some("samples are some instructions late (skid); EVENT:p or :pp has less"),
-        (_, 1) => Some("samples are late by a constant skid (precise_ip 1)"),
-        (_, 2) => Some("samples were asked to have no skid; some may (precise_ip 2)"),
+        (_, 0) => Some("samples land some instructions late (skid); EVENT:p or :pp has less skid"),
+        (_, 1) => Some("samples land late by a constant skid (precise_ip 1)"),
+        (_, 2) => Some("samples were requested without skid; some may have it (precise_ip 2)"),
         (_, _) => None,
     }
 }

@@ -34,7 +34,7 @@ macro_rules! stack_ends {
             pub const fn words(self) -> &'static str {
                 match self {
                     $(Self::$name => $sentence,)*
-                    Self::Other(_) => "for a reason that only a newer rprof knows",
+                    Self::Other(_) => "unknown reason, written by a newer rprof",
                 }
             }
         }
@@ -43,14 +43,14 @@ macro_rules! stack_ends {
 
 stack_ends! {
     /// It is complete: the thread began there.
-    Complete = None, "complete", "complete: to where the thread began";
+    Complete = None, "complete", "complete: up to the start of the thread";
     /// The thread began there, but frame pointers led through code that nothing describes: callers of
     /// functions that keep none are missing.
     Guess = Some(12), "guess",
         "by frame pointers alone, through code without unwind information";
     /// The same of a stack that does not reach where its thread began.
     PartialGuess = Some(13), "partial-guess",
-        "by frame pointers alone, through code without unwind information, and not to the start";
+        "by frame pointers alone, through code without unwind information, and not up to the start";
     /// The stack was deeper than its copy.
     Truncated = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// There is no stack dump: the stack was not in memory, exec was replacing it, or the recorder too busy.
@@ -62,13 +62,13 @@ stack_ends! {
     BadInfo = Some(6), "bad-info",
         "damaged unwind information, or registers that were not recorded";
     /// A return address points to nothing that is mapped as code.
-    Unmapped = Some(4), "unmapped", "a return address that points to no code";
+    Unmapped = Some(4), "unmapped", "a return address outside any code";
     /// A frame is not on this stack.
     OffStack = Some(2), "off-stack", "a frame that is not on the stack";
     /// A frame does not lie above its callee's.
     Loop = Some(5), "loop", "frames that form a loop";
     /// More frames were not asked for.
-    MaxStack = None, "max-stack", "the limit of frames is reached";
+    MaxStack = None, "max-stack", "the frame limit was reached";
     /// There were more frames than a record holds: those in the middle are missing.
     Gap = Some(7), "gap", "frames missing in the middle: more than a record holds";
     /// Frames in the middle are missing: only those around them are known.

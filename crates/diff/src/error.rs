@@ -6,7 +6,7 @@
 pub enum DiffError {
     /// They have no event in common.
     #[error(
-        "no event is in all recordings: {events}. Record all with the same: rprof record -e EVENT"
+        "no event is in all recordings: {events}. Record them with the same event: rprof record -e EVENT"
     )]
     NoCommonEvent {
         /// Which recordings have which events.
@@ -24,8 +24,8 @@ pub enum DiffError {
     },
     /// The only event is what amounts are divided by.
     #[error(
-        "--per {per}: nothing else is in all recordings, and divided by itself it says nothing. --per run or time, or \
-         record another event beside it (rprof record -e EVENT,EVENT)"
+        "--per {per}: no other event is in all recordings, and divided by itself it says nothing. Use --per \
+         run or time, or record another event with it (rprof record -e EVENT,EVENT)"
     )]
     NothingLeft {
         /// As it was typed.
@@ -33,7 +33,7 @@ pub enum DiffError {
     },
     /// A recording of which conditions cannot be asked.
     #[error(
-        "--fail-if: {run} has no samples of {event}: what failed to run is not fast. Record it again"
+        "--fail-if: {run} has no samples of {event}: a run that failed is not a fast one. Record it again"
     )]
     NoSamples {
         /// The recording.

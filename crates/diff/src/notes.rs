@@ -18,8 +18,9 @@ pub(crate) fn of(
     notes.extend(differing(recordings));
     notes.extend(commands(recordings));
     notes.extend(
-        renamed_program
-            .map(|(before, after)| format!("{before} is taken for {after}: the recorded program")),
+        renamed_program.map(|(before, after)| {
+            format!("comparing {before} with {after}: the recorded program")
+        }),
     );
     notes.extend(events(recordings));
     notes.extend(sampling(recordings));
@@ -37,17 +38,18 @@ pub(crate) fn of_events(
 ) -> Vec<String> {
     let divided = divided_by.iter();
     let mut notes: Vec<String> = divided
-        .map(|name| format!("{name} is what amounts are divided by: it is not compared"))
+        .map(|name| format!("{name} is the divisor (--per) and is not compared"))
         .collect();
     let is_one_of_several = events.len() + divided_by.len() > 1;
     let first = events
         .first()
         .filter(|_| n_conditions > 0 && is_one_of_several);
-    notes.extend(first.map(|event| format!("conditions are of {}", event.name)));
+    notes.extend(first.map(|event| format!("conditions apply to {}", event.name)));
     let empty = events.iter().filter(|event| event.rows.is_empty());
     notes.extend(empty.map(|event| {
         format!(
-            "{}: no sample is of what was asked for (-C, -d, -S, --cpu, --pid, --tid, --time), or of both sides (-b)",
+            "{}: no samples match the filters (-C, -d, -S, --cpu, --pid, --tid, --time), or no row is on \
+             both sides (-b)",
             event.name
         )
     }));
@@ -68,7 +70,7 @@ fn differing(recordings: &Recordings) -> Vec<String> {
         ("host", "machines"),
         ("arch", "architectures"),
         ("cpu", "processors"),
-        ("n_cpus", "numbers of CPUs"),
+        ("n_cpus", "CPU counts"),
         ("os_release", "kernels"),
     ];
     let kinds = kinds.into_iter().filter_map(|(kind, words)| {
@@ -94,7 +96,7 @@ fn commands(recordings: &Recordings) -> Option<String> {
     let most = before.len().max(after.len());
     match most > 1 {
         true => Some(format!(
-            "runs of one side are of different commands: before {}; after {}",
+            "the runs of one side have different commands: before {}; after {}",
             before.join(" | "),
             after.join(" | ")
         )),
@@ -133,9 +135,9 @@ fn events(recordings: &Recordings) -> Vec<String> {
             for (_, other) in recordings.all() {
                 let found = event_of(&other.run, &event.name);
                 match found.and_then(|at| other.run.events.get(at)) {
-                    None => say(format!("{} is not in all recordings: left out", event.name)),
+                    None => say(format!("{} is not in all recordings: omitted", event.name)),
                     Some(found) if found.name != event.name => say(format!(
-                        "{} is compared with others of its name without modifier: they count other levels of code",
+                        "{} is compared across different modifiers, which count different levels of code",
                         event.kind.without_modifier(&event.name)
                     )),
                     Some(_) => {}
@@ -153,7 +155,7 @@ fn sampling(recordings: &Recordings) -> Option<String> {
         .map(|event| (event.kind.without_modifier(&event.name), event.sampling))
         .collect();
     let words = |one: Sampling| match one {
-        Sampling::PerSecond(n) => format!("{n} a second"),
+        Sampling::PerSecond(n) => format!("{n} times a second"),
         Sampling::Every(n) => format!("every {n}"),
     };
     all.sort_by_key(|(name, _)| *name);
@@ -163,7 +165,7 @@ fn sampling(recordings: &Recordings) -> Option<String> {
     })?;
     let [one, other] = pair else { return None };
     Some(format!(
-        "{} was sampled {} and {}: weights are compared, not numbers of samples",
+        "{} was sampled {} and {}: weights are compared, not sample counts",
         one.0,
         words(one.1),
         words(other.1)
@@ -195,8 +197,8 @@ fn missing(one: &NamedRun) -> Option<String> {
 /// What makes an answer of one recording a side surer.
 fn surer(recordings: &Recordings) -> Option<String> {
     recordings.are_single().then(|| {
-        "to be surer, record each side at least five times, alternating, and compare all: rprof diff before1.data before2.data \
-         .. -- after1.data after2.data .."
+        "for a firmer answer, record each side at least five times, alternating, and compare them all: rprof \
+         diff before1.data before2.data .. -- after1.data after2.data .."
             .to_owned()
     })
 }
@@ -205,21 +207,22 @@ fn surer(recordings: &Recordings) -> Option<String> {
 fn few(recordings: &Recordings, per: &Per) -> Option<String> {
     let few = match recordings.counts() {
         (1, 1) => format!(
-            "one recording a side: run-to-run variation is unknown. Noise is what {} blocks of time show, and {} % at \
-             least; what all rows have in common, up to {} %, is taken to be the machine",
+            "one recording per side: run-to-run variation is unknown. Noise is estimated from {} blocks of \
+             time and is at least {} %; a change that all rows share, up to {} %, is attributed to the \
+             machine",
             Recordings::BLOCKS,
             100.0 * UNSEEN,
             100.0 * MOST_SHARED
         ),
         (1, _) | (_, 1) => {
-            "one recording on one side: it is taken to vary as those of the other, which is weaker: whether it was \
-             disturbed is not seen"
+            "one recording on one side: it is assumed to vary like those of the other, which is weaker, as a \
+             disturbed run goes unnoticed"
                 .to_owned()
         }
         _ => return None,
     };
     let shares = match per {
-        Per::Event => "; of shares, one that grows makes others shrink",
+        Per::Event => "; with shares, one that grows makes the others shrink",
         _ => "",
     };
     Some(few + shares)

@@ -48,7 +48,7 @@ impl Per {
     pub fn about(&self) -> String {
         match self {
             Self::Event => "share of the event".to_owned(),
-            Self::Run => "amount of a run".to_owned(),
+            Self::Run => "amount per run".to_owned(),
             Self::Time => "amount per second recorded".to_owned(),
             Self::CpuTime => "amount per second on a CPU".to_owned(),
             Self::Count(event) => format!("amount per {event}"),
@@ -70,7 +70,7 @@ impl Per {
                 let found = events.iter().position(of_time).map(Some);
                 found.ok_or_else(|| {
                     missing(
-                        "cpu-clock or task-clock: record with one (-e task-clock), or --per run"
+                        "cpu-clock or task-clock: record with one (-e task-clock), or use --per run"
                             .to_owned(),
                     )
                 })
@@ -78,7 +78,7 @@ impl Per {
             Self::Count(name) => event_of(&run.run, name).map(Some).ok_or_else(|| {
                 let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
                 missing(format!(
-                    "such event (it has {}); or event, run, time, cpu-time",
+                    "such event (it has {}); --per also takes event, run, time and cpu-time",
                     names.join(", ")
                 ))
             }),
@@ -123,8 +123,8 @@ impl Per {
                 per: self.to_string(),
                 run: run.name.clone(),
                 what: match self {
-                    Self::Time => "times: --per run, or event".to_owned(),
-                    _ => "sample of it: --per run, or event".to_owned(),
+                    Self::Time => "times: use --per run or event".to_owned(),
+                    _ => "samples of it: use --per run or event".to_owned(),
                 },
             }),
         }

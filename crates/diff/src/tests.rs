@@ -176,7 +176,7 @@ fn one_slower_function_is_marked_and_no_other() {
         comparison
             .notes
             .iter()
-            .any(|note| note.contains("one recording a side"))
+            .any(|note| note.contains("one recording per side"))
     );
     let several = |slow: f64, seed: u64| (0..6).map(|at| noisy(seed + at, slow, 1.0)).collect();
     let comparison = compared(several(1.0, 10), several(1.3, 20), &options());
@@ -253,7 +253,7 @@ fn functions_of_two_builds_are_one_row() {
     write_diff(&comparison, &DiffLayout::default(), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.contains("new *") && text.contains("vanished *"),
+        text.contains("new *") && text.contains("removed *"),
         "{text}"
     );
 }
@@ -364,7 +364,7 @@ fn recordings_of_different_events_are_refused() {
         comparison
             .notes
             .iter()
-            .any(|note| note.contains("without modifier"))
+            .any(|note| note.contains("across different modifiers"))
     );
 }
 

@@ -23,7 +23,8 @@ pub fn write_diff_tree(
     if !layout.quiet {
         writeln!(
             out,
-            "\n# Calls of '{}': shares of all samples, with what is called; less than {LEAST:.1} % on both sides is left out",
+            "\n# Calls of '{}': shares of all samples, including callees; rows below {LEAST:.1} % on both sides are \
+             omitted",
             printable(event)
         )?;
         writeln!(out, "#")?;

@@ -26,14 +26,15 @@ pub enum EventError {
         delimiter: char,
     },
     /// `{a,{b,c}}`.
-    #[error("a group within a group in '{event}': groups do not nest")]
+    #[error("a group within a group in '{event}': groups cannot be nested")]
     NestedGroup {
         /// The group as it was given.
         event: String,
     },
     /// `{a,b}c`.
     #[error(
-        "'{after}' follows the group in '{event}': after the brace come modifiers, as in {{a,b}}:S"
+        "unexpected '{after}' after the group in '{event}': only modifiers may follow the brace, as in \
+         {{a,b}}:S"
     )]
     AfterGroup {
         /// What stands there.
@@ -55,7 +56,7 @@ pub enum EventError {
         group: String,
     },
     /// A probe without a place.
-    #[error("'{event}' says no place of a probe: {what}")]
+    #[error("'{event}' does not say where to probe: {what}")]
     BadProbe {
         /// The event as it was given.
         event: String,
@@ -88,26 +89,26 @@ pub enum EventError {
     },
     /// A filter of an event that has no fields.
     #[error(
-        "'{event}' has no fields: --filter is for the tracepoints and probes of the -e before it"
+        "'{event}' has no fields: --filter applies to the tracepoints and probes of the -e before it"
     )]
     FilterWithoutFields {
         /// The event.
         event: String,
     },
     /// What perf stat measures by itself.
-    #[error("'{name}' is a time that perf stat measures itself, and takes no samples")]
+    #[error("'{name}' is a time that perf stat measures itself, and cannot be sampled")]
     OnlyCounted {
         /// The name.
         name: String,
     },
     /// Several events where one should be.
-    #[error("unknown event '{name}': what is between events of a list is a comma")]
+    #[error("unknown event '{name}': separate events with commas")]
     NotOne {
         /// The name.
         name: String,
     },
     /// A letter that is no access of breakpoints.
-    #[error("unknown access '{letter}' in '{event}': use some of r w x")]
+    #[error("unknown access '{letter}' in '{event}': use any of r w x")]
     UnknownAccess {
         /// The letter.
         letter: char,
@@ -167,7 +168,7 @@ pub enum EventError {
     },
     /// A number was expected.
     #[error(
-        "'{text}' in {} is not a number of 64 bits (decimal, or hexadecimal after 0x)",
+        "'{text}' in {} is not a 64-bit number (decimal, or hexadecimal after 0x)",
         placed(event, text)
     )]
     BadNumber {
@@ -178,7 +179,7 @@ pub enum EventError {
     },
     /// A term does not take this value.
     #[error(
-        "'{value}' is no value of term '{term}' in {}: it takes {expected}",
+        "'{value}' is not valid for term '{term}' in {}: it takes {expected}",
         placed(event, term)
     )]
     BadValue {
@@ -218,9 +219,7 @@ pub enum EventError {
         event: String,
     },
     /// A letter that is no modifier.
-    #[error(
-        "unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e W R"
-    )]
+    #[error("unsupported modifier '{modifier}' in '{event}': use any of u k h H G I p P S D e W R")]
     UnknownModifier {
         /// The letter.
         modifier: char,
@@ -228,7 +227,7 @@ pub enum EventError {
         event: String,
     },
     /// A letter of perf's that is for counting.
-    #[error("modifier '{modifier}' in '{event}' {what}, and takes no samples: leave it out")]
+    #[error("modifier '{modifier}' in '{event}' {what}, and does not sample: omit it")]
     CountingModifier {
         /// The letter.
         modifier: char,
@@ -257,7 +256,7 @@ pub enum EventError {
     #[error(
         "unknown event '{name}': {}{suggestions}",
         match rprof_base::is_glob(name) {
-            true => "no tracepoint fits",
+            true => "no tracepoint matches",
             false => "no such tracepoint",
         }
     )]
@@ -269,8 +268,8 @@ pub enum EventError {
     },
     /// tracefs is not there, so nothing is known about tracepoints.
     #[error(
-        "looking up '{event}': no tracepoints in {}; run with sudo, which mounts them, or as root: \
-         `mount -t tracefs nodev {}`",
+        "looking up '{event}': no tracepoints in {}; run with sudo, which mounts tracefs, or as root: `mount \
+         -t tracefs nodev {}`",
         path.display(), path.display()
     )]
     TracefsMissing {
@@ -281,8 +280,8 @@ pub enum EventError {
     },
     /// tracefs is there, but not for this user.
     #[error(
-        "looking up '{event}': no permission to read {}; run with sudo (with CAP_PERFMON it is enough \
-         to read it; as root: `mount -o remount,mode=755 {}`)",
+        "looking up '{event}': no permission to read {}; run with sudo (with CAP_PERFMON, read permission is \
+         enough; as root: `mount -o remount,mode=755 {}`)",
         path.display(), tracefs.display()
     )]
     TracefsDenied {
@@ -322,7 +321,7 @@ pub enum EventError {
 #[non_exhaustive]
 pub enum FilterProblem {
     /// It cannot be read on.
-    #[error("{0} is expected")]
+    #[error("expected {0}")]
     Expected(&'static str),
     /// The event has no such field.
     #[error("{event} has no field '{field}'{suggestions} (it has {fields})")]
@@ -363,11 +362,11 @@ fn column(event: &str, word: &str) -> Option<usize> {
 /// What perf's other terms are for.
 fn why_not(term: &str) -> &'static str {
     match term {
-        "overwrite" => "say it for all events, with --overwrite",
+        "overwrite" => "set it for all events, with --overwrite",
         "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
         "aux-output" | "aux-action" | "aux-sample-size" => "hardware traces are not recorded",
-        "branch_type" => "branches are recorded for all events alike",
-        "cpu" => "say it for all events, with -C",
+        "branch_type" => "branch recording is the same for all events",
+        "cpu" => "set it for all events, with -C",
         _ => "it takes a BPF program",
     }
 }

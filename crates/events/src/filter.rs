@@ -153,7 +153,7 @@ impl<'f> Checker<'f> {
             return Err(self.expected("== != < <= > >= & or ~"));
         };
         if kind == Kind::Text && !OF_TEXTS.contains(&operator) {
-            return Err(self.expected("== != or ~, since the field is a text"));
+            return Err(self.expected("== != or ~, since the field is a string"));
         }
         if kind == Kind::Number && operator == "~" {
             return Err(self.expected("== != < <= > >= or &, since the field is a number"));
@@ -170,14 +170,14 @@ impl<'f> Checker<'f> {
                 return Err(self.expected("a number"));
             }
             let Some(len) = rest[1..].find(quote) else {
-                return Err(self.expected("a text that ends with its quote"));
+                return Err(self.expected("a closing quote"));
             };
             self.at += len + 2;
             return Ok(());
         }
         if let Some(set) = rest.strip_prefix("CPUS{") {
             let Some(len) = set.find('}') else {
-                return Err(self.expected("CPUS{...} with its brace"));
+                return Err(self.expected("CPUS{...} with a closing brace"));
             };
             self.at += "CPUS{".len() + len + 1;
             return Ok(());
@@ -200,7 +200,7 @@ impl<'f> Checker<'f> {
         self.at = start;
         Err(self.expected(match kind {
             Kind::Number => "a number",
-            Kind::Text => "a text in quotes",
+            Kind::Text => "a quoted string",
             Kind::Other => "a value",
         }))
     }
@@ -311,39 +311,39 @@ mod tests {
     #[test]
     fn errors_say_the_column_and_offer_fields() {
         for (filter, message) in [
-            ("", "column 1 of the filter '': a field is expected"),
+            ("", "column 1 of the filter '': expected a field"),
             (
                 "prev_pid",
-                "column 9 of the filter 'prev_pid': == != < <= > >= & or ~ is expected",
+                "column 9 of the filter 'prev_pid': expected == != < <= > >= & or ~",
             ),
             (
                 "prev_pid >> 1",
-                "column 11 of the filter 'prev_pid >> 1': a number is expected",
+                "column 11 of the filter 'prev_pid >> 1': expected a number",
             ),
             (
                 "prev_pid == x",
-                "column 13 of the filter 'prev_pid == x': a number is expected",
+                "column 13 of the filter 'prev_pid == x': expected a number",
             ),
             (
                 "prev_pid == 1 or 2",
-                "column 15 of the filter 'prev_pid == 1 or 2': && or || is expected",
+                "column 15 of the filter 'prev_pid == 1 or 2': expected && or ||",
             ),
             (
                 "(prev_pid == 1",
-                "column 15 of the filter '(prev_pid == 1': &&, || or ) is expected",
+                "column 15 of the filter '(prev_pid == 1': expected &&, || or )",
             ),
             (
                 "prev_comm == sh",
-                "column 14 of the filter 'prev_comm == sh': a text in quotes is expected",
+                "column 14 of the filter 'prev_comm == sh': expected a quoted string",
             ),
             (
                 "prev_comm > \"sh\"",
-                "column 11 of the filter 'prev_comm > \"sh\"': == != or ~, since the field is a text \
-                 is expected",
+                "column 11 of the filter 'prev_comm > \"sh\"': expected == != or ~, since the field is a \
+                 string",
             ),
             (
                 "name == \"x",
-                "column 9 of the filter 'name == \"x': a text that ends with its quote",
+                "column 9 of the filter 'name == \"x': expected a closing quote",
             ),
             (
                 "prev_pid > 0 && prev_pidd == 1",

@@ -227,11 +227,11 @@ mod tests {
         for (letters, message) in [
             (
                 "ux",
-                "unsupported modifier 'x' in 'e': use some of u k h H G I p P S D e W R",
+                "unsupported modifier 'x' in 'e': use any of u k h H G I p P S D e W R",
             ),
             (
                 "b",
-                "modifier 'b' in 'e' asks BPF programs to count, and takes no samples: leave it out",
+                "modifier 'b' in 'e' asks BPF programs to count, and does not sample: omit it",
             ),
             ("uu", "modifier 'u' is repeated too often in 'e'"),
             ("pppp", "modifier 'p' is repeated too often in 'e'"),

@@ -56,7 +56,7 @@ const FORMS: &[Form] = &[
 ];
 
 /// Returns have no places in a function.
-const NOT_WHOLE: &str = "a function returns as a whole, so write its name or a pattern alone";
+const NOT_WHOLE: &str = "a return probe takes no offset: write only a function name or pattern";
 
 /// What perf has before the provider.
 const SDT: &str = "sdt_";

@@ -34,7 +34,7 @@ impl Suggestions {
     /// Themselves, or where all names are.
     pub(crate) fn or_list(&self) -> String {
         match self.0.is_empty() {
-            true => ": rprof list shows those of this machine".to_owned(),
+            true => ": rprof list shows this machine's events".to_owned(),
             false => self.to_string(),
         }
     }

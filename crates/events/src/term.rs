@@ -237,8 +237,8 @@ impl General {
             ("time" | "no-overwrite", 1) => {}
             // Sums of counts: samples are as without it.
             ("percore", 0..=1) => {}
-            ("time", _) => return Err(bad("1: every sample has its time")),
-            ("no-overwrite", _) => return Err(bad("1: --overwrite is for all events")),
+            ("time", _) => return Err(bad("only 1, as every sample has its time")),
+            ("no-overwrite", _) => return Err(bad("only 1, as --overwrite applies to all events")),
             _ => return Err(bad("0 or 1")),
         }
         Ok(())

@@ -43,21 +43,21 @@ impl std::fmt::Display for NoFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Anonymous => write!(f, "JIT code, without a file"),
-            Self::Missing => write!(f, "no such file here"),
+            Self::Missing => write!(f, "file not found"),
             Self::Deleted => write!(f, "the file was deleted"),
             Self::Changed { wanted, found } => match found {
                 Some(found) => write!(
                     f,
-                    "changed since the recording: build id {wanted} wanted, {found} found"
+                    "changed since the recording: expected build id {wanted}, found {found}"
                 ),
                 None => write!(
                     f,
-                    "changed since the recording: build id {wanted} wanted, none found"
+                    "changed since the recording: expected build id {wanted}, found none"
                 ),
             },
             Self::Replaced => write!(
                 f,
-                "another file has its name now (another inode or device; no build id was recorded)"
+                "replaced by another file (different inode or device; no build id was recorded)"
             ),
             Self::Rewritten => write!(
                 f,
@@ -65,16 +65,17 @@ impl std::fmt::Display for NoFile {
             ),
             Self::Modified => write!(
                 f,
-                "changed since it was mapped, or only touched (no build id was recorded; --symfs takes it as it is)"
+                "changed since it was mapped, or only touched (no build id was recorded; --symfs uses it as \
+                 it is)"
             ),
             Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
             Self::NotJitDump => write!(f, "not a jitdump file"),
-            Self::BeingWritten => write!(f, "it was written to while it was read"),
+            Self::BeingWritten => write!(f, "it was modified while being read"),
             Self::OtherKernel => write!(
                 f,
-                "part of the recorded kernel, and the running kernel is not known to be the same"
+                "part of the recorded kernel, which may not be the running one"
             ),
         }
     }

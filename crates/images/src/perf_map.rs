@@ -46,7 +46,7 @@ impl PerfMap {
     pub fn open(path: &Path, budget: &Budget) -> io::Result<Self> {
         let source = Source::open(path)?;
         if source.is_mostly_hole() {
-            let what = "more hole than contents";
+            let what = "mostly a hole (sparse file)";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(Self {

@@ -58,8 +58,8 @@ pub fn write_dump(
     if n_bad > 0 {
         let bad = Counted::new(
             n_bad,
-            "record is damaged: its line says how",
-            "records are damaged: their lines say how",
+            "record is damaged; its line says how",
+            "records are damaged; their lines say how",
         );
         warnings.push(bad.to_string());
     }

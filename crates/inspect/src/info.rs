@@ -118,7 +118,7 @@ pub(crate) fn each_feature(
             Ok(None) => continue,
             Err(_) => {
                 warnings.push(format!(
-                    "feature section {} lies outside of the file",
+                    "feature section {} lies outside the file",
                     id.name()
                 ));
                 continue;

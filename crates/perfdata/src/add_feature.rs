@@ -37,7 +37,7 @@ pub fn add_feature_to(reader: &Reader, id: FeatureId, section: &[u8]) -> Result<
     };
     let file = open(&path)?;
     if !reader.is_of(&file) {
-        let source = io::Error::other("it is another file than the one that was read");
+        let source = io::Error::other("it is not the file that was read");
         return Err(Error::Io { path, source });
     }
     add(&file, &path, id, section)
@@ -94,7 +94,7 @@ impl<'f> SectionTable<'f> {
         let endian = head
             .first_chunk()
             .and_then(|magic| FileHeader::endian_of(*magic))
-            .ok_or_else(|| bad(0, "no magic of a recording"))?;
+            .ok_or_else(|| bad(0, "no perf.data magic"))?;
         let mut sizes = Cursor::new(head.get(8..).unwrap_or_default(), endian);
         if sizes
             .u64("header size")
@@ -102,7 +102,7 @@ impl<'f> SectionTable<'f> {
         {
             return Err(Error::Unsupported {
                 path: path.to_owned(),
-                form: "adding a section to what went through a pipe",
+                form: "adding a section to a piped recording",
                 advice: "record into a file",
             });
         }
@@ -111,7 +111,7 @@ impl<'f> SectionTable<'f> {
         if header.is_unfinished() {
             return Err(bad(
                 0,
-                "the recording was never finished: no place for sections",
+                "the recording was never finished: no room for sections",
             ));
         }
         let n_features = header.feature_ids().count() as u64;
@@ -133,7 +133,7 @@ impl<'f> SectionTable<'f> {
             let inside = section.filter(|one| one.end() <= len && one.offset >= at.end());
             // One of no bytes may claim to be anywhere.
             let section = inside.or(section.filter(|one| one.size == 0));
-            let section = section.ok_or_else(|| bad(at.offset, "sections lie outside of it"))?;
+            let section = section.ok_or_else(|| bad(at.offset, "sections lie outside it"))?;
             table.push((id, section));
         }
         Ok(Self {

@@ -122,8 +122,7 @@ impl std::fmt::Display for Warning {
         match self {
             Self::Unfinished => write!(
                 f,
-                "the recording was not ended properly (killed, or the disk was full); \
-                 reading what is there"
+                "the recording did not end properly (killed, or the disk was full); reading what is there"
             ),
             Self::Cut { at } => write!(
                 f,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// A probe has no place.
 #[derive(Debug, thiserror::Error)]
-#[error("no place for '{event}'")]
+#[error("cannot place the probe '{event}'")]
 pub struct NoPlace {
     /// The event.
     pub event: String,
@@ -20,7 +20,7 @@ pub struct NoPlace {
 #[non_exhaustive]
 pub enum DefineError {
     /// There is no tracefs that can be written.
-    #[error("probes are defined in tracefs, which cannot be written ({0}): run with sudo")]
+    #[error("cannot define probes, as tracefs is not writable ({0}): run with sudo")]
     Tracefs(io::Error),
     /// The file with the probed code cannot be opened.
     #[error("cannot open {} for a probe: {source}", path.display())]
@@ -31,7 +31,7 @@ pub enum DefineError {
         source: io::Error,
     },
     /// The kernel took a definition, and does not say which event it is.
-    #[error("the probe '{name}' is defined, and its id cannot be read: {source}")]
+    #[error("defined the probe '{name}', but cannot read its id: {source}")]
     NoId {
         /// The probe's name in tracefs.
         name: String,
@@ -39,7 +39,7 @@ pub enum DefineError {
         source: io::Error,
     },
     /// The kernel does not take a definition.
-    #[error("the kernel does not take the probe '{definition}': {why}")]
+    #[error("the kernel rejects the probe '{definition}': {why}")]
     Refused {
         /// What was written.
         definition: String,
@@ -66,15 +66,14 @@ pub enum ProbeError {
         suggestions: Suggestions,
     },
     /// The file says no functions at all.
-    #[error("{} has no symbols: give an address of it, as in uprobe:/path:0x1234", path.display())]
+    #[error("{} has no symbols: give an address instead, as in uprobe:/path:0x1234", path.display())]
     NoSymbols {
         /// The file.
         path: PathBuf,
     },
     /// The function is chosen when a program starts.
     #[error(
-        "'{function}' in {} only stands for another function, which is chosen when a program starts \
-         (IFUNC): name that one",
+        "'{function}' in {} is an IFUNC, which resolves to another function at program start: name that one",
         path.display()
     )]
     Indirect {
@@ -84,7 +83,7 @@ pub enum ProbeError {
         path: PathBuf,
     },
     /// Further than the function is long.
-    #[error("'{function}' has {size} bytes, so {offset:#x} is not in it")]
+    #[error("'{function}' has {size} bytes, so the offset {offset:#x} is outside it")]
     Beyond {
         /// The name.
         function: String,
@@ -94,13 +93,13 @@ pub enum ProbeError {
         offset: u64,
     },
     /// A pattern fits more than can be watched.
-    #[error("it fits {n} places, at most 256 can be watched at once: a longer pattern fits fewer")]
+    #[error("it matches {n} places, but at most 256 can be probed at once: use a narrower pattern")]
     TooMany {
         /// How many.
         n: usize,
     },
     /// Nothing of the file is at this address.
-    #[error("nothing in {} has the address {address:#x}", path.display())]
+    #[error("nothing in {} is at the address {address:#x}", path.display())]
     NoAddress {
         /// The address.
         address: u64,
@@ -118,7 +117,7 @@ pub enum ProbeError {
         suggestions: Suggestions,
     },
     /// Nobody says in which file.
-    #[error("nothing says in which file: write it as sdt_provider:name@/path")]
+    #[error("no file to search for it: write it as sdt_provider:name@/path")]
     NoFile,
     /// There is no such command.
     #[error("'{command}' is not in PATH")]
@@ -128,7 +127,7 @@ pub enum ProbeError {
     },
     /// The command is a script, which others run.
     #[error(
-        "{} is a script: markers are in its interpreter and what that loads; write it as \
+        "{} is a script: its markers are in the interpreter and the libraries it loads; write it as \
          sdt_provider:name@/path",
         path.display()
     )]
@@ -137,13 +136,13 @@ pub enum ProbeError {
         path: PathBuf,
     },
     /// Whose files were to be searched is gone.
-    #[error("there is no process or thread {id} any more")]
+    #[error("the process or thread {id} has ended")]
     Ended {
         /// Its id.
         id: i32,
     },
     /// What a process has mapped may not be seen.
-    #[error("what {id} has mapped cannot be seen; write it as sdt_provider:name@/path")]
+    #[error("the mappings of {id} cannot be read; write it as sdt_provider:name@/path")]
     Unseen {
         /// Its id.
         id: i32,
@@ -151,12 +150,12 @@ pub enum ProbeError {
         source: io::Error,
     },
     /// Kernel threads, and processes whose files are gone.
-    #[error("no file with code is mapped there; write it as sdt_provider:name@/path")]
+    #[error("no executable file is mapped there; write it as sdt_provider:name@/path")]
     NothingMapped,
     /// Patterns of the kernel's functions.
-    #[error("patterns are for functions of files: name one of the kernel's functions")]
+    #[error("patterns work only for functions in files: name one kernel function")]
     KernelPattern,
     /// The kernel cannot say where the marker's semaphore is.
-    #[error("this kernel knows no semaphores of markers (before 4.20)")]
+    #[error("this kernel does not support semaphores of USDT markers (needs 4.20)")]
     NoSemaphores,
 }

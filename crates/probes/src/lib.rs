@@ -192,7 +192,10 @@ fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<Place>, Probe
             suggestions: suggest(&marker, known),
             searched: match &paths[..] {
                 [one] => one.clone(),
-                many => format!("the {} files with code of what is recorded", many.len()),
+                many => format!(
+                    "the {} executable files of the recorded processes",
+                    many.len()
+                ),
             },
             marker,
         });

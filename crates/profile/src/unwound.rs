@@ -73,7 +73,7 @@ impl Unwound {
         }
         let others = all - complete - guessed - truncated - lacking;
         if others > 0 {
-            line += &format!(", {} ended otherwise", share(others));
+            line += &format!(", {} incomplete", share(others));
         }
         Some(line)
     }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(few.ends, [ended(StackEnd::Loop, None, 2)]);
         assert_eq!(
             few.summary().as_deref(),
-            Some("0.0 % complete, 100.0 % ended otherwise")
+            Some("0.0 % complete, 100.0 % incomplete")
         );
     }
 

@@ -21,8 +21,9 @@ pub(crate) fn untraceable(tid: i32, error: &io::Error) -> Error {
         }
         (Some(Foreign { task, .. }), _) if tracer_of(tid).is_some() => {
             let tracer = tracer_of(tid).unwrap_or(0);
-            let why =
-                format!("process {tracer} traces it already (a debugger, strace): end that first");
+            let why = format!(
+                "already traced by process {tracer} (a debugger or strace): stop that first"
+            );
             Error::Foreign { task, why }
         }
         (Some(Foreign { task, why }), _) => Error::Foreign { task, why },
@@ -34,7 +35,7 @@ pub(crate) fn map(error: &MapError) -> String {
     match error {
         MapError::MlockBudget { .. } => {
             format!(
-                "other profilers of this user may use it up: smaller rings with -m; {}",
+                "other profilers of this user may be using it: use smaller rings (-m), {}",
                 refusal::rings()
             )
         }

@@ -30,7 +30,7 @@ pub enum Error {
         advice: String,
     },
     /// A process or thread may not be watched.
-    #[error("{task}: not permitted to watch it: {why}")]
+    #[error("{task}: not permitted to record it: {why}")]
     Foreign {
         /// Its id and name.
         task: String,
@@ -39,8 +39,8 @@ pub enum Error {
     },
     /// More files would be open than may be.
     #[error(
-        "{needed} open files are needed ({what} others), the limit is {limit}: \
-         raise it (ulimit -n {needed}, as root){advice}"
+        "{needed} open files are needed ({what} others), but the limit is {limit}: raise it (ulimit -n \
+         {needed}, as root){advice}"
     )]
     OpenFiles {
         /// How many.
@@ -54,8 +54,8 @@ pub enum Error {
     },
     /// The frequency is above the kernel's limit, and may not be lowered.
     #[error(
-        "{asked} Hz is above kernel.perf_event_max_sample_rate ({limit}); \
-         without --strict-freq it is lowered"
+        "{asked} Hz is above kernel.perf_event_max_sample_rate ({limit}); without --strict-freq, rprof \
+         lowers it"
     )]
     RateTooHigh {
         /// Asked for, Hz.
@@ -64,18 +64,18 @@ pub enum Error {
         limit: u64,
     },
     /// A signal came before anything was recorded.
-    #[error("interrupted before the recording began")]
+    #[error("interrupted before recording started")]
     Interrupted,
     /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
-    #[error("the output takes no more data: the rest of the recording is lost")]
+    #[error("the output accepts no more data: the rest of the recording is lost")]
     Stuck,
     /// The user asked once more for an end, while stacks were unwound.
-    #[error("interrupted again while stacks were unwound: the rest of the recording is lost")]
+    #[error("interrupted again while unwinding stacks: the rest of the recording is lost")]
     GivenUp,
     /// The user wants an end, and what is read for unwinding does not answer.
     #[error(
-        "unwinding has made no progress for a minute (a file system that does not answer?): the rest of the recording \
-         is lost"
+        "unwinding made no progress for a minute (is a file system not responding?): the rest of the \
+         recording is lost"
     )]
     NoProgress,
     /// The thread that writes has ended; why is said by another error, if there is one.
@@ -83,9 +83,8 @@ pub enum Error {
     WriterGone,
     /// Branch records were to be the call stacks.
     #[error(
-        "event '{event}': no call stacks in branch records here (Intel processors since Haswell \
-         have them, for hardware events, rarely in virtual machines): --call-graph auto needs \
-         none"
+        "event '{event}': no LBR call stacks on this machine (they need an Intel processor since Haswell and \
+         a hardware event, and are rare in virtual machines): use --call-graph auto, which needs none"
     )]
     NoBranchRecords {
         /// The event.
@@ -93,8 +92,8 @@ pub enum Error {
     },
     /// More callers than the kernel finds.
     #[error(
-        "max-stack={asked} of '{event}' is above kernel.perf_event_max_stack ({limit}): ask for less, or \
-         sudo sysctl kernel.perf_event_max_stack={asked}"
+        "max-stack={asked} of '{event}' is above kernel.perf_event_max_stack ({limit}): lower it, or sudo \
+         sysctl kernel.perf_event_max_stack={asked}"
     )]
     MaxStack {
         /// The event.
@@ -105,7 +104,7 @@ pub enum Error {
         limit: u16,
     },
     /// The kernel does not take a filter.
-    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    #[error("the kernel rejects the filter '{filter}' of '{event}'")]
     Filter {
         /// The event.
         event: String,
@@ -130,8 +129,8 @@ pub enum Error {
     },
     /// Probes are watched on CPUs, values are of threads.
     #[error(
-        "'{probe}' and ':S' of '{event}' exclude each other: probes are watched on CPUs, whose counters \
-         are not those of single threads; record all CPUs (-a), or leave out ':S'"
+        "'{probe}' and ':S' of '{event}' cannot be combined: probes are opened per CPU, and those counters \
+         do not belong to single threads; record all CPUs (-a), or omit ':S'"
     )]
     ProbeAndValues {
         /// The probe.
@@ -141,7 +140,7 @@ pub enum Error {
     },
     /// The kernel does not count these events together.
     #[error(
-        "event '{member}' cannot be in a group with '{leader}': {}; name it outside of the braces",
+        "event '{member}' cannot be in a group with '{leader}': {}; put it outside the braces",
         why_no_group(why)
     )]
     Group {
@@ -154,8 +153,8 @@ pub enum Error {
     },
     /// Branches were to be recorded.
     #[error(
-        "event '{event}': no branch records here (hardware events of processors that have them, rarely \
-         in virtual machines): leave out -b and -j"
+        "event '{event}': no branch records on this machine (they need a hardware event and a processor that \
+         has them, and are rare in virtual machines): omit -b and -j"
     )]
     NoBranches {
         /// The event.
@@ -176,7 +175,7 @@ pub enum Error {
         id: i32,
     },
     /// No process is what was asked for.
-    #[error("{who}: there are none")]
+    #[error("no matching process: {who}")]
     NoneMatch {
         /// What was asked for.
         who: String,
@@ -185,7 +184,7 @@ pub enum Error {
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
     /// A CPU is not online.
-    #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
+    #[error("no such CPU: {cpu} (/sys/devices/system/cpu/online lists the online ones)")]
     NoSuchCpu {
         /// Its number.
         cpu: u32,
@@ -208,7 +207,7 @@ pub enum Error {
     #[error(transparent)]
     Control(#[from] ControlError),
     /// Writing failed in mid-recording.
-    #[error("the recording ends early; {}", what_is_left(*.size_bytes))]
+    #[error("recording ended early; {}", what_is_left(*.size_bytes))]
     Write {
         /// Why.
         source: rprof_perfdata::Error,
@@ -257,10 +256,10 @@ pub(crate) const SIDEBAND: &str = "dummy:u";
 
 fn why_no_group(why: &OpenError) -> String {
     match why {
-        OpenError::TooNew => "their values are more than a sample can hold".to_owned(),
+        OpenError::TooNew => "their values do not fit into one sample".to_owned(),
         OpenError::Invalid => {
-            "all events of a group need room in one PMU at a time (software events \
-             go with any), and {...}:W counts them one by one where they have none"
+            "all events of a group must fit on one PMU at the same time (software events fit with any), and \
+             {...}:W counts them one by one if they do not"
                 .to_owned()
         }
         other => other.to_string(),
@@ -270,6 +269,6 @@ fn why_no_group(why: &OpenError) -> String {
 fn what_is_left(size_bytes: u64) -> String {
     match size_bytes {
         0 => "nothing could be written".to_owned(),
-        _ => format!("what was written ({size_bytes} bytes) is readable"),
+        _ => format!("the {size_bytes} bytes already written are readable"),
     }
 }

@@ -186,13 +186,13 @@ impl fmt::Display for FewFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { needed, limit, .. } = self;
         let consequence = match self.is_short_missed {
-            true => "processes and threads that end early may lack samples",
-            false => "stack dumps have one size, so samples cost more",
+            true => "short-lived processes and threads may have no samples",
+            false => "all stack dumps have the same size, so samples cost more",
         };
         write!(
             f,
-            "at most {limit} open files, {needed} are needed for everything: {consequence} \
-             (ulimit -n {needed}, as root)"
+            "the limit is {limit} open files, {needed} are needed for everything: {consequence} (ulimit -n \
+             {needed}, as root)"
         )
     }
 }
@@ -216,17 +216,17 @@ impl fmt::Display for Less {
         }
         if let Some(fix) = &self.without_kernel {
             parts.push(format!(
-                "not permitted to sample the kernel: user space only ({fix})"
+                "not permitted to sample the kernel: sampling user space only ({fix})"
             ));
         }
         if let Some(fix) = &self.without_physical_addresses {
             parts.push(format!(
-                "not permitted to record physical addresses: samples have none ({fix})"
+                "not permitted to record physical addresses: omitted from samples ({fix})"
             ));
         }
         if let Some(fix) = &self.without_namespaces {
             parts.push(format!(
-                "not permitted to record namespaces: there are none ({fix})"
+                "not permitted to record namespaces: omitted ({fix})"
             ));
         }
         if !self.lacking.is_empty() {
@@ -241,7 +241,7 @@ impl fmt::Display for Less {
 impl fmt::Display for SmallRings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kib = self.size_bytes / 1024;
-        write!(f, "not enough lockable memory, rings of {kib} KiB: ")?;
+        write!(f, "not enough lockable memory, so rings have {kib} KiB: ")?;
         match self.stack_bytes {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
@@ -274,57 +274,62 @@ impl fmt::Display for Note {
                 advice,
             } => write!(
                 f,
-                "{refusal}: sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
+                "{refusal}; sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
             ),
             Self::Opened(event) => write!(f, "{event}"),
             Self::Watching { who, duration } => {
-                write!(f, "watching {who}")?;
+                write!(f, "recording {who}")?;
                 if let Some(duration) = duration {
                     write!(f, " for {} s", duration.as_secs_f64())?;
                 }
-                write!(f, "; Ctrl-C stops")
+                write!(f, "; press Ctrl-C to stop")
             }
-            Self::WaitingFor(who) => write!(f, "waiting for {who}; Ctrl-C stops"),
+            Self::WaitingFor(who) => write!(f, "waiting for {who}; press Ctrl-C to stop"),
             Self::Found { within } => {
                 let millis = within.as_micros().div_ceil(1000);
-                write!(f, "found: recorded at most {millis} ms after it began")
+                write!(
+                    f,
+                    "found: recording began at most {millis} ms after the process started"
+                )
             }
             Self::Vanished(pids) => {
                 let ids: Vec<String> = pids.iter().map(i32::to_string).collect();
-                write!(f, "ended before it could be recorded: {}", ids.join(", "))
+                write!(f, "ended before recording could start: {}", ids.join(", "))
             }
             Self::ChildrenUnrecorded { processes: 1 } => {
                 write!(
                     f,
-                    "1 child process runs already, unrecorded (--children records it, too)"
+                    "1 child process is already running and not recorded (--children records it, too)"
                 )
             }
             Self::ChildrenUnrecorded { processes } => write!(
                 f,
-                "{processes} child processes run already, unrecorded (--children records them, too)"
+                "{processes} child processes are already running and not recorded (--children records them, \
+                 too)"
             ),
             Self::SampledByCpu { needed, limit } => write!(
                 f,
-                "{needed} open files would be needed, the limit is {limit}: sampling everybody, \
-                 and keeping what was asked for"
+                "{needed} open files would be needed, but the limit is {limit}: sampling all CPUs, keeping \
+                 only the requested targets"
             ),
             Self::ShortProcesses => write!(
                 f,
-                "many processes or threads end before their first sample: sampling all CPUs from now \
-                 on, and keeping what was asked for"
+                "many processes or threads end before their first sample: sampling all CPUs from now on, \
+                 keeping only the requested targets"
             ),
             Self::CommandHasSignal => write!(
                 f,
-                "the command has Ctrl-C, too: recording until it ends (Ctrl-C again ends both)"
+                "the command received Ctrl-C, too: recording until it ends (press Ctrl-C again to end both)"
             ),
             Self::CommandEnds => write!(
                 f,
-                "the recording has ended: waiting for the command (Ctrl-C kills it)"
+                "recording has ended; waiting for the command (Ctrl-C kills it)"
             ),
             Self::Unreadable { processes, is_root } => write!(
                 f,
-                "{} cannot be inspected: samples there lack names and callers{}",
+                "cannot inspect {}: no names or callers for {} samples{}",
                 Counted::new(*processes as u64, "process", "processes"),
+                if *processes == 1 { "its" } else { "their" },
                 if *is_root {
                     ""
                 } else {
@@ -337,7 +342,7 @@ impl fmt::Display for Note {
             ),
             Self::GroupSplit { leader } => write!(
                 f,
-                "the kernel does not take the group of '{leader}': its events are counted one by one"
+                "the kernel rejects the group of '{leader}': counting its events one by one"
             ),
             Self::Dropped(settings) => {
                 write!(f, "this kernel lacks: {}", settings.join(", "))
@@ -345,11 +350,11 @@ impl fmt::Display for Note {
             Self::Precision { event, level } => write!(f, "event '{event}' has precise_ip {level}"),
             Self::OthersLiveOn => write!(
                 f,
-                "the command has ended, processes that it started live on unrecorded \
-                 (--wait-all records them too)"
+                "the command has ended; processes it started are still running, no longer recorded \
+                 (--wait-all records them, too)"
             ),
-            Self::DurationOver => write!(f, "the duration is over"),
-            Self::FileFull => write!(f, "the file has reached --max-size: the recording is over"),
+            Self::DurationOver => write!(f, "the duration has elapsed"),
+            Self::FileFull => write!(f, "the file has reached --max-size: recording has stopped"),
             Self::Switched {
                 samples,
                 ended,
@@ -358,45 +363,46 @@ impl fmt::Display for Note {
                 let (ended, next) = (ended.display(), next.display());
                 write!(
                     f,
-                    "{ended} is complete ({samples} samples); going on in {next}"
+                    "{ended} is complete ({samples} samples); continuing in {next}"
                 )
             }
             Self::SwitchFailed(why) => {
                 write!(
                     f,
-                    "no other file can be begun ({why}): going on in this one"
+                    "cannot rotate the output file ({why}): continuing in this one"
                 )
             }
             Self::WritingFailed(path) => {
                 write!(
                     f,
-                    "{path} cannot be written any more: waiting for the command to end"
+                    "{path} can no longer be written: waiting for the command to end"
                 )
             }
             Self::Undecodable { samples } => {
                 let samples = Counted::new(*samples, "sample", "samples");
-                write!(f, "{samples} of the kernel's could not be decoded")
+                write!(f, "{samples} from the kernel could not be decoded")
             }
             Self::Overfull { processes } => write!(
                 f,
-                "too many mappings to follow them all: stacks of the processes with most end early \
-                 ({processes} in all; --call-graph fp needs no mappings)"
+                "too many mappings to track them all: stacks end early in {} with the most mappings \
+                 (--call-graph fp needs no mappings)",
+                Counted::new(*processes as u64, "process", "processes")
             ),
             Self::Control(note) => write!(f, "{note}"),
             Self::ProbeInside { event } => write!(
                 f,
-                "'{event}' must be where an instruction begins: elsewhere, every program that comes there \
-                 crashes"
+                "'{event}' must be at the start of an instruction: anywhere else, every program that reaches \
+                 it crashes"
             ),
             Self::ProbesOfEverybody { why } => write!(
                 f,
-                "tracefs cannot be written ({why}): probes are set in every process, and hits of others are \
-                 discarded (run with sudo to set them only in what is recorded)"
+                "tracefs is not writable ({why}): probes are set in every process, and hits outside the \
+                 recorded ones are discarded (run with sudo to set them only in those)"
             ),
             Self::JitClock => write!(
                 f,
-                "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \
-                 and no callers"
+                "jitdump times are of the mono clock: with another -k, JIT code may have wrong names and no \
+                 callers"
             ),
             Self::OffForSnapshots { snapshots, off } => write!(
                 f,

@@ -38,7 +38,7 @@ impl fmt::Display for OpenedEvent {
         f.write_str(match self.opened_for {
             OpenedFor::Samples => "for samples",
             OpenedFor::SmallDumps => "for samples with small stack dumps, off at first",
-            OpenedFor::Everybody => "for samples of everybody, off at first",
+            OpenedFor::Everybody => "for samples of all processes, off at first",
             OpenedFor::Sideband => "for mappings and names",
         })
     }

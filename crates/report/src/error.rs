@@ -8,7 +8,7 @@ pub enum Error {
     #[error("drawing the flame graph")]
     Draw(#[source] std::io::Error),
     /// Both sides are alike, and widths are changes.
-    #[error("nothing changed: no frame has a width (--width-by after)")]
+    #[error("nothing changed, so no frame has a width: use --width-by after")]
     NothingChanged,
     /// There is nothing to draw.
     #[error("no samples to draw")]

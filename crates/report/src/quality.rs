@@ -40,22 +40,22 @@ pub fn quality_advice(profile: &Profile) -> Option<String> {
     Some(match flaws.first()? {
         Flaw::Lost => match profile.about.larger_rings() {
             Some(size) => format!(
-                "samples are missing: larger buffers ({again} -m {size}), or fewer samples (-F 999)"
+                "samples were lost: use larger buffers ({again} -m {size}), or take fewer samples (-F 999)"
             ),
-            None => format!("samples are missing: take fewer ({again} -F 999)"),
+            None => format!("samples were lost: take fewer ({again} -F 999)"),
         },
         Flaw::Throttled => {
-            format!("the kernel stopped sampling now and then: sample less often ({again} -F 999)")
+            format!("the kernel throttled sampling: sample less often ({again} -F 999)")
         }
         Flaw::Truncated => {
-            format!("stacks are cut: copy more of them ({again} --call-graph dwarf,65528)")
+            format!("stacks are truncated: copy more of them ({again} --call-graph dwarf,65528)")
         }
         Flaw::Unnamed if profile.about.is_live => {
-            "code has no names: save it (s p, or --save FILE), and rprof symbols says why"
+            "some code has no names: save the recording (s p, or --save FILE), and rprof symbols says why"
                 .to_owned()
         }
         Flaw::Unnamed => {
-            "code has no names: rprof symbols says why, and what would give them".to_owned()
+            "some code has no names: rprof symbols says why, and how to get them".to_owned()
         }
     })
 }

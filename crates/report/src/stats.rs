@@ -147,12 +147,7 @@ mod tests {
         write_stats(&profile, &mut text).unwrap();
         assert_eq!(
             String::from_utf8(text).unwrap(),
-            "\nStacks unwound: 100\n   \
-             90.00%       90  complete: to where the thread began\n   \
-             10.00%       10  truncated: the stack is deeper than its dump\n      \
-             6.00%        6  a.so\n      \
-             4.00%        4  b\\x1b.so\n\
-             Samples with no user registers: kernel threads, tasks that ended: 7\n"
+            "\nStacks unwound: 100\n   90.00%       90  complete: up to the start of the thread\n   10.00%       10  truncated: the stack is deeper than its dump\n      6.00%        6  a.so\n      4.00%        4  b\\x1b.so\nSamples with no user registers: kernel threads, tasks that ended: 7\n"
         );
     }
 }

@@ -92,7 +92,7 @@ impl Totals {
         let (all, shown) = (Self::sum(set, Self::all), Self::sum(set, Self::shown));
         let other = match options.percentage {
             Percentage::Absolute if shown != all => (shown, "Shown:", "all"),
-            Percentage::Relative if shown != all => (all, "Of all", "what is shown"),
+            Percentage::Relative if shown != all => (all, "All:", "the samples shown"),
             _ => return Ok(()),
         };
         let (Self { samples, weight }, begins, whole) = other;
@@ -146,7 +146,7 @@ mod tests {
         );
         let relative = heading(true, Percentage::Relative);
         assert!(relative.starts_with("# Samples: 2 of event "), "{relative}");
-        let last = "\n# Of all 5 samples, event count 50 (percentages are of what is shown)\n";
+        let last = "\n# All: 5 samples, event count 50 (percentages are of the samples shown)\n";
         assert!(relative.ends_with(last), "{relative}");
     }
 }

@@ -51,7 +51,7 @@ pub fn interpreter_line(profile: &Profile) -> Option<String> {
     }
     let share = Share::of(interpreted, total);
     (share >= Profile::MIN_UNNAMED).then(|| {
-        let how = "its functions have names with python3 -X perf (3.12 or newer)";
+        let how = "python3 -X perf (3.12 or newer) gives its functions names";
         format!("{share:.2}% in Python's interpreter: {how}")
     })
 }

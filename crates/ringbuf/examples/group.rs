@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
             }
         }
-        Values::Failed => println!("the group got no place on the PMU"),
+        Values::Failed => println!("the group was not scheduled on the PMU"),
     }
     Ok(())
 }

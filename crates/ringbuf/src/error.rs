@@ -29,10 +29,10 @@ pub enum OpenError {
     #[error("the kernel does not know some of these settings (E2BIG)")]
     TooNew,
     /// EBUSY: the PMU is taken.
-    #[error("the event is taken by somebody else (EBUSY)")]
+    #[error("the counter is in use by another profiler (EBUSY)")]
     Busy,
     /// ENOSYS: the kernel lacks the system call, or a seccomp filter says so.
-    #[error("there is no perf_event_open (ENOSYS)")]
+    #[error("perf_event_open is not available (ENOSYS)")]
     NoSystemCall,
     /// Anything else.
     #[error("perf_event_open: {0}")]
@@ -68,13 +68,15 @@ pub enum MapError {
         pages: usize,
     },
     /// The number of data pages is not a power of two.
-    #[error("a ring has a power of two of pages, not {pages}")]
+    #[error("the number of pages of a ring must be a power of two, not {pages}")]
     NotPowerOfTwo {
         /// Data pages that were asked for.
         pages: usize,
     },
     /// The kernel's user page describes an area outside of the mapping.
-    #[error("the kernel describes a ring of {size} bytes at offset {offset} in a mapping of {len}")]
+    #[error(
+        "the kernel reports a ring of {size} bytes at offset {offset} in a mapping of {len} bytes"
+    )]
     BadUserPage {
         /// `data_offset`, bytes.
         offset: u64,
@@ -93,7 +95,9 @@ pub enum MapError {
 #[non_exhaustive]
 pub enum RingError {
     /// A record's size is below its header's, or beyond what the ring holds.
-    #[error("record of {size} bytes at ring position {position}, {available} are there")]
+    #[error(
+        "record of {size} bytes at ring position {position}, where {available} bytes are available"
+    )]
     BadRecordSize {
         /// What its header says, bytes.
         size: u16,

@@ -15,7 +15,7 @@ enum Optional {
 
 /// What [`fit`] says that it dropped if threads and processes which start are not sampled.
 pub const INHERITED_VALUES: &str =
-    "values of inherited counters, so only threads that run already are sampled (6.12)";
+    "values of inherited counters, so only threads that are already running are sampled (6.12)";
 
 /// Whose wish a setting is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,17 +34,17 @@ const OPTIONAL: &[(Optional, Wish, &str)] = &[
     (Optional::InheritedValues, Wish::Ours, INHERITED_VALUES),
     (Optional::Read(ReadFormat::LOST), Wish::Ours, "lost counts (6.0)"),
     (Optional::Flag(AttrFlags::BUILD_ID), Wish::Ours, "build_id (5.12)"),
-    (Optional::Sample(SampleType::WEIGHT_STRUCT), Wish::Users, "the parts of weights (5.12)"),
-    (Optional::Sample(SampleType::DATA_PAGE_SIZE), Wish::Users, "page sizes of data (5.11)"),
-    (Optional::Sample(SampleType::CODE_PAGE_SIZE), Wish::Users, "page sizes of code (5.11)"),
+    (Optional::Sample(SampleType::WEIGHT_STRUCT), Wish::Users, "structured weights (5.12)"),
+    (Optional::Sample(SampleType::DATA_PAGE_SIZE), Wish::Users, "data page sizes (5.11)"),
+    (Optional::Sample(SampleType::CODE_PAGE_SIZE), Wish::Users, "code page sizes (5.11)"),
     (Optional::Flag(AttrFlags::TEXT_POKE), Wish::Ours, "text_poke (5.9)"),
-    (Optional::Flag(AttrFlags::CGROUP), Wish::Users, "names of cgroups (5.7)"),
+    (Optional::Flag(AttrFlags::CGROUP), Wish::Users, "cgroup names (5.7)"),
     (Optional::Sample(SampleType::CGROUP), Wish::Users, "cgroups of samples (5.7)"),
     (Optional::Flag(AttrFlags::BPF_EVENT), Wish::Ours, "bpf_event (5.1)"),
     (Optional::Flag(AttrFlags::KSYMBOL), Wish::Ours, "ksymbol (5.1)"),
     (Optional::Sample(SampleType::PHYS_ADDR), Wish::Users, "physical addresses (4.14)"),
     (Optional::Flag(AttrFlags::NAMESPACES), Wish::Users, "namespaces (4.12)"),
-    (Optional::Flag(AttrFlags::CONTEXT_SWITCH), Wish::Users, "switch events (4.3)"),
+    (Optional::Flag(AttrFlags::CONTEXT_SWITCH), Wish::Users, "context switches (4.3)"),
     (Optional::Flag(AttrFlags::USE_CLOCKID), Wish::Ours, "clockid (4.1)"),
     (Optional::Flag(AttrFlags::COMM_EXEC), Wish::Ours, "comm_exec (3.16)"),
     (Optional::Flag(AttrFlags::MMAP2), Wish::Ours, "mmap2 (3.16)"),
@@ -209,7 +209,7 @@ mod tests {
             false => Ok(()),
         });
         let fitted = fitted.unwrap();
-        assert_eq!(fitted.lacking, ["the parts of weights (5.12)"]);
+        assert_eq!(fitted.lacking, ["structured weights (5.12)"]);
         let without = SampleType::PHYS_ADDR.with(SampleType::WEIGHT);
         assert_eq!(fitted.attr.sample_type, without);
     }

@@ -55,7 +55,7 @@ impl Kind {
 #[non_exhaustive]
 pub enum FieldsError {
     /// No field has this name.
-    #[error("unknown field '{name}'; known are {known}")]
+    #[error("unknown field '{name}'; known fields: {known}")]
     Unknown {
         /// The name.
         name: String,
@@ -63,13 +63,15 @@ pub enum FieldsError {
         known: String,
     },
     /// FieldSet are added and taken away, and others named without a sign.
-    #[error("fields are either all named, or all begin with + or -: '{0}'")]
+    #[error("either name all fields, or prefix all of them with + or -: '{0}'")]
     Mixed(String),
     /// Before a colon there is no kind of event.
-    #[error("unknown kind of event '{0}' before the fields; known are hw, sw, trace, raw, break")]
+    #[error(
+        "unknown kind of event '{0}' before the fields; known kinds: hw, sw, trace, raw, break"
+    )]
     UnknownKind(String),
     /// Nothing at all was named for events of every kind.
-    #[error("no fields are named: nothing would be printed")]
+    #[error("no fields named: nothing would be printed")]
     Nothing,
     /// Such events never have it.
     #[error("{kind} events have no field '{name}'")]
@@ -80,16 +82,16 @@ pub enum FieldsError {
         name: &'static str,
     },
     /// FieldSet of events that are not in the recording.
-    #[error("the recording has no {0} events: leave their fields out")]
+    #[error("the recording has no {0} events: omit their fields")]
     NoSuchEvents(&'static str),
     /// Lines are shown with addresses only.
-    #[error("'srcline' is the line of an address: name 'ip', too")]
+    #[error("'srcline' is the line of an address: add 'ip'")]
     LineWithoutAddress,
     /// JSON has other fields.
     #[error("--json has no field '{0}'")]
     NotInJson(&'static str),
     /// The clock's moments have no wall time.
-    #[error("the recording does not say what time of day it was: cannot print 'tod'")]
+    #[error("the recording has no time of day: cannot print 'tod'")]
     NoWallTime,
     /// No event records it.
     #[error("samples of '{event}' do not have {what} recorded: cannot print '{name}'")]

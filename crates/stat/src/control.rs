@@ -32,7 +32,7 @@ impl Refused {
     }
 
     pub(crate) fn in_words(self) -> Vec<String> {
-        let more = format!("--control: {} more words were not obeyed", self.n_more);
+        let more = format!("--control: {} more commands were ignored", self.n_more);
         let more = (self.n_more > 0).then_some(more);
         self.named.into_iter().chain(more).collect()
     }
@@ -51,9 +51,9 @@ impl Word {
     /// Why it is not obeyed.
     pub(crate) fn refused(&self) -> String {
         match self {
-            Self::Enable(_, Some(event)) => format!("--control: no event '{event}' is counted"),
+            Self::Enable(_, Some(event)) => format!("--control: event '{event}' is not counted"),
             Self::Unknown(word) => format!(
-                "--control: '{word}' is none of enable [EVENT], disable [EVENT], ping, stop"
+                "--control: unknown command '{word}' (known: enable [EVENT], disable [EVENT], ping, stop)"
             ),
             _ => String::new(),
         }
@@ -87,7 +87,7 @@ mod tests {
         let said = refused.in_words();
         assert_eq!(said.len(), 11);
         assert!(said[9].contains("'word9'"), "{said:?}");
-        assert_eq!(said[10], "--control: 990 more words were not obeyed");
+        assert_eq!(said[10], "--control: 990 more commands were ignored");
     }
 
     #[test]

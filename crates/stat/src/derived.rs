@@ -141,7 +141,7 @@ impl Counted<'_> {
                 why_none: match value {
                     Ok(_) => None,
                     Err(NoValue::DividedByZero) => Some("div by 0"),
-                    Err(NoValue::NotFinite) => Some("no number"),
+                    Err(NoValue::NotFinite) => Some("not a number"),
                     Err(NoValue::NotCounted) => Some("not counted"),
                 },
                 format: Format::Free,

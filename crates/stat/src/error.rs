@@ -27,8 +27,8 @@ pub enum Error {
     },
     /// A group whose first event this machine does not have.
     #[error(
-        "this machine does not count {leader}, which leads the group with {members}: write them without \
-         braces, or let another event lead"
+        "this machine cannot count {leader}, the leader of the group with {members}: write them without \
+         braces, or choose another leader"
     )]
     Leader {
         /// The first.
@@ -38,8 +38,8 @@ pub enum Error {
     },
     /// Two events that are not counted together.
     #[error(
-        "{member} cannot be counted together with {leader}: the kernel refuses it in this group, and takes it \
-         alone. Write it outside of the braces, or '{{..}}:W' to do so where need be"
+        "{member} cannot be counted together with {leader}: the kernel rejects it in this group, but accepts \
+         it alone. Write it outside the braces, or use '{{..}}:W' to split the group only where necessary"
     )]
     Group {
         /// The first of the group.
@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// Latencies are in samples.
     #[error(
-        "{event}: the retire latency is in samples, and is not counted: rprof record -e {event}, then \
+        "{event}: retire latency comes with samples and cannot be counted: use rprof record -e {event}, then \
          rprof script -F +retire_lat"
     )]
     Latency {
@@ -57,7 +57,7 @@ pub enum Error {
         event: String,
     },
     /// The kernel does not take a filter.
-    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    #[error("the kernel rejects the filter '{filter}' of '{event}'")]
     Filter {
         /// The event.
         event: String,
@@ -67,13 +67,13 @@ pub enum Error {
         source: io::Error,
     },
     /// No such process or thread.
-    #[error("no process or thread {id}")]
+    #[error("no such process or thread: {id}")]
     NoSuchTask {
         /// Its id.
         id: i32,
     },
     /// A CPU is not on line.
-    #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
+    #[error("no such CPU: {cpu} (/sys/devices/system/cpu/online lists the online ones)")]
     NoSuchCpu {
         /// Its number.
         cpu: u32,
@@ -85,7 +85,9 @@ pub enum Error {
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
     /// Too many files are open.
-    #[error("{needed} events are to be open, and a process may open {limit} files: ulimit -n")]
+    #[error(
+        "{needed} events need an open file each, but the limit is {limit}: raise it with ulimit -n"
+    )]
     OpenFiles {
         /// Events.
         needed: usize,
@@ -113,11 +115,12 @@ pub enum Error {
         why: String,
     },
     /// A file without counts.
-    #[error("no counts: it was not written by stat record")]
+    #[error("no counts: not written by stat record")]
     NoCounts,
     /// Sums by what a file does not say.
     #[error(
-        "sums by core, die, socket or node are not made of a file: -A, --per-thread, or --global for all"
+        "counts in a file cannot be summed by core, die, socket or node: use -A, --per-thread, or --global \
+         for all"
     )]
     NoTopology,
     /// A file takes more memory than it may.

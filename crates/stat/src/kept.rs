@@ -64,7 +64,7 @@ pub fn show_kept(
     let warnings = reader.warnings().iter().chain(&walked);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     if kept.n_bad > 0 {
-        warnings.push(format!("{} records cannot be read", kept.n_bad));
+        warnings.push(format!("{} records could not be read", kept.n_bad));
     }
     Ok(warnings)
 }

@@ -35,7 +35,7 @@ impl fmt::Display for Reason {
             Self::Stripped => write!(f, "the file has no symbols (stripped)"),
             Self::OnlyExported => write!(f, "only exported functions have names (stripped)"),
             Self::OverBudget => write!(f, "its symbols take more memory than --mem allows"),
-            Self::NoMap => write!(f, "JIT code, and no such file with its names"),
+            Self::NoMap => write!(f, "JIT code, and no file with its names"),
             Self::NotItsMap(why) | Self::NoKernelSymbols(why) | Self::WhenEmbedded(why) => {
                 f.write_str(why)
             }

@@ -49,7 +49,10 @@ pub enum CgroupError {
         why: io::Error,
     },
     /// Control groups are for events, one each.
-    #[error("{cgroups} control groups (-G) for {events} events: the nth is for the nth event (-e)")]
+    #[error(
+        "{cgroups} control groups (-G) for {events} events (-e): the nth control group is for the nth \
+        event"
+    )]
     MoreCgroups {
         /// Groups.
         cgroups: usize,

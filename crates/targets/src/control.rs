@@ -17,7 +17,7 @@ pub struct ControlPipes {
 
 /// It is no pipe, or cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot be controlled through {} (mkfifo makes a FIFO)", path.display())]
+#[error("cannot take commands from {} (mkfifo creates a FIFO)", path.display())]
 pub struct ControlError {
     /// Its path.
     pub path: PathBuf,

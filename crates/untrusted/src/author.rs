@@ -114,7 +114,7 @@ fn open_named(path: &Path) -> io::Result<(File, Metadata)> {
     let seen = Seen::at(path)?;
     let file_system = fstatfs(seen.handle())?.f_type;
     if OF_THE_KERNEL.contains(&file_system) {
-        let what = "a file of the kernel's, which no code is compiled from";
+        let what = "a file of a kernel file system, so not source code";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let file = seen.open_regular(File::options().read(true))?;
@@ -145,14 +145,14 @@ fn open_by_mode(path: &Path, user: u32, no_rights: &io::Error) -> io::Result<(Fi
     let who = match by_mode::may_read(&file, owner) {
         Ok(true) => return Ok((file, meta)),
         Ok(false) if owner.is_none() => return Err(refused(user)),
-        Ok(false) => "not everybody may read it".to_owned(),
-        Err(error) => format!("it is not known who may read it: {error}"),
+        Ok(false) => "it is not world-readable".to_owned(),
+        Err(error) => format!("its permissions cannot be checked: {error}"),
     };
     let why = match no_rights.kind() {
         io::ErrorKind::PermissionDenied => "no CAP_SETUID or CAP_SETGID".to_owned(),
         _ => no_rights.to_string(),
     };
-    let what = format!("cannot take the rights of uid {user} ({why}), and {who}");
+    let what = format!("cannot assume the rights of uid {user} ({why}), and {who}");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
 }
 
@@ -173,8 +173,10 @@ fn take_rights(user: u32) -> io::Result<()> {
 
 fn refused(user: u32) -> io::Error {
     let what = match user {
-        NOBODY => "not everybody may read it, and it is not known who names it".to_owned(),
-        user => format!("uid {user}, who owns the file that names it, may not read it"),
+        NOBODY => {
+            "it is not world-readable, and it is not known which user's file names it".to_owned()
+        }
+        user => format!("uid {user}, the owner of the file that names it, may not read it"),
     };
     io::Error::new(io::ErrorKind::PermissionDenied, what)
 }
@@ -238,11 +240,11 @@ mod tests {
         };
         assert_eq!(
             error(OTHER),
-            "cannot take the rights of uid 54321 (no CAP_SETUID or CAP_SETGID), and not everybody may read it"
+            "cannot assume the rights of uid 54321 (no CAP_SETUID or CAP_SETGID), and it is not world-readable"
         );
         assert_eq!(
             error(NOBODY),
-            "not everybody may read it, and it is not known who names it"
+            "it is not world-readable, and it is not known which user's file names it"
         );
         let own = rustix::process::geteuid().as_raw();
         if own != NOBODY {
@@ -310,7 +312,7 @@ mod tests {
             let error = text(&path(name), &other).unwrap_err();
             assert!(error.contains("uid 54321"), "{error}");
             let error = text(&path(name), &[Author::Anybody]).unwrap_err();
-            assert!(error.starts_with("not everybody"), "{error}");
+            assert!(error.starts_with("it is not world-readable"), "{error}");
         }
         assert_eq!(text(&path("public"), &other).as_deref(), Ok("text"));
         assert_eq!(

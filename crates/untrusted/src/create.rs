@@ -264,7 +264,7 @@ fn move_beside(place: &FolderEntry, old: &OsStr, why: Errno) -> io::Result<OsStr
     }
     let why = io::Error::from(why);
     let what = format!(
-        "the older file cannot be called {}: {why}",
+        "cannot rename the older file to {}: {why}",
         old.to_string_lossy()
     );
     Err(io::Error::new(why.kind(), what))

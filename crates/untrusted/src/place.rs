@@ -91,7 +91,7 @@ impl FolderEntry {
         match meta.nlink() == 1 || us.owns_folder(&self.folder.metadata()?) {
             true => Ok(()),
             false => Err(denied(
-                "it has another name, which somebody else may have made",
+                "it has another hard link, which another user may have made",
             )),
         }
     }
@@ -269,7 +269,7 @@ impl Walk {
                     let is_ours = us.owns(seen.meta()) || is_callers;
                     return match is_ours || us.owns_folder(&self.folder.metadata()?) {
                         true => Ok(Goal::There(seen)),
-                        false => Err(denied("a pipe or device of another user's")),
+                        false => Err(denied("a pipe or device of another user")),
                     };
                 }
                 seen => {
@@ -319,7 +319,7 @@ impl Walk {
     /// There is nothing of a name on the way.
     fn no_folder(&self, name: &OsStr) -> io::Error {
         let path = self.passed.join(name);
-        let why = format!("there is no folder {}", path.display());
+        let why = format!("no such folder: {}", path.display());
         io::Error::new(io::ErrorKind::NotFound, why)
     }
 
@@ -349,8 +349,8 @@ fn is_special(meta: &Metadata) -> bool {
 
 fn not_followed(what: &str) -> io::Error {
     denied(&format!(
-        "{what} is a link that somebody else made or could have made, and is not followed: give the \
-         path that it leads to"
+        "{what} is a link that another user made or could have made, and is not followed: give the path it \
+         points to"
     ))
 }
 

@@ -25,10 +25,10 @@ pub enum TableError {
     #[error("it has neither .eh_frame nor .debug_frame")]
     NoSection,
     /// It is of a machine whose stacks are not walked.
-    #[error("its machine is not one whose stacks rprof walks")]
+    #[error("rprof does not unwind stacks of its architecture")]
     Machine,
     /// What it says takes more memory than the budget has left.
-    #[error("it takes more memory than the budget has left")]
+    #[error("it needs more memory than the budget has left")]
     Memory,
 }
 

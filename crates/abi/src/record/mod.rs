@@ -109,8 +109,8 @@ records! {
     2 LOST => Lost(Lost), "Records that did not fit into the ring.";
     3 COMM => Comm(Comm<'a>), "A thread got a name.";
     4 EXIT => Exit(Task), "A thread ended.";
-    5 THROTTLE => Throttle(Throttle), "An event was stopped for the rest of a tick.";
-    6 UNTHROTTLE => Unthrottle(Throttle), "A stopped event goes on.";
+    5 THROTTLE => Throttle(Throttle), "An event was throttled for the rest of a tick.";
+    6 UNTHROTTLE => Unthrottle(Throttle), "A throttled event resumed.";
     7 FORK => Fork(Task), "A thread or process was made.";
     8 READ => Read(ReadRecord<'a>), "Counter values of an ending task.";
     9 SAMPLE, "A sample.";

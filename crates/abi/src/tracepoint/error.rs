@@ -11,7 +11,7 @@ pub enum FormatError {
         what: &'static str,
     },
     /// A field line that cannot be read.
-    #[error("tracepoint format has a field line that is none: {line}")]
+    #[error("malformed field line in a tracepoint format: {line}")]
     BadField {
         /// The line.
         line: String,

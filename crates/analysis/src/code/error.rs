@@ -8,7 +8,7 @@ use rprof_symbols::Reason;
 #[non_exhaustive]
 pub enum CodeError {
     /// There is no file of its image, or not the one that was recorded.
-    #[error("{image}: its code cannot be shown: {reason}")]
+    #[error("{image}: cannot show its code: {reason}")]
     NoFile {
         /// The image.
         image: String,
@@ -16,7 +16,7 @@ pub enum CodeError {
         reason: Reason,
     },
     /// The recorded kernel's file is not here.
-    #[error("{image}: its code is not here: -k FILE takes the recorded kernel's vmlinux{fetch}")]
+    #[error("{image}: code not found: pass the recorded kernel's vmlinux with -k FILE{fetch}")]
     NoVmlinux {
         /// The image.
         image: String,
@@ -24,7 +24,7 @@ pub enum CodeError {
         fetch: String,
     },
     /// Only the image's debug file is here.
-    #[error("{image}: only its debug file is here ({file}), which has no code")]
+    #[error("{image}: found only its debug file ({file}), which has no code")]
     DebugOnly {
         /// The image.
         image: String,
@@ -32,9 +32,7 @@ pub enum CodeError {
         file: String,
     },
     /// Where the function begins is known, but not where it ends.
-    #[error(
-        "{name} ({image}): where it ends is not known: it has neither a symbol with a size nor an FDE"
-    )]
+    #[error("{name} ({image}): unknown end: it has neither a symbol with a size nor an FDE")]
     NoEnd {
         /// The function.
         name: String,
@@ -55,7 +53,8 @@ pub enum CodeError {
     },
     /// It is longer than what is shown.
     #[error(
-        "{name} ({image}): {len} bytes of code by its symbol or record: functions of more than {MAX_CODE} are not shown"
+        "{name} ({image}): {len} bytes of code according to its symbol or record: functions larger than \
+         {MAX_CODE} bytes are not shown"
     )]
     TooLong {
         /// The function.
@@ -67,20 +66,20 @@ pub enum CodeError {
     },
     /// A perf map has names, but no code.
     #[error(
-        "{image}: JIT code that only a perf map names: its bytes are not recorded (a jitdump has them)"
+        "{image}: JIT code known only from a perf map: its bytes are not recorded (a jitdump has them)"
     )]
     PerfMap {
         /// The map.
         image: String,
     },
     /// Its instructions are of a machine that is not known.
-    #[error("{image}: code of a machine that is not known")]
+    #[error("{image}: code of an unknown architecture")]
     UnknownMachine {
         /// The image.
         image: String,
     },
     /// It is of a guest, or made by the kernel.
-    #[error("{image}: {what}, whose code is in no file")]
+    #[error("{image}: {what}: its code is in no file")]
     NoCode {
         /// The image.
         image: String,

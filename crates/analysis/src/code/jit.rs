@@ -98,6 +98,6 @@ fn notes(recording: &CodeRecording<'_>, function: &FoundFunction) -> Vec<String>
     });
     let others = others.count();
     let note = (others > 0)
-        .then(|| format!("compiled anew while it ran: {others} more with samples under its name"));
+        .then(|| format!("recompiled at run time: {others} more of this name with samples"));
     note.into_iter().collect()
 }

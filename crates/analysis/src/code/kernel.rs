@@ -45,11 +45,11 @@ pub(super) fn code(
 /// How to get the file of a kernel.
 fn fetch(id: Option<&BuildId>) -> String {
     id.map_or_else(String::new, |id| {
-        format!("; debuginfod-find debuginfo {id} fetches it where a server has it")
+        format!("; debuginfod-find debuginfo {id} fetches it if a server has it")
     })
 }
 
-const PATCHED: &str = "the kernel patches its code while it runs: alternatives, static calls, static branches and \
-                       ftrace sites may differ from the file that is shown";
-const UNLINKED: &str = "addresses of the kernel and of other modules are filled in when a module is loaded: calls of \
-                        them are not named";
+const PATCHED: &str = "the kernel patches its code while it runs: alternatives, static calls, static \
+    branches and ftrace sites may differ from the file shown here";
+const UNLINKED: &str = "calls into the kernel and other modules have no names, as their addresses are filled \
+    in when the module is loaded";

@@ -101,12 +101,12 @@ impl<'r> CodeRecording<'r> {
             self.options.callers.is_empty(),
         ) {
             (true, true) => "recording",
-            (false, true) => "samples that fit the filters (without them there may be)",
+            (false, true) => "samples that match the filters (there may be some without them)",
             (true, false) => {
                 "samples below such a caller (stacks are needed, and frame pointers miss callers of functions \
                  without a frame: record --call-graph dwarf)"
             }
-            (false, false) => "samples that fit the filters and are below such a caller",
+            (false, false) => "samples that match the filters and are below such a caller",
         }
     }
 

@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn a_pattern_that_cannot_be_read_is_said() {
         for (text, why) in [
-            ("/[/", "'/[/' is no regular expression"),
+            ("/[/", "invalid regular expression '/[/'"),
             ("", "the name of a function"),
             ("file:names", "reading names: no"),
-            ("!", "is no name"),
+            ("!", "is not a name"),
         ] {
             let said = parsed(text).unwrap_err().to_string();
             assert!(said.contains(why), "{text}: {said}");

@@ -43,7 +43,7 @@ pub(crate) fn hints(
         | Reason::NoKernelSymbols(_)
             if is_elsewhere =>
         {
-            Some("rprof symbols --embed on the machine that was recorded".to_owned())
+            Some("rprof symbols --embed on the recorded machine".to_owned())
         }
         Reason::Stripped | Reason::OnlyExported => match (&system, system_path(image)) {
             (Some(system), Some(path)) => system.hint(path, image.build_id.is_some()),
@@ -68,18 +68,20 @@ fn of_file(reason: &NoFile, is_live: bool) -> Option<String> {
         NoFile::Changed { .. } | NoFile::Replaced | NoFile::Rewritten | NoFile::Modified
             if is_live =>
         {
-            "start what runs from the old file again"
+            "restart the programs that run from the old file"
         }
         NoFile::Missing | NoFile::Deleted if is_live => {
-            "rprof record --embed-symbols takes names while programs run"
+            "rprof record --embed-symbols saves names while programs run"
         }
         NoFile::Changed { .. } | NoFile::Replaced | NoFile::Rewritten | NoFile::Modified => {
-            "record again, or --symfs DIR with the old file below it"
+            "record again, or use --symfs DIR with the old file below it"
         }
         NoFile::Missing | NoFile::Deleted => {
-            "--symfs DIR with the file below it; next time rprof record --embed-symbols"
+            "use --symfs DIR with the file below it; next time, rprof record --embed-symbols"
         }
-        NoFile::Unreadable(ErrorKind::PermissionDenied) => "run rprof as a user who may (sudo)",
+        NoFile::Unreadable(ErrorKind::PermissionDenied) => {
+            "run rprof as a user with permission (sudo)"
+        }
         _ => return None,
     };
     Some(text.to_owned())

@@ -55,7 +55,7 @@ impl EmbeddedSymbols {
             Some(Ok(Feature::Symbols(symbols))) => all = all.with(symbols),
             Some(Err(error)) => {
                 all.warning = Some(format!(
-                    "the names in the recording are damaged ({error}): they are not used"
+                    "the names in the recording are damaged ({error}) and not used"
                 ));
             }
             _ => {}

@@ -50,8 +50,8 @@ impl IgnoredRecords {
         let mut notes = Vec::new();
         if self.n_aux > 0 {
             notes.push(format!(
-                "{} bytes of hardware trace (AUXTRACE) are ignored: only samples are shown; perf \
-                 decodes such traces",
+                "{} bytes of hardware trace (AUXTRACE) are ignored: only samples are shown; perf can decode \
+                 the trace",
                 self.aux_bytes
             ));
         }
@@ -68,8 +68,8 @@ impl IgnoredRecords {
         }
         if self.format_bytes > 0 {
             notes.push(format!(
-                "{} bytes after records of tracepoint formats are ignored: a file has those \
-                 formats in a section of their own",
+                "{} bytes after records of tracepoint formats are ignored: a file has them in a section of \
+                 their own",
                 self.format_bytes
             ));
         }

@@ -156,8 +156,8 @@ impl Added<'_> {
         let has_times = self.has_times && !dump.has_arch_times;
         if !has_times {
             self.note(format!(
-                "{path}: its times are not the recording's (record with -k mono): each address has \
-                 the name of what was there last"
+                "{path}: its clock is not the recording's (record with -k mono): each address gets the name \
+                 of the code that was there last"
             ));
         }
         let budget = self.held.budget().clone();

@@ -32,7 +32,7 @@ const STAGES: [(&str, &str); 10] = [
     ("--descendants", ""),
     ("--no-idle", ""),
     ("--socket-filter", "sockets"),
-    ("--parallelism", "numbers of threads that run"),
+    ("--parallelism", "numbers of running threads"),
     ("--pid", "processes"),
     ("--tid", "threads"),
     ("--comms", "threads"),

@@ -49,12 +49,12 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         ),
         Dimension::CodePageSize => (
             &[SampleType::CODE_PAGE_SIZE],
-            "sizes of code pages",
+            "code page sizes",
             " --code-page-size",
         ),
         Dimension::DataPageSize => (
             &[SampleType::DATA_PAGE_SIZE],
-            "sizes of data pages",
+            "data page sizes",
             " --data-page-size",
         ),
         Dimension::PhysDaddr => (
@@ -76,16 +76,16 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Snoop
         | Dimension::Tlb
         | Dimension::Locked
-        | Dimension::Blocked => (&[SampleType::DATA_SRC][..], "sources of data", " -d"),
+        | Dimension::Blocked => (&[SampleType::DATA_SRC][..], "data sources", " -d"),
         Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
-            (&[SampleType::ADDR][..], "addresses of data", " -d")
+            (&[SampleType::ADDR][..], "data addresses", " -d")
         }
         Dimension::Addr
         | Dimension::SymbolIaddr
         | Dimension::DsoSize
         | Dimension::SymSize
         | Dimension::SymStart
-        | Dimension::SymOff => (&[SampleType::IP][..], "addresses of code", ""),
+        | Dimension::SymOff => (&[SampleType::IP][..], "code addresses", ""),
         // What perf shows without them is an answer, too.
         Dimension::Pid
         | Dimension::Tid

@@ -106,7 +106,7 @@ impl TraceTexts {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts
             .is_full
-            .then(|| format!("tracepoints wrote more than can be told apart: the rest is {OTHERS}"))
+            .then(|| format!("too many different tracepoint texts: the rest is shown as {OTHERS}"))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn warnings(recording: &Recording<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if !without.is_empty() {
         lines.push(format!(
-            "debuginfod: done without files of {}, which did not arrive within {} s \
+            "debuginfod: continued without the files of {}, which did not arrive within {} s \
              (--debuginfod-wait SECONDS waits longer)",
             some_of(&without),
             servers.longest_wait().as_secs_f64(),

@@ -96,18 +96,19 @@ fn perf_map(recording: &Recording<'_>, pid: i32) -> Result<PerfMap, Reason> {
     };
     if let Some(machine) = recorded_elsewhere(recording.reader) {
         return Err(Reason::NotItsMap(format!(
-            "recorded on {machine}, and this file is not of that machine (--symfs names the folder of its files)"
+            "recorded on {machine}, and this file is not from that machine (use --symfs with a folder of its \
+             files)"
         )));
     }
     if process.is_stranger(map.modified()) {
-        let why = "another process had this id, and wrote the file (--symfs takes it anyway)";
+        let why = "written by another process with the same id (--symfs uses it anyway)";
         return Err(Reason::NotItsMap(why.to_owned()));
     }
     let owner = map.owner();
     if !is_trusted_owner(owner, process.living) {
         return Err(Reason::NotItsMap(format!(
-            "the file is user {owner}'s, neither yours nor root's: sudo chown root it if you \
-             trust it"
+            "the file belongs to user {owner}, neither to you nor to root: if you trust it, make root its \
+             owner (sudo chown root)"
         )));
     }
     Ok(map)

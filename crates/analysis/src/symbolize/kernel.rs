@@ -59,7 +59,7 @@ impl<'c> Kernel<'c> {
             None => id.is_none() && !(is_same_boot && found.as_ref().is_ok_and(has_places)),
         };
         let symbols = match found {
-            Ok(_) if is_another => Err(no_symbols("recorded with another kernel, or boot")),
+            Ok(_) if is_another => Err(no_symbols("recorded with another kernel or boot")),
             found => found,
         };
         Self {
@@ -128,9 +128,9 @@ impl<'c> Kernel<'c> {
     /// The list that names the kernel itself, or why none does.
     fn kernel_list(&self, reference: Option<ReferenceSymbol<'_>>) -> Result<&Kallsyms, Reason> {
         match &self.symbols {
-            _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
+            _ if self.has_own_vmlinux => Err(no_symbols("the given vmlinux has no symbols")),
             Ok(_) if reference.is_none() && !self.is_same_boot => {
-                Err(no_symbols("where the kernel was in memory is not recorded"))
+                Err(no_symbols("the kernel's load address is not recorded"))
             }
             list => list.as_ref().map_err(Clone::clone),
         }
@@ -168,7 +168,7 @@ impl<'c> Kernel<'c> {
         let reference = image.reference_symbol();
         let code = reference.and_then(|reference| KernelCode::at(&elf, reference));
         let Some(shift) = code.map(|code| code.shift) else {
-            return Err(no_symbols("where the kernel was in memory is not known"));
+            return Err(no_symbols("the kernel's load address is not known"));
         };
         Ok((Located::from(elf), shift))
     }
@@ -210,7 +210,7 @@ impl<'c> Kernel<'c> {
                 Ok(names.symbolize(addresses, wanted(code, detail), n_threads))
             }
             (Err(_), None, Ok(elf)) => Err(Reason::NoKernelSymbols(format!(
-                "where it was in memory cannot be told with {}",
+                "its load address cannot be determined with {}",
                 elf.path().display()
             ))),
             (Err(_), None, Err(reason)) if self.has_own_vmlinux => {
@@ -271,10 +271,10 @@ impl<'c> Kernel<'c> {
                 Ok(names.symbolize(addresses, dwarf, n_threads))
             }
             (None, Err(_)) if id.is_none() => Err(no_symbols(
-                "a module of another boot or kernel, and its build id is not recorded",
+                "a module from another boot or kernel, and its build id is not recorded",
             )),
             (None, Err(reason)) => Err(Reason::NoKernelSymbols(format!(
-                "a module of another boot or kernel: {reason}"
+                "a module from another boot or kernel: {reason}"
             ))),
         }
     }
@@ -349,7 +349,7 @@ fn kallsyms_of(recording: &Recording<'_>) -> Result<Kallsyms, Reason> {
     let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = recording.reader.feature_text(FeatureId::OSRELEASE);
     if release.is_some_and(|release| release != running.trim()) {
-        return Err(no_symbols("recorded with another kernel, or boot"));
+        return Err(no_symbols("recorded with another kernel or boot"));
     }
     running_kallsyms().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
 }

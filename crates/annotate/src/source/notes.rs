@@ -25,10 +25,10 @@ impl Notes<'_> {
         match self.newer.len() {
             0 => {}
             1 => all.push(format!(
-                "{newer} is newer than the code's file: its lines may be others"
+                "{newer} is newer than the file with the code: its lines may not match"
             )),
             _ => all.push(format!(
-                "{newer} are newer than the code's file: their lines may be others"
+                "{newer} are newer than the file with the code: their lines may not match"
             )),
         }
         for (path, places, error) in self.broken.iter().take(MAX_NAMED) {
@@ -36,17 +36,17 @@ impl Notes<'_> {
             let places = places.collect::<Vec<_>>().join(", ");
             let (path, places) = (printable(path), printable(&places));
             all.push(format!(
-                "no source of {path} (looked for at {places}): {error}"
+                "no source for {path} (searched at {places}): {error}"
             ));
         }
         if let Some(more @ 1..) = self.broken.len().checked_sub(MAX_NAMED) {
             all.push(format!(
-                "no source of {more} more files, which cannot be read"
+                "no source for {more} more files, which cannot be read"
             ));
         }
         if !self.absent.is_empty() {
             all.push(format!(
-                "no source of {}: --source-prefix FROM=TO or --symfs DIR says where it is",
+                "no source for {}: say where it is with --source-prefix FROM=TO or --symfs DIR",
                 named(&self.absent)
             ));
         }

@@ -78,7 +78,9 @@ fn what_is_not_found_is_said_with_what_to_do() {
     }
     let notes = files.end();
     assert!(notes[0].contains("not a regular file"), "{notes:?}");
-    let said = format!("no source of {gone} and 2 more files: --source-prefix FROM=TO");
+    let said = format!(
+        "no source for {gone} and 2 more files: say where it is with --source-prefix FROM=TO"
+    );
     assert!(notes[1].starts_with(&said), "{notes:?}");
     assert_eq!(notes.len(), 2);
 }
@@ -99,12 +101,12 @@ fn only_files_that_the_code_has_lines_of_are_said_to_be_newer() {
     let mut files = SourceFiles::new(SourceSettings::default(), &Budget::default());
     files.begin(&code, &[]);
     assert!(files.line(&one, 1).is_some() && files.line(&other, 1).is_some());
-    let said = format!("{one} and 1 more file are newer than the code's file");
+    let said = format!("{one} and 1 more file are newer than the file with the code");
     assert!(files.end()[0].starts_with(&said), "{:?}", files.end());
     files.begin(&code, &[]);
     assert!(files.end().is_empty());
     assert!(files.line(&other, 1).is_some());
-    let said = format!("{other} is newer than the code's file: its lines may be others");
+    let said = format!("{other} is newer than the file with the code: its lines may not match");
     assert_eq!(files.end(), [said]);
 }
 

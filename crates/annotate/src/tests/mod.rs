@@ -125,7 +125,7 @@ fn a_sample_within_an_instruction_counts_for_it_and_is_said() {
     let samples = listing.instructions.iter().map(|it| it.counts[0].samples);
     assert_eq!(samples.collect::<Vec<_>>(), [2, 1]);
     let note = "2 samples of cycles are within an instruction, not at its start: this may not be the code \
-                that ran, or data lies in it; 1 sample of cycles is at no instruction that is shown";
+        that ran, or it contains data; 1 sample of cycles is outside the instructions shown";
     assert_eq!(listing.notes, [note]);
 }
 
@@ -172,8 +172,8 @@ fn skid_is_said_once_of_all_events_that_have_it() {
     assert_eq!(
         crate::skid_notes(&listing.events),
         [
-            "cycles, \\x1b[2J: samples are some instructions late (skid); EVENT:p or :pp has less",
-            "cpu-clock: a timer: samples of a slow instruction are at the next one",
+            "cycles, \\x1b[2J: samples land some instructions late (skid); EVENT:p or :pp has less skid",
+            "cpu-clock: a timer: samples land one instruction late",
         ]
     );
 }

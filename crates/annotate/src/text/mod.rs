@@ -187,7 +187,7 @@ pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
     }
     if listing.jumps.n_hidden > 0 {
         let jumps = Counted::new(listing.jumps.n_hidden as u64, "jump is", "jumps are");
-        lines.push(format!("note: {jumps} not drawn: there is no room"));
+        lines.push(format!("note: {jumps} not drawn, for lack of room"));
     }
     lines.push(format!("percent: {}", listing.percent_type.word()));
     lines

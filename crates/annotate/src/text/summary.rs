@@ -186,7 +186,7 @@ impl Page<'_> {
                 "instruction",
                 "instructions",
             );
-            writeln!(out, "no lines are known of its {n}")?;
+            writeln!(out, "no source lines are known for its {n}")?;
         }
         Ok(())
     }

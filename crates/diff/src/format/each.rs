@@ -85,7 +85,7 @@ fn write_event(
         "More".to_owned(),
         "Less".to_owned(),
         "Recording".to_owned(),
-        "Changed most".to_owned(),
+        "Largest change".to_owned(),
     ];
     let cells: Vec<[String; 8]> = lines
         .iter()
@@ -114,7 +114,7 @@ fn about(name: &str, comparison: &Comparison) -> [String; 2] {
     let before = Counted::new(n_before as u64, "recording", "recordings");
     let about = per.about();
     [
-        format!("Event '{name}': each against {before} before, by {about} (--per {per})"),
+        format!("Event '{name}': each recording against {before} before, by {about} (--per {per})"),
         mark_line(comparison),
     ]
 }
@@ -246,7 +246,7 @@ fn closing_lines(compared: &[ComparedRecording]) -> Vec<String> {
     let names: Vec<&str> = regressed.map(|one| one.name.as_str()).collect();
     let all = compared.len();
     let mut lines = vec![match names.is_empty() {
-        true => format!("Regressed: none of {all} beyond noise"),
+        true => format!("Regressed: none of {all} significantly"),
         false => format!("Regressed: {} of {all}: {}", names.len(), names.join(", ")),
     }];
     let notes = compared.iter().flat_map(|one| &one.comparison.notes);

@@ -24,7 +24,7 @@ pub fn write_diff_markdown(
             GateOutcome::Fired => "**Failed**",
             GateOutcome::Undecided => "Undecided",
             GateOutcome::Held => "Passed",
-            GateOutcome::NoSamples => "Not asked",
+            GateOutcome::NoSamples => "Not checked",
         };
         writeln!(out, "- {word}: {}", cell(&gate.sentence()))?;
     }

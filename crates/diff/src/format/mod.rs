@@ -116,7 +116,8 @@ impl ShownRows<'_> {
             let rows = Counted::new(self.n_small as u64, "row", "rows");
             let least = trimmed(layout.least.percent());
             format!(
-                "{rows} with less than {least} % self on both sides, none beyond noise (--percent-limit 0 shows all)"
+                "{rows} with less than {least} % self on both sides, none with a significant change \
+                 (--percent-limit 0 shows all)"
             )
         });
         more.into_iter().chain(small).collect()
@@ -204,7 +205,7 @@ fn change(judged: &Judged) -> String {
     match (estimate.before > 0.0, estimate.after > 0.0) {
         (false, false) => String::new(),
         (false, true) => "new".to_owned(),
-        (true, false) => "vanished".to_owned(),
+        (true, false) => "removed".to_owned(),
         (true, true) => format!("{:+.1}%", 100.0 * estimate.change()),
     }
 }
@@ -291,7 +292,7 @@ fn trimmed_amount(value: f64) -> String {
 /// What marks mean.
 fn mark_line(comparison: &Comparison) -> String {
     format!(
-        "* is beyond noise: of all that is marked, at most {} % by chance (Benjamini-Hochberg)",
+        "* marks significant changes: at most {} % of them are expected to be chance (Benjamini-Hochberg)",
         trimmed(100.0 * comparison.alpha)
     )
 }

@@ -143,10 +143,10 @@ impl GateResult {
         };
         let what = match self.outcome {
             GateOutcome::Fired => "beyond the limit",
-            GateOutcome::Undecided => "may be beyond the limit, or noise: more runs tell",
-            GateOutcome::Held => "not beyond the limit",
+            GateOutcome::Undecided => "may be beyond the limit, or noise: more runs would decide",
+            GateOutcome::Held => "within the limit",
             GateOutcome::NoSamples => {
-                return format!("{condition}: not asked: no recording has a sample taken in it");
+                return format!("{condition}: not checked, as no recording has samples in it");
             }
         };
         format!(
@@ -188,7 +188,8 @@ impl Gates<'_> {
         let counts = match &condition.subject {
             Subject::Total if *self.per == Per::Event => {
                 return Err(bad(
-                    "of shares the total is always 100 %: --per run, time or an event".to_owned(),
+                    "the total of shares is always 100 %: use --per run, time or an event"
+                        .to_owned(),
                 ));
             }
             Subject::Total => self.judge.all().clone(),

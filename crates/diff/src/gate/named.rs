@@ -51,7 +51,9 @@ impl NamedRows {
     /// Whether sums with what was called say something; if not, why.
     pub(super) fn has_children(&self, name: &str) -> Result<(), String> {
         if !self.has_children {
-            return Err("the recordings have no stacks: sym:NAME is of own samples".to_owned());
+            return Err(
+                "the recordings have no stacks: use sym:NAME, which counts own samples".to_owned(),
+            );
         }
         match self.rows.len() {
             0 | 1 => Ok(()),
@@ -59,7 +61,7 @@ impl NamedRows {
             _ => {
                 let cells: Vec<&str> = self.rows.iter().map(|(_, cell)| cell.as_str()).collect();
                 Err(format!(
-                    "'{name}' is several functions; name one of them: {}",
+                    "'{name}' matches several functions; name one: {}",
                     cells.join(", ")
                 ))
             }
@@ -91,7 +93,7 @@ fn alike(name: &str, names: &[String]) -> String {
     with_part.truncate(3);
     match with_part.is_empty() {
         true => suggest(name, names.map(str::to_owned)).to_string(),
-        false => format!("; there are {}", with_part.join(", ")),
+        false => format!("; similar names: {}", with_part.join(", ")),
     }
 }
 
@@ -103,7 +105,7 @@ mod tests {
     fn names_that_are_like_one_are_said() {
         let names = ["[.] parse_line".to_owned(), "[k] clear_page".to_owned()];
         assert!(is_called(&names[0], "parse_line"));
-        assert_eq!(alike("parse", &names), "; there are parse_line");
+        assert_eq!(alike("parse", &names), "; similar names: parse_line");
         assert_eq!(alike("claer_page", &names), ": did you mean 'clear_page'?");
         assert_eq!(alike("x", &names), "");
     }

@@ -19,7 +19,7 @@ pub struct ConditionError {
 }
 
 const SUBJECTS: &str = "total, sym:NAME, children:NAME, dso:NAME or comm:NAME";
-const COMPARATORS: &str = "> >= < or <= after what is compared, such as total>+3%";
+const COMPARATORS: &str = "> >= < or <= and a limit, as in total>+3%";
 const LIMITS: &str =
     "a limit: percent (+3%), points of the share (+0.5pp), or an amount (+1000000)";
 

@@ -145,7 +145,8 @@ fn small_rows_are_counted_and_large_or_marked_ones_are_shown() {
     assert!(!text.contains("[.] small"), "{text}");
     assert!(
         text.contains(
-            "# 70 rows with less than 0.1 % self on both sides, none beyond noise (--percent-limit 0 shows all)"
+            "# 70 rows with less than 0.1 % self on both sides, none with a significant change \
+             (--percent-limit 0 shows all)"
         ),
         "{text}"
     );
@@ -158,8 +159,9 @@ fn one_recording_a_side_says_what_makes_it_surer() {
         vec![noisy(2, 1.0, 1.0)],
         &options(),
     );
-    let says =
-        |note: &String| note.starts_with("to be surer, record each side at least five times");
+    let says = |note: &String| {
+        note.starts_with("for a firmer answer, record each side at least five times")
+    };
     assert!(comparison.notes.iter().any(says), "{:?}", comparison.notes);
     let several = || (1..4).map(|seed| noisy(seed, 1.0, 1.0)).collect();
     let comparison = compared(several(), several(), &options());

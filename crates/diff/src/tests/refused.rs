@@ -44,7 +44,7 @@ fn totals_of_all_events_are_tested() {
     assert!(
         comparison
             .notes
-            .contains(&"conditions are of cpu-clock".to_owned())
+            .contains(&"conditions apply to cpu-clock".to_owned())
     );
 }
 
@@ -65,7 +65,7 @@ fn what_is_divided_by_is_not_compared_with_itself() {
         assert!(
             comparison
                 .notes
-                .contains(&"conditions are of page-faults".to_owned())
+                .contains(&"conditions apply to page-faults".to_owned())
         );
         let alone = [1, 2].map(|seed| vec![noisy(seed, 1.0, 1.0)]);
         let refused = asked(alone, Some(per), &["total>1%"]).unwrap_err();
@@ -119,7 +119,7 @@ fn tables_without_rows_say_why() {
     let said = comparison
         .notes
         .iter()
-        .any(|note| note.contains("no sample is of what was asked"));
+        .any(|note| note.contains("no samples match the filters"));
     assert!(said, "{:?}", comparison.notes);
 }
 
@@ -147,7 +147,11 @@ fn a_condition_is_not_asked_of_a_function_that_is_seldom_seen() {
     let comparison = compared(one("beta"), one("beta"), &known);
     for gate in &comparison.gates {
         assert_eq!(gate.outcome, crate::GateOutcome::NoSamples, "{gate:?}");
-        assert!(gate.sentence().contains("not asked"), "{}", gate.sentence());
+        assert!(
+            gate.sentence().contains("not checked"),
+            "{}",
+            gate.sentence()
+        );
     }
     // Of an image of that name nothing is known.
     let image = CompareOptions {

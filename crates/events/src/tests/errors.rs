@@ -22,15 +22,15 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "zzzzzz",
-            "unknown event 'zzzzzz': rprof list shows those of this machine",
+            "unknown event 'zzzzzz': rprof list shows this machine's events",
         ),
         (
             "{cycles,{cs,faults}}",
-            "a group within a group in '{cycles,{cs,faults}}': groups do not nest",
+            "a group within a group in '{cycles,{cs,faults}}': groups cannot be nested",
         ),
         (
             "{cycles,cs}x",
-            "'x' follows the group in '{cycles,cs}x': after the brace come modifiers, as in {a,b}:S",
+            "unexpected 'x' after the group in '{cycles,cs}x': only modifiers may follow the brace, as in {a,b}:S",
         ),
         (
             "{cycles,cycels}:S",
@@ -40,28 +40,28 @@ fn errors_say_what_is_wrong_and_where() {
         ("{}", "an event is missing in '{}'"),
         (
             "{cycles}{faults}",
-            "'{faults}' follows the group in '{cycles}{faults}'",
+            "unexpected '{faults}' after the group in '{cycles}{faults}'",
         ),
         ("cs/period=1,/", "a term is missing in 'cs/period=1,/'"),
         ("mem:", "a number is missing in 'mem:'"),
         ("mem:0x1000/", "a number is missing in 'mem:0x1000/'"),
         (
             "mem:0x1000:q",
-            "unknown access 'q' in 'mem:0x1000:q': use some of r w x",
+            "unknown access 'q' in 'mem:0x1000:q': use any of r w x",
         ),
         ("sched:", "the name of a tracepoint is missing in 'sched:'"),
         (":sched_switch", "a name is missing in ':sched_switch'"),
         (
             "cs/period=0/",
-            "'0' is no value of term 'period' in 'cs/period=0/' (column 4): it takes 1 or more",
+            "'0' is not valid for term 'period' in 'cs/period=0/' (column 4): it takes 1 or more",
         ),
         (
             "cs faults",
-            "unknown event 'cs faults': what is between events of a list is a comma",
+            "unknown event 'cs faults': separate events with commas",
         ),
         (
             "user_time",
-            "'user_time' is a time that perf stat measures itself, and takes no samples",
+            "'user_time' is a time that perf stat measures itself, and cannot be sampled",
         ),
         ("{cs}:uu", "modifier 'u' is repeated too often in '{cs}:uu'"),
         (
@@ -75,7 +75,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cycles:b",
-            "modifier 'b' in 'cycles:b' asks BPF programs to count, and takes no samples: leave it out",
+            "modifier 'b' in 'cycles:b' asks BPF programs to count, and does not sample: omit it",
         ),
         ("cycles:x", "unsupported modifier 'x' in 'cycles:x'"),
         ("cycles:u:k", "unsupported modifier ':' in 'cycles:u:k'"),
@@ -113,7 +113,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cycles/percore=2/",
-            "'2' is no value of term 'percore' in 'cycles/percore=2/' (column 8): it takes 0 or 1",
+            "'2' is not valid for term 'percore' in 'cycles/percore=2/' (column 8): it takes 0 or 1",
         ),
         (
             "cycles/metric-id=x/",
@@ -121,31 +121,31 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cycles/period=1,overwrite/",
-            "term 'overwrite' in 'cycles/period=1,overwrite/' (column 17) is not supported: \
-             say it for all events, with --overwrite",
+            "term 'overwrite' in 'cycles/period=1,overwrite/' (column 17) is not supported: set it for all \
+             events, with --overwrite",
         ),
         (
             "cycles/call-graph=dwarv/",
-            "'dwarv' is no value of term 'call-graph' in 'cycles/call-graph=dwarv/' (column 8): \
+            "'dwarv' is not valid for term 'call-graph' in 'cycles/call-graph=dwarv/' (column 8): \
              it takes auto, dwarf, fp, lbr or no",
         ),
         (
             "cycles/stack-size=65529/",
-            "'65529' is no value of term 'stack-size' in 'cycles/stack-size=65529/' (column 8): \
+            "'65529' is not valid for term 'stack-size' in 'cycles/stack-size=65529/' (column 8): \
              it takes 1 to 65528 bytes",
         ),
         (
             "cycles/max-stack=0/",
-            "'0' is no value of term 'max-stack' in 'cycles/max-stack=0/' (column 8)",
+            "'0' is not valid for term 'max-stack' in 'cycles/max-stack=0/' (column 8)",
         ),
         (
             "cycles/inherit=2/",
-            "'2' is no value of term 'inherit' in 'cycles/inherit=2/' (column 8): it takes 0 or 1",
+            "'2' is not valid for term 'inherit' in 'cycles/inherit=2/' (column 8): it takes 0 or 1",
         ),
         (
             "cycles/time=0/",
-            "'0' is no value of term 'time' in 'cycles/time=0/' (column 8): \
-             it takes 1: every sample has its time",
+            "'0' is not valid for term 'time' in 'cycles/time=0/' (column 8): it takes only 1, as every sample \
+             has its time",
         ),
         (
             "{cycles,cs/no-inherit/}",
@@ -169,7 +169,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cpu/event=x/",
-            "'x' in 'cpu/event=x/' (column 11) is not a number of 64 bits",
+            "'x' in 'cpu/event=x/' (column 11) is not a 64-bit number",
         ),
         (
             "cpu/umask=0x100/",
@@ -178,9 +178,9 @@ fn errors_say_what_is_wrong_and_where() {
         ("cpu/odd=1/", "malformed text 'nonsense' in "),
         (
             "r11111111111111111",
-            "'11111111111111111' in 'r11111111111111111' is not a number",
+            "'11111111111111111' in 'r11111111111111111' is not a 64-bit number",
         ),
-        ("mem:main", "'main' in 'mem:main' is not a number"),
+        ("mem:main", "'main' in 'mem:main' is not a 64-bit number"),
         (
             "mem:0x10/9:w",
             "a breakpoint covers 1 to 8 bytes, not 9: 'mem:0x10/9:w'",
@@ -191,7 +191,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "mem:0x10:q:u",
-            "unknown access 'q' in 'mem:0x10:q:u': use some of r w x",
+            "unknown access 'q' in 'mem:0x10:q:u': use any of r w x",
         ),
     ] {
         let error = machine.error(text);

@@ -132,27 +132,27 @@ fn what_is_no_probe_is_said_to_be_none() {
     for (text, message) in [
         (
             "uprobe:/bin/x",
-            "'uprobe:/bin/x' says no place of a probe: write uprobe:/path:function",
+            "'uprobe:/bin/x' does not say where to probe: write uprobe:/path:function",
         ),
         (
             "uprobe:",
-            "'uprobe:' says no place of a probe: write uprobe:/path:function",
+            "'uprobe:' does not say where to probe: write uprobe:/path:function",
         ),
         (
             "uprobe:/bin/x:0xg",
-            "'0xg' in 'uprobe:/bin/x:0xg' is not a number",
+            "'0xg' in 'uprobe:/bin/x:0xg' is not a 64-bit number",
         ),
         (
             "usdt:/bin/x:p",
-            "'usdt:/bin/x:p' says no place of a probe: write usdt:/path:provider:name",
+            "'usdt:/bin/x:p' does not say where to probe: write usdt:/path:provider:name",
         ),
         (
             "sdt_p",
-            "'sdt_p' says no place of a probe: write sdt_provider:name@/path",
+            "'sdt_p' does not say where to probe: write sdt_provider:name@/path",
         ),
         (
             "uretprobe:/bin/x:f+4",
-            "'uretprobe:/bin/x:f+4' says no place of a probe: a function returns as a whole, so write its name",
+            "'uretprobe:/bin/x:f+4' does not say where to probe: a return probe takes no offset: write only a function name",
         ),
         (
             "kprobe:do_exit",

@@ -59,7 +59,10 @@ fn unknown_tracepoints_come_with_suggestions() {
             "nothing:like_this",
             "unknown event 'nothing:like_this': no such tracepoint",
         ),
-        ("sched:x*", "unknown event 'sched:x*': no tracepoint fits"),
+        (
+            "sched:x*",
+            "unknown event 'sched:x*': no tracepoint matches",
+        ),
         ("..:events", "unknown event '..:events': no such tracepoint"),
     ] {
         let error = machine.error(text);

@@ -167,7 +167,7 @@ pub(super) fn write_losses(
             event: None,
         },
     }));
-    let name = shared.strings.intern("lost samples in all").number();
+    let name = shared.strings.intern("lost samples in total").number();
     let events = timeline.profile.events.iter();
     let events = events.filter(|event| event.loss.samples > 0);
     markers.extend(events.map(|event| Marker {

@@ -21,9 +21,7 @@ impl Listing {
         let mut warnings = Vec::new();
         if found.is_empty() && options.selection.wants(ListKind::Function) {
             let path = path.display();
-            warnings.push(format!(
-                "{path} has no symbols of functions: it is stripped"
-            ));
+            warnings.push(format!("{path} has no function symbols (stripped)"));
         }
         let (path, selection) = (path.display(), &options.selection);
         let mut events: Vec<Listed> = Vec::new();

@@ -17,7 +17,7 @@ const PARTS: &[(&[ListKind], &str)] = &[
     (&[ListKind::Pmu], "Events and terms of PMUs"),
     (
         &[ListKind::Raw, ListKind::Breakpoint, ListKind::Probe],
-        "Forms to be filled in",
+        "Templates",
     ),
     (&[ListKind::Tracepoint], "Tracepoints"),
     (&[ListKind::Marker], "Markers (USDT)"),
@@ -70,7 +70,7 @@ fn heading(title: &str, part: &[&Listed], pmus: &[ListedPmu]) -> Option<String> 
             "{title} (perf_event_open is not permitted, so they may not be counted here; see rprof doctor)"
         ),
         (n, _) if n == part.len() => format!("{title}: none ({why})"),
-        (n, _) => format!("{title} ({n} others are left out: {why})"),
+        (n, _) => format!("{title} ({n} others omitted: {why})"),
     })
 }
 

@@ -99,7 +99,7 @@ impl Cache {
             Wanted::Source(_) => std::fs::metadata(&partial)?.len() > 0,
         };
         if !is_it {
-            let why = "it sent something else than was asked for";
+            let why = "the server sent a different file";
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
         std::fs::set_permissions(&partial, Permissions::from_mode(0o400))?;

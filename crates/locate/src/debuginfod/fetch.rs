@@ -77,7 +77,7 @@ impl Client {
         match response.status().as_u16() {
             200 => {}
             404 => return Answer::Missing,
-            status => return Answer::Failed(format!("it answers with status {status}")),
+            status => return Answer::Failed(format!("the server answered with status {status}")),
         }
         let size = response.headers().get("x-debuginfod-size");
         let size = size.and_then(|size| size.to_str().ok()?.parse::<u64>().ok());
@@ -105,7 +105,7 @@ impl Client {
         let created = cache.create(&request.id, &request.wanted);
         let mut file = created.map_err(|error| {
             let dir = cache.dir().display();
-            io::Error::other(format!("nothing can be kept in {dir}: {error}"))
+            io::Error::other(format!("cannot cache files in {dir}: {error}"))
         })?;
         watcher.begin(file.path());
         let mut buffer = vec![0; 1 << 16];
@@ -122,7 +122,7 @@ impl Client {
                 return Err(self.too_large());
             }
             if !watcher.more(n) {
-                return Err(io::Error::other("not waited for"));
+                return Err(io::Error::other("gave up waiting"));
             }
             if len < LEAST_BYTES && start.elapsed() > self.timeout {
                 return Err(io::Error::from(io::ErrorKind::TimedOut));

@@ -305,10 +305,7 @@ mod tests {
         let mut bytes = encoded(&sample(), Endian::Little);
         bytes[4] = b'x';
         let error = TracingData::parse(&bytes).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "tracing data does not begin as it should"
-        );
+        assert_eq!(error.to_string(), "tracing data has the wrong magic");
     }
 
     proptest! {

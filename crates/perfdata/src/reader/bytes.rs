@@ -75,7 +75,7 @@ impl Bytes {
             return Err(eof());
         }
         if self.is_mostly_hole(at, len) {
-            let what = "more hole than contents";
+            let what = "mostly a hole (sparse file)";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let len = usize::try_from(len).map_err(|_| eof())?;
@@ -156,7 +156,7 @@ impl Spool {
             match stream.read(&mut window) {
                 Ok(0) => return spool.finish(),
                 Ok(n) if most.is_some_and(|most| spool.len() + n as u64 > most) => {
-                    let what = "more comes through the pipe than --max-spool allows";
+                    let what = "the pipe delivers more than --max-spool allows";
                     return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
                 }
                 Ok(n) => spool.push(window.get(..n).unwrap_or_default())?,

@@ -177,7 +177,7 @@ impl Decompressor<'_> {
             n_unpacked += got.len();
             if self.budget.spool(got.len() as u64).is_err() {
                 let most = self.budget.limits().spool;
-                let what = format!("all decompress to more than --max-spool {most}");
+                let what = format!("all records decompress to more than --max-spool {most}");
                 return Ok(Some(self.give_up(what)));
             }
             self.pending.extend_from_slice(got);

@@ -292,10 +292,7 @@ impl Reader {
                 let bad = error.and_then(|error: WireError| warning(error.to_string()));
                 (entries, bad)
             }
-            Err(_) => (
-                Vec::new(),
-                warning("it lies outside of the file".to_owned()),
-            ),
+            Err(_) => (Vec::new(), warning("it lies outside the file".to_owned())),
         }
     }
 

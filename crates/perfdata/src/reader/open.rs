@@ -280,7 +280,7 @@ impl Reader {
     fn refused(&self, section: Section) -> Option<String> {
         let Section { offset, size } = section;
         if self.main.is_mostly_hole(offset, size) {
-            return Some(format!("{size} bytes, most of them a hole in the file"));
+            return Some(format!("{size} bytes, mostly a hole (sparse file)"));
         }
         let most = self.budget.limits().memory;
         let what = || format!("{size} bytes: more than fit into --mem {most}");
@@ -304,7 +304,7 @@ fn check_magic(head: &[u8], path: &Path) -> Result<Endian, Error> {
         return Err(Error::Unsupported {
             path: path.to_owned(),
             form: "the format of perf before 2.6.33 (PERFFILE)",
-            advice: "record it again with any perf since",
+            advice: "record it again with a newer perf",
         });
     }
     let Some(endian) = FileHeader::endian_of(*magic) else {

@@ -88,7 +88,7 @@ fn standard_input(path: &Path, most_piped: Option<u64>) -> Result<Source, Error>
     };
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        return Err(unsupported(path, "a recording typed at a terminal"));
+        return Err(unsupported(path, "a terminal as input"));
     }
     let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(io_error)?);
     let meta = file.metadata().map_err(io_error)?;
@@ -114,7 +114,7 @@ fn directory(path: &Path) -> Result<Source, Error> {
         };
         let seen = Seen::at(&path).map_err(io_error)?;
         if !seen.meta().is_file() {
-            return Err(unsupported(&path, "a part that is no file"));
+            return Err(unsupported(&path, "a part that is not a file"));
         }
         Ok(Arc::new(plain(&seen).map_err(io_error)?))
     };

@@ -54,7 +54,7 @@ impl NameList {
             }
         }
         match list.is_empty() {
-            true => Err(FilterError(format!("there is no name in '{text}'"))),
+            true => Err(FilterError(format!("no name in '{text}'"))),
             false => Ok(list),
         }
     }
@@ -86,7 +86,7 @@ impl NameList {
             None => (&mut self.wanted, item),
         };
         if name.is_empty() {
-            return Err(FilterError(format!("'{item}' is no name")));
+            return Err(FilterError(format!("'{item}' is not a name")));
         }
         list.push(Pattern::parse(name)?);
         self.items.push(item.to_owned());
@@ -152,7 +152,7 @@ impl Pattern {
             return match Regex::new(regex) {
                 Ok(regex) => Ok(Self::Regex(regex)),
                 Err(why) => Err(FilterError(format!(
-                    "'{text}' is no regular expression: {why}"
+                    "invalid regular expression '{text}': {why}"
                 ))),
             };
         }
@@ -241,10 +241,10 @@ mod tests {
             let read = |file: &str| Err(FilterError(format!("reading {file}")));
             NameList::parse(text, read).unwrap_err().to_string()
         };
-        assert_eq!(error(""), "there is no name in ''");
-        assert_eq!(error(","), "there is no name in ','");
-        assert_eq!(error("a,!"), "'!' is no name");
-        assert!(error("/(/").starts_with("'/(/' is no regular expression: "));
+        assert_eq!(error(""), "no name in ''");
+        assert_eq!(error(","), "no name in ','");
+        assert_eq!(error("a,!"), "'!' is not a name");
+        assert!(error("/(/").starts_with("invalid regular expression '/(/': "));
         assert_eq!(error("file:x"), "reading x");
     }
 

@@ -57,7 +57,7 @@ impl TimeSlices {
         let slices: Result<Vec<_>, FilterError> = slices;
         let slices = slices.map_err(|why| FilterError(format!("time '{text}': {why}")))?;
         if slices.is_empty() {
-            return Err(FilterError("there is no time in it".to_owned()));
+            return Err(FilterError("no time in it".to_owned()));
         }
         Ok(Self {
             text: text.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -171,17 +171,19 @@ fn no_comma(text: &str) -> String {
                 true => (stop, start),
                 false => (start, stop),
             };
-            format!("'{text}' is no span: '{first},{last}' is from {first} to {last}")
+            format!("'{text}' is not a time range: write '{first},{last}' for {first} to {last}")
         }
-        None => format!("'{text}' has no comma: '{text},' is from then on, ',{text}' until then"),
+        None => format!(
+            "'{text}' has no comma: write '{text},' for from then on, ',{text}' for until then"
+        ),
     }
 }
 
 fn parse_bound(text: &str) -> Result<Bound, FilterError> {
     let bad = || {
         FilterError(format!(
-            "'{text}' is no time: seconds, or a number with s, ms, us or ns; with + or -, from the first or to the \
-             last sample"
+            "'{text}' is not a time: write seconds, or a number with s, ms, us or ns; + counts from the \
+             first sample, - back from the last"
         ))
     };
     if text.is_empty() {
@@ -226,7 +228,11 @@ fn parse_share(text: &str) -> Result<Slice, FilterError> {
         let number = text.strip_suffix('%');
         let share = number.and_then(|number| parse_decimal(number, NANOS));
         let share = share.filter(|&share| share <= WHOLE);
-        share.ok_or_else(|| FilterError(format!("'{text}' is no share such as 10%, up to 100%")))
+        share.ok_or_else(|| {
+            FilterError(format!(
+                "'{text}' is not a percentage like 10%, at most 100%"
+            ))
+        })
     };
     if let Some((start, stop)) = text.split_once('-') {
         let (start, stop) = (percent(start)?, percent(stop)?);
@@ -244,8 +250,7 @@ fn parse_share(text: &str) -> Result<Slice, FilterError> {
     match stop {
         Some(stop) if size > 0 => Ok(Slice::Share(stop - size, stop)),
         _ => {
-            let why =
-                format!("there is no '{text}': parts are counted from 1 until 100% is reached");
+            let why = format!("no part '{text}': parts are numbered from 1 until 100% is reached");
             Err(FilterError(why))
         }
     }
@@ -308,24 +313,24 @@ mod tests {
         for (text, why) in [
             ("1", "'1' has no comma"),
             ("1,2 3", "'3' has no comma"),
-            ("5-2", "'5-2' is no span: '2,5' is from 2 to 5"),
+            ("5-2", "'5-2' is not a time range: write '2,5' for 2 to 5"),
             (
                 "1.5s-2s",
-                "'1.5s-2s' is no span: '1.5s,2s' is from 1.5s to 2s",
+                "'1.5s-2s' is not a time range: write '1.5s,2s' for 1.5s to 2s",
             ),
             ("2,1", "ends before it starts"),
             ("+2,+1", "ends before it starts"),
             ("-1s,-2s", "ends before it starts"),
             ("+9,11", "ends before it starts"),
-            ("a,b", "'a' is no time"),
-            ("1.0000000001,", "'1.0000000001' is no time"),
-            ("0.5ns,", "'0.5ns' is no time"),
-            ("1h,", "'1h' is no time"),
-            ("10%/11", "there is no '10%/11'"),
-            ("10%/0", "there is no '10%/0'"),
-            ("0%/1", "there is no '0%/1'"),
-            ("10%,x", "'x' is no share"),
-            ("101%", "'101%' is no share"),
+            ("a,b", "'a' is not a time"),
+            ("1.0000000001,", "'1.0000000001' is not a time"),
+            ("0.5ns,", "'0.5ns' is not a time"),
+            ("1h,", "'1h' is not a time"),
+            ("10%/11", "no part '10%/11'"),
+            ("10%/0", "no part '10%/0'"),
+            ("0%/1", "no part '0%/1'"),
+            ("10%,x", "'x' is not a percentage"),
+            ("101%", "'101%' is not a percentage"),
             ("20%-10%", "'20%-10%' ends before it starts"),
             ("", "no time"),
         ] {

@@ -23,13 +23,13 @@ pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
     };
     let (effective, permitted) = (patient.facts.effective, patient.facts.permitted);
     let in_words = |names: Vec<&str>| match names.is_empty() {
-        true => "none that recording takes".to_owned(),
+        true => "none relevant to recording".to_owned(),
         false => names.join(", "),
     };
     let mut found = in_words(names(effective));
     let unused = names(permitted & !effective);
     if !unused.is_empty() {
-        found += &format!(" (permitted, not effective: {})", unused.join(", "));
+        found += &format!(" (permitted but not effective: {})", unused.join(", "));
     }
     Check::new("capabilities", State::Note, found)
 }
@@ -38,10 +38,10 @@ pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
 pub(super) fn executable(patient: &Patient<'_>) -> Option<Check> {
     let name = "rprof's file";
     match patient.rights {
-        Rights::Granted => Check::fine(name, "gives its group capabilities"),
+        Rights::Granted => Check::fine(name, "grants capabilities to its group"),
         Rights::Dropped => Check::new(name, State::Note, "its capabilities are dropped")?.but(
-            "everybody may execute it, and who may record everybody may look into everybody",
-            "let a group alone execute it (README.md, \"For a team\")",
+            "anyone may execute it, and system-wide profiling exposes every process",
+            "restrict execution to a group (README.md, \"For a team\")",
         ),
         _ => None,
     }
@@ -51,22 +51,18 @@ pub(super) fn user_namespace(patient: &Patient<'_>) -> Option<Check> {
     if !patient.facts.in_user_namespace {
         return None;
     }
-    Check::new("user namespace", State::Note, "not the machine's first")?.but(
-        "capabilities inside of it do not count for events",
-        "start rprof outside of it",
+    Check::new("user namespace", State::Note, "not the initial one")?.but(
+        "capabilities held inside it do not apply to perf events",
+        "run rprof outside it",
     )
 }
 
 pub(super) fn seccomp(patient: &Patient<'_>) -> Option<Check> {
     match patient.facts.seccomp {
         Seccomp::Filter if patient.tried.user.is_ok() => {
-            Check::fine("seccomp", "a filter, which lets perf_event_open pass")
+            Check::fine("seccomp", "a filter that allows perf_event_open")
         }
-        Seccomp::Filter => Check::new(
-            "seccomp",
-            State::Note,
-            "a filter of system calls (see above)",
-        ),
+        Seccomp::Filter => Check::new("seccomp", State::Note, "a system call filter (see above)"),
         Seccomp::Off => Check::fine("seccomp", "no filter"),
         Seccomp::Unknown => None,
     }
@@ -77,7 +73,7 @@ pub(super) fn lockdown(patient: &Patient<'_>) -> Option<Check> {
     let check = Check::new("lockdown", State::Note, mode)?;
     match mode {
         "confidentiality" => check.but(
-            "registers of interrupted code, and probes of the kernel, are refused",
+            "registers of interrupted code and kernel probes are refused",
             "boot without lockdown=confidentiality",
         ),
         _ => Some(check),

@@ -31,7 +31,8 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
             let memlock = facts.soft_limit("Max locked memory");
             let memlock = memlock.map_or("any".to_owned(), |bytes| format!("{} KiB", bytes / 1024));
             format!(
-                "perf_event_mlock_kb {kib} KiB x {} CPUs for all tools of this user, then ulimit -l {memlock}",
+                "perf_event_mlock_kb {kib} KiB x {} CPUs, shared by all tools of this user, then ulimit -l \
+                 {memlock}",
                 facts.n_cpus
             )
         }
@@ -39,25 +40,22 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
     match patient.tried.ring_bytes {
         None if patient.tried.by_ptrace => {
             Check::new(name, State::Less, format!("none left ({budget})"))?.but(
-                "no rings: threads are sampled by ptrace, coarsely",
+                "no rings: falls back to coarse sampling by ptrace",
                 more_memory(),
             )
         }
         None => Check::new(name, State::Blocked, format!("none left ({budget})"))?
             .but("no ring can be mapped", more_memory()),
         Some(bytes) if bytes < ENOUGH_BYTES => {
-            let found = format!(
-                "rings of at most {} KiB for each CPU ({budget})",
-                bytes / 1024
-            );
+            let found = format!("rings of at most {} KiB per CPU ({budget})", bytes / 1024);
             Check::new(name, State::Less, found)?.but(
-                "stacks are cut shorter, and bursts of samples may be lost",
+                "stacks are truncated earlier, and bursts of samples may be lost",
                 more_memory(),
             )
         }
         Some(bytes) if bytes < MOST_BYTES as u64 => Check::fine(
             name,
-            format!("rings of {} KiB for each CPU ({budget})", bytes / 1024),
+            format!("rings of {} KiB per CPU ({budget})", bytes / 1024),
         ),
         Some(_) => Check::fine(name, budget),
     }
@@ -85,8 +83,8 @@ pub(super) fn files(patient: &Patient<'_>) -> Option<Check> {
     let fix = format!("ulimit -n {}, as root", most.min(4096));
     match state {
         State::Fine => Some(check),
-        State::Less => check.but("processes and threads that end early may lack samples", fix),
-        _ => check.but("the events of one thread are too many", fix),
+        State::Less => check.but("short-lived processes and threads may have no samples", fix),
+        _ => check.but("not enough for the events of a single thread", fix),
     }
 }
 
@@ -104,7 +102,7 @@ pub(super) fn rate(patient: &Patient<'_>) -> Option<Check> {
             ..check
         }
         .but(
-            "the kernel has lowered it, as samples took long; the default of 4000 Hz is lowered, too",
+            "the kernel lowered it because sampling took too long; the default of 4000 Hz is lowered, too",
             "sudo sysctl kernel.perf_event_max_sample_rate=100000",
         ),
     }
@@ -116,7 +114,7 @@ pub(super) fn handler_time(patient: &Patient<'_>) -> Option<Check> {
         .number("proc/sys/kernel/perf_cpu_time_max_percent")?;
     let found = match percent {
         0 | 100 => "the kernel never lowers the rate".to_owned(),
-        _ => format!("{percent} % of a CPU, or the kernel lowers the rate"),
+        _ => format!("sampling may use {percent} % of a CPU before the kernel lowers the rate"),
     };
-    Check::fine("time of samples", found)
+    Check::fine("sampling time", found)
 }

@@ -37,7 +37,7 @@ pub(super) fn kernel_symbols(patient: &Patient<'_>) -> Option<Check> {
              kernel.kptr_restrict=0 with kernel.perf_event_paranoid=1"
         }
     };
-    Check::new(name, State::Less, found)?.but("kernel code has no names", fix)
+    Check::new(name, State::Less, found)?.but("kernel functions have no names", fix)
 }
 
 pub(super) fn debuginfod(patient: &Patient<'_>) -> Option<Check> {
@@ -45,8 +45,8 @@ pub(super) fn debuginfod(patient: &Patient<'_>) -> Option<Check> {
     match patient.debuginfod.as_deref().map(str::trim) {
         Some(urls) if !urls.is_empty() => Check::fine(name, urls),
         _ => Check::new(name, State::Note, "DEBUGINFOD_URLS is not set")?.but(
-            "debug files are only looked for on this machine",
-            "export DEBUGINFOD_URLS=URL, that of your distribution",
+            "debug files are searched for only on this machine",
+            "export DEBUGINFOD_URLS=URL (your distribution's server)",
         ),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
     let (found, fix) = refused(patient, error, Wanted::OwnUser);
     match patient.tried.by_ptrace {
         true => Check::new(name, State::Less, found)?.but(
-            "no events: threads are sampled by ptrace, coarsely, with user stacks only",
+            "no events: falls back to coarse sampling by ptrace, user stacks only",
             fix,
         ),
         false => Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix),
@@ -32,13 +32,14 @@ pub(super) fn own_kernel(patient: &Patient<'_>) -> Option<Check> {
 }
 
 pub(super) fn all_cpus(patient: &Patient<'_>) -> Option<Check> {
-    let name = "everybody (-a)";
+    let name = "system-wide (-a)";
     patient.tried.user.as_ref().ok()?;
     let Err(error) = &patient.tried.all else {
         return Check::fine(name, "can be sampled");
     };
     let (found, fix) = refused(patient, error, Wanted::AllCpus);
-    Check::new(name, State::Note, found)?.but("only commands and your own processes", fix)
+    Check::new(name, State::Note, found)?
+        .but("only commands and your own processes can be recorded", fix)
 }
 
 pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
@@ -46,8 +47,8 @@ pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
     match &patient.tried.hardware {
         Ok(()) => Check::fine(name, "counts cycles"),
         Err(OpenError::NoSuchEvent) => Check::new(name, State::Note, "none")?.but(
-            "cpu-clock is sampled instead of cycles, and not where interrupts are off",
-            "of a virtual machine: ask its host for a virtual PMU",
+            "cpu-clock is sampled instead of cycles; code that runs with interrupts off gets no samples",
+            "in a virtual machine, enable a virtual PMU on the host",
         ),
         // Said already.
         Err(_) => None,
@@ -57,10 +58,10 @@ pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
 pub(super) fn paranoid(patient: &Patient<'_>) -> Option<Check> {
     let level = patient.facts.paranoid?;
     let means = match level {
-        i32::MIN..=-1 => "everything is allowed to everybody",
-        0 => "everything but tracepoints is allowed to everybody",
-        1 => "own programs with the kernel are allowed to everybody",
-        2 => "user space of own programs is allowed to everybody",
+        i32::MIN..=-1 => "everything is allowed for all users",
+        0 => "everything except tracepoints is allowed for all users",
+        1 => "all users may sample their own programs, kernel included",
+        2 => "all users may sample their own programs, user space only",
         _ => "nothing is allowed without CAP_PERFMON",
     };
     Check::new(

@@ -73,8 +73,7 @@ fn an_ordinary_user_gets_user_space() {
     let rings = check(&less, "memory for rings");
     assert!(rings.found.contains("516 KiB x 2 CPUs"), "{rings:?}");
     assert!(rings.found.contains("ulimit -l 64 KiB"), "{rings:?}");
-    let outlook =
-        "commands and your own processes, user space only, by cpu-clock, rings of up to 256 KiB";
+    let outlook = "commands and your own processes, user space only, sampling cpu-clock, rings of up to 256 KiB";
     assert_eq!(less.outlook, outlook);
 }
 
@@ -129,7 +128,7 @@ fn probes_have_a_line_of_their_own() {
     assert_eq!(check(&fine, "probes (uprobe:)").state, State::Fine);
     let everywhere = diagnosis(&[], &all_open());
     let found = &check(&everywhere, "probes (uprobe:)").found;
-    assert_eq!(found, "can be set in every process only");
+    assert_eq!(found, "can only be set in all processes");
 }
 
 #[test]

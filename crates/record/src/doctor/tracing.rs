@@ -13,15 +13,17 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
     let place = place.display();
     match std::fs::read_dir(&events) {
         Ok(_) if may_trace(facts) => Check::fine(name, "tracefs can be read"),
-        Ok(_) => Check::new(name, State::Note, "tracefs can be read")?
-            .but("they need CAP_PERFMON", allow(Wanted::Tracepoint, facts)),
+        Ok(_) => Check::new(name, State::Note, "tracefs can be read")?.but(
+            "tracepoints need CAP_PERFMON",
+            allow(Wanted::Tracepoint, facts),
+        ),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let fix = match may_trace(facts) {
                 true => format!("as root: mount -o remount,mode=755 {place}"),
                 // To read it would not be enough.
                 false => allow(Wanted::Tracepoint, facts),
             };
-            Check::new(name, State::Note, "tracefs is not for this user")?
+            Check::new(name, State::Note, "tracefs is not readable by this user")?
                 .but("no tracepoints", fix)
         }
         Err(_) => {
@@ -29,10 +31,8 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
                 true => format!("sudo mount -t tracefs nodev {place}"),
                 false => allow(Wanted::Tracepoint, facts),
             };
-            Check::new(name, State::Note, "tracefs is not mounted")?.but(
-                "no tracepoints, unless root records: rprof mounts it then",
-                fix,
-            )
+            Check::new(name, State::Note, "tracefs is not mounted")?
+                .but("no tracepoints, except for root: rprof then mounts it", fix)
         }
     }
 }
@@ -44,12 +44,12 @@ pub(super) fn probes(patient: &Patient<'_>) -> Option<Check> {
     let tried = patient.tried.probe.as_ref()?;
     // Probes of files show nothing of the kernel: anyone who can define them can set them in their own tasks.
     if may_define(facts) {
-        return Check::fine(name, "can be set in what is recorded");
+        return Check::fine(name, "can be limited to the recorded processes");
     }
     match tried {
-        Ok(()) => Check::new(name, State::Note, "can be set in every process only")?.but(
+        Ok(()) => Check::new(name, State::Note, "can only be set in all processes")?.but(
             "programs that are not recorded are slowed down, too",
-            "tracefs cannot be written: run with sudo",
+            "tracefs is not writable: run with sudo",
         ),
         Err(error) => Check::new(name, State::Note, error.to_string())?
             .but("no probes", refusal::of(error, Wanted::FileProbe, facts)),
@@ -75,23 +75,23 @@ pub(super) fn ptrace(patient: &Patient<'_>) -> Option<Check> {
     let facts = patient.facts;
     let name = "other processes (-p)";
     if facts.has(Capability::SysPtrace) {
-        return Check::fine(name, "can be looked into");
+        return Check::fine(name, "can be inspected");
     }
     let scope = facts.number::<u32>("proc/sys/kernel/yama/ptrace_scope");
     let fix = "run with sudo, or give rprof's file CAP_SYS_PTRACE (README.md, \"For a team\")";
     match scope {
-        None | Some(0) => Check::fine(name, "your own can be looked into"),
+        None | Some(0) => Check::fine(name, "your own can be inspected"),
         Some(1) => Check::new(
             name,
             State::Note,
-            "yama: only what a process started itself",
+            "yama: a process may inspect only its descendants",
         )?
         .but(
-            "with -p, stacks beyond their dumps cannot be read; commands are recorded in full",
+            "with -p, stacks cannot be read beyond their dumps; commands are recorded in full",
             format!("{fix}; or sudo sysctl kernel.yama.ptrace_scope=0"),
         ),
         Some(level) => Check::new(name, State::Less, format!("yama: ptrace_scope is {level}"))?
-            .but("stacks beyond their dumps cannot be read", fix),
+            .but("stacks cannot be read beyond their dumps", fix),
     }
 }
 
@@ -100,8 +100,8 @@ pub(super) fn bpf(patient: &Patient<'_>) -> Option<Check> {
         .facts
         .number("proc/sys/kernel/unprivileged_bpf_disabled")?;
     let found = match level {
-        0 => "everybody may load programs",
-        _ => "only for root",
+        0 => "all users may load programs",
+        _ => "only root may load programs",
     };
-    Check::fine("BPF", format!("{found}; rprof record needs none"))
+    Check::fine("BPF", format!("{found}; rprof record uses none"))
 }

@@ -86,7 +86,9 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
     };
     let advice = match n_threads {
         0 | 1 => "",
-        _ => ", watch fewer threads (-t) or CPUs (-C), or everybody (-a), which needs fewer files",
+        _ => {
+            ", record fewer threads (-t) or CPUs (-C), or record system-wide (-a), which needs fewer files"
+        }
     };
     Error::OpenFiles {
         needed,

@@ -241,7 +241,7 @@ fn duplicate(file: &File) -> Result<File, Error> {
 /// Creates a file; an old recording of that name becomes `NAME.old`.
 fn create(path: &Path) -> io::Result<Placed> {
     let Goal::Place(place) = Goal::of(path)? else {
-        let what = "not a regular file (a recording is written in several places)";
+        let what = "not a regular file (a recording is written at several offsets)";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     };
     // Addresses of other users' programs are nobody else's business: 0600, as perf.

@@ -31,7 +31,7 @@ pub(crate) fn fallback(settings: &Settings, refused: Error) -> Result<Fallback, 
             why: why @ (OpenError::Access | OpenError::Forbidden | OpenError::NoSystemCall),
             advice,
         } if is_all_forbidden() => {
-            let refusal = format!("no event can be opened, {why}");
+            let refusal = format!("no event can be opened: {why}");
             Fallback::new(settings, refusal, advice).map_err(|(but, advice)| Error::Open {
                 event,
                 why,
@@ -58,7 +58,7 @@ impl Fallback {
             return Err((but, advice));
         }
         if let Err(why) = may_seize(&Facts::now()) {
-            let but = format!("ptrace, which could stand in, is forbidden, too ({why})");
+            let but = format!("the ptrace fallback is forbidden, too ({why})");
             return Err((but, advice));
         }
         let hz = hz(settings);
@@ -129,7 +129,7 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
         ),
         (
             settings.fields != fields || settings.sideband != sideband,
-            "flags that add to samples",
+            "flags that add sample fields",
         ),
         (
             settings.call_chains == CallChains::BranchRecords,

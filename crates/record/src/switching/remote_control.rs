@@ -96,8 +96,8 @@ impl fmt::Display for ControlNote {
             Self::NoSnapshot => write!(f, "--control: nothing to take a snapshot of"),
             Self::Unknown(word) => write!(
                 f,
-                "--control: '{word}' is none of enable [EVENT], disable [EVENT], snapshot, stop, ping, \
-                 evlist [-v]"
+                "--control: unknown command '{word}' (known: enable [EVENT], disable [EVENT], snapshot, \
+                 stop, ping, evlist [-v])"
             ),
         }
     }

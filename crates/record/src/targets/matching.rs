@@ -115,7 +115,7 @@ impl fmt::Display for Matching {
             Self::User { name, .. } => write!(f, "processes of user {name}"),
             Self::Names(patterns) => {
                 let texts: Vec<&str> = patterns.iter().map(|one| one.0.as_str()).collect();
-                write!(f, "processes with the name {}", texts.join(" or "))
+                write!(f, "processes named {}", texts.join(" or "))
             }
         }
     }

@@ -17,7 +17,7 @@ pub(crate) fn in_words(settings: &Settings) -> String {
     match &settings.watch {
         Watch::Command => "the command".to_owned(),
         Watch::All if on.is_empty() => "all CPUs".to_owned(),
-        Watch::All => format!("everybody{on}"),
+        Watch::All => format!("all processes{on}"),
         Watch::Processes(pids) => {
             let children = match settings.children {
                 true => " with child processes",

@@ -121,7 +121,7 @@ impl Change {
         let relative = match (self.counts.before.samples, self.counts.after.samples) {
             (0, 0) => String::new(),
             (0, _) => ", new".to_owned(),
-            (_, 0) => ", vanished".to_owned(),
+            (_, 0) => ", removed".to_owned(),
             _ if before > 0.0 => format!(", {:+.1} %", 100.0 * (after - before) / before),
             _ => String::new(),
         };
@@ -192,8 +192,8 @@ mod tests {
             (
                 100,
                 0,
-                "10.00 % -> 0.00 %, -10.00 points, vanished",
-                "1000 -> 0 ns, vanished",
+                "10.00 % -> 0.00 %, -10.00 points, removed",
+                "1000 -> 0 ns, removed",
             ),
             (
                 100,

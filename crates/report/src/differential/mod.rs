@@ -197,13 +197,13 @@ fn subtitle(options: &DifferentialOptions, compared: &str) -> String {
     let samples = options.flame.title.as_ref().map(|_| compared.into());
     let asked = options.flame.subtitle.as_deref().map(printable);
     let scaling = match options.scaling {
-        Scaling::Shares => "shares of each side",
-        Scaling::Recorded => "amounts of each run",
+        Scaling::Shares => "each side's shares",
+        Scaling::Recorded => "amounts per run",
         Scaling::PerSecond(_) => "amounts per second",
     };
     let width = match options.width_by {
-        WidthBy::After => "widths are after, of vanished paths before",
-        WidthBy::Before => "widths are before, of new paths after",
+        WidthBy::After => "widths are after (removed paths: before)",
+        WidthBy::Before => "widths are before (new paths: after)",
         WidthBy::Change => "widths are changes",
     };
     let colors = "orange: more, blue: less, grey: no significant change";

@@ -70,7 +70,7 @@ fn vanished_and_new_paths_are_there_with_both_numbers() {
     };
     let (new, old, same) = (
         "new (0.00 % -> 25.00 %, +25.00 points, new)",
-        "old (25.00 % -> 0.00 %, -25.00 points, vanished)",
+        "old (25.00 % -> 0.00 %, -25.00 points, removed)",
         "same (75.00 % -> 75.00 %, +0.00 points, +0.0 %)",
     );
     let named = |widths: [f64; 4]| -> Vec<(String, f64)> {

@@ -144,8 +144,8 @@ impl LeftOut {
     /// How many rows.
     pub(crate) fn counted(self, options: &TableOptions) -> Counted<'static> {
         let (one, several) = match options.has_levels() {
-            true => ("innermost row more", "innermost rows more"),
-            false => ("row more", "rows more"),
+            true => ("more innermost row", "more innermost rows"),
+            false => ("more row", "more rows"),
         };
         Counted::new(self.rows as u64, one, several)
     }

@@ -97,8 +97,8 @@ impl TreeLines {
         let is_much = recursive >= Self::FEW && recursive.saturating_mul(10) >= all;
         is_much.then(|| {
             format!(
-                "{recursive} of the {all} lines of trees are recursion: --fold recursion shows functions that call \
-                 themselves once"
+                "{recursive} of {all} tree lines are recursion: --fold recursion shows each recursive \
+                 function once"
             )
         })
     }

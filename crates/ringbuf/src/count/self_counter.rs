@@ -95,7 +95,7 @@ impl SelfCounter {
                 reading: readings.first().copied().unwrap_or_default(),
                 is_from_page: false,
             }),
-            Values::Failed => Err(io::Error::other("the counter got no place on the PMU")),
+            Values::Failed => Err(io::Error::other("the counter was not scheduled on the PMU")),
         }
     }
 

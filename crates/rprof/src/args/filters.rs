@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said() {
         for (options, why) in [
-            (["-S", "/(/"], "'/(/' is no regular expression"),
+            (["-S", "/(/"], "invalid regular expression '/(/'"),
             (["-c", "file:/nowhere"], "reading /nowhere: No such file"),
             (["--time", "1"], "'1' has no comma"),
             (["--pid", "x"], "a process id"),

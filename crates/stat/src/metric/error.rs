@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum MetricError {
     /// It has no name.
-    #[error("'{text}' is no metric: NAME=EXPRESSION, or a file of such lines")]
+    #[error("'{text}' is not a metric: write NAME=EXPRESSION, or name a file with such lines")]
     NoName {
         /// What it is.
         text: String,

@@ -43,7 +43,10 @@ pub(super) fn token(
     }
     Err(At {
         at,
-        what: format!("'{}' is not known in expressions", first.escape_default()),
+        what: format!(
+            "'{}' is not allowed in an expression",
+            first.escape_default()
+        ),
     })
 }
 
@@ -71,7 +74,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), At> {
         Some(value) => Ok((Token::Number(value), len)),
         None => Err(At {
             at,
-            what: format!("'{word}' is no number"),
+            what: format!("'{word}' is not a number"),
         }),
     }
 }

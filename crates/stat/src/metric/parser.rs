@@ -73,7 +73,7 @@ impl<'p> Parser<'p> {
         match self.n_tokens > MOST_TOKENS {
             true => Err(At {
                 at: self.at,
-                what: format!("more than {MOST_TOKENS} words and signs"),
+                what: format!("more than {MOST_TOKENS} tokens"),
             }),
             false => Ok(()),
         }
@@ -102,7 +102,7 @@ impl<'p> Parser<'p> {
         match self.n_deep > MOST_DEEP {
             true => Err(At {
                 at: self.at,
-                what: format!("more than {MOST_DEEP} levels of parentheses and signs"),
+                what: format!("more than {MOST_DEEP} levels of nesting"),
             }),
             false => Ok(()),
         }
@@ -205,7 +205,7 @@ impl<'p> Parser<'p> {
         match name.starts_with('#') || !(self.names.is_event)(name) {
             true => Err(At {
                 at,
-                what: format!("'{name}' is no event, metric or function"),
+                what: format!("'{name}' is not an event, a metric or a function"),
             }),
             false => Ok(Expression::Event(self.event(name))),
         }

@@ -106,12 +106,15 @@ fn errors_say_the_column_and_what_was_expected() {
         ),
         (
             "m=cycels / 2",
-            "column 3: 'cycels' is no event, metric or function",
+            "column 3: 'cycels' is not an event, a metric or a function",
         ),
-        ("m=1 $ 2", "column 5: '$' is not known in expressions"),
-        ("m=12ab", "column 3: '12ab' is no number"),
-        ("m=ä", "column 3: '\\u{e4}' is not known in expressions"),
-        ("m=#smt", "column 3: '#smt' is no event, metric or function"),
+        ("m=1 $ 2", "column 5: '$' is not allowed in an expression"),
+        ("m=12ab", "column 3: '12ab' is not a number"),
+        ("m=ä", "column 3: '\\u{e4}' is not allowed in an expression"),
+        (
+            "m=#smt",
+            "column 3: '#smt' is not an event, a metric or a function",
+        ),
     ] {
         let error = parse(text).unwrap_err().to_string();
         assert_eq!(error, format!("metric 'm', {expected}"), "{text}");
@@ -139,14 +142,14 @@ fn nothing_is_too_deep() {
 fn nothing_is_too_long_also_by_what_it_names() {
     let text = format!("m={}", vec!["1"; 100_000].join("+"));
     let error = parse(&text).unwrap_err().to_string();
-    assert!(error.ends_with("more than 4096 words and signs"), "{error}");
+    assert!(error.ends_with("more than 4096 tokens"), "{error}");
     // Each is twice the one before.
     let mut file = "m0=cycles\n".to_owned();
     for nth in 1..64 {
         file.push_str(&format!("m{nth}=m{0}+m{0}\n", nth - 1));
     }
     let error = DefinedMetric::parse_file(&file, names(&[])).unwrap_err();
-    assert!(error.to_string().contains("words and signs"), "{error}");
+    assert!(error.to_string().contains("tokens"), "{error}");
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn metrics_of_a_file_may_name_those_before() {
     let broken = DefinedMetric::parse_file("a=1\nb=ipc\n", names(&[])).unwrap_err();
     assert_eq!(
         broken.to_string(),
-        "line 2: metric 'b', column 3: 'ipc' is no event, metric or function"
+        "line 2: metric 'b', column 3: 'ipc' is not an event, a metric or a function"
     );
 }
 

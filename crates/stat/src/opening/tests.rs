@@ -182,7 +182,7 @@ fn a_group_without_its_leader_is_an_error() {
     let said = error.to_string();
     assert!(
         said.starts_with(
-            "this machine does not count cycles, which leads the group with instructions, branches"
+            "this machine cannot count cycles, the leader of the group with instructions, branches"
         ),
         "{said}"
     );

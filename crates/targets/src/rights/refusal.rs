@@ -25,8 +25,8 @@ pub fn rings() -> String {
 /// What gives each CPU this much memory for rings, the smallest step first.
 pub fn more_memory(kib: u64) -> String {
     format!(
-        "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
-         sudo sysctl kernel.perf_event_mlock_kb={kib}"
+        "raise ulimit -l, give rprof's file CAP_IPC_LOCK (README.md, \"For a team\"), or sudo sysctl \
+         kernel.perf_event_mlock_kb={kib}"
     )
 }
 
@@ -67,9 +67,9 @@ impl Wanted {
 
     const fn needs(self) -> &'static str {
         match self {
-            Self::OwnUser => "own programs need",
-            Self::OwnKernel => "samples of the kernel need",
-            Self::AllCpus => "all CPUs need",
+            Self::OwnUser => "profiling your own programs needs",
+            Self::OwnKernel => "profiling the kernel needs",
+            Self::AllCpus => "system-wide profiling needs",
             Self::Tracepoint => "tracepoints need",
             Self::FileProbe => "probes in files need",
             Self::Privileged => "this needs",
@@ -92,13 +92,13 @@ pub fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
         OpenError::Forbidden => forbidden(facts),
         OpenError::NoSystemCall => match facts.seccomp {
             Seccomp::Filter => filtered(facts),
-            _ => "this kernel is built without it (CONFIG_PERF_EVENTS)".to_owned(),
+            _ => "this kernel was built without CONFIG_PERF_EVENTS".to_owned(),
         },
         OpenError::NoSuchEvent => {
-            "this machine (or virtual machine) does not count it: try -e cpu-clock".to_owned()
+            "this machine (or virtual machine) cannot count it: try -e cpu-clock".to_owned()
         }
         OpenError::TooManyFiles => {
-            "threads x CPUs x events need one open file each: raise ulimit -n".to_owned()
+            "each event of each thread on each CPU needs an open file: raise ulimit -n".to_owned()
         }
         OpenError::NoSuchTask => "it has ended".to_owned(),
         OpenError::Busy => "stop the other user of the counter (perf, a debugger)".to_owned(),
@@ -129,8 +129,8 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
     if !is_paranoid || facts.has(Capability::Perfmon) {
         return match facts.seccomp {
             Seccomp::Filter => filtered(facts),
-            _ => "kernel.perf_event_paranoid would allow it, a security module does not (see the \
-                  kernel's log for SELinux or AppArmor)"
+            _ => "kernel.perf_event_paranoid would allow it, but a security module does not (see the kernel \
+                log for SELinux or AppArmor)"
                 .to_owned(),
         };
     }
@@ -160,11 +160,9 @@ pub fn allow(wanted: Wanted, facts: &Facts) -> String {
     };
     let confining = facts.container.filter(|_| !facts.can_have(capability));
     steps.push(match (facts.in_user_namespace, confining) {
-        (true, _) => {
-            "rights of a user namespace do not count, so start it from outside of the namespace"
-        }
+        (true, _) => "privileges inside a user namespace do not count: run rprof outside it",
         (false, Some(_)) if wanted == Wanted::FileProbe => {
-            "run it outside of the container, as root"
+            "run rprof outside the container, as root"
         }
         (false, Some(container)) => container.grant(),
         (false, None) if matches!(wanted, Wanted::Tracepoint | Wanted::FileProbe) => {
@@ -192,17 +190,15 @@ fn forbidden(facts: &Facts) -> String {
             "the kernel is locked down (confidentiality): boot without lockdown=confidentiality"
                 .to_owned()
         }
-        _ => {
-            "a security module forbids it (see the kernel's log for SELinux or AppArmor)".to_owned()
-        }
+        _ => "a security module forbids it (see the kernel log for SELinux or AppArmor)".to_owned(),
     }
 }
 
 /// That a seccomp filter forbids it, and what lets it pass.
 fn filtered(facts: &Facts) -> String {
     let pass = facts.container.map_or(
-        "run it outside of what filters its system calls (of systemd's services: \
-         SystemCallFilter=perf_event_open; of containers: --cap-add PERFMON)",
+        "allow the system call (systemd services: SystemCallFilter=perf_event_open; containers: --cap-add \
+         PERFMON), or run rprof where no filter applies",
         Container::pass_filter,
     );
     format!("a seccomp filter forbids perf_event_open: {pass}")

@@ -49,7 +49,9 @@ fn way_to(file: &File) -> io::Result<(Vec<Owned>, Owned)> {
     }
     let (meta, found) = (file.metadata()?, at.metadata()?);
     if (meta.dev(), meta.ino()) != (found.dev(), found.ino()) {
-        return Err(io::Error::other("another file has its name by now"));
+        return Err(io::Error::other(
+            "it was replaced by another file meanwhile",
+        ));
     }
     Ok((folders, owned(&meta)))
 }

@@ -189,7 +189,7 @@ fn only_files_of_ours_with_one_name_are_appended_to() {
     std::fs::hard_link(&path, dir.path().join("other")).unwrap();
     assert_eq!(check(own()), Ok(()));
     set_permissions(dir.path(), Permissions::from_mode(0o1777)).unwrap();
-    assert!(check(own()).unwrap_err().contains("another name"));
+    assert!(check(own()).unwrap_err().contains("another hard link"));
     std::fs::remove_file(dir.path().join("other")).unwrap();
     assert_eq!(check(own()), Ok(()));
     if own().uid != 0 {
