@@ -19,7 +19,7 @@ pub(crate) fn of(
     notes.extend(commands(recordings));
     notes.extend(
         renamed_program.map(|(before, after)| {
-            format!("comparing {before} with {after}: the recorded program")
+            format!("comparing {before} with {after}, the recorded programs")
         }),
     );
     notes.extend(events(recordings));

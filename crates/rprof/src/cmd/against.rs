@@ -135,7 +135,7 @@ impl Before {
         say::loss(before);
         if let Some((before, after)) = tree.renamed_program() {
             say::line(format_args!(
-                "comparing {before} with {after}: the recorded programs"
+                "comparing {before} with {after}, the recorded programs"
             ));
         }
         Ok(tree)
