@@ -225,7 +225,10 @@ fn a_gate_has_an_exit_code_for_each_end() {
     for (condition, says) in [
         ("sym:steady>+20%", "within the limit"),
         ("dso:touch<+10%", "within the limit"),
-        (&format!("sym:leaf>+{between:.6}%"), "more runs would decide"),
+        (
+            &format!("sym:leaf>+{between:.6}%"),
+            "more runs would decide",
+        ),
         // The program has it, and no run had a sample of it.
         ("sym:seldom>+5%", "not checked"),
     ] {

@@ -102,7 +102,11 @@ fn what_cannot_be_counted_is_one_line() {
         ),
         (&["-I", "0", "true"], 2, "at least 1"),
         (&["--timeout", "0", "true"], 2, "at least 1"),
-        (&["-p", "999999999"], 1, "no such process or thread: 999999999"),
+        (
+            &["-p", "999999999"],
+            1,
+            "no such process or thread: 999999999",
+        ),
         (&["-A", "true"], 2, "needs -a or -C"),
         (&["--per-thread", "true"], 2, "use -p, -t or -a"),
         (&["-x", "", "true"], 2, "needs a separator"),
