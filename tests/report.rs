@@ -49,7 +49,7 @@ fn a_recording_is_a_plain_word_or_that_of_i() {
         assert!(!plain.is_empty() && plain == named, "{reader}");
     }
     let both = run(rprof(["report", "other.data", "-i"]).arg(&file)).fails(2);
-    assert!(both.contains("'other.data', or '"), "{both}");
+    assert!(both.contains("either 'other.data' or -i '"), "{both}");
 }
 
 #[test]

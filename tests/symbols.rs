@@ -298,7 +298,7 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
     common::write(&program, b"no program");
     said("not an ELF file", "");
     std::fs::remove_file(&program).unwrap();
-    said("file not found", "--symfs DIR");
+    said("file not found", "use --symfs DIR");
     run(tool("mkfifo").arg(&program)).ok();
     said("not a regular file", "");
     std::fs::remove_file(&program).unwrap();

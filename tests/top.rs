@@ -227,7 +227,8 @@ fn programs_of_tests_have_default_signals_whatever_runs_the_tests() {
     }
     let mut again = Command::new("env");
     again.arg(option).arg(std::env::current_exe().unwrap());
-    again.args(["--exact", test]).env(INSIDE, "1");
+    let own_name = format!("top::{test}");
+    again.args(["--exact", &own_name]).env(INSIDE, "1");
     assert!(run(&mut again).ok().stdout.contains("1 passed"));
 }
 

@@ -142,7 +142,7 @@ fn a_recording_without_branches_says_how_to_have_them() {
         run(rprof.arg("-i").arg(dir.join("perf.data")))
     };
     let said = report(&["-b"]).fails(1);
-    assert!(said.contains("record with rprof record -b"), "{said}");
+    assert!(said.contains("rprof record -b"), "{said}");
     let said = report(&["-s", "symbol_from"]).fails(1);
-    assert!(said.contains("record with rprof record -b"), "{said}");
+    assert!(said.contains("rprof record -b"), "{said}");
 }

@@ -128,7 +128,7 @@ fn a_recording_without_accesses_says_how_to_have_them() {
     let file = fixtures().join("spin/perf.data");
     let report = |args: &[&str]| run(rprof([&["report"], args].concat()).arg("-i").arg(&file));
     let said = report(&["--mem-mode"]).fails(1);
-    assert!(said.contains("record with rprof record -d"), "{said}");
+    assert!(said.contains("rprof record -d"), "{said}");
     let said = report(&["-s", "symbol_daddr"]).fails(1);
-    assert!(said.contains("record with rprof record -d"), "{said}");
+    assert!(said.contains("rprof record -d"), "{said}");
 }

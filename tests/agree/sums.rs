@@ -10,7 +10,7 @@ fn shares(line: &str) -> Vec<f64> {
     shares.collect()
 }
 
-/// What is wrong with the sum of a report's tables: the rows' shares and `# 13 rows more, 4.62%`.
+/// What is wrong with the sum of a report's tables: the rows' shares and `# 13 more rows, 4.62%`.
 pub(super) fn wrong_sums(report: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for table in report.split("# Samples: ").skip(1) {
@@ -19,7 +19,9 @@ pub(super) fn wrong_sums(report: &str) -> Vec<String> {
             .filter_map(|line| shares(line).first().copied())
             .collect();
         let more = table.lines().find_map(|line| {
-            let (_, share) = line.split_once(" more, ")?;
+            let (_, share) = line
+                .split_once(" more rows, ")
+                .or_else(|| line.split_once(" more row, "))?;
             share.strip_suffix('%')?.parse::<f64>().ok()
         });
         all.extend(more);

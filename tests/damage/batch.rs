@@ -37,7 +37,7 @@ pub(crate) fn run(test: &'static str, edits: Edits) {
     let child = tool("sh")
         .args(["-c", &limit, "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("damage::{test}"), "--nocapture"])
         .env(INNER, "1")
         .env("RUST_BACKTRACE", "0")
         // Arenas take address space, not memory.

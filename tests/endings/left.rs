@@ -47,7 +47,7 @@ fn assert_nothing_is_left(test: &str, how: &str) {
         return;
     };
     let mut bad = tool(std::env::current_exe().unwrap());
-    bad.args(["--exact", "left::bad_test", "--nocapture"]);
+    bad.args(["--exact", "endings::left::bad_test", "--nocapture"]);
     // It is to clean up by itself.
     bad.env(HOW, how)
         .env_remove(MARK)

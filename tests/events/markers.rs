@@ -11,7 +11,7 @@ use std::process::Command;
 fn error(args: &[&str]) -> String {
     let mut command = rprof(["record", "-e", "sdt_demo:plain", "-o", "/dev/null"]);
     let error = run(command.args(args)).fails(1);
-    let start = "rprof: error: no place for 'sdt_demo:plain': ";
+    let start = "rprof: error: cannot place the probe 'sdt_demo:plain': ";
     error
         .strip_prefix(start)
         .unwrap_or_else(|| panic!("{error}"))

@@ -212,6 +212,6 @@ fn children_that_run_already_are_counted_or_said() {
     );
     assert_eq!(n_threads(&alone), 1, "{alone}");
     let all = of(&["--children"]);
-    assert!(!all.contains("not counted"), "{all}");
+    assert!(!all.contains("already running"), "{all}");
     assert_eq!(n_threads(&all), 2, "{all}");
 }
