@@ -42,9 +42,10 @@ impl Crossed {
     }
 
     fn names(&self) -> &'static [&'static str] {
-        match self.is_mangled {
-            true => &["--no-demangle"],
-            false => &[],
+        if self.is_mangled {
+            &["--no-demangle"]
+        } else {
+            &[]
         }
     }
 
@@ -176,9 +177,10 @@ impl Crossed {
         ] {
             wrong.extend(wrong_sums(&report(&[&flat, more].concat())));
         }
-        let orders: &[&str] = match self.has_chains() {
-            true => &["caller", "callee"],
-            false => &[],
+        let orders: &[&str] = if self.has_chains() {
+            &["caller", "callee"]
+        } else {
+            &[]
         };
         for order in orders {
             wrong.extend(wrong_children(&report(&["--children", "-g", "none"])));

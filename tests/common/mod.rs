@@ -219,10 +219,11 @@ pub fn scratch() -> tempfile::TempDir {
     static BASE: OnceLock<PathBuf> = OnceLock::new();
     let base = BASE.get_or_init(|| {
         let base = std::env::temp_dir();
-        match can_execute(&base) {
-            true => base,
+        if can_execute(&base) {
+            base
+        } else {
             // Mounted noexec: programs can run where this one was built.
-            false => PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+            PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
         }
     });
     let dir = tempfile::tempdir_in(base).unwrap();

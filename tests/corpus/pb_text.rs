@@ -103,9 +103,10 @@ impl Parser<'_> {
             let name = self.word();
             let item = if self.eats(b':') {
                 self.skip_space();
-                match self.eats(b'"') {
-                    true => Item::Bytes(self.bytes()),
-                    false => Item::Word(self.word()),
+                if self.eats(b'"') {
+                    Item::Bytes(self.bytes())
+                } else {
+                    Item::Word(self.word())
                 }
             } else {
                 assert!(self.eats(b'{'), "neither a value nor a message: {name}");

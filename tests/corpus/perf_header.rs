@@ -133,9 +133,10 @@ fn machine(features: &Value, lines: &mut Vec<String>) {
 fn events(features: &Value, lines: &mut Vec<String>) {
     for event in list(features, "event_desc") {
         let ids: Vec<String> = list(event, "ids").iter().map(Value::to_string).collect();
-        let ids = match ids.is_empty() {
-            true => String::new(),
-            false => format!("id = {{ {} }}, ", ids.join(", ")),
+        let ids = if ids.is_empty() {
+            String::new()
+        } else {
+            format!("id = {{ {} }}, ", ids.join(", "))
         };
         lines.push(format!("# event : name = {}, , {ids}", t(event, "name")));
     }

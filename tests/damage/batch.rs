@@ -118,10 +118,11 @@ fn check(recording: &Original, edit: &Edit, number: usize, nowhere: &Path) -> Op
             return (what.is_empty() || what.contains('\n')).then(|| format!("says {what:?}"));
         }
     };
-    let ways = match edit.must_be_said() {
-        true => Ways::All,
+    let ways = if edit.must_be_said() {
+        Ways::All
+    } else {
         // Edits come in threes and fours of the same place.
-        false => Ways::Some(number + number / 3),
+        Ways::Some(number + number / 3)
     };
     let root = recording.root.as_deref().unwrap_or(nowhere);
     let silent = read(&reader, root, ways);

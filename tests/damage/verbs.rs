@@ -146,9 +146,10 @@ fn table(keys: &[SortKey], reader: &Reader) -> TableOptions {
         min_percent: 0.0,
         ..Graph::DEFAULT
     };
-    let weighing = match has_chains {
-        true => Weighing::WithChildren,
-        false => Weighing::Own,
+    let weighing = if has_chains {
+        Weighing::WithChildren
+    } else {
+        Weighing::Own
     };
     let wanted = WantedColumns {
         sums: Sum::ALL.to_vec(),

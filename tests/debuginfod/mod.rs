@@ -126,9 +126,12 @@ fn a_server_that_hangs_is_not_waited_for() {
     // Another server answers meanwhile.
     let file = program.debug_file();
     let path = program.path("debuginfo");
-    let other = Server::new(move |asked| match asked == path {
-        true => Reply::Is(200, file.clone()),
-        false => Reply::Is(404, Vec::new()),
+    let other = Server::new(move |asked| {
+        if asked == path {
+            Reply::Is(200, file.clone())
+        } else {
+            Reply::Is(404, Vec::new())
+        }
     });
     let urls = format!("{} {}", hanging.url, other.url);
     let ran = program.report(&urls, &[PATIENT[0], "5"]);

@@ -149,9 +149,12 @@ fn dumped(attr: &PerfEventAttr) -> Dumped {
     let set = FIELDS
         .iter()
         .map(|(name, value, is_hex)| (name, value(attr), is_hex));
-    let text = |number: u64, is_hex: bool| match is_hex {
-        true => format!("{number:#x}"),
-        false => number.to_string(),
+    let text = |number: u64, is_hex: bool| {
+        if is_hex {
+            format!("{number:#x}")
+        } else {
+            number.to_string()
+        }
     };
     let set = set.filter(|(_, number, _)| *number != 0);
     set.map(|(name, number, is_hex)| ((*name).to_owned(), text(number, *is_hex)))

@@ -114,9 +114,10 @@ fn report_flame_and_export_show_the_same_samples_of_every_two_filters() {
     for (nth, one) in FILTERS.iter().enumerate() {
         for other in FILTERS.iter().skip(nth) {
             // Of one flag, only one.
-            let both = match one[0] == other[0] {
-                true => other.to_vec(),
-                false => [*one, *other].concat(),
+            let both = if one[0] == other[0] {
+                other.to_vec()
+            } else {
+                [*one, *other].concat()
             };
             for recording in &recordings {
                 check(recording, dir.path(), &both);

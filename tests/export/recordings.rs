@@ -21,9 +21,10 @@ impl Recording {
     pub(crate) fn export_json(&self, dir: &Path, name: &str, args: &[&str]) -> serde_json::Value {
         let path = self.export(dir, name, args);
         let file = File::open(path).unwrap();
-        match name.ends_with(".gz") {
-            true => serde_json::from_reader(GzDecoder::new(file)).unwrap(),
-            false => serde_json::from_reader(std::io::BufReader::new(file)).unwrap(),
+        if name.ends_with(".gz") {
+            serde_json::from_reader(GzDecoder::new(file)).unwrap()
+        } else {
+            serde_json::from_reader(std::io::BufReader::new(file)).unwrap()
         }
     }
 

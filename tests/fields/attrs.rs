@@ -180,9 +180,10 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
         "-c 1 --call-graph fp --kernel-callchains",
         "-c 1 --call-graph fp --user-callchains",
     ] {
-        let of_ours: &[&str] = match flags.contains("--call-graph") {
-            true => &[],
-            false => &["--call-graph", "none"],
+        let of_ours: &[&str] = if flags.contains("--call-graph") {
+            &[]
+        } else {
+            &["--call-graph", "none"]
         };
         assert_both_same(dir.path(), flags, "page-faults", of_ours);
     }

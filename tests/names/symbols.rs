@@ -66,9 +66,10 @@ fn stubs_of_all_kinds_have_the_names_that_objdump_gives_them() {
         let ours = frames(&program, &asked, 1);
         for (frames, label) in ours.iter().zip(expected) {
             // objdump has the chooser's address for what the program chooses.
-            let label = match label.starts_with("*ABS*") {
-                true => "chosen",
-                false => label,
+            let label = if label.starts_with("*ABS*") {
+                "chosen"
+            } else {
+                label
             };
             assert_eq!(frames[0].0, format!("{label}@plt"), "{name}");
         }

@@ -48,9 +48,12 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
     let total = event["weight"].as_f64().unwrap();
     let weight = |row: &Value, key: &str| (row[key].as_f64().unwrap() * total / 100.0).round();
     // Where nothing has callers, that is all that a function has.
-    let children = |row: &Value| match row["overhead_children"].is_null() {
-        true => weight(row, "overhead"),
-        false => weight(row, "overhead_children"),
+    let children = |row: &Value| {
+        if row["overhead_children"].is_null() {
+            weight(row, "overhead")
+        } else {
+            weight(row, "overhead_children")
+        }
     };
     let rows = event["rows"].as_array().unwrap().iter().map(|row| {
         let symbol = row["sym"].as_str().unwrap();

@@ -49,18 +49,17 @@ fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
             let words = ["not enough lockable memory", "perf_event_mlock_kb=65672"];
             cells.records(Who::Nobody, &around, &["-m", "64M"], &words);
         }
-        match is_enough {
-            true => assert!(
+        if is_enough {
+            assert!(
                 ran.stderr.contains("not enough lockable memory"),
                 "{kib}: {ran:?}"
-            ),
+            )
+        } else {
             // No rings at all: something else stands in, where it can.
-            false => {
-                let words = ["no locked memory left", "sampling by ptrace"];
-                cells.records(Who::Nobody, &around, &[], &words);
-                let words = ["no locked memory left", "mlock_kb"];
-                cells.refuses(Who::Nobody, &around, &["-e", "page-faults"], &words);
-            }
+            let words = ["no locked memory left", "sampling by ptrace"];
+            cells.records(Who::Nobody, &around, &[], &words);
+            let words = ["no locked memory left", "mlock_kb"];
+            cells.refuses(Who::Nobody, &around, &["-e", "page-faults"], &words);
         }
     }
 }

@@ -92,9 +92,10 @@ fn memory_that_nobody_has_written_to_gives_no_wrong_callers() {
     // pages around can be read at that moment.
     let recording = program.record(&["-F", "4000"], &[]);
     for sample in recording.samples_in("spin") {
-        match sample.is_whole() {
-            true => sample.assert_is(&recording, &WIDE),
-            false => assert!(WIDE[..2].starts_with(&sample.innermost()), "{sample:#?}"),
+        if sample.is_whole() {
+            sample.assert_is(&recording, &WIDE)
+        } else {
+            assert!(WIDE[..2].starts_with(&sample.innermost()), "{sample:#?}")
         }
     }
 }
@@ -104,12 +105,11 @@ fn memory_that_nobody_has_written_to_gives_no_wrong_callers() {
 fn assert_are_completed(recording: &Recording) {
     let mut n_whole = 0;
     for sample in recording.samples_in("spin") {
-        match sample.is_whole() {
-            true => {
-                n_whole += 1;
-                sample.assert_is(recording, &WIDE);
-            }
-            false => assert!(sample.is_shortened(), "{sample:#?}"),
+        if sample.is_whole() {
+            n_whole += 1;
+            sample.assert_is(recording, &WIDE);
+        } else {
+            assert!(sample.is_shortened(), "{sample:#?}")
         }
     }
     let completed = recording.ends().completed;

@@ -55,10 +55,7 @@ pub fn emulated(test: &str, machine: Machine, source: &str, flags: &[&str]) -> O
     let has_all = is_wide(test)
         && has(test, "gdb-multiarch", "gdb-multiarch")
         && has(test, &format!("qemu-{name}"), "qemu-user");
-    match has_all {
-        true => make(test, recipe),
-        false => None,
-    }
+    if has_all { make(test, recipe) } else { None }
 }
 
 /// Any program; `None` if a tool is missing.

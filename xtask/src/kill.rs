@@ -134,9 +134,10 @@ impl Counts {
             by_perf <= samples,
             "perf reads {by_perf} samples, rprof {samples}"
         );
-        match by_perf == samples {
-            true => self.same_by_perf += 1,
-            false => self.fewer_by_perf += 1,
+        if by_perf == samples {
+            self.same_by_perf += 1
+        } else {
+            self.fewer_by_perf += 1
         }
         Ok(())
     }

@@ -102,8 +102,9 @@ pub(crate) fn kind_of(attr: &PerfEventAttr) -> EventKind {
 
 /// When samples of an event are taken.
 pub(crate) fn sampling_of(attr: &PerfEventAttr) -> Sampling {
-    match attr.flags.has(AttrFlags::FREQ) {
-        true => Sampling::PerSecond(attr.sample_period),
-        false => Sampling::Every(attr.sample_period.max(1)),
+    if attr.flags.has(AttrFlags::FREQ) {
+        Sampling::PerSecond(attr.sample_period)
+    } else {
+        Sampling::Every(attr.sample_period.max(1))
     }
 }

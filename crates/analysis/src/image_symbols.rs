@@ -159,9 +159,10 @@ impl Finding<'_> {
         for location in locations {
             let weight = weights.get(location).copied().unwrap_or(0);
             found.weight = found.weight.saturating_add(weight);
-            match self.symbols.is_named(self.symbols.number(*location)) {
-                true => found.named += 1,
-                false => found.unnamed_weight = found.unnamed_weight.saturating_add(weight),
+            if self.symbols.is_named(self.symbols.number(*location)) {
+                found.named += 1
+            } else {
+                found.unnamed_weight = found.unnamed_weight.saturating_add(weight)
             }
         }
         if !locations.is_empty() {
@@ -239,9 +240,10 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
     let shown = |elf: &Elf| elf.path().display().to_string();
     found.files.extend(all.iter().map(|elf| shown(elf)));
     let has = |name: &str| all.iter().any(|elf| elf.has_section(name));
-    let tables = match has(".symtab") {
-        true => &[("symtab", ".symtab")][..],
-        false => &[("dynsym", ".dynsym")],
+    let tables = if has(".symtab") {
+        &[("symtab", ".symtab")][..]
+    } else {
+        &[("dynsym", ".dynsym")]
     };
     let sections = [
         ("inlines", ".debug_info"),

@@ -76,9 +76,10 @@ impl Place {
             }
         }
         Some(Self {
-            path: match inside.as_os_str().is_empty() {
-                true => folder.into(),
-                false => Path::new(folder).join(inside),
+            path: if inside.as_os_str().is_empty() {
+                folder.into()
+            } else {
+                Path::new(folder).join(inside)
             },
             named_by: NamedBy::User,
         })
@@ -250,9 +251,10 @@ impl SourceSettings {
         let is_absolute = path.starts_with('/');
         let mut places = Vec::new();
         let replaced = self.replaced.iter().find_map(|(from, to)| {
-            let rest = match from.is_empty() {
-                true => path.strip_prefix('/').is_none().then_some(path),
-                false => path.strip_prefix(from.as_str()),
+            let rest = if from.is_empty() {
+                path.strip_prefix('/').is_none().then_some(path)
+            } else {
+                path.strip_prefix(from.as_str())
             }?;
             let is_whole = from.is_empty() || from.ends_with('/') || rest.is_empty();
             (is_whole || rest.starts_with('/')).then_some((to, rest))

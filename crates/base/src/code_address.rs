@@ -15,9 +15,10 @@ impl CodeAddress {
     /// An address that is one a call returns to, or is not.
     #[inline]
     pub const fn new(avma: Avma, is_return: bool) -> Self {
-        match is_return {
-            true => Self::Return(avma),
-            false => Self::Pc(avma),
+        if is_return {
+            Self::Return(avma)
+        } else {
+            Self::Pc(avma)
         }
     }
 

@@ -84,9 +84,10 @@ fn texts(cells: &[u32], naming: &Naming) -> Vec<String> {
 /// What is said of counts; with few samples nothing is sure, nor where a side has none at all.
 fn judged(counts: &Counts, judge: &Judge<'_>) -> Judged {
     let is_tested = counts.samples() >= FEWEST_SAMPLES && judge.has_both_sides();
-    match is_tested {
-        true => Judged::tested(judge.estimate(counts)),
-        false => Judged::untested(judge.estimate(counts)),
+    if is_tested {
+        Judged::tested(judge.estimate(counts))
+    } else {
+        Judged::untested(judge.estimate(counts))
     }
 }
 

@@ -277,9 +277,10 @@ fn events_by_recording(recordings: &Recordings) -> String {
     for (_, one) in recordings.all() {
         let mut names: Vec<&str> = one.run.events.iter().map(|event| &*event.name).collect();
         names.sort_unstable();
-        let events = match names.is_empty() {
-            true => "no event".to_owned(),
-            false => names.join(", "),
+        let events = if names.is_empty() {
+            "no event".to_owned()
+        } else {
+            names.join(", ")
         };
         match groups.iter_mut().find(|(known, _)| *known == events) {
             Some((_, files)) => files.push(&one.name),

@@ -87,18 +87,20 @@ impl<'a> Judge<'a> {
             .filter(Contrast::is_log)
             .collect();
         let values = contrasts.iter().map(|row| row.value);
-        let shift = match contrasts.len() >= FEWEST_ROWS {
-            true => median(values.collect()),
+        let shift = if contrasts.len() >= FEWEST_ROWS {
+            median(values.collect())
+        } else {
             // Few rows may all be the change that is looked for; all together have to do.
-            false => self.contrast(&self.total).value,
+            self.contrast(&self.total).value
         };
         let squares = contrasts
             .iter()
             .filter(|row| row.error > 0.0)
             .map(|row| ((row.value - shift) / row.error).powi(2));
-        let inflation = match contrasts.len() >= FEWEST_ROWS {
-            true => (median(squares.collect()) / MEDIAN_OF_SQUARES).sqrt(),
-            false => 1.0,
+        let inflation = if contrasts.len() >= FEWEST_ROWS {
+            (median(squares.collect()) / MEDIAN_OF_SQUARES).sqrt()
+        } else {
+            1.0
         };
         self.shared = Shared {
             inflation: inflation.max(1.0),
@@ -149,9 +151,10 @@ impl<'a> Judge<'a> {
         let [before, after] = self.amounts(counts);
         let Shared { inflation, error } = self.shared;
         let found = Contrast::of(&before, &after);
-        let scale = match found.is_log() {
-            true => 1.0,
-            false => before.mean.max(after.mean),
+        let scale = if found.is_log() {
+            1.0
+        } else {
+            before.mean.max(after.mean)
         };
         found.less_sure(inflation, error * scale)
     }
@@ -213,9 +216,10 @@ impl<'a> Judge<'a> {
         let unit = divisor.of(weight(all.weight) / weight(all.samples.max(1)));
         let others = 1.0 - weight(own.samples) / weight(all.samples.max(1));
         let random = weight(own.samples) * others.max(0.0);
-        let samples = match n_runs < FEW_RUNS {
-            true => random.max(1.0),
-            false => 1.0,
+        let samples = if n_runs < FEW_RUNS {
+            random.max(1.0)
+        } else {
+            1.0
         };
         unit * unit * samples
     }

@@ -101,9 +101,10 @@ impl Naming {
             self.stack_labels.insert(cells, function.stack_label());
             let symbol = self.number(symbol);
             let image = self.number(image);
-            let functions = match function.is_renamed {
-                true => &mut self.renamed,
-                false => &mut self.kept,
+            let functions = if function.is_renamed {
+                &mut self.renamed
+            } else {
+                &mut self.kept
             };
             functions.extend([(Some(image), symbol), (None, symbol)]);
             (image, symbol)
@@ -153,9 +154,10 @@ impl Naming {
             return Cow::Borrowed(label);
         }
         let bare = stable_name(name);
-        match self.has_function(&bare) {
-            true => bare,
-            false => Cow::Borrowed(name),
+        if self.has_function(&bare) {
+            bare
+        } else {
+            Cow::Borrowed(name)
         }
     }
 

@@ -94,13 +94,14 @@ fn commands(recordings: &Recordings) -> Option<String> {
     };
     let (before, after) = (commands(Side::Before), commands(Side::After));
     let most = before.len().max(after.len());
-    match most > 1 {
-        true => Some(format!(
+    if most > 1 {
+        Some(format!(
             "the runs of one side have different commands: before {}; after {}",
             before.join(" | "),
             after.join(" | ")
-        )),
-        false => None,
+        ))
+    } else {
+        None
     }
 }
 

@@ -38,9 +38,10 @@ impl Per {
     /// ended, what each second took. Not shares: if one function takes more, all others have less of them.
     pub fn default_of(recordings: &Recordings) -> Self {
         let ran = |one: &NamedRun| ran_to_its_end(&one.run.about.command);
-        match recordings.all().all(|(_, one)| ran(one)) {
-            true => Self::Run,
-            false => Self::Time,
+        if recordings.all().all(|(_, one)| ran(one)) {
+            Self::Run
+        } else {
+            Self::Time
         }
     }
 
@@ -117,16 +118,17 @@ impl Per {
             }
         };
         let is_needed = event.all.weight > 0;
-        match divisor.whole > 0.0 || !is_needed {
-            true => Ok(divisor),
-            false => Err(DiffError::NothingToDivideBy {
+        if divisor.whole > 0.0 || !is_needed {
+            Ok(divisor)
+        } else {
+            Err(DiffError::NothingToDivideBy {
                 per: self.to_string(),
                 run: run.name.clone(),
                 what: match self {
                     Self::Time => "times: use --per run or event".to_owned(),
                     _ => "samples of it: use --per run or event".to_owned(),
                 },
-            }),
+            })
         }
     }
 }
@@ -167,9 +169,10 @@ impl Divisor {
 
     /// An amount, divided.
     pub(crate) fn of(&self, amount: f64) -> f64 {
-        match self.whole > 0.0 {
-            true => amount / self.whole,
-            false => 0.0,
+        if self.whole > 0.0 {
+            amount / self.whole
+        } else {
+            0.0
         }
     }
 }
@@ -199,9 +202,10 @@ fn ran_to_its_end(command: &[String]) -> bool {
 /// Whether a flag of the recorder asks for CPUs, processes or users.
 fn samples_others(flag: &str) -> bool {
     const LONG: [&str; 5] = ["--all-cpus", "--pid", "--tid", "--uid", "--cpu"];
-    match flag.starts_with("--") {
-        true => LONG.iter().any(|long| flag.starts_with(long)),
-        false => deciding_letter(flag).is_some_and(|letter| "aptuC".contains(letter)),
+    if flag.starts_with("--") {
+        LONG.iter().any(|long| flag.starts_with(long))
+    } else {
+        deciding_letter(flag).is_some_and(|letter| "aptuC".contains(letter))
     }
 }
 

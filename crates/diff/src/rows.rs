@@ -135,9 +135,10 @@ pub(crate) fn count(
     naming: &mut Naming,
 ) -> CountedEvent {
     let n_runs = numbers.len();
-    let has_blocks = match recordings.are_single() {
-        true => HasBlocks::Yes,
-        false => HasBlocks::No,
+    let has_blocks = if recordings.are_single() {
+        HasBlocks::Yes
+    } else {
+        HasBlocks::No
     };
     let mut counted = CountedEvent {
         rows: Vec::new(),

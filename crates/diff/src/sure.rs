@@ -68,8 +68,9 @@ fn stack_label<'c>(comparison: &'c Comparison, row: &ComparedRow) -> Option<&'c 
 }
 
 fn directions(judged: Judged) -> Directions {
-    match judged.is_sure {
-        true => Directions::of(judged.estimate.moved()),
-        false => Directions::default(),
+    if judged.is_sure {
+        Directions::of(judged.estimate.moved())
+    } else {
+        Directions::default()
     }
 }

@@ -9,10 +9,11 @@ use crate::{Event, Sources, parse_events};
 /// in most virtual machines. There, [`cpu_clock`] is left.
 pub fn default_events(sources: &Sources) -> Vec<Event> {
     let has_core = Pmu::load_all(sources).iter().any(Pmu::is_usable_core);
-    match has_core {
+    if has_core {
         // This text cannot be wrong; no candidates would be the answer if it were.
-        true => parse_events("cycles:P", sources).unwrap_or_default(),
-        false => Vec::new(),
+        parse_events("cycles:P", sources).unwrap_or_default()
+    } else {
+        Vec::new()
     }
 }
 

@@ -255,10 +255,11 @@ pub enum EventError {
     /// tracefs has no such tracepoint.
     #[error(
         "unknown event '{name}': {}{suggestions}",
-        match rprof_base::is_glob(name) {
-            true => "no tracepoint matches",
-            false => "no such tracepoint",
-        }
+        if rprof_base::is_glob(name) {
+"no tracepoint matches"
+} else {
+"no such tracepoint"
+}
     )]
     UnknownTracepoint {
         /// System and name, as given.

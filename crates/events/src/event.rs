@@ -151,9 +151,10 @@ impl Event {
         ];
         let letters = letters(&levels, "ukh") + &letters(&machines, "H");
         let mut event = self.clone();
-        event.name = match letters.is_empty() {
-            true => "cpu-clock".to_owned(),
-            false => format!("cpu-clock:{letters}"),
+        event.name = if letters.is_empty() {
+            "cpu-clock".to_owned()
+        } else {
+            format!("cpu-clock:{letters}")
         };
         event.attr.kind = event_type::SOFTWARE;
         event.attr.config = sw::CPU_CLOCK;

@@ -73,9 +73,10 @@ fn check(filter: &str, event: &str, format: &TracepointFormat) -> Result<(), Eve
         format,
     };
     checker.any_of(0)?;
-    match checker.rest().is_empty() {
-        true => Ok(()),
-        false => Err(checker.expected("&& or ||")),
+    if checker.rest().is_empty() {
+        Ok(())
+    } else {
+        Err(checker.expected("&& or ||"))
     }
 }
 
@@ -135,9 +136,10 @@ impl<'f> Checker<'f> {
             return self.comparison();
         }
         self.any_of(depth + 1)?;
-        match self.takes(")") {
-            true => Ok(()),
-            false => Err(self.expected("&&, || or )")),
+        if self.takes(")") {
+            Ok(())
+        } else {
+            Err(self.expected("&&, || or )"))
         }
     }
 
@@ -211,9 +213,10 @@ impl<'f> Checker<'f> {
             .split_once('.')
             .map_or((field, false), |(name, _)| (name, true));
         if let Some(field) = self.format.field(name) {
-            return Ok(match modifier {
-                true => Kind::Other,
-                false => Kind::of(&field.type_name),
+            return Ok(if modifier {
+                Kind::Other
+            } else {
+                Kind::of(&field.type_name)
             });
         }
         if NUMBERS.contains(&name) {

@@ -33,9 +33,10 @@ impl Suggestions {
 
     /// Themselves, or where all names are.
     pub(crate) fn or_list(&self) -> String {
-        match self.0.is_empty() {
-            true => ": rprof list shows this machine's events".to_owned(),
-            false => self.to_string(),
+        if self.0.is_empty() {
+            ": rprof list shows this machine's events".to_owned()
+        } else {
+            self.to_string()
         }
     }
 }

@@ -54,9 +54,10 @@ pub(crate) fn parse_number(text: &str, event: &str) -> Result<u64, EventError> {
     }
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |hex| (hex, 16));
     // from_str_radix() would take a sign.
-    let number = match digits.starts_with('+') {
-        true => None,
-        false => u64::from_str_radix(digits, radix).ok(),
+    let number = if digits.starts_with('+') {
+        None
+    } else {
+        u64::from_str_radix(digits, radix).ok()
     };
     number.ok_or_else(|| EventError::BadNumber {
         text: text.to_owned(),
@@ -178,9 +179,10 @@ impl General {
             return Ok(false);
         };
         let is_yes = YES.contains(&term.key) && term.value.is_none();
-        let value = match is_yes {
-            true => Some("1"),
-            false => term.value.filter(|value| !value.is_empty()),
+        let value = if is_yes {
+            Some("1")
+        } else {
+            term.value.filter(|value| !value.is_empty())
         };
         let value = value.ok_or_else(|| EventError::MissingValue {
             term: term.key.to_owned(),

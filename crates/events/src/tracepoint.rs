@@ -112,16 +112,15 @@ impl Tracepoints<'_> {
 
     fn suggest(&self, system: &str, name: &str) -> Result<Suggestions, EventError> {
         let systems = self.list("")?;
-        let known = match systems.iter().any(|known| known == system) {
-            true => self.in_system(system)?,
-            false => {
-                // Systems that are close, and in them what is close to the name.
-                let mut known = Vec::new();
-                for close in suggest(system, systems).0 {
-                    known.extend(self.in_system(&close)?);
-                }
-                known
+        let known = if systems.iter().any(|known| known == system) {
+            self.in_system(system)?
+        } else {
+            // Systems that are close, and in them what is close to the name.
+            let mut known = Vec::new();
+            for close in suggest(system, systems).0 {
+                known.extend(self.in_system(&close)?);
             }
+            known
         };
         Ok(suggest(&format!("{system}:{name}"), known))
     }

@@ -176,12 +176,13 @@ impl Table {
     fn call(&mut self, from: Position, callee: u32, cost: &Cost, is_first: bool) {
         let callee = Some(callee);
         let sum = self.costs.entry(Position { callee, ..from }).or_default();
-        match is_first {
-            true => sum.add(cost),
-            false => sum.add(&Cost {
+        if is_first {
+            sum.add(cost)
+        } else {
+            sum.add(&Cost {
                 samples: cost.samples,
                 weights: vec![0; cost.weights.len()],
-            }),
+            })
         }
     }
 
@@ -306,9 +307,10 @@ impl<'t> Names<'t> {
         };
         let name = all.get(number).map_or(UNKNOWN, String::as_str);
         let id = u64::from(number) + 1;
-        match self.written.entry(kind).or_default().insert(number) {
-            true => writeln!(out, "{key}=({id}) {}", printable(name)),
-            false => writeln!(out, "{key}=({id})"),
+        if self.written.entry(kind).or_default().insert(number) {
+            writeln!(out, "{key}=({id}) {}", printable(name))
+        } else {
+            writeln!(out, "{key}=({id})")
         }
     }
 }

@@ -84,9 +84,12 @@ impl Elf {
             return None;
         }
         let is_linked = !self.segments().is_empty();
-        let place = |address| match is_linked {
-            true => self.place_in_segment(address),
-            false => self.place_in_section(address),
+        let place = |address| {
+            if is_linked {
+                self.place_in_segment(address)
+            } else {
+                self.place_in_section(address)
+            }
         };
         let (offset, rest) = place(range.start)?;
         if rest < len {

@@ -112,9 +112,10 @@ impl Elf {
 
     fn encoding(&self) -> Encoding {
         Encoding {
-            endian: match self.is_little_endian() {
-                true => RunTimeEndian::Little,
-                false => RunTimeEndian::Big,
+            endian: if self.is_little_endian() {
+                RunTimeEndian::Little
+            } else {
+                RunTimeEndian::Big
             },
             address_size: if self.is_64() { 8 } else { 4 },
         }
@@ -142,17 +143,14 @@ impl FrameSection {
             address_size,
         } = self.encoding;
         let bytes = EndianSlice::new(&self.bytes, endian);
-        match self.is_eh_frame {
-            true => {
-                let mut section = EhFrame::new(&self.bytes, endian);
-                section.set_address_size(address_size);
-                range_in(&section, bytes, &self.bases, offset.into())
-            }
-            false => {
-                let mut section = DebugFrame::new(&self.bytes, endian);
-                section.set_address_size(address_size);
-                range_in(&section, bytes, &self.bases, offset.into())
-            }
+        if self.is_eh_frame {
+            let mut section = EhFrame::new(&self.bytes, endian);
+            section.set_address_size(address_size);
+            range_in(&section, bytes, &self.bases, offset.into())
+        } else {
+            let mut section = DebugFrame::new(&self.bytes, endian);
+            section.set_address_size(address_size);
+            range_in(&section, bytes, &self.bases, offset.into())
         }
     }
 }

@@ -70,16 +70,17 @@ impl GoTable {
             word(MODULE_TEXT).filter(|&text| word(MODULE_FIRST) == Some(text))
         };
         let pcln = Pcln::parse(bytes, text)?;
-        let gofunc = match pcln.has_trees_by_offset() {
-            true => module_of(elf, &words, start).and_then(|module| {
+        let gofunc = if pcln.has_trees_by_offset() {
+            module_of(elf, &words, start).and_then(|module| {
                 let word = |idx: u64| words.at(elf, module.checked_add(idx * 8)?);
                 word(MODULE_TEXT).filter(|&text| text == pcln.text())?;
                 word(match pcln.layout() {
                     Layout::Go1_20 => MODULE_GOFUNC_1_20,
                     _ => MODULE_GOFUNC_1_18,
                 })
-            }),
-            false => None,
+            })
+        } else {
+            None
         };
         let trees = gofunc.and_then(|start| Some((start, section_of(elf, start)?)));
         Some(Self { pcln, trees })

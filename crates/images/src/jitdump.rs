@@ -422,17 +422,19 @@ impl JitDump {
 
     fn u32_at(&mut self, at: u64) -> io::Result<u32> {
         let bytes = self.array_at(at)?;
-        Ok(match self.is_big_endian {
-            true => u32::from_be_bytes(bytes),
-            false => u32::from_le_bytes(bytes),
+        Ok(if self.is_big_endian {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
         })
     }
 
     fn u64_at(&mut self, at: u64) -> io::Result<u64> {
         let bytes = self.array_at(at)?;
-        Ok(match self.is_big_endian {
-            true => u64::from_be_bytes(bytes),
-            false => u64::from_le_bytes(bytes),
+        Ok(if self.is_big_endian {
+            u64::from_be_bytes(bytes)
+        } else {
+            u64::from_le_bytes(bytes)
         })
     }
 

@@ -247,9 +247,10 @@ fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let target_idx = sections.section(object::SectionIndex(idx))?.sh_info(LE) as usize;
     let target = sections.section(object::SectionIndex(target_idx))?;
     let is_compressed = target.sh_flags(LE).0 & elf::SHF_COMPRESSED.0 != 0;
-    let decompressed = match is_compressed {
-        true => Some(decompress_section(&bytes[..], target, most)?),
-        false => None,
+    let decompressed = if is_compressed {
+        Some(decompress_section(&bytes[..], target, most)?)
+    } else {
+        None
     };
     let base = match decompressed {
         Some(_) => bytes.len() as u64,

@@ -30,9 +30,10 @@ pub fn markers(elf: &Elf) -> Vec<Marker> {
     let (Some(notes), Some(_)) = (elf.section(NOTES), elf.machine()) else {
         return Vec::new();
     };
-    let endian = match elf.is_little_endian() {
-        true => Endian::Little,
-        false => Endian::Big,
+    let endian = if elf.is_little_endian() {
+        Endian::Little
+    } else {
+        Endian::Big
     };
     let base = elf.section_range(BASE).map(|range| range.start.0);
     let mut markers = Vec::new();

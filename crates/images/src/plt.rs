@@ -92,9 +92,10 @@ impl Elf {
             slots.extend(known.map(|one| (one.address, one)));
         }
         let has_chosen = slots.values().any(|one| one.kind == kinds.chosen);
-        let chosen = match has_chosen {
-            true => self.chosen_at_start(),
-            false => HashMap::new(),
+        let chosen = if has_chosen {
+            self.chosen_at_start()
+        } else {
+            HashMap::new()
         };
         // Opened once: a library may have thousands of stubs.
         let file = self.object().ok();

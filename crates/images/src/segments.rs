@@ -135,9 +135,10 @@ fn next_congruent(at: u64, address: u64, align: u64) -> u64 {
         return at;
     }
     let (is, wanted) = (at % align, address % align);
-    let ahead = match wanted >= is {
-        true => wanted - is,
-        false => wanted + (align - is),
+    let ahead = if wanted >= is {
+        wanted - is
+    } else {
+        wanted + (align - is)
     };
     at.saturating_add(ahead)
 }

@@ -198,9 +198,10 @@ fn value_text(value: Value<'_>, out: &mut Vec<u8>) {
                 sep = "|";
                 rest &= !bit;
             }
-            match rest != 0 || sep.is_empty() {
-                true => write!(out, "{sep}{rest:#x}"),
-                false => Ok(()),
+            if rest != 0 || sep.is_empty() {
+                write!(out, "{sep}{rest:#x}")
+            } else {
+                Ok(())
             }
         }
         _ => write!(out, "?"),

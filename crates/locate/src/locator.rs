@@ -65,12 +65,13 @@ impl Locator {
         let binary = self
             .open_mapped(&recorded)
             .or_else(|reason| paths.debug_only(&recorded).ok_or(reason))?;
-        let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
-            true => None,
-            false => paths.debug_of(&binary).or_else(|| {
+        let debug = if binary.has_section(".debug_info") && binary.has_symtab() {
+            None
+        } else {
+            paths.debug_of(&binary).or_else(|| {
                 let id = build_id.and(binary.build_id());
                 self.fetched(id?, Kind::Debuginfo)
-            }),
+            })
         };
         Ok(paths.files(binary, debug))
     }
@@ -117,9 +118,10 @@ impl Locator {
         let servers = self.debuginfod.as_ref().map(|servers| servers.dir());
         let copies = [self.symfs.as_deref(), self.cache.as_deref(), servers];
         let mut copies = copies.into_iter().flatten();
-        match copies.any(|folder| origin.path.starts_with(folder)) {
-            true => Author::Anybody,
-            false => origin.author,
+        if copies.any(|folder| origin.path.starts_with(folder)) {
+            Author::Anybody
+        } else {
+            origin.author
         }
     }
 

@@ -92,10 +92,11 @@ fn candidates(maps: &[u8], recorded: &Recorded<'_>) -> Vec<MapsLine> {
             continue;
         }
         seen.push(map.inode);
-        match MappedPath::of(&map.name).path.file_name() == path.file_name() {
-            true => same_name.push(map),
+        if MappedPath::of(&map.name).path.file_name() == path.file_name() {
+            same_name.push(map)
+        } else {
             // It may have been renamed.
-            false => others.push(map),
+            others.push(map)
         }
     }
     others.truncate(MAX_OTHERS);

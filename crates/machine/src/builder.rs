@@ -135,9 +135,10 @@ impl HistoryBuilder {
             },
             image,
             is_code: !misc.has(Misc::MMAP_DATA),
-            backing: match is_memory {
-                true => Backing::Memory,
-                false => Backing::File,
+            backing: if is_memory {
+                Backing::Memory
+            } else {
+                Backing::File
             },
         };
         Change::Map { space, range }

@@ -208,9 +208,10 @@ fn place_of(
 /// event that has it.
 fn free_name(name: String, is_taken: &dyn Fn(&str) -> bool) -> String {
     let mut numbered = (2..).map(|number: u32| format!("{name}_{number}"));
-    match is_taken(&name) {
-        true => numbered.find(|name| !is_taken(name)).unwrap_or_default(),
-        false => name,
+    if is_taken(&name) {
+        numbered.find(|name| !is_taken(name)).unwrap_or_default()
+    } else {
+        name
     }
 }
 
@@ -222,14 +223,18 @@ fn plain_name(event: &str) -> String {
     // Parameters of an overload have colons of their own.
     let name = event.split('(').next().unwrap_or_default();
     let word = name.rsplit(':').next().unwrap_or_default();
-    let plain = |letter: char| match letter.is_ascii_alphanumeric() {
-        true => letter,
-        false => '_',
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '_'
+        }
     };
     let name: String = word.chars().map(plain).take(MOST_LETTERS).collect();
-    match name.starts_with(|first: char| first.is_ascii_digit()) {
-        true => format!("_{name}"),
-        false => name,
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("_{name}")
+    } else {
+        name
     }
 }
 

@@ -65,10 +65,13 @@ fn by_address(elf: &Elf, is_wanted: &dyn Fn(&ElfFunction<'_>) -> bool) -> BTreeM
 }
 
 fn is_named(function: &ElfFunction<'_>, wanted: &str) -> bool {
-    let fits = |name: &str| match is_glob(wanted) {
-        // `operator*` is both.
-        true => !function.is_indirect && glob_matches(wanted, name) || name == wanted,
-        false => name == wanted,
+    let fits = |name: &str| {
+        if is_glob(wanted) {
+            // `operator*` is both.
+            !function.is_indirect && glob_matches(wanted, name) || name == wanted
+        } else {
+            name == wanted
+        }
     };
     let as_shown = [Demangling::Short, Demangling::Full];
     fits(function.name)
@@ -129,9 +132,10 @@ fn none_of(elf: &Elf, wanted: &str) -> ProbeError {
     ProbeError::NoFunction {
         function: wanted.to_owned(),
         path,
-        suggestions: match namesakes.is_empty() {
-            true => suggest(wanted, names),
-            false => Suggestions(namesakes),
+        suggestions: if namesakes.is_empty() {
+            suggest(wanted, names)
+        } else {
+            Suggestions(namesakes)
         },
     }
 }

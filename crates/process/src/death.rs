@@ -34,9 +34,10 @@ pub fn killed_by(status: ExitStatus) -> Option<String> {
         Some((_, name, meaning)) => format!("{name} ({meaning})"),
         None => format!("signal {signal}"),
     };
-    Some(match status.core_dumped() {
-        true => format!("{name}, core dumped"),
-        false => name,
+    Some(if status.core_dumped() {
+        format!("{name}, core dumped")
+    } else {
+        name
     })
 }
 

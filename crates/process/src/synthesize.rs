@@ -64,9 +64,10 @@ pub fn mapping(pid: i32, map: &MapsLine) -> Synthesized<'_> {
     } else {
         &map.name
     };
-    let misc = match map.is_code() {
-        true => Misc::USER,
-        false => Misc(Misc::USER.0 | Misc::MMAP_DATA.0),
+    let misc = if map.is_code() {
+        Misc::USER
+    } else {
+        Misc(Misc::USER.0 | Misc::MMAP_DATA.0)
     };
     Synthesized::mapping(
         misc,

@@ -59,9 +59,10 @@ fn ring_bytes(text: &str) -> Option<u64> {
 impl About {
     /// What records the same with other flags.
     pub fn recorder_to_run(&self) -> &'static str {
-        match self.is_live {
-            true => "rprof top",
-            false => "rprof record",
+        if self.is_live {
+            "rprof top"
+        } else {
+            "rprof record"
         }
     }
 
@@ -179,10 +180,7 @@ impl EventKind {
         let is_event = self != Self::Occurrence
             || bare.contains([':', '-', '/'])
             || Self::SOFTWARE.contains(&bare);
-        match is_modifier && is_event {
-            true => bare,
-            false => name,
-        }
+        if is_modifier && is_event { bare } else { name }
     }
 
     /// What weights are, if that has a name.

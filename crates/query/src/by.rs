@@ -176,14 +176,13 @@ impl GroupCounts {
             if self.counts.get(last).is_none_or(|last| last.key != key) {
                 let known = &self.counts[first..];
                 // Most stacks are of few groups.
-                let number = match known.len() <= FEW {
-                    true => known.iter().position(|one| one.key == key),
-                    false => {
-                        let listed = numbers.len();
-                        let new = known.iter().enumerate().skip(listed);
-                        numbers.extend(new.map(|(number, one)| (one.key, number)));
-                        numbers.get(&key).copied()
-                    }
+                let number = if known.len() <= FEW {
+                    known.iter().position(|one| one.key == key)
+                } else {
+                    let listed = numbers.len();
+                    let new = known.iter().enumerate().skip(listed);
+                    numbers.extend(new.map(|(number, one)| (one.key, number)));
+                    numbers.get(&key).copied()
                 };
                 last = first + number.unwrap_or(known.len());
                 if number.is_none() {

@@ -116,9 +116,10 @@ impl Ranked<'_> {
                 return layout;
             };
             lowest = Vec::new();
-            match nth + 1 == view.path.len() {
-                true => lowest.push(one),
-                false => stacks.on(&one, &mut lowest),
+            if nth + 1 == view.path.len() {
+                lowest.push(one)
+            } else {
+                stacks.on(&one, &mut lowest)
             }
         }
         let mut todo: Vec<(Standing<S::Place>, Option<u32>, u64)> = Vec::new();

@@ -48,9 +48,10 @@ fn selections() -> impl Strategy<Value = SampleSelection> {
     let few = |n| prop_oneof![2 => Just(Vec::new()), 1 => some(n)];
     let focus = prop::option::of((0u32..4, any::<bool>()).prop_map(|(frame, below)| {
         let frame = FrameId::from_number(frame);
-        match below {
-            true => Focus::Below(frame),
-            false => Focus::Above(frame),
+        if below {
+            Focus::Below(frame)
+        } else {
+            Focus::Above(frame)
         }
     }));
     let by = prop::sample::subsequence(&BY[..], 0..=BY.len());

@@ -81,9 +81,10 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
 /// Settings with events that have a place, and chains that this machine has.
 fn possible(settings: &Settings, placed: &Placed) -> Settings {
     Settings {
-        call_chains: match settings.fields.no_samples {
-            true => CallChains::None,
-            false => stack_dump::possible(settings.call_chains),
+        call_chains: if settings.fields.no_samples {
+            CallChains::None
+        } else {
+            stack_dump::possible(settings.call_chains)
         },
         events: placed.events.clone(),
         ..settings.clone()
@@ -99,9 +100,10 @@ fn prepare(
 ) -> Result<Attrs, Error> {
     let mut attrs = attrs::prepare(settings, interrupts, less, note)?;
     group_attrs::complete(&mut attrs.sampling, Trial::of(settings), note)?;
-    Ok(match settings.writing.overwrite {
-        true => attrs.overwriting(),
-        false => attrs,
+    Ok(if settings.writing.overwrite {
+        attrs.overwriting()
+    } else {
+        attrs
     })
 }
 

@@ -199,9 +199,10 @@ impl Control {
                 Way::Safe => UnwindPlace::WriterThread,
                 Way::Cheap => UnwindPlace::DrainThread,
             },
-            poll_interval: match reads_deep_stacks {
-                true => DEEP_STACK_POLL_INTERVAL,
-                false => self.calm_interval(now),
+            poll_interval: if reads_deep_stacks {
+                DEEP_STACK_POLL_INTERVAL
+            } else {
+                self.calm_interval(now)
             },
         }
     }
@@ -209,9 +210,10 @@ impl Control {
     /// The longest time to the next pass while no stack is known to be deep.
     pub(crate) fn calm_interval(&self, now: Instant) -> Duration {
         let is_new = now.duration_since(self.began) < FIRST_DUMP_SIZE_HOLD;
-        match is_new && self.has_dump_sizes() && !self.keeps_dumps_small {
-            true => FIRST_POLL_INTERVAL,
-            false => POLL_INTERVAL,
+        if is_new && self.has_dump_sizes() && !self.keeps_dumps_small {
+            FIRST_POLL_INTERVAL
+        } else {
+            POLL_INTERVAL
         }
     }
 

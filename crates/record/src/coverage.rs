@@ -155,9 +155,10 @@ impl Coverage {
 
     /// After how long it is to be polled again.
     pub(crate) fn poll_interval(&self, now: Instant) -> Duration {
-        match now.duration_since(self.started) < FIRST_POLLS_TAKE {
-            true => FIRST_POLL_INTERVAL,
-            false => POLL_INTERVAL,
+        if now.duration_since(self.started) < FIRST_POLLS_TAKE {
+            FIRST_POLL_INTERVAL
+        } else {
+            POLL_INTERVAL
         }
     }
 

@@ -149,9 +149,10 @@ impl Interrupts {
             } = signal
             {
                 self.stopped_by.set(Some(number));
-                let heard = match is_from_terminal && self.has_command.get() {
-                    true => HeardBy::CommandToo,
-                    false => HeardBy::Recorder,
+                let heard = if is_from_terminal && self.has_command.get() {
+                    HeardBy::CommandToo
+                } else {
+                    HeardBy::Recorder
                 };
                 let wish = self.wish.get().after(heard);
                 self.wish.set(wish);

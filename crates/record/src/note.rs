@@ -185,9 +185,10 @@ pub struct FewFiles {
 impl fmt::Display for FewFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { needed, limit, .. } = self;
-        let consequence = match self.is_short_missed {
-            true => "short-lived processes and threads may have no samples",
-            false => "all stack dumps have the same size, so samples cost more",
+        let consequence = if self.is_short_missed {
+            "short-lived processes and threads may have no samples"
+        } else {
+            "all stack dumps have the same size, so samples cost more"
         };
         write!(
             f,

@@ -57,21 +57,21 @@ impl Run<'_> {
         }
         let interrupts = Rc::clone(&self.interrupts);
         let go_on = || interrupts.check();
-        let described = match self.settings.writing.synthesis_at_end {
+        let described = if self.settings.writing.synthesis_at_end {
             // Stacks are unwound all the same.
-            true => {
-                let mut records = Vec::new();
-                let described = self.describe(&processes, &go_on, &mut |sink, record| {
-                    records.extend_from_slice(record);
-                    match records.len() >= MAX_KNOWN {
-                        true => sink.know(std::mem::take(&mut records)),
-                        false => Ok(()),
-                    }
-                })?;
-                self.sink.know(records)?;
-                described
-            }
-            false => self.describe(&processes, &go_on, &mut Sink::push)?,
+            let mut records = Vec::new();
+            let described = self.describe(&processes, &go_on, &mut |sink, record| {
+                records.extend_from_slice(record);
+                if records.len() >= MAX_KNOWN {
+                    sink.know(std::mem::take(&mut records))
+                } else {
+                    Ok(())
+                }
+            })?;
+            self.sink.know(records)?;
+            described
+        } else {
+            self.describe(&processes, &go_on, &mut Sink::push)?
         };
         if !described.unreadable.is_empty() {
             note(Note::Unreadable {

@@ -38,9 +38,10 @@ pub struct SampleFields {
 
 impl SampleFields {
     /// The weight in perf's form: x86 processors tell several things at once.
-    pub const WEIGHT: SampleType = match cfg!(target_arch = "x86_64") {
-        true => SampleType::WEIGHT_STRUCT,
-        false => SampleType::WEIGHT,
+    pub const WEIGHT: SampleType = if cfg!(target_arch = "x86_64") {
+        SampleType::WEIGHT_STRUCT
+    } else {
+        SampleType::WEIGHT
     };
 
     /// Whether addresses of data are of interest, and so what is mapped there.
@@ -51,9 +52,10 @@ impl SampleFields {
     /// Asks for them.
     pub(crate) fn ask_for(&self, attr: &mut PerfEventAttr) {
         // A weight is of one form: parts, where the event wants them.
-        let fields = match attr.sample_type.has(SampleType::WEIGHT_STRUCT) {
-            true => self.fields.without(SampleType::WEIGHT),
-            false => self.fields,
+        let fields = if attr.sample_type.has(SampleType::WEIGHT_STRUCT) {
+            self.fields.without(SampleType::WEIGHT)
+        } else {
+            self.fields
         };
         attr.sample_type = attr.sample_type.with(fields);
         if self.user_registers != 0 {

@@ -170,9 +170,10 @@ impl Settings {
     /// Blocks the signals that a recording hears: one that ends a program whose terminal somebody else has to give back
     /// first ends the recording.
     pub(crate) fn block_signals(&self) -> io::Result<Signals> {
-        match self.hides_command {
-            true => Signals::block_beside_screen(),
-            false => Signals::block(),
+        if self.hides_command {
+            Signals::block_beside_screen()
+        } else {
+            Signals::block()
         }
     }
 

@@ -33,9 +33,10 @@ impl Sideband {
 
     /// Data pages of each ring.
     pub(crate) fn ring_pages(self) -> usize {
-        match self.switches {
-            true => PAGES_FOR_SWITCHES,
-            false => SIDEBAND_PAGES,
+        if self.switches {
+            PAGES_FOR_SWITCHES
+        } else {
+            SIDEBAND_PAGES
         }
     }
 }

@@ -115,9 +115,10 @@ pub fn write_flame(
     out: &mut impl Write,
 ) -> Result<Drawn, Error> {
     let fold_options = FoldOptions {
-        first: match options.reverse {
-            true => FirstFrame::Innermost,
-            false => FirstFrame::Outermost,
+        first: if options.reverse {
+            FirstFrame::Innermost
+        } else {
+            FirstFrame::Outermost
         },
         audience: Audience::Picture,
         count: Count::Weight,

@@ -18,9 +18,10 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
         lines.push(printable(&line).into_owned());
     }
     if !listed.images.is_empty() && listed.n_others > 0 {
-        let why = match profile.about.is_live {
-            true => "",
-            false => ": rprof symbols",
+        let why = if profile.about.is_live {
+            ""
+        } else {
+            ": rprof symbols"
         };
         let share = listed.others;
         lines.push(format!("{share:>6.2}%  {} more{why}", listed.n_others));

@@ -186,10 +186,7 @@ impl Counter {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let read = ReadValues::parse(&mut cursor, self.read_format).map_err(invalid)?;
         // Whichever event of a group is read, the values are those of all of it.
-        let own = match is_group {
-            true => Some(self.id()?),
-            false => None,
-        };
+        let own = if is_group { Some(self.id()?) } else { None };
         let mut values = read.values();
         let value = values.find(|value| own.is_none() || value.id == own);
         let value = value.unwrap_or_default();

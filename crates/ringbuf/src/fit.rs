@@ -189,9 +189,12 @@ mod tests {
         let mut attr = wanted();
         attr.flags = AttrFlags::INHERIT;
         attr.sample_type = SampleType::READ;
-        let fitted = fit(&attr, |attr| match attr.flags.has(AttrFlags::INHERIT) {
-            true => Err(OpenError::Invalid),
-            false => Ok(()),
+        let fitted = fit(&attr, |attr| {
+            if attr.flags.has(AttrFlags::INHERIT) {
+                Err(OpenError::Invalid)
+            } else {
+                Ok(())
+            }
         });
         let fitted = fitted.unwrap();
         assert_eq!(fitted.dropped.len(), 1);
@@ -204,9 +207,12 @@ mod tests {
         let mut attr = wanted();
         let weight = SampleType::WEIGHT_STRUCT;
         attr.sample_type = SampleType::PHYS_ADDR.with(weight);
-        let fitted = fit(&attr, |attr| match attr.sample_type.has(weight) {
-            true => Err(OpenError::Invalid),
-            false => Ok(()),
+        let fitted = fit(&attr, |attr| {
+            if attr.sample_type.has(weight) {
+                Err(OpenError::Invalid)
+            } else {
+                Ok(())
+            }
         });
         let fitted = fitted.unwrap();
         assert_eq!(fitted.lacking, ["structured weights (5.12)"]);
@@ -219,9 +225,10 @@ mod tests {
         let mut attr = wanted();
         attr.flags = attr.flags.with(AttrFlags::EXCLUDE_GUEST);
         let fitted = fit(&attr, |attr| {
-            match attr.flags.has(AttrFlags::EXCLUDE_GUEST) {
-                true => Err(OpenError::Invalid),
-                false => Ok(()),
+            if attr.flags.has(AttrFlags::EXCLUDE_GUEST) {
+                Err(OpenError::Invalid)
+            } else {
+                Ok(())
             }
         });
         let fitted = fitted.unwrap();

@@ -73,12 +73,11 @@ fn watch(mut child: Child, words: &[OsString]) -> Result<()> {
 
 fn elsewhere(path: &Path, is_remote: bool) -> String {
     let word = quoted(path.as_os_str());
-    let how = match is_remote {
-        true => format!("from your machine: scp {}:{word} .", host()),
-        false => {
-            let folder = quoted(path.parent().unwrap_or(path).as_os_str());
-            format!("python3 -m http.server -b 127.0.0.1 -d {folder} serves it to browsers")
-        }
+    let how = if is_remote {
+        format!("from your machine: scp {}:{word} .", host())
+    } else {
+        let folder = quoted(path.parent().unwrap_or(path).as_os_str());
+        format!("python3 -m http.server -b 127.0.0.1 -d {folder} serves it to browsers")
     };
     format!(
         "no display to open a browser on; the flame graph is {} ({how})",

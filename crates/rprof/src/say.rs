@@ -140,18 +140,20 @@ impl Progress {
 /// The speed; empty if unknown.
 fn rate(done_bytes: f64, elapsed: Duration) -> String {
     let per_second = done_bytes / 1e6 / elapsed.as_secs_f64();
-    match per_second.is_finite() && per_second >= 0.0 {
-        true => format!(", {per_second:.0} MB/s"),
-        false => String::new(),
+    if per_second.is_finite() && per_second >= 0.0 {
+        format!(", {per_second:.0} MB/s")
+    } else {
+        String::new()
     }
 }
 
 /// The remaining time at the present speed; empty if unknown.
 fn left(elapsed: Duration, share: f64) -> String {
     let seconds = elapsed.as_secs_f64() * (1.0 - share) / share;
-    match seconds.is_finite() && seconds >= 0.0 && share > 0.01 {
-        true => format!(", {:.0} s left", seconds.ceil()),
-        false => String::new(),
+    if seconds.is_finite() && seconds >= 0.0 && share > 0.01 {
+        format!(", {:.0} s left", seconds.ceil())
+    } else {
+        String::new()
     }
 }
 

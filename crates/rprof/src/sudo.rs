@@ -29,9 +29,10 @@ fn command(program: &Path, path: Option<&OsStr>) -> String {
         return "sudo rprof".to_owned();
     }
     let mut folders = path.into_iter().flat_map(env::split_paths);
-    match folders.any(|one| one == folder) {
-        true => "sudo $(which rprof)".to_owned(),
-        false => format!("sudo {}", quoted(program.as_os_str())),
+    if folders.any(|one| one == folder) {
+        "sudo $(which rprof)".to_owned()
+    } else {
+        format!("sudo {}", quoted(program.as_os_str()))
     }
 }
 

@@ -18,10 +18,10 @@ pub(crate) fn append(raw: &[u8], out: &mut Vec<u8>) {
         }
         let n_missing = BYTES_A_LINE - line.len();
         out.extend(std::iter::repeat_n(b' ', 3 * n_missing + 2));
-        out.extend(line.iter().map(|&byte| match is_printable(byte) {
-            true => byte,
-            false => b'.',
-        }));
+        out.extend(
+            line.iter()
+                .map(|&byte| if is_printable(byte) { byte } else { b'.' }),
+        );
         out.extend(std::iter::repeat_n(b' ', n_missing));
         out.push(b'\n');
     }

@@ -210,9 +210,10 @@ impl FieldSelection {
         let lacks_ip = |one: &FieldSet| one.has(Field::Srcline) && !one.has(Field::Ip);
         // What carries sideband only has no samples, and no addresses.
         let has_samples = events.map(|(_, _, is_dummy)| !is_dummy);
-        match has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
-            true => Err(FieldsError::LineWithoutAddress),
-            false => Ok(all),
+        if has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
+            Err(FieldsError::LineWithoutAddress)
+        } else {
+            Ok(all)
         }
     }
 

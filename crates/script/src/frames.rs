@@ -208,9 +208,10 @@ impl<'a> Line<'a> {
         let (symbols, location) = self.symbols?;
         let frame = symbols.frames(location).get(idx)?;
         let name = symbols.functions.of(*frame).name?;
-        let offset = match self.is_return {
-            true => symbols.return_offset(location),
-            false => symbols.offset(location),
+        let offset = if self.is_return {
+            symbols.return_offset(location)
+        } else {
+            symbols.offset(location)
         };
         Some((symbols.strings.of(name), offset))
     }

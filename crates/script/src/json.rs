@@ -13,9 +13,10 @@ pub const JSON_VERSION: u64 = 1;
 
 /// Fields of a sample, with those that text does not print unasked.
 pub(crate) fn default_of(fields: FieldSet) -> FieldSet {
-    let with_pid = match fields.has(Field::Tid) {
-        true => fields.with(Field::Pid),
-        false => fields,
+    let with_pid = if fields.has(Field::Tid) {
+        fields.with(Field::Pid)
+    } else {
+        fields
     };
     with_pid.with(Field::StackEnd)
 }

@@ -106,9 +106,10 @@ pub fn write_script(
         return Err(FieldsError::NoWallTime.into());
     }
     let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
-    let frames = match options.chains {
-        true => WantedFrames::All,
-        false => WantedFrames::Innermost,
+    let frames = if options.chains {
+        WantedFrames::All
+    } else {
+        WantedFrames::Innermost
     };
     let query = Query::of(&recording, &options.filter, frames, First::Both)?;
     let symbols = symbols_of(&query, options, &fields, progress)?;
@@ -140,9 +141,10 @@ pub fn write_script(
         out.write_all(&json::header(reader)).map_err(Error::Write)?;
     }
     let mut counted = CountedWrite { out, n_bytes: 0 };
-    let records = match options.json {
-        true => ShownRecords::default(),
-        false => options.records,
+    let records = if options.json {
+        ShownRecords::default()
+    } else {
+        options.records
     };
     let pass = ScriptPass::new(&layout, records);
     let (samples, ends) = print(&pass, progress, &mut counted)?;

@@ -64,9 +64,10 @@ impl<'a> OrderedPass for ScriptPass<'a> {
     }
 
     fn sample(&self, lines: &mut Lines<'a>, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
-        match self.layout.json {
-            true => json::append(lines, self.layout, sample, out),
-            false => lines.append(sample, out),
+        if self.layout.json {
+            json::append(lines, self.layout, sample, out)
+        } else {
+            lines.append(sample, out)
         }
     }
 

@@ -119,9 +119,10 @@ fn letters(record: &OrderedRecord<'_>) -> &'static [u8] {
         Record::Mmap(_) | Record::Mmap2(_) if has(Misc::MMAP_DATA) => b"M",
         Record::Comm(_) if has(Misc::COMM_EXEC) => b"E",
         Record::Switch(_) | Record::SwitchCpuWide(_) if has(Misc::SWITCH_OUT) => {
-            match has(Misc::SWITCH_OUT_PREEMPT) {
-                true => b"Sp",
-                false => b"S",
+            if has(Misc::SWITCH_OUT_PREEMPT) {
+                b"Sp"
+            } else {
+                b"S"
             }
         }
         _ => b"",

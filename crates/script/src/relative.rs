@@ -58,9 +58,10 @@ impl Clock {
 
     fn since(&mut self, time_ns: u64) -> u64 {
         let is_first = self.since_ns == 0;
-        let since = match is_first {
-            true => 0,
-            false => time_ns.wrapping_sub(self.since_ns),
+        let since = if is_first {
+            0
+        } else {
+            time_ns.wrapping_sub(self.since_ns)
         };
         if is_first || self.times == Times::SincePrevious {
             self.since_ns = time_ns;

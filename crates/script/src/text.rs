@@ -37,9 +37,10 @@ pub(crate) fn seconds(out: &mut Vec<u8>, time_ns: u64, nanoseconds: bool) {
 /// Appends what seconds have behind the point.
 pub(crate) fn fraction(out: &mut Vec<u8>, ns: u64, nanoseconds: bool) {
     out.push(b'.');
-    match nanoseconds {
-        true => zero_padded(out, ns, 9),
-        false => zero_padded(out, ns / 1000, 6),
+    if nanoseconds {
+        zero_padded(out, ns, 9)
+    } else {
+        zero_padded(out, ns / 1000, 6)
     }
 }
 

@@ -25,9 +25,10 @@ const MOST_NAMED: usize = 10;
 
 impl Refused {
     pub(crate) fn add(&mut self, word: &Word) {
-        match self.named.len() < MOST_NAMED {
-            true => self.named.push(word.refused()),
-            false => self.n_more = self.n_more.saturating_add(1),
+        if self.named.len() < MOST_NAMED {
+            self.named.push(word.refused())
+        } else {
+            self.n_more = self.n_more.saturating_add(1)
         }
     }
 

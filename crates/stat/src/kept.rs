@@ -214,9 +214,10 @@ impl<'r> Kept<'r> {
             style: &settings.style,
             aggregation: self.aggregation(settings)?,
             // Intervals have none, and there may be very many of them.
-            title: match is_interval {
-                true => String::new(),
-                false => self.title(),
+            title: if is_interval {
+                String::new()
+            } else {
+                self.title()
             },
             is_interval,
             is_repeated: false,

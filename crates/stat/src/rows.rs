@@ -54,9 +54,10 @@ impl AddedUp<'_> {
                 running_ns: 0.0,
                 noise_percent: 0.0,
             });
-            let count = match self.scale {
-                true => cell.reading.scaled().unwrap_or(0),
-                false => cell.reading.count,
+            let count = if self.scale {
+                cell.reading.scaled().unwrap_or(0)
+            } else {
+                cell.reading.count
             };
             row.n += 1;
             row.count += as_float(count);

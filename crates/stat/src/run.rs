@@ -162,9 +162,10 @@ impl<'w> Whole<'w> {
     /// Runs the command once, or counts until somebody stops it.
     fn run(&mut self, signals: &Signals) -> Result<RunEnd, Error> {
         let settings = self.settings;
-        let gated = match settings.command.is_empty() {
-            true => None,
-            false => Some(Gated::spawn(&settings.command, Stdout::Inherited)?),
+        let gated = if settings.command.is_empty() {
+            None
+        } else {
+            Some(Gated::spawn(&settings.command, Stdout::Inherited)?)
         };
         let child = gated.as_ref().map(Gated::pid);
         let targets = Targets::of(settings, child, &self.online)?;
@@ -305,9 +306,10 @@ impl<'w> Whole<'w> {
                 }
                 Word::Unknown(_) => Ok(false),
             };
-            match switched.map_err(Error::system("switching counters"))? {
-                true => control.acknowledge(),
-                false => self.refused.add(&word),
+            if switched.map_err(Error::system("switching counters"))? {
+                control.acknowledge()
+            } else {
+                self.refused.add(&word)
             }
         }
         Ok(())

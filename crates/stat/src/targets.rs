@@ -62,9 +62,10 @@ impl Targets {
             };
             return cpus.into_iter().map(everybody).collect();
         }
-        let cpus = match self.cpus.is_empty() {
-            true => vec![Cpu::Any],
-            false => cpus,
+        let cpus = if self.cpus.is_empty() {
+            vec![Cpu::Any]
+        } else {
+            cpus
         };
         let of = |(nth, thread): (usize, &Thread)| {
             let target = Target::Thread(thread.tid);

@@ -62,15 +62,17 @@ fn readable(text: &str, is_full: bool) -> Option<String> {
     {
         let mut readable = Bounded::default();
         // Names that repeat parts of themselves grow from 250 bytes to a million: the rest is left.
-        let _ = match is_full {
-            true => write!(readable, "{name}"),
-            false => write!(readable, "{name:#}"),
+        let _ = if is_full {
+            write!(readable, "{name}")
+        } else {
+            write!(readable, "{name:#}")
         };
         return Some(readable.text);
     }
-    match text.starts_with("_Z") {
-        true => cpp::readable(text, is_full),
-        false => None,
+    if text.starts_with("_Z") {
+        cpp::readable(text, is_full)
+    } else {
+        None
     }
 }
 

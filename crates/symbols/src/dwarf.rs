@@ -67,9 +67,10 @@ impl Packed {
         Self {
             sections: sections.collect(),
             shared: shared.and_then(all_of),
-            endian: match elf.is_little_endian() {
-                true => RunTimeEndian::Little,
-                false => RunTimeEndian::Big,
+            endian: if elf.is_little_endian() {
+                RunTimeEndian::Little
+            } else {
+                RunTimeEndian::Big
             },
         }
     }

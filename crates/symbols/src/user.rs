@@ -115,9 +115,12 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
         .map(|&offset| located.binary.svma(offset))
         .collect();
     let wants_index = request.index && request.detail == Detail::Functions;
-    let read_table = || match wants_index {
-        true => whole_table_of(located, mini.as_ref(), &stubs),
-        false => table_of(located, mini.as_ref(), &stubs, &addresses),
+    let read_table = || {
+        if wants_index {
+            whole_table_of(located, mini.as_ref(), &stubs)
+        } else {
+            table_of(located, mini.as_ref(), &stubs, &addresses)
+        }
     };
     let (sections, table) = match packed {
         Some(packed) => {
@@ -132,9 +135,10 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     };
     let is_over_budget = located.is_over_budget() || alternate.is_some_and(Elf::is_over_budget);
     if table.is_none() && dwarf.is_none() && go.is_none() {
-        return Err(match is_over_budget {
-            true => Reason::OverBudget,
-            false => Reason::Stripped,
+        return Err(if is_over_budget {
+            Reason::OverBudget
+        } else {
+            Reason::Stripped
         });
     }
     let table = table.unwrap_or_default();
@@ -180,9 +184,10 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {
         // A static program has stubs that are named all the same.
-        symbolized.explain(match located.binary.has_section(".dynsym") {
-            true => Reason::OnlyExported,
-            false => Reason::Stripped,
+        symbolized.explain(if located.binary.has_section(".dynsym") {
+            Reason::OnlyExported
+        } else {
+            Reason::Stripped
         });
     }
     Ok(symbolized)

@@ -147,9 +147,12 @@ fn open(name: &str, mount: &Path) -> Result<CgroupFolder, CgroupError> {
         Ok(below) => below.to_path_buf(),
         Err(_) => PathBuf::from(name.trim_start_matches('/')),
     };
-    let opened = Seen::at(&mount.join(&below)).and_then(|seen| match seen.meta().is_dir() {
-        true => seen.open(File::options().read(true)),
-        false => Err(io::Error::from(io::ErrorKind::NotFound)),
+    let opened = Seen::at(&mount.join(&below)).and_then(|seen| {
+        if seen.meta().is_dir() {
+            seen.open(File::options().read(true))
+        } else {
+            Err(io::Error::from(io::ErrorKind::NotFound))
+        }
     });
     match opened {
         Ok(folder) => Ok(CgroupFolder {

@@ -135,9 +135,6 @@ impl Look {
 
     /// What stands for what is cut out of a text.
     pub(crate) fn ellipsis(self) -> &'static str {
-        match self.has_blocks {
-            true => "\u{2026}",
-            false => "..",
-        }
+        if self.has_blocks { "\u{2026}" } else { ".." }
     }
 }

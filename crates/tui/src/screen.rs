@@ -62,9 +62,10 @@ impl Screen {
         let is_narrow = self.all.width < 40;
         let mut x = 0;
         ViewKind::ALL.into_iter().map(move |view| {
-            let width = match is_narrow {
-                true => 3,
-                false => u16::try_from(view.name().len()).unwrap_or(0) + 4,
+            let width = if is_narrow {
+                3
+            } else {
+                u16::try_from(view.name().len()).unwrap_or(0) + 4
             };
             let rect = Rect::new(x, 0, width, 1);
             x += width;

@@ -164,12 +164,13 @@ impl Placed {
     /// Where the file is: `asked`, or beside it, but for links that were followed.
     pub fn path(&self, asked: &Path) -> PathBuf {
         let FolderEntry { folder, name, .. } = &self.place;
-        let of_asked = asked
-            .parent()
-            .map(|parent| match parent.as_os_str().is_empty() {
-                true => Path::new("."),
-                false => parent,
-            });
+        let of_asked = asked.parent().map(|parent| {
+            if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            }
+        });
         let of_asked = of_asked.and_then(|parent| parent.metadata().ok());
         let own = folder.metadata().ok();
         let place = |meta: Metadata| (meta.dev(), meta.ino());

@@ -19,9 +19,10 @@ const PADDING: u64 = 4 << 20;
 /// If the file system says nothing of it.
 pub fn stored(file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
-    Ok(match is_mostly_hole(file, 0, meta.len()) {
-        true => meta.len().min(meta.blocks().saturating_mul(512)),
-        false => meta.len(),
+    Ok(if is_mostly_hole(file, 0, meta.len()) {
+        meta.len().min(meta.blocks().saturating_mul(512))
+    } else {
+        meta.len()
     })
 }
 

@@ -69,9 +69,10 @@ impl Goal {
             Self::There(seen) => seen,
             Self::Place(place) => place.seen.ok_or_else(|| io::Error::from(Errno::NOENT))?,
         };
-        match seen.meta().is_symlink() {
-            true => Err(not_followed("it")),
-            false => Ok(seen),
+        if seen.meta().is_symlink() {
+            Err(not_followed("it"))
+        } else {
+            Ok(seen)
         }
     }
 }
@@ -88,11 +89,12 @@ impl FolderEntry {
                 meta.uid()
             )));
         }
-        match meta.nlink() == 1 || us.owns_folder(&self.folder.metadata()?) {
-            true => Ok(()),
-            false => Err(denied(
+        if meta.nlink() == 1 || us.owns_folder(&self.folder.metadata()?) {
+            Ok(())
+        } else {
+            Err(denied(
                 "it has another hard link, which another user may have made",
-            )),
+            ))
         }
     }
 
@@ -243,10 +245,13 @@ impl Walk {
         while let Some(name) = self.left.pop() {
             let is_last = self.left.is_empty();
             let seen = match look_at(&self.folder, &name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => match is_last {
-                    true => None,
-                    false => return Err(self.no_folder(&name)),
-                },
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    if is_last {
+                        None
+                    } else {
+                        return Err(self.no_folder(&name));
+                    }
+                }
                 handle => Some(Seen::of(handle?)?),
             };
             match seen {
@@ -267,9 +272,10 @@ impl Walk {
                     let is_callers =
                         seen.meta().file_type().is_fifo() && us.is_callers(seen.meta());
                     let is_ours = us.owns(seen.meta()) || is_callers;
-                    return match is_ours || us.owns_folder(&self.folder.metadata()?) {
-                        true => Ok(Goal::There(seen)),
-                        false => Err(denied("a pipe or device of another user")),
+                    return if is_ours || us.owns_folder(&self.folder.metadata()?) {
+                        Ok(Goal::There(seen))
+                    } else {
+                        Err(denied("a pipe or device of another user"))
                     };
                 }
                 seen => {
@@ -287,9 +293,10 @@ impl Walk {
         if self.left.is_empty() {
             return Ok(us.owns(link.meta()) && us.owns_folder(&folder));
         }
-        match us.owns(link.meta()) && us.keeps_in(&folder) {
-            true => Ok(true),
-            false => Err(not_followed(&name.to_string_lossy())),
+        if us.owns(link.meta()) && us.keeps_in(&folder) {
+            Ok(true)
+        } else {
+            Err(not_followed(&name.to_string_lossy()))
         }
     }
 

@@ -62,10 +62,7 @@ pub(crate) struct WalkEnd {
 impl LastWalk {
     /// How many frames may be the same, from the outermost on.
     pub(crate) fn n_candidates(&self, space: u32) -> usize {
-        match self.space == space {
-            true => self.n_free,
-            false => 0,
-        }
+        if self.space == space { self.n_free } else { 0 }
     }
 
     /// The callers of a frame, outermost first, if it is among the first `n_left` of the last walk, and they are

@@ -63,9 +63,10 @@ impl Section {
         let Some((function, entry)) = self.index.find(at) else {
             return false;
         };
-        let end = match self.is_eh_frame {
-            true => end_of(&self.eh_frame(), self.bytes(), &self.bases, entry),
-            false => end_of(&self.debug_frame(), self.bytes(), &self.bases, entry),
+        let end = if self.is_eh_frame {
+            end_of(&self.eh_frame(), self.bytes(), &self.bases, entry)
+        } else {
+            end_of(&self.debug_frame(), self.bytes(), &self.bases, entry)
         };
         let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
         let next = self.index.next_start(function);
@@ -161,9 +162,10 @@ where
     while rows.len() < MAX_ROWS {
         match table.next_row() {
             Ok(Some(row)) => {
-                let rule = match needs_evaluation {
-                    true => Rule::of(Kind::Dwarf),
-                    false => Rule::compile::<A>(row),
+                let rule = if needs_evaluation {
+                    Rule::of(Kind::Dwarf)
+                } else {
+                    Rule::compile::<A>(row)
                 };
                 // What begins before the function (a description that lies) is not found anyway.
                 rows.extend(relative(row.start_address()).map(|start| (start, rule)));

@@ -80,13 +80,14 @@ impl<'a> Stack<'a> {
     /// The same after a signal that came at a stack pointer: where that is on another stack, nothing of it
     /// was dumped.
     pub(crate) fn interrupted_at(self, sp: u64) -> Self {
-        match sp.wrapping_sub(self.floor) < FAR {
-            true => self,
-            false => Self {
+        if sp.wrapping_sub(self.floor) < FAR {
+            self
+        } else {
+            Self {
                 floor: sp,
                 is_truncated: true,
                 ..self
-            },
+            }
         }
     }
 

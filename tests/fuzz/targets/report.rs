@@ -37,10 +37,11 @@ fuzz_target!(|bytes: &[u8]| {
     };
     // Errors are answers, too.
     if let Ok(profile) = load(&reader, &options, &mut |_| {}) {
-        let weighing = match reader.has_call_chains() {
-            true => Weighing::WithChildren,
-            false => Weighing::Own,
-        };
+        let weighing = if reader.has_call_chains() {
+Weighing::WithChildren
+} else {
+Weighing::Own
+};
         let wanted = WantedColumns {
             sums: Sum::ALL.to_vec(),
             ..WantedColumns::default()

@@ -19,14 +19,15 @@ impl AddressSpace for Space {
     }
 
     fn find(&self, avma: u64) -> Mapped<'_> {
-        match avma.wrapping_sub(WalkInput::IMAGE) < 1 << 20 {
-            true => Mapped::Image {
+        if avma.wrapping_sub(WalkInput::IMAGE) < 1 << 20 {
+Mapped::Image {
                 image: 1,
                 table: &self.0,
                 bias: WalkInput::IMAGE,
-            },
-            false => Mapped::Nothing,
-        }
+            }
+} else {
+Mapped::Nothing
+}
     }
 }
 
@@ -40,10 +41,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(table) = UnwindTable::of(&elf, None) else {
         return;
     };
-    let machine = match input.is_x86 {
-        true => Machine::X86_64,
-        false => Machine::Aarch64,
-    };
+    let machine = if input.is_x86 {
+Machine::X86_64
+} else {
+Machine::Aarch64
+};
     let [pc, values @ ..] = input.registers;
     let mut registers = RegisterSet::new(machine, pc);
     for (value, number) in values.into_iter().zip(0..) {

@@ -223,9 +223,10 @@ fn program(bench: &Bench) -> Result<PathBuf> {
     for function in 0..30 {
         text += &format!("WORK(f{function:02})\n");
         let work = 20_000 * (1 + function % 5);
-        calls += &match function == SLOW {
-            true => format!("f{function:02}({work} / 100 * slow);\n"),
-            false => format!("f{function:02}({work});\n"),
+        calls += &if function == SLOW {
+            format!("f{function:02}({work} / 100 * slow);\n")
+        } else {
+            format!("f{function:02}({work});\n")
         };
     }
     text += &format!(

@@ -51,9 +51,10 @@ pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
             for (cpus, is_one) in [("0", true), ("0-255", false)] {
                 let cost = measure::median(RUNS, || on_cpus(cpus, &bench.rprof(ours), file))?;
                 let rate = format!("{}, {:.0} MB/s", cost.text(), mb_per_s(bytes, cost));
-                let label = match is_one {
-                    true => format!("{copies} x, {what}, 1 CPU"),
-                    false => format!("{copies} x, {what}, {n_cpus} CPUs"),
+                let label = if is_one {
+                    format!("{copies} x, {what}, 1 CPU")
+                } else {
+                    format!("{copies} x, {what}, {n_cpus} CPUs")
                 };
                 let theirs = match is_one {
                     true => None,

@@ -48,10 +48,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let tested = test(is_wide, &mut summary);
     heading("tidy");
     let tidied = tidy::run(&[]);
-    let denied = match is_wide {
-        true => deny(&mut summary),
-        false => Ok(()),
-    };
+    let denied = if is_wide { deny(&mut summary) } else { Ok(()) };
     heading("summary");
     print!("{summary}");
     println!("it took {}", in_words(began.elapsed()));

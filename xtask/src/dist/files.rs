@@ -43,9 +43,10 @@ pub(super) fn kib_below(folder: &Path) -> Result<u64> {
     for entry in fs::read_dir(folder).with_context(context)? {
         let entry = entry.with_context(context)?;
         let meta = entry.metadata().with_context(context)?;
-        kib += match meta.is_dir() {
-            true => kib_below(&entry.path())?,
-            false => meta.len().div_ceil(1024),
+        kib += if meta.is_dir() {
+            kib_below(&entry.path())?
+        } else {
+            meta.len().div_ceil(1024)
         };
     }
     Ok(kib)

@@ -41,9 +41,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         _ => bail!("dist takes no arguments but --docs"),
     };
     let release = Release::find()?;
-    let toolchain = match only_docs {
-        true => None,
-        false => Some(Toolchain::find(&release)?),
+    let toolchain = if only_docs {
+        None
+    } else {
+        Some(Toolchain::find(&release)?)
     };
     let folder = target_folder()?.join("dist");
     if folder.exists() {

@@ -202,9 +202,10 @@ impl<'a> Body<'a> for Mmap2<'a> {
             filename: b"",
         };
         let is_code = !context.misc.has(Misc::MMAP_DATA);
-        let (prot, flags) = match has_protection(cursor)? {
-            true => (cursor.u32(what)?, cursor.u32(what)?),
-            false => (if is_code { PROT_EXEC } else { 0 }, 0),
+        let (prot, flags) = if has_protection(cursor)? {
+            (cursor.u32(what)?, cursor.u32(what)?)
+        } else {
+            (if is_code { PROT_EXEC } else { 0 }, 0)
         };
         Ok(Self {
             prot,

@@ -97,9 +97,10 @@ fn set_bits<'n>(bits: u64, names: &'n [&str]) -> impl Iterator<Item = &'n str> {
 
 fn any_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.collect();
-    match names.is_empty() {
-        true => "N/A".to_owned(),
-        false => names.join(" or "),
+    if names.is_empty() {
+        "N/A".to_owned()
+    } else {
+        names.join(" or ")
     }
 }
 

@@ -181,9 +181,10 @@ impl CodeRecording<'_> {
         references.dedup();
         let svma = |address: u64| Svma(address.wrapping_sub(shift));
         let slots = references.iter().map(|&(address, is_pointer)| {
-            let use_of = match is_pointer {
-                true => SlotUse::Jump,
-                false => SlotUse::Data,
+            let use_of = if is_pointer {
+                SlotUse::Jump
+            } else {
+                SlotUse::Data
             };
             (svma(address), use_of)
         });

@@ -83,10 +83,11 @@ fn function_at(
         return None;
     }
     let is_named = symbols.is_named(number);
-    let start = match image.is_jitdump() {
+    let start = if image.is_jitdump() {
         // Code that was compiled anew is another function here.
-        true => location.address.checked_sub(symbols.offset(number))?,
-        false => symbols.start(number).or(frame.start)?,
+        location.address.checked_sub(symbols.offset(number))?
+    } else {
+        symbols.start(number).or(frame.start)?
     };
     Some(FoundFunction {
         // An address by itself is no function.

@@ -239,12 +239,13 @@ fn code_part(
 
 /// Refuses what no compiler makes.
 pub(super) fn check_len(function: &FoundFunction, len: u64) -> Result<(), CodeError> {
-    match len > MAX_CODE {
-        true => Err(CodeError::TooLong {
+    if len > MAX_CODE {
+        Err(CodeError::TooLong {
             name: function.name.clone(),
             image: function.image.clone(),
             len,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }

@@ -166,9 +166,10 @@ fn events(reader: &Reader, counts: &CodeCounts) -> Vec<usize> {
     let all = all.filter(|(_, event)| !event.is_dummy()).map(|(at, _)| at);
     let has_samples = |&at: &usize| counts.all.get(at).is_some_and(|count| count.samples > 0);
     let events: Vec<usize> = (0..reader.events().len()).filter(has_samples).collect();
-    match events.is_empty() {
-        true => all.collect(),
-        false => events,
+    if events.is_empty() {
+        all.collect()
+    } else {
+        events
     }
 }
 

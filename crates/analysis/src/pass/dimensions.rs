@@ -90,16 +90,18 @@ impl<'a> Grouping<'a> {
         // They are made of the names.
         by.names |= by.dimensions.contains(&Dimension::CommNoDigit);
         let has = |dimension| by.dimensions.contains(&dimension);
-        let sockets = match has(Dimension::Socket) {
-            true => sockets(recording.reader),
-            false => Vec::new(),
+        let sockets = if has(Dimension::Socket) {
+            sockets(recording.reader)
+        } else {
+            Vec::new()
         };
         by.dimensions
             .iter()
             .try_for_each(|&one| check(recording.reader, one))?;
-        let parallelism = match has(Dimension::Parallelism) {
-            true => Parallelism::of(recording)?,
-            false => Parallelism::default(),
+        let parallelism = if has(Dimension::Parallelism) {
+            Parallelism::of(recording)?
+        } else {
+            Parallelism::default()
         };
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);

@@ -99,9 +99,10 @@ impl ResolvedSample<'_, '_> {
         let has_stack = events.get(self.decoded.event).is_some_and(has_stack);
         let is_unwound = user.is_some_and(|user| !matches!(user.part, UserPart::Recorded));
         // Of stacks that could not be unwound the first frame is known.
-        let first = match has_stack && !is_unwound {
-            true => First::Own,
-            false => First::OfChain,
+        let first = if has_stack && !is_unwound {
+            First::Own
+        } else {
+            First::OfChain
         };
         self.visit_addresses(user, first, visit);
     }

@@ -62,9 +62,10 @@ impl GroupKey {
     }
 
     fn fill(&mut self, entry: &Entry<'_, '_>, grouping: &Grouping<'_>, numbers: &mut PlaceNumbers) {
-        let fields = match grouping.needs_all_fields() {
-            true => entry.decoded.all_fields(grouping.reader()),
-            false => None,
+        let fields = if grouping.needs_all_fields() {
+            entry.decoded.all_fields(grouping.reader())
+        } else {
+            None
         };
         for (place, &dimension) in self.values.iter_mut().zip(grouping.dimensions()) {
             let value = grouping.value(dimension, (entry, fields.as_ref()), numbers);

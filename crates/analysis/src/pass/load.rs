@@ -101,13 +101,15 @@ pub fn load(
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let stacks = options.stacks && options.mode != SortMode::Branch;
-    let frames = match stacks {
-        true => WantedFrames::All,
-        false => WantedFrames::Innermost,
+    let frames = if stacks {
+        WantedFrames::All
+    } else {
+        WantedFrames::Innermost
     };
-    let nodes = match stacks {
-        true => options.nodes,
-        false => NodeKey::Function,
+    let nodes = if stacks {
+        options.nodes
+    } else {
+        NodeKey::Function
     };
     let (query, request) = query_of(&recording, options, (frames, nodes))?;
     let grouping = Grouping::of(&recording, &options.group_by)?;
@@ -187,10 +189,7 @@ pub(super) fn count_stacks(
     let in_stacks = query.stacks.chains.stacks;
     let places = grouping.places().into_iter();
     let mut locations = found.locations();
-    locations.extend(places.map(|place| match in_stacks {
-        true => place.in_stacks(),
-        false => place,
-    }));
+    locations.extend(places.map(|place| if in_stacks { place.in_stacks() } else { place }));
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
     let left = found.left.clone();
     let mut counts = found.by_function(query, &symbols)?;

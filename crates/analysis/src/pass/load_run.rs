@@ -35,9 +35,10 @@ pub fn load_run(
 ) -> Result<Run, Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::AnyWithTimes)?;
-    let frames = match options.stacks {
-        true => WantedFrames::All,
-        false => WantedFrames::Innermost,
+    let frames = if options.stacks {
+        WantedFrames::All
+    } else {
+        WantedFrames::Innermost
     };
     let (mut query, request) = query_of(&recording, options, (frames, NodeKey::Function))?;
     if have_times(reader)
@@ -47,9 +48,10 @@ pub fn load_run(
     }
     let grouping = Grouping::of(&recording, &options.group_by)?;
     // Stacks have as much room as in a profile, and what blocks counted as much again.
-    let room = match query.blocks.are_several() {
-        true => 2 * ROOM,
-        false => ROOM,
+    let room = if query.blocks.are_several() {
+        2 * ROOM
+    } else {
+        ROOM
     };
     let (mut symbols, counts) = count_stacks(&query, &grouping, request, room, progress)?;
     Ok(run_of(&query, &grouping, &mut symbols, counts))
@@ -127,16 +129,15 @@ fn add_event(
         self_time: query.self_time,
     };
     let names = (&run.frames, &run.strings);
-    let RunRows { rows, namesakes } = match query.blocks.are_several() {
-        true => RunRows::of(
+    let RunRows { rows, namesakes } = if query.blocks.are_several() {
+        RunRows::of(
             rows,
             |block, nodes| add_block((idx, block), (&blocks, logs), nodes),
             names,
-        ),
-        false => {
-            blocks.totals = vec![all];
-            RunRows::of(rows, |_, nodes| add_own(&counted.tree, nodes), names)
-        }
+        )
+    } else {
+        blocks.totals = vec![all];
+        RunRows::of(rows, |_, nodes| add_own(&counted.tree, nodes), names)
     };
     run.events.push(RunEvent {
         name: event.name.clone().into_raw(),

@@ -100,9 +100,10 @@ impl<M> LocationsPass<'_, M> {
     }
 
     fn kept(&self, location: Location) -> Location {
-        match self.in_stacks {
-            true => location.in_stacks(),
-            false => location,
+        if self.in_stacks {
+            location.in_stacks()
+        } else {
+            location
         }
     }
 }

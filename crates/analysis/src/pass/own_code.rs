@@ -148,9 +148,10 @@ impl CodePass<'_> {
                 return;
             }
             let number = cache.value(history, sample.mappings, address, |location| {
-                numbers.intern(match in_stacks {
-                    true => location.in_stacks(),
-                    false => location,
+                numbers.intern(if in_stacks {
+                    location.in_stacks()
+                } else {
+                    location
                 })
             });
             match (innermost, self.is_caller) {

@@ -112,9 +112,10 @@ impl Pass for ProfilePass<'_> {
         let group = group_number(sample.group);
         let key = *tally.group_of(group)?;
         let is_counted = is_counted((self.symbols, innermost), tally, &key, count);
-        let node = match is_counted {
-            true => tally.add_stack(group, local.frames.iter().rev().copied(), count),
-            false => None,
+        let node = if is_counted {
+            tally.add_stack(group, local.frames.iter().rev().copied(), count)
+        } else {
+            None
         };
         let in_total = self.symbols.adds_to_totals(innermost);
         self.count_block(local, sample, (in_total, node));

@@ -10,20 +10,22 @@ use rprof_profile::Dimension;
 pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
     const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
     if dimension == Dimension::Parallelism {
-        return match has_switches(reader) {
-            true => Ok(()),
-            false => Err(not_recorded(
+        return if has_switches(reader) {
+            Ok(())
+        } else {
+            Err(not_recorded(
                 "context switches",
                 "parallelism",
                 " --latency",
-            )),
+            ))
         };
     }
     if dimension == Dimension::CgroupId {
         let mut events = reader.events().iter();
-        return match events.any(|event| event.attr.flags.has(AttrFlags::NAMESPACES)) {
-            true => Ok(()),
-            false => Err(not_recorded("namespaces", "cgroup_id", " --namespaces")),
+        return if events.any(|event| event.attr.flags.has(AttrFlags::NAMESPACES)) {
+            Ok(())
+        } else {
+            Err(not_recorded("namespaces", "cgroup_id", " --namespaces"))
         };
     }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
@@ -99,9 +101,10 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         return Err(not_recorded("sockets of CPUs", "socket", ""));
     }
     let mut events = reader.events().iter();
-    match events.any(|event| bits.iter().any(|&bit| event.attr.sample_type.has(bit))) {
-        true => Ok(()),
-        false => Err(not_recorded(what, dimension.name(), flag)),
+    if events.any(|event| bits.iter().any(|&bit| event.attr.sample_type.has(bit))) {
+        Ok(())
+    } else {
+        Err(not_recorded(what, dimension.name(), flag))
     }
 }
 

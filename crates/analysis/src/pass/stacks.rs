@@ -195,15 +195,12 @@ impl Pass for StacksPass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        match local.left.is_empty() {
-            true => {
-                let entry = sample.into();
-                local.tallies.take(self.query, self.grouping, &entry)
-            }
-            false => {
-                local.tallies.find_places(self.grouping, &sample.into());
-                Some(u64::MAX)
-            }
+        if local.left.is_empty() {
+            let entry = sample.into();
+            local.tallies.take(self.query, self.grouping, &entry)
+        } else {
+            local.tallies.find_places(self.grouping, &sample.into());
+            Some(u64::MAX)
         }
     }
 
@@ -235,22 +232,22 @@ impl Pass for StacksPass<'_> {
         let kept = &mut local.kept;
         sample.for_each_address(|address| {
             let number = cache.value(history, sample.mappings, address, |location| {
-                numbers.intern(match in_stacks {
-                    true => location.in_stacks(),
-                    false => location,
+                numbers.intern(if in_stacks {
+                    location.in_stacks()
+                } else {
+                    location
                 })
             });
             if is_kept {
                 kept.locations.push(number);
             }
         });
-        Some(match is_kept {
-            true => {
-                let number = kept.end_stack(sample.group);
-                kept.counts.add(number, block, count);
-                number
-            }
-            false => u32::MAX,
+        Some(if is_kept {
+            let number = kept.end_stack(sample.group);
+            kept.counts.add(number, block, count);
+            number
+        } else {
+            u32::MAX
         })
     }
 }

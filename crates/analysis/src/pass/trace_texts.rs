@@ -34,9 +34,10 @@ impl TraceTexts {
     /// With the formats of a recording, if they are asked for.
     pub(super) fn of(reader: &Reader, is_asked: bool) -> Self {
         Self {
-            formats: match is_asked {
-                true => TracepointFormats::of(reader).0,
-                false => TracepointFormats::default(),
+            formats: if is_asked {
+                TracepointFormats::of(reader).0
+            } else {
+                TracepointFormats::default()
             },
             texts: Mutex::default(),
         }

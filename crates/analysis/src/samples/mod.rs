@@ -64,9 +64,10 @@ impl<'a> Samples<'a> {
                 Some(_) => sockets(recording.reader),
                 None => Vec::new(),
             },
-            parallelism: match filter.parallelism.is_empty() {
-                true => None,
-                false => Some(Parallelism::of(recording)?),
+            parallelism: if filter.parallelism.is_empty() {
+                None
+            } else {
+                Some(Parallelism::of(recording)?)
             },
             switched: None,
             values: GroupValues::of(recording.reader),

@@ -16,9 +16,10 @@ pub(super) fn ranges(
     let Some(times) = &filter.times else {
         return Ok(None);
     };
-    let span = match times.needs_span() {
-        true => span(recording)?,
-        false => None,
+    let span = if times.needs_span() {
+        span(recording)?
+    } else {
+        None
     };
     Ok(Some(times.ranges(span.unwrap_or(0..=0))?))
 }

@@ -64,9 +64,10 @@ impl<T: Copy + Default> StackCache<T> {
         key.add(u64::from(decoded.raw.misc.0));
         key.add(group);
         let mode = decoded.raw.misc.cpu_mode();
-        key.add(match chains.stacks {
-            true => mappings.number(),
-            false => mappings.number_at(mode),
+        key.add(if chains.stacks {
+            mappings.number()
+        } else {
+            mappings.number_at(mode)
         });
         if matches!(mode, CpuMode::GuestKernel | CpuMode::GuestUser) {
             // A guest's mappings have no number here: no two such stacks are the same.

@@ -191,9 +191,10 @@ impl Walk {
             self.left -= 1;
             // Where a handler returns to was put there by the kernel: no call is before it.
             let caller = frames.get(at + 1);
-            let code = match caller.is_some_and(|caller| !caller.is_return) {
-                true => CodeAddress::Pc(Avma(frame.avma)),
-                false => frame.code(),
+            let code = if caller.is_some_and(|caller| !caller.is_return) {
+                CodeAddress::Pc(Avma(frame.avma))
+            } else {
+                frame.code()
             };
             visit(Address {
                 level: Some(Level::User),

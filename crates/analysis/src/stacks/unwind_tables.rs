@@ -81,9 +81,10 @@ impl UnwindTables {
         let Some(image) = image.filter(|image| image.kind == ImageKind::User) else {
             return ImageTables::Nowhere;
         };
-        let described = match image.is_jitdump() {
-            true => self.open_jitdump(recording, id, image),
-            false => self.open_image(recording, id, image),
+        let described = if image.is_jitdump() {
+            self.open_jitdump(recording, id, image)
+        } else {
+            self.open_image(recording, id, image)
         };
         described.unwrap_or_else(|error| {
             if error == TableError::Memory {

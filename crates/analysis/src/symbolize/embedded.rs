@@ -32,26 +32,27 @@ impl EmbeddedSymbols {
         let Some(own) = self.image(image) else {
             return find(locations);
         };
-        let missing: Vec<Location> = match self.files_first {
-            true => locations.to_vec(),
-            false => {
-                // Where names were missing for a reason, that may have been fixed.
-                let is_final = |location: &&Location| {
-                    let known = known(own, location);
-                    known.is_some_and(|known| known.name.is_some() || own.reason.is_none())
-                };
-                let others = locations.iter().filter(|location| !is_final(location));
-                others.copied().collect()
-            }
+        let missing: Vec<Location> = if self.files_first {
+            locations.to_vec()
+        } else {
+            // Where names were missing for a reason, that may have been fixed.
+            let is_final = |location: &&Location| {
+                let known = known(own, location);
+                known.is_some_and(|known| known.name.is_some() || own.reason.is_none())
+            };
+            let others = locations.iter().filter(|location| !is_final(location));
+            others.copied().collect()
         };
-        let found = match missing.is_empty() {
-            true => Ok(Symbolized::default()),
-            false => find(&missing)?,
+        let found = if missing.is_empty() {
+            Ok(Symbolized::default())
+        } else {
+            find(&missing)?
         };
         // Kernels and perf maps have names as they are to be shown.
-        let demangling = match is_readable(image) {
-            true => Demangling::Off,
-            false => request.demangling,
+        let demangling = if is_readable(image) {
+            Demangling::Off
+        } else {
+            request.demangling
         };
         let request = Request {
             demangling,

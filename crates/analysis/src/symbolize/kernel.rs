@@ -287,9 +287,10 @@ fn no_symbols(why: &str) -> Reason {
 /// Files of the kernel are large: servers are asked for names and for lines, not for inlined
 /// functions alone.
 fn servers(has_names: bool, detail: Detail) -> Servers {
-    match has_names && detail != Detail::Lines {
-        true => Servers::NotAsked,
-        false => Servers::Asked,
+    if has_names && detail != Detail::Lines {
+        Servers::NotAsked
+    } else {
+        Servers::Asked
     }
 }
 

@@ -52,9 +52,10 @@ impl Symbols {
         frame: &Frame,
     ) -> Option<Place> {
         let positions = self.positions?;
-        let shown = match positions.inlines {
-            true => Some(frame),
-            false => symbolized.frames(idx).first(),
+        let shown = if positions.inlines {
+            Some(frame)
+        } else {
+            symbolized.frames(idx).first()
         };
         let text = |line: Line| {
             let file = positions.file(symbolized.name(line.file));

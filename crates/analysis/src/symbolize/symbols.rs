@@ -180,9 +180,10 @@ impl Symbols {
     /// The number of a location. All locations that occur were collected before.
     #[inline]
     pub fn number(&self, location: Location) -> u32 {
-        let location = match self.in_stacks {
-            true => location.in_stacks(),
-            false => location,
+        let location = if self.in_stacks {
+            location.in_stacks()
+        } else {
+            location
         };
         self.numbers.get(&location).copied().unwrap_or(u32::MAX)
     }

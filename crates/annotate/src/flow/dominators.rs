@@ -130,9 +130,10 @@ fn immediate(graph: &FlowGraph, walk: &Walk) -> Vec<usize> {
         forest.above[place] = Some(parent);
         for known in std::mem::take(&mut waiting[parent]) {
             let least = forest.eval(known);
-            immediate[known] = match forest.semi[least] < forest.semi[known] {
-                true => least,
-                false => parent,
+            immediate[known] = if forest.semi[least] < forest.semi[known] {
+                least
+            } else {
+                parent
             };
         }
     }

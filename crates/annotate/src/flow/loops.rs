@@ -81,9 +81,10 @@ fn add_span(spans: &mut Spans, part: usize, (first, last): (usize, usize)) {
 
 /// The smaller one is put to the larger one.
 fn joined(one: Spans, other: Spans) -> Spans {
-    let (few, mut many) = match one.len() < other.len() {
-        true => (one, other),
-        false => (other, one),
+    let (few, mut many) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
     };
     for (part, span) in few {
         add_span(&mut many, part, span);

@@ -263,9 +263,10 @@ impl<'l> Page<'l> {
             };
             // A number that fills its column would touch the one before it.
             let cell = at_right(&format!(" {cell}"), columns);
-            match self.options.colors {
-                true => colored(&cell, share),
-                false => cell,
+            if self.options.colors {
+                colored(&cell, share)
+            } else {
+                cell
             }
         });
         cells.collect::<String>() + self.separator()
@@ -291,9 +292,10 @@ impl<'l> Page<'l> {
 
     /// What is not code.
     fn dim(&self, text: &str) -> String {
-        match self.options.colors && !text.is_empty() {
-            true => format!("\x1b[2m{text}\x1b[0m"),
-            false => text.to_owned(),
+        if self.options.colors && !text.is_empty() {
+            format!("\x1b[2m{text}\x1b[0m")
+        } else {
+            text.to_owned()
         }
     }
 

@@ -156,9 +156,10 @@ impl Page<'_> {
                 let n = Counted::new(n as u64, "instruction", "instructions");
                 let shares = self.shares_in_words(&found.counts);
                 let head = listing.instructions.get(found.head)?.instruction.address;
-                let entered = match found.head == found.span.0 {
-                    true => String::new(),
-                    false => format!(", entered at {head:x}"),
+                let entered = if found.head == found.span.0 {
+                    String::new()
+                } else {
+                    format!(", entered at {head:x}")
                 };
                 Some(format!(
                     "loop {}{outer}: {shares} ({n}{entered})",
@@ -182,17 +183,19 @@ impl Page<'_> {
             start -= 1;
         }
         let counts = self.listing.sum(start..end);
-        let shares = match counts.iter().any(|&count| count != SampleCount::default()) {
-            true => format!(" [{}]", self.shares_in_words(&counts)),
-            false => String::new(),
+        let shares = if counts.iter().any(|&count| count != SampleCount::default()) {
+            format!(" [{}]", self.shares_in_words(&counts))
+        } else {
+            String::new()
         };
         let name = self.names.line(&place.file, place.line);
         let text = place.text.as_deref().unwrap_or_default();
         let said = format!("{name}{shares}  {text}");
         // How deep it stands matters less than what it says.
-        Some(match width(&said) <= room {
-            true => said,
-            false => format!("{name}{shares}  {}", text.trim_start()),
+        Some(if width(&said) <= room {
+            said
+        } else {
+            format!("{name}{shares}  {}", text.trim_start())
         })
     }
 }

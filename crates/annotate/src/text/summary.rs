@@ -202,9 +202,10 @@ impl Page<'_> {
             .place
             .and_then(|place| self.listing.places.lines.get(place));
         let counts = place.map_or(&[][..], |place| &place.counts);
-        let mark = match line.place.is_some() && line.place == hottest {
-            true => '>',
-            false => ' ',
+        let mark = if line.place.is_some() && line.place == hottest {
+            '>'
+        } else {
+            ' '
         };
         let number = at_right(&line.line.to_string(), columns);
         let text = line.text.as_deref().unwrap_or_default();

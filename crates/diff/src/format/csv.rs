@@ -66,8 +66,9 @@ pub(super) fn numbers(judged: Option<&Judged>) -> [String; 6] {
 /// As RFC 4180 has it.
 pub(super) fn quoted(text: &str) -> String {
     let text = printable(text);
-    match text.contains([',', '"']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into_owned(),
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into_owned()
     }
 }

@@ -170,9 +170,12 @@ fn write_columns(
     }
     let line = |row: &[String; 8]| {
         let all = row.iter().zip(widths).enumerate();
-        let parts = all.map(|(at, (cell, width))| match at < row.len() - N_NAMES {
-            true => at_right(cell, width),
-            false => padded(&printable(cell), width),
+        let parts = all.map(|(at, (cell, width))| {
+            if at < row.len() - N_NAMES {
+                at_right(cell, width)
+            } else {
+                padded(&printable(cell), width)
+            }
         });
         parts.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
@@ -201,9 +204,12 @@ fn write_markdown(
         format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
     };
     writeln!(out, "{}", line(headings))?;
-    let rules = (0..headings.len()).map(|at| match at < headings.len() - N_NAMES {
-        true => "---:",
-        false => "---",
+    let rules = (0..headings.len()).map(|at| {
+        if at < headings.len() - N_NAMES {
+            "---:"
+        } else {
+            "---"
+        }
     });
     writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
     cells
@@ -245,9 +251,10 @@ fn closing_lines(compared: &[ComparedRecording]) -> Vec<String> {
     let regressed = compared.iter().filter(|one| one.has_regressed());
     let names: Vec<&str> = regressed.map(|one| one.name.as_str()).collect();
     let all = compared.len();
-    let mut lines = vec![match names.is_empty() {
-        true => format!("Regressed: none of {all} significantly"),
-        false => format!("Regressed: {} of {all}: {}", names.len(), names.join(", ")),
+    let mut lines = vec![if names.is_empty() {
+        format!("Regressed: none of {all} significantly")
+    } else {
+        format!("Regressed: {} of {all}: {}", names.len(), names.join(", "))
     }];
     let notes = compared.iter().flat_map(|one| &one.comparison.notes);
     for note in notes {

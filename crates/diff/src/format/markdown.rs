@@ -75,9 +75,12 @@ fn write_event(
         .iter()
         .map(|one| cell(&one.heading(comparison, &layout)));
     writeln!(out, "{}", line(headings))?;
-    let rules = &mut columns.iter().map(|column| match column.is_at_right() {
-        true => "---:".to_owned(),
-        false => "---".to_owned(),
+    let rules = &mut columns.iter().map(|column| {
+        if column.is_at_right() {
+            "---:".to_owned()
+        } else {
+            "---".to_owned()
+        }
     });
     writeln!(out, "{}", line(rules))?;
     let rows = layout.rows(event);

@@ -134,10 +134,7 @@ fn largest_share(row: &ComparedRow) -> Share {
     let weights = &row.weights;
     let before = Share::of(weights.before.weight, weights.all_before);
     let after = Share::of(weights.after.weight, weights.all_after);
-    match before > after {
-        true => before,
-        false => after,
-    }
+    if before > after { before } else { after }
 }
 
 impl DiffColumn {
@@ -170,9 +167,10 @@ impl DiffColumn {
             Self::Baseline => weights.baseline().map_or_else(String::new, |share| {
                 let share = Share::from_percent(share);
                 // perf's: what is computed has its sign there, too.
-                match layout.separator.is_some() {
-                    true => share.to_string(),
-                    false => format!("{share}%"),
+                if layout.separator.is_some() {
+                    share.to_string()
+                } else {
+                    format!("{share}%")
                 }
             }),
             Self::BasePeriod => weights.before.weight.to_string(),
@@ -265,10 +263,7 @@ fn total_line(comparison: &Comparison, event: &ComparedEvent) -> String {
     ];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let line = parts.collect::<Vec<_>>().join("  ");
-    match total.is_sure {
-        true => line + " *",
-        false => line,
-    }
+    if total.is_sure { line + " *" } else { line }
 }
 
 /// An amount with its unit.
@@ -283,9 +278,10 @@ fn amount(value: f64, kind: EventKind, per: &Per) -> String {
 }
 
 fn trimmed_amount(value: f64) -> String {
-    match value >= 1.0 || value == 0.0 {
-        true => trimmed(value),
-        false => format!("{value:.3e}"),
+    if value >= 1.0 || value == 0.0 {
+        trimmed(value)
+    } else {
+        format!("{value:.3e}")
     }
 }
 

@@ -64,9 +64,10 @@ fn write_event(
             Some(separator) => cells.join(separator),
             None => line_of(&columns, cells, &widths, layout),
         };
-        let line = match layout.colors {
-            true => colored(line, row),
-            false => line,
+        let line = if layout.colors {
+            colored(line, row)
+        } else {
+            line
         };
         writeln!(out, "{line}")?;
     }
@@ -155,9 +156,10 @@ fn colored(line: String, row: &ComparedRow) -> String {
         (false, Some(children)) if children.is_sure => children,
         (false, _) => return line,
     };
-    let code = match judged.estimate.change() > 0.0 {
-        true => "1;33",
-        false => "34",
+    let code = if judged.estimate.change() > 0.0 {
+        "1;33"
+    } else {
+        "34"
     };
     format!("\x1b[{code}m{line}\x1b[0m")
 }

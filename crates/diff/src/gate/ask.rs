@@ -78,9 +78,10 @@ pub(crate) fn ask_all(
             // Another event has it, or no sample of these recordings: a build must not fail by that.
             Err(DiffError::UnknownName {
                 name, is_function, ..
-            }) if match is_function {
-                true => naming.has_function(&name) || options.known_functions.contains(&name),
-                false => naming.has(&name),
+            }) if if is_function {
+                naming.has_function(&name) || options.known_functions.contains(&name)
+            } else {
+                naming.has(&name)
             } =>
             {
                 Ok(GateResult::without_samples(condition))

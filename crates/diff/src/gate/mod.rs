@@ -137,10 +137,7 @@ impl GateResult {
             unit,
             ..
         } = self;
-        let decimals = match unit.is_empty() {
-            true => 0,
-            false => 2,
-        };
+        let decimals = if unit.is_empty() { 0 } else { 2 };
         let what = match self.outcome {
             GateOutcome::Fired => "beyond the limit",
             GateOutcome::Undecided => "may be beyond the limit, or noise: more runs would decide",
@@ -244,9 +241,10 @@ impl Gates<'_> {
     /// Of what is new or vanished: no percentage can be said, but whether it is so.
     fn one_sided(&self, counts: &Counts, change: f64) -> (f64, f64) {
         let (_, (low, high)) = self.judge.difference(counts, self.alpha);
-        match low > 0.0 || high < 0.0 {
-            true => (change, change),
-            false => (-100.0, f64::INFINITY),
+        if low > 0.0 || high < 0.0 {
+            (change, change)
+        } else {
+            (-100.0, f64::INFINITY)
         }
     }
 }

@@ -14,9 +14,10 @@ pub(super) struct NamedRows {
 
 impl NamedRows {
     pub(super) fn of((event, names): (CountedEvent, Vec<String>), name: &str) -> Self {
-        let alike = match names.iter().any(|cell| is_called(cell, name)) {
-            true => String::new(),
-            false => alike(name, &names),
+        let alike = if names.iter().any(|cell| is_called(cell, name)) {
+            String::new()
+        } else {
+            alike(name, &names)
         };
         let rows = event.rows.into_iter().zip(names);
         Self {
@@ -91,9 +92,10 @@ fn alike(name: &str, names: &[String]) -> String {
     with_part.sort_by_key(|cell| (cell.len(), *cell));
     with_part.dedup();
     with_part.truncate(3);
-    match with_part.is_empty() {
-        true => suggest(name, names.map(str::to_owned)).to_string(),
-        false => format!("; similar names: {}", with_part.join(", ")),
+    if with_part.is_empty() {
+        suggest(name, names.map(str::to_owned)).to_string()
+    } else {
+        format!("; similar names: {}", with_part.join(", "))
     }
 }
 

@@ -24,9 +24,10 @@ type Stack<'a> = (Vec<&'a str>, u32, [u64; BLOCKS]);
 fn frame(profile: &mut Profile, text: &str) -> FrameId {
     let (text, image) = text.split_once('@').unwrap_or((text, "prog"));
     let bare = text.trim_start_matches(['+', '*', '#']);
-    let level = match bare.starts_with("k:") {
-        true => Level::Kernel,
-        false => Level::User,
+    let level = if bare.starts_with("k:") {
+        Level::Kernel
+    } else {
+        Level::User
     };
     let named = testing::function(profile, bare.trim_start_matches("k:"), image);
     let is_fde = text.starts_with('#');

@@ -69,9 +69,10 @@ impl Amount {
 
     /// Of one run beside several: as if it varied as they do, in proportion.
     pub(crate) fn beside(run: f64, others: &Self, n_others: usize, floor: f64) -> Self {
-        let scale = match others.mean > 0.0 {
-            true => run / others.mean,
-            false => 1.0,
+        let scale = if others.mean > 0.0 {
+            run / others.mean
+        } else {
+            1.0
         };
         let variance = others.variance * float(n_others) * scale * scale;
         Self {
@@ -95,13 +96,12 @@ pub(crate) struct Contrast {
 impl Contrast {
     /// The logarithm of after / before where both are there; else their difference.
     pub(crate) fn of(before: &Amount, after: &Amount) -> Self {
-        match before.mean > 0.0 && after.mean > 0.0 {
-            true => {
-                let relative = |side: &Amount| side.variance / (side.mean * side.mean);
-                let parts = [(before, relative(before)), (after, relative(after))];
-                Self::welch((after.mean / before.mean).ln(), parts, true)
-            }
-            false => Self::difference(before, after),
+        if before.mean > 0.0 && after.mean > 0.0 {
+            let relative = |side: &Amount| side.variance / (side.mean * side.mean);
+            let parts = [(before, relative(before)), (after, relative(after))];
+            Self::welch((after.mean / before.mean).ln(), parts, true)
+        } else {
+            Self::difference(before, after)
         }
     }
 
@@ -123,9 +123,10 @@ impl Contrast {
 
     /// How many standard errors it is from none.
     pub(crate) fn t(&self) -> f64 {
-        match self.error > 0.0 {
-            true => self.value / self.error,
-            false => 0.0,
+        if self.error > 0.0 {
+            self.value / self.error
+        } else {
+            0.0
         }
     }
 
@@ -170,9 +171,10 @@ fn degrees(parts: [(&Amount, f64); 2], variance: f64) -> f64 {
     }
     let share = |&(side, part): &(&Amount, f64)| part * part / side.degrees;
     let degrees = variance * variance / parts.iter().map(share).sum::<f64>();
-    match degrees.is_finite() {
-        true => degrees.max(1.0),
-        false => 1.0,
+    if degrees.is_finite() {
+        degrees.max(1.0)
+    } else {
+        1.0
     }
 }
 

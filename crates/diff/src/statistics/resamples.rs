@@ -63,9 +63,10 @@ impl Resamples {
             p.min(1.0)
         };
         let by_t = found.p_value();
-        let p_value = match beyond < Self::TAIL {
-            true => by_t,
-            false => p_of(beyond).max(by_t),
+        let p_value = if beyond < Self::TAIL {
+            by_t
+        } else {
+            p_of(beyond).max(by_t)
         };
         let bounds = Self::bounds(&mut drawn, &found, alpha);
         (p_value, bounds)
@@ -151,9 +152,10 @@ impl<'r> Drawable<'r> {
 impl Contrast {
     /// How far two other amounts are from this, in standard errors of their own.
     fn away(&self, before: &Amount, after: &Amount) -> f64 {
-        let other = match self.is_log {
-            true => Self::of(before, after),
-            false => Self::difference(before, after),
+        let other = if self.is_log {
+            Self::of(before, after)
+        } else {
+            Self::difference(before, after)
         };
         let infinite = match (before.mean > 0.0, after.mean > 0.0) {
             _ if !self.is_log => None,

@@ -110,9 +110,12 @@ impl Selection {
         }
         let name = name.to_lowercase();
         let mut patterns = self.patterns.iter();
-        patterns.any(|pattern| match is_glob(pattern) {
-            true => glob_matches(pattern, &name),
-            false => name.contains(pattern.as_str()),
+        patterns.any(|pattern| {
+            if is_glob(pattern) {
+                glob_matches(pattern, &name)
+            } else {
+                name.contains(pattern.as_str())
+            }
         })
     }
 }

@@ -81,9 +81,10 @@ fn key_of(name: &str) -> String {
         "endTime",
         "name",
     ];
-    match taken.contains(&name) {
-        true => format!("{name}_"),
-        false => name.to_owned(),
+    if taken.contains(&name) {
+        format!("{name}_")
+    } else {
+        name.to_owned()
     }
 }
 

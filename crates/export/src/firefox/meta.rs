@@ -84,9 +84,10 @@ pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
 /// The first program that was recorded.
 fn product(timeline: &Timeline) -> String {
     let command = &timeline.profile.about.command;
-    match command.is_empty() {
-        true => "perf.data".to_owned(),
-        false => command.join(" "),
+    if command.is_empty() {
+        "perf.data".to_owned()
+    } else {
+        command.join(" ")
     }
 }
 

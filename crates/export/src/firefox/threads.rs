@@ -91,9 +91,10 @@ impl Writer<'_> {
         let has_lost = events.iter().any(|event| event.loss.samples > 0);
         // Without any thread the page says that there is nothing to see, and shows nothing else.
         if self.tracks.all.is_empty() || has_lost {
-            let name = match has_lost {
-                true => "lost samples",
-                false => "no samples",
+            let name = if has_lost {
+                "lost samples"
+            } else {
+                "no samples"
             };
             self.losses(name, shared, json);
         }
@@ -210,9 +211,12 @@ impl Writer<'_> {
             }
         });
         let is_time = kind == EventKind::CpuTime;
-        json.column("weight", samples(), |json, sample| match is_time {
-            true => json.millis(sample.weight),
-            false => json.number(sample.weight),
+        json.column("weight", samples(), |json, sample| {
+            if is_time {
+                json.millis(sample.weight)
+            } else {
+                json.number(sample.weight)
+            }
         });
         json.key("weightType")
             .text(if is_time { "tracing-ms" } else { "samples" });

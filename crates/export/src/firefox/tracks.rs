@@ -28,12 +28,11 @@ impl Tracks {
             .map(|(idx, _)| idx)
             .collect();
         // Of a recording of nothing but moments the first event has tracks all the same.
-        let only = match summed.is_empty() {
-            true => {
-                let mut events = (0u32..).zip(&timeline.profile.events);
-                events.find(|(_, event)| event.samples > 0)
-            }
-            false => None,
+        let only = if summed.is_empty() {
+            let mut events = (0u32..).zip(&timeline.profile.events);
+            events.find(|(_, event)| event.samples > 0)
+        } else {
+            None
         };
         let only = only.map(|(idx, _)| idx);
         let mut tracks = Self {

@@ -78,9 +78,10 @@ impl Merged {
                     merged.child(None, Label::Comm(comm))
                 }
             };
-            let here = match is_kept(idx) {
-                true => merged.child(Some(outer), Label::Frame(node.frame)),
-                false => outer,
+            let here = if is_kept(idx) {
+                merged.child(Some(outer), Label::Frame(node.frame))
+            } else {
+                outer
             };
             merged.moved.push(here);
         }

@@ -110,9 +110,10 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
     let is_single = profile.events.len() == 1;
     let mut sample_type = Vec::new();
     for event in &profile.events {
-        let samples = match is_single {
-            true => "samples".to_owned(),
-            false => format!("{}-samples", event.name.raw()),
+        let samples = if is_single {
+            "samples".to_owned()
+        } else {
+            format!("{}-samples", event.name.raw())
         };
         sample_type.push(ValueType {
             kind: strings.of(&samples),

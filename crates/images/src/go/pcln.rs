@@ -148,9 +148,10 @@ impl Pcln {
         let (mut low, mut high) = (0, self.n_functions);
         while high - low > 1 {
             let middle = low.midpoint(high);
-            match self.start(middle)? <= address {
-                true => low = middle,
-                false => high = middle,
+            if self.start(middle)? <= address {
+                low = middle
+            } else {
+                high = middle
             }
         }
         let start = self.start(low)?;

@@ -23,9 +23,10 @@ impl Maker {
 
     fn u32(&mut self, values: &[u32]) -> &mut Self {
         for value in values {
-            self.bytes.extend(match self.is_big_endian {
-                true => value.to_be_bytes(),
-                false => value.to_le_bytes(),
+            self.bytes.extend(if self.is_big_endian {
+                value.to_be_bytes()
+            } else {
+                value.to_le_bytes()
             });
         }
         self
@@ -33,9 +34,10 @@ impl Maker {
 
     fn u64(&mut self, values: &[u64]) -> &mut Self {
         for value in values {
-            self.bytes.extend(match self.is_big_endian {
-                true => value.to_be_bytes(),
-                false => value.to_le_bytes(),
+            self.bytes.extend(if self.is_big_endian {
+                value.to_be_bytes()
+            } else {
+                value.to_le_bytes()
             });
         }
         self

@@ -61,9 +61,12 @@ pub(super) fn memory(memory: &MemTopology, text: &mut String) {
             .sum();
         let spans: Vec<String> = node
             .block_spans()
-            .map(|(first, last)| match first == last {
-                true => first.to_string(),
-                false => format!("{first}-{last}"),
+            .map(|(first, last)| {
+                if first == last {
+                    first.to_string()
+                } else {
+                    format!("{first}-{last}")
+                }
             })
             .collect();
         let size = size(blocks.wrapping_mul(block));
@@ -97,9 +100,10 @@ pub(super) fn pmus(pmus: &[PmuMapping], text: &mut String) {
         .iter()
         .map(|pmu| format!("{} = {}", shown(&pmu.name), pmu.kind))
         .collect();
-    let list = match pmus.is_empty() {
-        true => "not available".to_owned(),
-        false => pmus.join(", "),
+    let list = if pmus.is_empty() {
+        "not available".to_owned()
+    } else {
+        pmus.join(", ")
     };
     *text += &format!("# pmu mappings: {list}\n");
 }
@@ -110,9 +114,10 @@ pub(super) fn caps(pmu: &str, caps: &[PmuCap], text: &mut String) {
         .iter()
         .map(|cap| format!("{}={}", shown(&cap.name), shown(&cap.value)))
         .collect();
-    let list = match caps.is_empty() {
-        true => "not available".to_owned(),
-        false => caps.join(", "),
+    let list = if caps.is_empty() {
+        "not available".to_owned()
+    } else {
+        caps.join(", ")
     };
     *text += &format!("# {pmu} pmu capabilities: {list}\n");
 }

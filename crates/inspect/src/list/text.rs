@@ -33,9 +33,10 @@ pub fn write_list(listing: &Listing, out: &mut impl Write) -> io::Result<()> {
     for (kinds, title) in PARTS {
         let part = listing.events.iter();
         let part: Vec<&Listed> = part.filter(|one| kinds.contains(&one.event.kind)).collect();
-        let pmus: &[ListedPmu] = match kinds.contains(&ListKind::Pmu) {
-            true => &listing.pmus,
-            false => &[],
+        let pmus: &[ListedPmu] = if kinds.contains(&ListKind::Pmu) {
+            &listing.pmus
+        } else {
+            &[]
         };
         let Some(heading) = heading(title, &part, pmus) else {
             continue;
@@ -60,9 +61,10 @@ fn heading(title: &str, part: &[&Listed], pmus: &[ListedPmu]) -> Option<String> 
     let count = |what| part.iter().filter(|one| one.counted == what).count();
     let (missing, forbidden) = (count(Counted::No), count(Counted::Forbidden));
     let is_hardware = |one: &&Listed| one.event.kind != ListKind::Software;
-    let why = match part.iter().all(is_hardware) {
-        true => "no hardware PMU counts them here",
-        false => "this kernel does not count them",
+    let why = if part.iter().all(is_hardware) {
+        "no hardware PMU counts them here"
+    } else {
+        "this kernel does not count them"
     };
     Some(match (missing, forbidden) {
         (0, 0) => title.to_owned(),

@@ -100,10 +100,11 @@ impl HistoryBuilder {
             backing: Backing::Compiled,
         };
         let time_ns = time_ns.unwrap_or(0).max(log.mapped.time_ns);
-        let offset = match time_ns > log.mapped.time_ns {
+        let offset = if time_ns > log.mapped.time_ns {
             // Behind the mappings of the same moment.
-            true => u64::MAX,
-            false => log.mapped.offset,
+            u64::MAX
+        } else {
+            log.mapped.offset
         };
         let space = Space::User(log.pid);
         let change = (Key { time_ns, offset }, Change::Map { space, range });

@@ -69,9 +69,10 @@ impl Covered {
         if next.end <= range.start || next.start >= range.end {
             return;
         }
-        let part = match next.start < range.start {
-            true => next.from(range.start),
-            false => next,
+        let part = if next.start < range.start {
+            next.from(range.start)
+        } else {
+            next
         };
         let part = part.until(part.end.min(range.end));
         self.n_ranges += 1;

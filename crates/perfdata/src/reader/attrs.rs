@@ -138,8 +138,9 @@ fn modifiers(flags: AttrFlags) -> String {
         let included = machines.iter().filter(|(machine, _)| !flags.has(*machine));
         text.extend(included.map(|&(_, letter)| letter));
     }
-    match text.is_empty() {
-        true => text,
-        false => format!(":{text}"),
+    if text.is_empty() {
+        text
+    } else {
+        format!(":{text}")
     }
 }

@@ -82,9 +82,10 @@ impl Bytes {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len)?;
         bytes.resize(len, 0);
-        match self.read_at(&mut bytes, at)? == bytes.len() {
-            true => Ok(bytes),
-            false => Err(eof()),
+        if self.read_at(&mut bytes, at)? == bytes.len() {
+            Ok(bytes)
+        } else {
+            Err(eof())
         }
     }
 }

@@ -248,14 +248,15 @@ pub(super) fn tracing_data(offset: u64, record: RawRecord<'_>, endian: Endian) -
     let mut cursor = Cursor::new(record.body, endian);
     let size = u64::from(cursor.u32("tracing data size").ok()?);
     let inside = cursor.rest().len() as u64;
-    Some(match is_simpleperfs || (1..=inside).contains(&size) {
-        true => Section {
+    Some(if is_simpleperfs || (1..=inside).contains(&size) {
+        Section {
             offset: offset + record.len_bytes() as u64 - inside,
             size: size.min(inside),
-        },
-        false => Section {
+        }
+    } else {
+        Section {
             offset: offset + record.len_bytes() as u64,
             size,
-        },
+        }
     })
 }

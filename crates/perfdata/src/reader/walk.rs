@@ -48,9 +48,12 @@ impl Reader {
                 stopped = step == Step::Stop;
                 step
             });
-            walk.map(|walk| match stopped {
-                true => Walked::Stopped,
-                false => Walked::Through(walk.trouble),
+            walk.map(|walk| {
+                if stopped {
+                    Walked::Stopped
+                } else {
+                    Walked::Through(walk.trouble)
+                }
             })
         })
     }

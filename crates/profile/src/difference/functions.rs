@@ -62,9 +62,10 @@ impl MatchedFunction {
 
     /// How it is called in stacks: its label, or what stands for all code of its image that has no names.
     pub fn stack_label(&self) -> String {
-        match self.is_function {
-            true => safe(self.label.raw()),
-            false => nameless_label(self.image.raw()),
+        if self.is_function {
+            safe(self.label.raw())
+        } else {
+            nameless_label(self.image.raw())
         }
     }
 }

@@ -116,13 +116,12 @@ impl FunctionNames {
     }
 
     fn forms(&mut self, name: &str, is_jit: bool) -> NameForms {
-        let (stable, whole) = match is_jit {
-            true => (jit_name(name), None),
-            false => {
-                let stable = stable_name(name);
-                let whole = whole_name(&stable).map(|whole| self.0.intern(&whole));
-                (stable, whole)
-            }
+        let (stable, whole) = if is_jit {
+            (jit_name(name), None)
+        } else {
+            let stable = stable_name(name);
+            let whole = whole_name(&stable).map(|whole| self.0.intern(&whole));
+            (stable, whole)
         };
         NameForms {
             name: self.0.intern(name),
@@ -235,9 +234,10 @@ impl Steps {
         let stable = (image, level, forms.stable);
         let source = (image, level, forms.source);
         if self.stable.contains(&stable) {
-            match self.uneven.contains(&stable) {
-                true => (MatchedBy::StableName, forms.stable),
-                false => (MatchedBy::Name, forms.name),
+            if self.uneven.contains(&stable) {
+                (MatchedBy::StableName, forms.stable)
+            } else {
+                (MatchedBy::Name, forms.name)
             }
         } else if self.source.contains(&source) {
             (MatchedBy::SourceName, forms.source)

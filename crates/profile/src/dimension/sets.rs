@@ -29,9 +29,10 @@ pub struct ValueSets(Interner<ValuesId, DimensionValues, RandomState>);
 impl ValueSets {
     /// The number of a set, new or seen before.
     pub fn intern(&mut self, values: DimensionValues) -> ValuesId {
-        match values == DimensionValues::NONE {
-            true => ValuesId::NONE,
-            false => self.0.intern(values),
+        if values == DimensionValues::NONE {
+            ValuesId::NONE
+        } else {
+            self.0.intern(values)
         }
     }
 
@@ -52,9 +53,10 @@ impl ValueSets {
             for &one in dimensions {
                 values.set(one, set.get(one));
             }
-            match values == DimensionValues::NONE {
-                true => ValuesId::NONE,
-                false => *firsts.entry(values).or_insert(ValuesId(number)),
+            if values == DimensionValues::NONE {
+                ValuesId::NONE
+            } else {
+                *firsts.entry(values).or_insert(ValuesId(number))
             }
         });
         AlikeSets(first.collect())

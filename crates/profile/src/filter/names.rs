@@ -53,9 +53,10 @@ impl NameList {
                 list.add(line).map_err(in_file)?;
             }
         }
-        match list.is_empty() {
-            true => Err(FilterError(format!("no name in '{text}'"))),
-            false => Ok(list),
+        if list.is_empty() {
+            Err(FilterError(format!("no name in '{text}'")))
+        } else {
+            Ok(list)
         }
     }
 
@@ -156,9 +157,10 @@ impl Pattern {
                 ))),
             };
         }
-        Ok(match is_glob(text) {
-            true => Self::Glob(text.to_owned()),
-            false => Self::Whole(text.to_owned()),
+        Ok(if is_glob(text) {
+            Self::Glob(text.to_owned())
+        } else {
+            Self::Whole(text.to_owned())
         })
     }
 

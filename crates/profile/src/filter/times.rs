@@ -45,14 +45,13 @@ impl TimeSlices {
     /// # Errors
     /// [`FilterError`] if it is not of that form.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
-        let slices = match text.contains('%') {
-            true => text.split(',').map(|one| parse_share(one.trim())).collect(),
-            false => {
-                // A blank after a comma separates nothing.
-                let joined = text.split(',').map(str::trim_start);
-                let joined = joined.collect::<Vec<_>>().join(",");
-                joined.split_whitespace().map(parse_between).collect()
-            }
+        let slices = if text.contains('%') {
+            text.split(',').map(|one| parse_share(one.trim())).collect()
+        } else {
+            // A blank after a comma separates nothing.
+            let joined = text.split(',').map(str::trim_start);
+            let joined = joined.collect::<Vec<_>>().join(",");
+            joined.split_whitespace().map(parse_between).collect()
         };
         let slices: Result<Vec<_>, FilterError> = slices;
         let slices = slices.map_err(|why| FilterError(format!("time '{text}': {why}")))?;
@@ -112,12 +111,13 @@ impl TimeSlices {
         let range = |slice: &Slice| match *slice {
             Slice::Between(start, stop) => {
                 let (start, stop) = (at(start, 0), at(stop, u64::MAX));
-                match start > stop {
-                    true => Err(FilterError(format!(
+                if start > stop {
+                    Err(FilterError(format!(
                         "time '{}' ends before it starts",
                         self.text
-                    ))),
-                    false => Ok(start..=stop),
+                    )))
+                } else {
+                    Ok(start..=stop)
                 }
             }
             Slice::Share(start, stop) => Ok(share_of(first, last, start, stop)),
@@ -137,9 +137,10 @@ fn share_of(first: u64, last: u64, start: u64, stop: u64) -> RangeInclusive<u64>
         first.saturating_add(u64::try_from(nanos).unwrap_or(u64::MAX))
     };
     let (start, stop) = (at(start), at(stop));
-    match stop > start && stop != last {
-        true => start..=stop - 1,
-        false => start..=stop,
+    if stop > start && stop != last {
+        start..=stop - 1
+    } else {
+        start..=stop
     }
 }
 
@@ -154,9 +155,10 @@ fn parse_between(text: &str) -> Result<Slice, FilterError> {
         (Bound::BeforeEnd(start), Bound::BeforeEnd(stop)) => start < stop,
         _ => false,
     };
-    match is_late {
-        true => Err(FilterError(format!("'{text}' ends before it starts"))),
-        false => Ok(Slice::Between(start, stop)),
+    if is_late {
+        Err(FilterError(format!("'{text}' ends before it starts")))
+    } else {
+        Ok(Slice::Between(start, stop))
     }
 }
 
@@ -167,9 +169,10 @@ fn no_comma(text: &str) -> String {
         ends.is_some_and(|(start, stop)| parse_time(start).is_some() && parse_time(stop).is_some());
     match ends.filter(|_| is_span) {
         Some((start, stop)) => {
-            let (first, last) = match parse_time(start) > parse_time(stop) {
-                true => (stop, start),
-                false => (start, stop),
+            let (first, last) = if parse_time(start) > parse_time(stop) {
+                (stop, start)
+            } else {
+                (start, stop)
             };
             format!("'{text}' is not a time range: write '{first},{last}' for {first} to {last}")
         }
@@ -236,9 +239,10 @@ fn parse_share(text: &str) -> Result<Slice, FilterError> {
     };
     if let Some((start, stop)) = text.split_once('-') {
         let (start, stop) = (percent(start)?, percent(stop)?);
-        return match start > stop {
-            true => Err(FilterError(format!("'{text}' ends before it starts"))),
-            false => Ok(Slice::Share(start, stop)),
+        return if start > stop {
+            Err(FilterError(format!("'{text}' ends before it starts")))
+        } else {
+            Ok(Slice::Share(start, stop))
         };
     }
     let (size, nth) = text.split_once('/').unwrap_or((text, "1"));

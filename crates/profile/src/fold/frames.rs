@@ -26,12 +26,11 @@ impl Profile {
     /// What stands for all code of a frame's image: `[libc.so.6]`.
     fn module(&mut self, frame: FrameInfo) -> FrameInfo {
         let image = self.strings.of(frame.image).into_raw();
-        let name = match image.starts_with('[') {
-            true => frame.image,
-            false => {
-                let name = format!("[{image}]");
-                self.strings.intern(&name)
-            }
+        let name = if image.starts_with('[') {
+            frame.image
+        } else {
+            let name = format!("[{image}]");
+            self.strings.intern(&name)
         };
         FrameInfo {
             name: Some(name),

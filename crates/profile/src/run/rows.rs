@@ -46,9 +46,10 @@ impl RunRows {
                 group,
                 frame,
                 own: vec![SampleCount::default(); n_blocks],
-                with_children: match counted.has_stacks {
-                    true => vec![SampleCount::default(); n_blocks],
-                    false => Vec::new(),
+                with_children: if counted.has_stacks {
+                    vec![SampleCount::default(); n_blocks]
+                } else {
+                    Vec::new()
                 },
             })
         });

@@ -344,9 +344,10 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
 
 /// What code without a name is called: by its image.
 pub(crate) fn nameless_label(image: &str) -> String {
-    match image.starts_with('[') {
-        true => safe(image),
-        false => format!("[{}]", safe(image)),
+    if image.starts_with('[') {
+        safe(image)
+    } else {
+        format!("[{}]", safe(image))
     }
 }
 

@@ -229,9 +229,10 @@ impl SortKey {
                     })
                 };
                 let order = value(a).cmp(&value(b));
-                match one.is_descending() {
-                    true => order.reverse(),
-                    false => order,
+                if one.is_descending() {
+                    order.reverse()
+                } else {
+                    order
                 }
             }
             Self::Dso if a.image == b.image => Ordering::Equal,

@@ -77,9 +77,10 @@ pub(super) struct Callees<'e> {
 impl<'e> Callees<'e> {
     pub(super) fn of(event: &'e EventProfile) -> Self {
         let comms = Comms::of(event);
-        let tree = match comms.labels.len() == event.groups.len() {
-            true => Cow::Borrowed(&event.tree),
-            false => Cow::Owned(by_comm(&event.tree, &comms)),
+        let tree = if comms.labels.len() == event.groups.len() {
+            Cow::Borrowed(&event.tree)
+        } else {
+            Cow::Owned(by_comm(&event.tree, &comms))
         };
         let nodes = tree.nodes();
         let own = nodes

@@ -22,9 +22,12 @@ pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
         all.map(|(_, name)| *name).collect()
     };
     let (effective, permitted) = (patient.facts.effective, patient.facts.permitted);
-    let in_words = |names: Vec<&str>| match names.is_empty() {
-        true => "none relevant to recording".to_owned(),
-        false => names.join(", "),
+    let in_words = |names: Vec<&str>| {
+        if names.is_empty() {
+            "none relevant to recording".to_owned()
+        } else {
+            names.join(", ")
+        }
     };
     let mut found = in_words(names(effective));
     let unused = names(permitted & !effective);

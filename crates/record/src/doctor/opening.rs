@@ -11,12 +11,13 @@ pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
         return Check::fine(name, "user space can be sampled");
     };
     let (found, fix) = refused(patient, error, Wanted::OwnUser);
-    match patient.tried.by_ptrace {
-        true => Check::new(name, State::Less, found)?.but(
+    if patient.tried.by_ptrace {
+        Check::new(name, State::Less, found)?.but(
             "no events: falls back to coarse sampling by ptrace, user stacks only",
             fix,
-        ),
-        false => Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix),
+        )
+    } else {
+        Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix)
     }
 }
 

@@ -26,9 +26,10 @@ pub(super) fn of(patient: &Patient<'_>) -> String {
         }
         .to_owned(),
     );
-    parts.push(match tried.hardware.is_ok() {
-        true => "sampling cycles".to_owned(),
-        false => "sampling cpu-clock".to_owned(),
+    parts.push(if tried.hardware.is_ok() {
+        "sampling cycles".to_owned()
+    } else {
+        "sampling cpu-clock".to_owned()
     });
     parts.push(match ring_bytes >> 20 {
         0 => format!("rings of up to {} KiB", ring_bytes >> 10),

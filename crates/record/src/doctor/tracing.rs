@@ -18,18 +18,20 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
             allow(Wanted::Tracepoint, facts),
         ),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            let fix = match may_trace(facts) {
-                true => format!("as root: mount -o remount,mode=755 {place}"),
+            let fix = if may_trace(facts) {
+                format!("as root: mount -o remount,mode=755 {place}")
+            } else {
                 // To read it would not be enough.
-                false => allow(Wanted::Tracepoint, facts),
+                allow(Wanted::Tracepoint, facts)
             };
             Check::new(name, State::Note, "tracefs is not readable by this user")?
                 .but("no tracepoints", fix)
         }
         Err(_) => {
-            let fix = match may_trace(facts) {
-                true => format!("sudo mount -t tracefs nodev {place}"),
-                false => allow(Wanted::Tracepoint, facts),
+            let fix = if may_trace(facts) {
+                format!("sudo mount -t tracefs nodev {place}")
+            } else {
+                allow(Wanted::Tracepoint, facts)
             };
             Check::new(name, State::Note, "tracefs is not mounted")?
                 .but("no tracepoints, except for root: rprof then mounts it", fix)

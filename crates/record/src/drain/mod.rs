@@ -225,9 +225,10 @@ impl Drain {
             lineage.end_pass();
         }
         // Samples that come later are older than sideband that is written now.
-        match any && self.flight.is_none() {
-            true => self.end_round(sink)?,
-            false => sink.flush()?,
+        if any && self.flight.is_none() {
+            self.end_round(sink)?
+        } else {
+            sink.flush()?
         }
         Ok(Pass {
             is_empty: !any,
@@ -415,9 +416,10 @@ impl Drain {
     pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
         let mut n_empty = 0;
         while n_empty < 2 {
-            n_empty = match self.pass(opened, sink)?.is_empty {
-                true => n_empty + 1,
-                false => 0,
+            n_empty = if self.pass(opened, sink)?.is_empty {
+                n_empty + 1
+            } else {
+                0
             };
         }
         Ok(())

@@ -40,15 +40,17 @@ impl Plan {
             events: drained_events(opened)?,
             n_sampled: opened.sampling.events.len(),
             // What is read later counts only if it is known to be later.
-            deep_stacks: match is_auto && settings.watchpoints && settings.clock.is_steady() {
-                true => DeepStacks::Recovered,
-                false => DeepStacks::LeftTruncated,
+            deep_stacks: if is_auto && settings.watchpoints && settings.clock.is_steady() {
+                DeepStacks::Recovered
+            } else {
+                DeepStacks::LeftTruncated
             },
         };
         let now = Instant::now();
-        let control = match is_auto {
-            true => Control::new(now, opened.dump_size),
-            false => Control::of_fixed_dump_size(now),
+        let control = if is_auto {
+            Control::new(now, opened.dump_size)
+        } else {
+            Control::of_fixed_dump_size(now)
         };
         let mut plan = Self::of(settings, drained, sideband, control);
         if let (Some(unwinder), Some(sizes)) = (&mut plan.unwinder, attrs.dump_sizes()) {

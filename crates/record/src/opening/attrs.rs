@@ -55,9 +55,10 @@ impl Attrs {
     pub(crate) fn dump_sizes(&self) -> Option<DumpSizes> {
         let mut auto = (self.sampling.iter()).filter(|event| event.call_chains == CallChains::Auto);
         let of_hits = auto.all(|event| stack_dump::is_of_hits(&event.attr));
-        self.has_auto_dumps().then_some(match of_hits {
-            true => DumpSizes::OF_HITS,
-            false => DumpSizes::OF_CLOCKS,
+        self.has_auto_dumps().then_some(if of_hits {
+            DumpSizes::OF_HITS
+        } else {
+            DumpSizes::OF_CLOCKS
         })
     }
 

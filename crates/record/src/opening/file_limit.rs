@@ -56,9 +56,10 @@ pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(
     let each = events_of_thread(attrs, scope) + own_rings;
     let needed = open_now() + RESERVE + each * n_new as u64;
     let fits = || needed <= OpenFilesLimit::now().soft;
-    match fits() || OpenFilesLimit::raise() && fits() {
-        true => Ok(()),
-        false => Err(too_many(attrs, scope, needed)),
+    if fits() || OpenFilesLimit::raise() && fits() {
+        Ok(())
+    } else {
+        Err(too_many(attrs, scope, needed))
     }
 }
 
@@ -78,9 +79,10 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
         Some(Target::All) => format!("{cpus} x {events}, and {others}"),
         _ => {
             let threads = Counted::new(n_threads as u64, "thread", "threads");
-            match scope.per_thread {
-                true => format!("{threads} x {events}, and {others}"),
-                false => format!("{threads} x {cpus} x {events}, and {others}"),
+            if scope.per_thread {
+                format!("{threads} x {events}, and {others}")
+            } else {
+                format!("{threads} x {cpus} x {events}, and {others}")
             }
         }
     };
@@ -100,18 +102,20 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
 
 /// Files that rings are mapped with.
 fn ring_owners(scope: &Scope<'_>) -> u64 {
-    let places = match scope.per_thread {
-        true => scope.targets.len(),
-        false => scope.cpus.len(),
+    let places = if scope.per_thread {
+        scope.targets.len()
+    } else {
+        scope.cpus.len()
     };
     RINGS_EACH * places as u64
 }
 
 /// Files of all events.
 fn events(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
-    let by_cpu = match scope.also_by_cpu {
-        true => sampling(attrs, scope),
-        false => 0,
+    let by_cpu = if scope.also_by_cpu {
+        sampling(attrs, scope)
+    } else {
+        0
     };
     scope.targets.len() as u64 * events_of_thread(attrs, scope) + by_cpu
 }

@@ -207,9 +207,10 @@ impl Scope<'_> {
 
     /// What gets a ring of its own, and which targets write into it.
     fn places(&self, targets: &[Target]) -> Vec<(Place, Vec<Target>)> {
-        match self.per_thread {
-            true => Place::of_threads(targets),
-            false => Place::of_cpus(&self.cpus, targets),
+        if self.per_thread {
+            Place::of_threads(targets)
+        } else {
+            Place::of_cpus(&self.cpus, targets)
         }
     }
 
@@ -238,9 +239,10 @@ impl Opened {
         // Sideband rings first: they are small, and must not be what is left of the budget.
         let (sideband, sampling) = open_both(sideband, &plain, &attrs.sampling, scope)?;
         let small_rings = ring_size::small_rings(&sampling, scope);
-        let by_cpu = match scope.also_by_cpu {
-            true => sampling.of_everybody(scope)?,
-            false => None,
+        let by_cpu = if scope.also_by_cpu {
+            sampling.of_everybody(scope)?
+        } else {
+            None
         };
         Ok(Self {
             sampling,
@@ -270,9 +272,10 @@ impl Opened {
 
     /// Counters that hang up when what is recorded has ended.
     pub(crate) fn lifetimes(&self) -> impl Iterator<Item = &Counter> {
-        let group = match self.sampling.is_off_without_ring {
-            true => &self.sideband,
-            false => &self.sampling,
+        let group = if self.sampling.is_off_without_ring {
+            &self.sideband
+        } else {
+            &self.sampling
         };
         group.events.iter().flat_map(|event| &event.counters)
     }

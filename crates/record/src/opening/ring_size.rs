@@ -70,9 +70,10 @@ pub(super) fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRi
     // Each CPU has its own; threads with rings of their own share what all CPUs have.
     let n_rings = scope.places(&scope.targets).len();
     let n_cpus = online_cpus(&Sources::default()).map_or(1, |cpus| cpus.len().max(1));
-    let enough_kib = match scope.is_size_asked {
-        true => refusal::locked_kib(asked),
-        false => refusal::locked_kib(asked.min(refusal::USUAL_RING_BYTES)),
+    let enough_kib = if scope.is_size_asked {
+        refusal::locked_kib(asked)
+    } else {
+        refusal::locked_kib(asked.min(refusal::USUAL_RING_BYTES))
     };
     (size_bytes < asked && matters).then_some(SmallRings {
         size_bytes,

@@ -71,9 +71,10 @@ impl Group {
         let Some(owner) = RingOwner::open(place, first)? else {
             return Ok(());
         };
-        let ring = match first.attr.flags.has(AttrFlags::WRITE_BACKWARD) {
-            true => Ring::map_overwritten(&owner.counter, pages),
-            false => Ring::map(&owner.counter, pages),
+        let ring = if first.attr.flags.has(AttrFlags::WRITE_BACKWARD) {
+            Ring::map_overwritten(&owner.counter, pages)
+        } else {
+            Ring::map(&owner.counter, pages)
         };
         self.rings
             .push(ring.map_err(|why| Error::Map { place, why })?);
@@ -111,9 +112,10 @@ impl Group {
                 new.enable()?;
             }
         }
-        match self.is_off_without_ring {
-            true => doubled().try_for_each(|event| event.detach(old)),
-            false => Ok(()),
+        if self.is_off_without_ring {
+            doubled().try_for_each(|event| event.detach(old))
+        } else {
+            Ok(())
         }
     }
 

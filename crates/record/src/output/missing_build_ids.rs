@@ -142,9 +142,10 @@ impl MissingBuildIds {
         let known = self.ids.iter().filter(|&(_, &id)| is_of_use(id));
         let ids: HashMap<_, _> = known.map(|(key, &id)| (key.clone(), id)).collect();
         let n_bytes: usize = ids.keys().map(|key| key.path.len() + EACH).sum();
-        match n_bytes < MAX_PATH_BYTES / 2 {
-            true => (ids, MAX_PATH_BYTES - n_bytes),
-            false => (HashMap::default(), MAX_PATH_BYTES),
+        if n_bytes < MAX_PATH_BYTES / 2 {
+            (ids, MAX_PATH_BYTES - n_bytes)
+        } else {
+            (HashMap::default(), MAX_PATH_BYTES)
         }
     }
 

@@ -68,9 +68,10 @@ pub(crate) enum Fate {
 impl Fate {
     /// Kept if this is so.
     pub(crate) fn kept_if(is_worth_it: bool) -> Self {
-        match is_worth_it {
-            true => Self::Kept,
-            false => Self::TakenBack,
+        if is_worth_it {
+            Self::Kept
+        } else {
+            Self::TakenBack
         }
     }
 }

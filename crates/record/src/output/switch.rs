@@ -38,9 +38,10 @@ impl Run<'_> {
                 is_time || self.is_segment_full()
             }
         };
-        match is_due {
-            true => self.go_on_in_next_file(note),
-            false => Ok(()),
+        if is_due {
+            self.go_on_in_next_file(note)
+        } else {
+            Ok(())
         }
     }
 

@@ -303,9 +303,10 @@ impl<'a> Session<'a> {
         for (pid, tid, comm) in renamed {
             self.tell_name(pid, tid, &comm)?;
         }
-        match std::mem::take(&mut self.has_news) {
-            true => self.run.drain.end_round(&mut self.run.sink),
-            false => Ok(()),
+        if std::mem::take(&mut self.has_news) {
+            self.run.drain.end_round(&mut self.run.sink)
+        } else {
+            Ok(())
         }
     }
 

@@ -88,9 +88,10 @@ impl Sink {
         sample: &[u8],
         layout: &SampleLayout,
     ) -> Result<Kept, NoAnswer> {
-        let room = match self.current.is_unwound_here() {
-            true => Room::Full,
-            false => self.room(),
+        let room = if self.current.is_unwound_here() {
+            Room::Full
+        } else {
+            self.room()
         };
         self.make_room(sample.len())?;
         Ok(self.current.push_sample(sample, layout, room))
@@ -133,9 +134,10 @@ impl Sink {
 
     /// What the writer thread does just now.
     pub(crate) fn writer_state(&self) -> WriterState {
-        match self.pool.is_complete() {
-            true => WriterState::Idle,
-            false => WriterState::Busy,
+        if self.pool.is_complete() {
+            WriterState::Idle
+        } else {
+            WriterState::Busy
         }
     }
 
@@ -204,9 +206,10 @@ impl Sink {
     }
 
     fn make_room(&mut self, n_bytes: usize) -> Result<(), NoAnswer> {
-        match self.current.len() + n_bytes > BUFFER {
-            true => self.hand_over(),
-            false => Ok(()),
+        if self.current.len() + n_bytes > BUFFER {
+            self.hand_over()
+        } else {
+            Ok(())
         }
     }
 

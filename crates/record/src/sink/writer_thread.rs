@@ -49,9 +49,10 @@ impl Activity {
     pub(super) fn progress(&self) -> Progress {
         Progress {
             steps: self.steps.done(),
-            at: match self.is_writing.load(Ordering::Relaxed) {
-                true => Step::Writing,
-                false => Step::Unwinding,
+            at: if self.is_writing.load(Ordering::Relaxed) {
+                Step::Writing
+            } else {
+                Step::Unwinding
             },
         }
     }
@@ -265,12 +266,11 @@ impl Thread {
     }
 
     fn write(&mut self, drained: Drained) -> Result<(), rprof_perfdata::Error> {
-        let records = match self.unwinder.is_some() {
-            true => {
-                self.unwind(&drained);
-                &self.unwound
-            }
-            false => &drained.records,
+        let records = if self.unwinder.is_some() {
+            self.unwind(&drained);
+            &self.unwound
+        } else {
+            &drained.records
         };
         self.activity.is_writing.store(true, Ordering::Relaxed);
         let written = self.writer.write(records);

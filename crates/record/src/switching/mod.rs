@@ -130,9 +130,10 @@ fn described(event: &EventCounters, is_detailed: bool) -> String {
     if !is_detailed {
         return event.name.clone();
     }
-    let rate = match attr.flags.has(AttrFlags::FREQ) {
-        true => "sample_freq",
-        false => "sample_period",
+    let rate = if attr.flags.has(AttrFlags::FREQ) {
+        "sample_freq"
+    } else {
+        "sample_period"
     };
     format!(
         "{}: type: {}, config: {:#x}, {rate}: {}, sample_type: {:?}, read_format: {:?}, flags: {:?}",
@@ -159,9 +160,10 @@ impl Opened {
         let events = self.sampling.events.iter_mut();
         for event in events.filter(|event| name.is_none_or(|name| event.name == name)) {
             event.is_on = is_on;
-            match is_on {
-                true => event.of_size(size).iter().try_for_each(Counter::enable)?,
-                false => event.all().try_for_each(Counter::disable)?,
+            if is_on {
+                event.of_size(size).iter().try_for_each(Counter::enable)?
+            } else {
+                event.all().try_for_each(Counter::disable)?
             }
         }
         Ok(())

@@ -19,9 +19,10 @@ pub(crate) fn in_words(settings: &Settings) -> String {
         Watch::All if on.is_empty() => "all CPUs".to_owned(),
         Watch::All => format!("all processes{on}"),
         Watch::Processes(pids) => {
-            let children = match settings.children {
-                true => " with child processes",
-                false => "",
+            let children = if settings.children {
+                " with child processes"
+            } else {
+                ""
             };
             format!("{}{children}{on}", named("process", pids))
         }

@@ -59,9 +59,10 @@ impl Change {
     /// From -1 (vanished) to 1 (new); 0 of what may be noise.
     fn degree(&self) -> f64 {
         let (before, after) = self.weights();
-        match self.sure.has(after - before) && self.is_beyond_counting() {
-            true => (after - before) / before.max(after),
-            false => 0.0,
+        if self.sure.has(after - before) && self.is_beyond_counting() {
+            (after - before) / before.max(after)
+        } else {
+            0.0
         }
     }
 
@@ -98,10 +99,7 @@ impl Change {
     pub(super) fn color(&self) -> Color {
         let degree = self.degree();
         let Color { r, g, b } = Self::ALIKE;
-        let end = match degree > 0.0 {
-            true => Self::MORE,
-            false => Self::LESS,
-        };
+        let end = if degree > 0.0 { Self::MORE } else { Self::LESS };
         // Small changes are to be seen, too.
         let strength = degree.abs().sqrt();
         let part = |from: u8, to: f64| {

@@ -75,9 +75,10 @@ pub fn write_differential(
     }
     let unit = unit(event);
     let sum = tree.sum();
-    let first = match options.flame.reverse {
-        true => FirstFrame::Innermost,
-        false => FirstFrame::Outermost,
+    let first = if options.flame.reverse {
+        FirstFrame::Innermost
+    } else {
+        FirstFrame::Outermost
     };
     let directions = tree.directions(&options.sure, first);
     let totals = tree.totals();

@@ -77,9 +77,10 @@ fn cells(table: &Table<'_>, cell: impl Fn(Field, usize) -> String) -> Vec<String
 
 /// In quotes where it has to be.
 fn csv_cell(text: &str) -> Cow<'_, str> {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
-        false => text.into(),
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
     }
 }
 
@@ -106,15 +107,21 @@ pub fn write_markdown(
         let table = Table::of(profile, set, options);
         let heading = |field, event| markdown_cell(&table.long_heading(field, event));
         write_line(&cells(&table, heading), out)?;
-        let rule = |field: Field, _| match field.is_right() {
-            true => "---:".to_owned(),
-            false => "---".to_owned(),
+        let rule = |field: Field, _| {
+            if field.is_right() {
+                "---:".to_owned()
+            } else {
+                "---".to_owned()
+            }
         };
         write_line(&cells(&table, rule), out)?;
         for shown in &table.shown {
-            let cell = |field, event| match table.is_of(field, shown) {
-                true => markdown_cell(table.cell(field, &shown.row, event).trim()),
-                false => String::new(),
+            let cell = |field, event| {
+                if table.is_of(field, shown) {
+                    markdown_cell(table.cell(field, &shown.row, event).trim())
+                } else {
+                    String::new()
+                }
             };
             write_line(&cells(&table, cell), out)?;
         }

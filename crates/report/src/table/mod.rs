@@ -143,9 +143,10 @@ impl LeftOut {
 impl LeftOut {
     /// How many rows.
     pub(crate) fn counted(self, options: &TableOptions) -> Counted<'static> {
-        let (one, several) = match options.has_levels() {
-            true => ("more innermost row", "more innermost rows"),
-            false => ("more row", "more rows"),
+        let (one, several) = if options.has_levels() {
+            ("more innermost row", "more innermost rows")
+        } else {
+            ("more row", "more rows")
         };
         Counted::new(self.rows as u64, one, several)
     }
@@ -177,9 +178,10 @@ impl<'p> Table<'p> {
                 let (columns, first) = (&options.columns, options.events.sort_idx);
                 let all = join(&leader, &others, columns, first);
                 let n_rows = all.len();
-                let all = match options.has_levels() {
-                    true => levels(&all, &leader, columns, first),
-                    false => all.into_iter().map(LevelRow::flat).collect(),
+                let all = if options.has_levels() {
+                    levels(&all, &leader, columns, first)
+                } else {
+                    all.into_iter().map(LevelRow::flat).collect()
                 };
                 let mut above_limit = all.into_iter().filter(is_level_shown);
                 let shown = above_limit.by_ref().take(limit).collect();

@@ -31,9 +31,10 @@ pub fn write_table(
     for set in options.events.of(profile) {
         write_events(&Table::of(profile, set, options), out)?;
     }
-    match options.layout.quiet {
-        true => Ok(()),
-        false => write_footer(profile, out),
+    if options.layout.quiet {
+        Ok(())
+    } else {
+        write_footer(profile, out)
     }
 }
 
@@ -120,9 +121,10 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             (None, None) => write_row(table, row, &widths, out)?,
             (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
         }
-        match shown.is_innermost {
-            true => write_tree_of(table, &row.leader, &lines, out),
-            false => Ok(()),
+        if shown.is_innermost {
+            write_tree_of(table, &row.leader, &lines, out)
+        } else {
+            Ok(())
         }
     };
     let n_rows = table.shown.len();
@@ -264,9 +266,10 @@ fn write_row(
         let cell = table.cell(field, row, 0);
         let layout = &table.options.layout;
         let cell = cut(&cell, layout, at, (taken, is_last), columns_of);
-        let cell = match is_last {
-            true => cell.into_owned(),
-            false => placed(&cell, columns_of, field),
+        let cell = if is_last {
+            cell.into_owned()
+        } else {
+            placed(&cell, columns_of, field)
         };
         taken += width(&cell);
         line += &cell;
@@ -314,8 +317,9 @@ fn cut<'t>(
 
 /// A text in its column, at the side where its field's cells stand.
 pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
-    match field.is_right() {
-        true => at_right(text, columns),
-        false => padded(text, columns),
+    if field.is_right() {
+        at_right(text, columns)
+    } else {
+        padded(text, columns)
     }
 }

@@ -56,9 +56,10 @@ impl Drawing<'_> {
     /// Draws what all of a row's stacks begin with; returns the last node, and what stands before what follows.
     /// A function that the row has in its first column is not said again.
     fn trunk(&mut self, root: u32, is_said: bool) -> (u32, String) {
-        let first = match is_said {
-            true => self.tree.only_child(root),
-            false => Some(root),
+        let first = if is_said {
+            self.tree.only_child(root)
+        } else {
+            Some(root)
         };
         let Some(first) = first else {
             return (root, MARGIN.to_owned());

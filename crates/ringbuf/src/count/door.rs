@@ -78,9 +78,10 @@ impl Door for KernelDoor {
     }
 
     fn enable(&self, leader: &Counter, is_on: bool) -> io::Result<()> {
-        let request = match is_on {
-            true => sys::PerfIoctl::EnableGroup,
-            false => sys::PerfIoctl::DisableGroup,
+        let request = if is_on {
+            sys::PerfIoctl::EnableGroup
+        } else {
+            sys::PerfIoctl::DisableGroup
         };
         sys::perf_ioctl(leader.as_fd(), request)
     }

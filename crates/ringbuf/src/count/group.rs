@@ -72,17 +72,16 @@ impl<D: Door> CounterGroup<D> {
             },
             opened => (opened?, format),
         };
-        let form = match format.has(ReadFormat::GROUP) {
-            false => Form::OneByOne(format),
-            true => {
-                let ids = events.iter().map(|event| door.id(event));
-                let ids: io::Result<Vec<u64>> = ids.collect();
-                let ids = ids.map_err(|error| GroupError {
-                    nth: 0,
-                    source: OpenError::Other(error),
-                })?;
-                Form::AtOnce(format, ids)
-            }
+        let form = if format.has(ReadFormat::GROUP) {
+            let ids = events.iter().map(|event| door.id(event));
+            let ids: io::Result<Vec<u64>> = ids.collect();
+            let ids = ids.map_err(|error| GroupError {
+                nth: 0,
+                source: OpenError::Other(error),
+            })?;
+            Form::AtOnce(format, ids)
+        } else {
+            Form::OneByOne(format)
         };
         Ok(Self { door, events, form })
     }

@@ -99,9 +99,10 @@ fn load_all(page: &impl PageLoads) -> Option<Option<(Words, u64)>> {
         running_ns: page.load(TIME_RUNNING),
         time: TimeConversion::load(page, capabilities),
         offset: page.load(OFFSET),
-        pmc: match is_readable {
-            true => page.performance_counter(index - 1),
-            false => 0,
+        pmc: if is_readable {
+            page.performance_counter(index - 1)
+        } else {
+            0
         },
         pmc_width: quarters(width_and_shift)[0],
     };

@@ -77,13 +77,14 @@ impl SelfCounter {
     /// Those of `read(2)`, where it takes one; `Other` if the counter is pinned and failed.
     pub fn read(&self) -> io::Result<SelfReading> {
         if let Some(read) = self.pages.first().and_then(read_page) {
-            let reading = match read.has_times {
-                true => read.reading,
-                false => Reading {
+            let reading = if read.has_times {
+                read.reading
+            } else {
+                Reading {
                     enabled_ns: 0,
                     running_ns: 0,
                     ..read.reading
-                },
+                }
             };
             return Ok(SelfReading {
                 reading,

@@ -231,9 +231,10 @@ impl Batch<'_> {
         let size = u16::from_ne_bytes([header[6], header[7]]);
         if u64::from(size) < HEADER_LEN || u64::from(size) > available {
             self.position = self.head;
-            return match self.is_cut && u64::from(size) > available {
-                true => Ok(None),
-                false => Err(bad(size)),
+            return if self.is_cut && u64::from(size) > available {
+                Ok(None)
+            } else {
+                Err(bad(size))
             };
         }
         self.position = self.position.wrapping_add(u64::from(size));

@@ -11,9 +11,10 @@ use std::io;
 pub fn enable_own_counters(is_on: bool) -> io::Result<()> {
     const PR_TASK_PERF_EVENTS_DISABLE: libc::c_int = 31;
     const PR_TASK_PERF_EVENTS_ENABLE: libc::c_int = 32;
-    let option = match is_on {
-        true => PR_TASK_PERF_EVENTS_ENABLE,
-        false => PR_TASK_PERF_EVENTS_DISABLE,
+    let option = if is_on {
+        PR_TASK_PERF_EVENTS_ENABLE
+    } else {
+        PR_TASK_PERF_EVENTS_DISABLE
     };
     // SAFETY: numbers alone.
     check(unsafe { libc::prctl(option, 0, 0, 0, 0) }).map(drop)

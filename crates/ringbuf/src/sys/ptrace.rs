@@ -162,9 +162,10 @@ pub fn next_report() -> io::Result<Option<Report>> {
         Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
         Err(error) => return Err(error),
     }
-    let what = match libc::WIFSTOPPED(raw) {
-        false => Reported::Ended(ExitStatus::from_raw(raw)),
-        true => Reported::Stopped(stop(tid, raw)),
+    let what = if libc::WIFSTOPPED(raw) {
+        Reported::Stopped(stop(tid, raw))
+    } else {
+        Reported::Ended(ExitStatus::from_raw(raw))
     };
     Ok(Some(Report { tid, what }))
 }

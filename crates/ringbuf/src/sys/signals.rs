@@ -38,9 +38,10 @@ pub fn restore_signals_of_start() {
     let has = |bits: u64, signal: libc::c_int| bits >> (signal - 1) & 1 != 0;
     // What std, `SignalsAtStart` and `Signals::block` have changed.
     for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGXFSZ] {
-        let action = match has(ignored, signal) {
-            true => libc::SIG_IGN,
-            false => libc::SIG_DFL,
+        let action = if has(ignored, signal) {
+            libc::SIG_IGN
+        } else {
+            libc::SIG_DFL
         };
         // SAFETY: both actions are always valid.
         unsafe { libc::signal(signal, action) };

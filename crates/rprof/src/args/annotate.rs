@@ -185,9 +185,10 @@ fn parse_function(text: &str) -> Result<WantedFunction, FilterError> {
 
 /// Whether a file, or the one with the records in a directory, begins as recordings do.
 fn is_recording(path: &Path) -> bool {
-    let path = match path.is_dir() {
-        true => path.join("data"),
-        false => path.to_owned(),
+    let path = if path.is_dir() {
+        path.join("data")
+    } else {
+        path.to_owned()
     };
     let mut magic = [0; 8];
     let read = rprof_untrusted::open(&path).and_then(|(mut file, _)| file.read_exact(&mut magic));

@@ -153,13 +153,12 @@ fn asked(
 
 fn unknown(name: &str, what: &str) -> anyhow::Error {
     let nearest = Suggestions::among(name, Field::words().map(str::to_owned));
-    let all = match nearest.0.is_empty() {
-        true => {
-            let known: Vec<&str> = Field::all().map(Field::name).collect();
-            let known = known.join(", ");
-            format!("; known are {known} and the fields of recorded tracepoints")
-        }
-        false => String::new(),
+    let all = if nearest.0.is_empty() {
+        let known: Vec<&str> = Field::all().map(Field::name).collect();
+        let known = known.join(", ");
+        format!("; known are {known} and the fields of recorded tracepoints")
+    } else {
+        String::new()
     };
     usage(format_args!("unknown {what} '{name}'{nearest}{all}"))
 }

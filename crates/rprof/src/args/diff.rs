@@ -239,9 +239,10 @@ impl DiffArgs {
             DiffFormat::Markdown | DiffFormat::Github => true,
             DiffFormat::Csv | DiffFormat::Json => false,
         };
-        let usual = match is_for_people {
-            true => LEAST_SHARE,
-            false => Share::from_percent(0.0),
+        let usual = if is_for_people {
+            LEAST_SHARE
+        } else {
+            Share::from_percent(0.0)
         };
         self.percent_limit.unwrap_or(usual)
     }
@@ -306,9 +307,10 @@ fn parse_keys(text: &str) -> Result<Keys, String> {
         )),
     });
     let keys = keys.collect::<Result<Vec<_>, _>>()?;
-    match keys.is_empty() {
-        true => Err("expected sort keys, such as dso,sym".to_owned()),
-        false => Ok(Keys(keys)),
+    if keys.is_empty() {
+        Err("expected sort keys, such as dso,sym".to_owned())
+    } else {
+        Ok(Keys(keys))
     }
 }
 

@@ -117,11 +117,12 @@ pub(super) fn read_names(path: &str) -> Result<String, FilterError> {
 /// Numbers of running threads, at least 1: a sampled thread is running.
 fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
     let list = parse_cpus(text).map_err(|error| FilterError(error.to_string()))?;
-    match list.0.contains(&0) {
-        true => Err(FilterError(
+    if list.0.contains(&0) {
+        Err(FilterError(
             "expected at least 1: a sampled thread is running".to_owned(),
-        )),
-        false => Ok(list),
+        ))
+    } else {
+        Ok(list)
     }
 }
 

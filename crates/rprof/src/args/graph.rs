@@ -96,21 +96,24 @@ impl GraphWords {
 
     /// The order of trees, also with `none`.
     pub(crate) fn order(self, children: bool, inverted: bool) -> Order {
-        let default = match children {
-            true => Order::Caller,
-            false => Order::Callee,
+        let default = if children {
+            Order::Caller
+        } else {
+            Order::Callee
         };
-        match inverted {
-            true => Order::Caller,
-            false => self.order.unwrap_or(default),
+        if inverted {
+            Order::Caller
+        } else {
+            self.order.unwrap_or(default)
         }
     }
 
     /// The key by which nodes are merged.
     pub(crate) fn nodes(self) -> NodeKey {
-        match self.is_none {
-            true => NodeKey::Function,
-            false => self.nodes,
+        if self.is_none {
+            NodeKey::Function
+        } else {
+            self.nodes
         }
     }
 }

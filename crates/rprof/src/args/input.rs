@@ -100,9 +100,10 @@ impl SampleArgs {
     }
 
     pub(crate) fn demangling(&self) -> Demangling {
-        match self.no_demangle {
-            true => Demangling::Off,
-            false => self.demangle,
+        if self.no_demangle {
+            Demangling::Off
+        } else {
+            self.demangle
         }
     }
 

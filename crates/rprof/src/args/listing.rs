@@ -144,9 +144,10 @@ impl ListingArgs {
     pub(crate) fn text(&self) -> TextOptions {
         TextOptions {
             by: self.by(),
-            drawing: match has_boxes() {
-                true => Drawing::Boxes,
-                false => Drawing::Ascii,
+            drawing: if has_boxes() {
+                Drawing::Boxes
+            } else {
+                Drawing::Ascii
             },
             cells: match (self.show_nr_samples, self.show_total_period) {
                 (true, _) => Cells::Samples,

@@ -33,11 +33,12 @@ impl ModeArgs {
         if self.mem_mode {
             let has_source =
                 |event: &RecordedEvent| event.attr.sample_type.has(SampleType::DATA_SRC);
-            return match reader.events().iter().any(has_source) {
-                true => Ok(SortMode::Memory),
-                false => bail!(
+            return if reader.events().iter().any(has_source) {
+                Ok(SortMode::Memory)
+            } else {
+                bail!(
                     "--mem-mode shows memory accesses, but the recording has none: record with rprof record -d"
-                ),
+                )
             };
         }
         Ok(match self.branch_stack || has_branches_only(reader) {

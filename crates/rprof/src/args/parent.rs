@@ -44,9 +44,10 @@ impl ParentArgs {
     pub(crate) fn apply(&self, profile: &mut Profile, from: Order) -> Option<String> {
         let default = Regex::new(Self::DEFAULT).ok();
         let names = self.parent.as_ref().or(default.as_ref())?;
-        let others = match self.exclude_other {
-            true => Others::LeftOut,
-            false => Others::Kept,
+        let others = if self.exclude_other {
+            Others::LeftOut
+        } else {
+            Others::Kept
         };
         let n_nodes = |profile: &Profile| -> usize {
             let events = profile.events.iter();

@@ -13,9 +13,10 @@ pub(crate) struct SelfTimeArgs {
 
 impl SelfTimeArgs {
     pub(crate) fn self_time(self) -> SelfTime {
-        match self.self_by_symbol {
-            true => SelfTime::Symbol,
-            false => SelfTime::Innermost,
+        if self.self_by_symbol {
+            SelfTime::Symbol
+        } else {
+            SelfTime::Innermost
         }
     }
 }

@@ -81,9 +81,10 @@ impl TuiArgs {
 
     /// Whether rows count total or self.
     pub(crate) fn weighing(&self, has_call_chains: bool) -> Weighing {
-        match self.no_children || !has_call_chains {
-            true => Weighing::Own,
-            false => Weighing::WithChildren,
+        if self.no_children || !has_call_chains {
+            Weighing::Own
+        } else {
+            Weighing::WithChildren
         }
     }
 }

@@ -97,17 +97,18 @@ impl Before {
             let common =
                 common.filter(|event| event_called(&self.profile, event.name.raw()).is_some());
             let common: Vec<String> = common.map(|event| event.name.to_string()).collect();
-            match common.is_empty() {
-                true => bail!(
+            if common.is_empty() {
+                bail!(
                     "no common event to compare: {path} has {}, the recording after it has {}",
                     names(&self.profile),
                     names(after)
-                ),
-                false => bail!(
+                )
+            } else {
+                bail!(
                     "no event '{}' in {path}; both recordings have {} (-e)",
                     event.name,
                     common.join(", ")
-                ),
+                )
             }
         };
         if before.name.raw() != event.name.raw() {
@@ -147,13 +148,15 @@ impl Before {
         (profile, event): (&Profile, &EventProfile),
         args: &FlameArgs,
     ) -> Result<DifferentialTree> {
-        let first = match args.reverse {
-            true => FirstFrame::Innermost,
-            false => FirstFrame::Outermost,
+        let first = if args.reverse {
+            FirstFrame::Innermost
+        } else {
+            FirstFrame::Outermost
         };
-        let threads = match args.threads || args.folded {
-            true => ThreadNames::Whole,
-            false => ThreadNames::Pooled,
+        let threads = if args.threads || args.folded {
+            ThreadNames::Whole
+        } else {
+            ThreadNames::Pooled
         };
         let after = NamedEvent {
             name: name_of(args),
@@ -182,9 +185,10 @@ impl Before {
             // Both sides count the same.
             let before = event_called(&self.profile, event.name.raw());
             let mut counts = before.into_iter().chain([event]).map(Count::for_tools);
-            let count = match counts.any(|count| matches!(count, Count::Weight)) {
-                true => Count::Weight,
-                false => Count::Samples,
+            let count = if counts.any(|count| matches!(count, Count::Weight)) {
+                Count::Weight
+            } else {
+                Count::Samples
             };
             target::write(output, |out| {
                 let mut lines = tree.lines(count, scaling);
@@ -198,11 +202,12 @@ impl Before {
             scaling,
             sure: compared.changes(event.name.raw(), event.kind),
         };
-        match args.fold.has(Fold::Modules) {
-            true => say::line(
+        if args.fold.has(Fold::Modules) {
+            say::line(
                 "grey: frames of whole binaries are not tested for significance (--fold modules)",
-            ),
-            false => sure::say_if_none(&options.sure),
+            )
+        } else {
+            sure::say_if_none(&options.sure)
         }
         let mut drawn = Drawn::default();
         target::write(output, |mut out| {

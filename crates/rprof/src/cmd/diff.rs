@@ -121,15 +121,16 @@ pub(super) fn code_of(gates: &[GateResult], format: DiffFormat) -> ExitCode {
     if fired.is_empty() {
         return ExitCode::SUCCESS;
     }
-    match format == DiffFormat::Text && stdout().is_terminal() {
-        true => say::line(format_args!(
+    if format == DiffFormat::Text && stdout().is_terminal() {
+        say::line(format_args!(
             "error: --fail-if: {} of {} true",
             fired.len(),
             Counted::new(gates.len() as u64, "condition is", "conditions are")
-        )),
-        false => fired
+        ))
+    } else {
+        fired
             .iter()
-            .for_each(|gate| say::line(format_args!("error: --fail-if {}", gate.sentence()))),
+            .for_each(|gate| say::line(format_args!("error: --fail-if {}", gate.sentence())))
     }
     ExitCode::FAILURE
 }
@@ -170,18 +171,20 @@ fn options(args: &DiffArgs) -> CompareOptions {
         keys: args.keys(),
         per: args.per.clone(),
         alpha: args.alpha,
-        matching: match args.exact_names {
-            true => NameMatching::Exact,
-            false => NameMatching::Similar,
+        matching: if args.exact_names {
+            NameMatching::Exact
+        } else {
+            NameMatching::Similar
         },
         compute: args.compute,
         order: match args.order {
             0 => RowOrder::Baseline,
             _ => RowOrder::Computed,
         },
-        one_sided: match args.baseline_only {
-            true => OneSided::Hidden,
-            false => OneSided::Shown,
+        one_sided: if args.baseline_only {
+            OneSided::Hidden
+        } else {
+            OneSided::Shown
         },
         share: match args.percentage {
             PercentageOf::Absolute => DiffShare::Absolute,

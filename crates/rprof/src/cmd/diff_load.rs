@@ -30,10 +30,11 @@ pub(super) fn load(
         .iter()
         .map(|path| path.metadata().map_or(0, |file| file.len()));
     let sizes: Vec<u64> = sizes.collect();
-    let n_threads = match args.no_children || sizes.iter().all(|&size| size <= SMALL) {
+    let n_threads = if args.no_children || sizes.iter().all(|&size| size <= SMALL) {
         // Half of reading is done by one thread, whatever the number of CPUs.
-        true => paths.len().min(2),
-        false => 1,
+        paths.len().min(2)
+    } else {
+        1
     };
     let loading = Loading {
         args,

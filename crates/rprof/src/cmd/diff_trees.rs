@@ -81,9 +81,10 @@ fn side<'a>((path, profile): &'a (String, Profile), event: &str) -> Result<Named
         profile,
         event: found.with_context(|| format!("-g: no event '{event}' in {path}"))?,
     };
-    match one.has_chains() {
-        true => Ok(one),
-        false => bail!("-g: {path} has no call chains for '{event}': record with rprof record -g"),
+    if one.has_chains() {
+        Ok(one)
+    } else {
+        bail!("-g: {path} has no call chains for '{event}': record with rprof record -g")
     }
 }
 

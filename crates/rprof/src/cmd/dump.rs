@@ -10,9 +10,10 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &DumpArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording.path(), args.limits)?;
-    let form = match args.json {
-        true => DumpForm::Json,
-        false => DumpForm::Text,
+    let form = if args.json {
+        DumpForm::Json
+    } else {
+        DumpForm::Text
     };
     let pager = args.paging.or(paging).pager();
     let warnings = pager.write(|mut out| Ok(write_dump(&reader, form, &mut out)?))?;

@@ -213,9 +213,10 @@ impl Writer<'_> {
         warn_of(profile, self.reader, &self.args.input, shown);
         let command = profile.about.command.join(" ");
         let input = self.args.input.recording.path();
-        let title = match command.is_empty() {
-            true => input.display().to_string(),
-            false => command,
+        let title = if command.is_empty() {
+            input.display().to_string()
+        } else {
+            command
         };
         let stacks = profile.unwound.summary();
         let page = Page {
@@ -249,9 +250,12 @@ impl Writer<'_> {
     }
 
     fn write<F: Format>(&self, format: &F, source: &F::Source) -> Result<()> {
-        target::write(self.output, |out| match self.is_compressed {
-            true => write_gzip(format, source, out),
-            false => format.write(source, out),
+        target::write(self.output, |out| {
+            if self.is_compressed {
+                write_gzip(format, source, out)
+            } else {
+                format.write(source, out)
+            }
         })
     }
 }

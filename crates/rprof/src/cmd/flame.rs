@@ -29,15 +29,14 @@ const DEFAULT: &str = "flame.svg";
 pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let output = output_of(args)?;
     let limits = args.input.limits();
-    let (reader, code) = match args.command.is_given() {
-        true => {
-            let recorded = record_first(&args.command, args.event.as_deref(), limits, rights)?;
-            (recorded.reader, recorded.code)
-        }
-        false => (
+    let (reader, code) = if args.command.is_given() {
+        let recorded = record_first(&args.command, args.event.as_deref(), limits, rights)?;
+        (recorded.reader, recorded.code)
+    } else {
+        (
             open(args.input.recording.path(), limits)?,
             ExitCode::SUCCESS,
-        ),
+        )
     };
     let options = Options {
         filter: args.input.filter(),
@@ -48,12 +47,11 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         nodes: args.frames.nodes(),
         ..Options::default()
     };
-    let (mut profile, in_time) = match args.flamechart {
-        true => {
-            let mut explorer = Explorer::new(read_samples(&reader, &options)?);
-            (counted(&mut explorer), Some(explorer.into_sampled()))
-        }
-        false => (read(&reader, &options)?, None),
+    let (mut profile, in_time) = if args.flamechart {
+        let mut explorer = Explorer::new(read_samples(&reader, &options)?);
+        (counted(&mut explorer), Some(explorer.into_sampled()))
+    } else {
+        (read(&reader, &options)?, None)
     };
     args.fold.apply(&mut profile);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
@@ -121,17 +119,19 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         let seen = Seen::Flame(number.unwrap_or(0));
         next::suggest(seen, &profile, &args.input.recording);
     }
-    match args.strict.strict && !quality_faults(&profile).is_empty() {
-        true => Ok(ending(args.strict, &profile)),
-        false => Ok(code),
+    if args.strict.strict && !quality_faults(&profile).is_empty() {
+        Ok(ending(args.strict, &profile))
+    } else {
+        Ok(code)
     }
 }
 
 /// What the recording is called in messages.
 pub(super) fn name_of(args: &FlameArgs) -> String {
-    match args.command.is_given() {
-        true => "the command".to_owned(),
-        false => args.input.recording.path().display().to_string(),
+    if args.command.is_given() {
+        "the command".to_owned()
+    } else {
+        args.input.recording.path().display().to_string()
     }
 }
 
@@ -163,9 +163,10 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
         subtitle: args.subtitle.clone(),
         reverse: args.reverse,
         inverted: args.inverted,
-        threads: match args.threads {
-            true => ThreadNames::Whole,
-            false => ThreadNames::Pooled,
+        threads: if args.threads {
+            ThreadNames::Whole
+        } else {
+            ThreadNames::Pooled
         },
         width: args.width.and_then(|width| usize::try_from(width).ok()),
         min_width,
@@ -178,9 +179,10 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
 fn read_samples(reader: &Reader, options: &Options) -> Result<SampledProfile> {
     let mut progress = progress(reader);
     let sampled = load_samples(reader, options, &mut |share| progress.show(share))?;
-    match sampled.has_times || sampled.samples.is_empty() {
-        true => Ok(sampled),
-        false => bail!("--flamechart needs times, but the recording has none: record with -T"),
+    if sampled.has_times || sampled.samples.is_empty() {
+        Ok(sampled)
+    } else {
+        bail!("--flamechart needs times, but the recording has none: record with -T")
     }
 }
 

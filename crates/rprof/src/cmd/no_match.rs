@@ -24,9 +24,10 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
             let is_of_functions = matches!(empty.option, "--symbols" | "--symbol-filter")
                 && !options.filter.symbols.has_unwanted();
             options.self_time = SelfTime::Symbol;
-            match is_of_functions && matches!(empty_filter(reader, &options), Ok(None)) {
-                true => format!("{why}; {INLINED}"),
-                false => why,
+            if is_of_functions && matches!(empty_filter(reader, &options), Ok(None)) {
+                format!("{why}; {INLINED}")
+            } else {
+                why
             }
         }
         // What cannot be read has been said.

@@ -77,15 +77,17 @@ pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, sho
 
 /// The exit code after showing a profile: with `--strict`, a poor profile is a failure.
 pub(crate) fn ending(strict: StrictArgs, profile: &Profile) -> ExitCode {
-    let faults = match strict.strict {
-        true => quality_faults(profile),
-        false => Vec::new(),
+    let faults = if strict.strict {
+        quality_faults(profile)
+    } else {
+        Vec::new()
     };
     for fault in &faults {
         say::line(format_args!("error: failed --strict: {fault}"));
     }
-    match faults.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if faults.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

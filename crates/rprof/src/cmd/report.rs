@@ -29,9 +29,10 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     check_form(args)?;
     let folded = args.layout.format == ReportFormat::Folded;
-    let weighing = match args.no_children || args.columns.are_of_own_samples() {
-        true => Weighing::Own,
-        false => Weighing::WithChildren,
+    let weighing = if args.no_children || args.columns.are_of_own_samples() {
+        Weighing::Own
+    } else {
+        Weighing::WithChildren
     };
     let words = args.graph.unwrap_or_default();
     let order = words.order(!args.no_children, args.inverted);
@@ -52,10 +53,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     args.groups.check(&reader)?;
     args.columns.check(&reader)?;
-    let mode = match folded || args.stats {
+    let mode = if folded || args.stats {
         // Stacks are of samples.
-        true => SortMode::Normal,
-        false => args.mode.mode(&reader)?,
+        SortMode::Normal
+    } else {
+        args.mode.mode(&reader)?
     };
     let (weighing, graph) = match (mode, reader.has_call_chains()) {
         (SortMode::Normal, true) => (weighing, graph),

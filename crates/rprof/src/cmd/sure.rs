@@ -60,9 +60,10 @@ impl SureEvents {
         let others = others.filter(|per| *per != usual);
         let all = [usual.clone()].into_iter().chain(others);
         let mut all: Vec<Result<Self>> = all.map(|per| Self::of(recordings, Some(per))).collect();
-        match all.iter().any(Result::is_ok) {
-            true => Ok(all.into_iter().flatten().collect()),
-            false => Err(all.swap_remove(0).err().context("nothing to compare")?),
+        if all.iter().any(Result::is_ok) {
+            Ok(all.into_iter().flatten().collect())
+        } else {
+            Err(all.swap_remove(0).err().context("nothing to compare")?)
         }
     }
 

@@ -33,15 +33,14 @@ pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
-        let written = match args.json {
-            true => {
-                let mut json = JsonFields::new();
-                visit_symbols(&symbols, &mut json);
-                let mut text = json.finish();
-                text.push(b'\n');
-                out.write_all(&text)
-            }
-            false => write_symbols(&symbols, args.all, &mut out),
+        let written = if args.json {
+            let mut json = JsonFields::new();
+            visit_symbols(&symbols, &mut json);
+            let mut text = json.finish();
+            text.push(b'\n');
+            out.write_all(&text)
+        } else {
+            write_symbols(&symbols, args.all, &mut out)
         };
         written.context("writing symbol sources")
     })?;
@@ -64,9 +63,10 @@ impl fmt::Display for Embedded {
             addresses, named, ..
         } = self;
         let size = size(self.section_bytes);
-        let of = match named == addresses {
-            true => String::new(),
-            false => format!(" of {addresses}"),
+        let of = if named == addresses {
+            String::new()
+        } else {
+            format!(" of {addresses}")
         };
         write!(
             f,

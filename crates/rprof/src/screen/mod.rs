@@ -18,9 +18,10 @@ pub(crate) fn fit() -> Option<Fit> {
     let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let window = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0.into());
     let columns = said.or_else(window).filter(|&columns| columns > 0)?;
-    let ellipsis = match is_dumb() || !is_utf8(|name| env::var_os(name)) {
-        true => "...",
-        false => "\u{2026}",
+    let ellipsis = if is_dumb() || !is_utf8(|name| env::var_os(name)) {
+        "..."
+    } else {
+        "\u{2026}"
     };
     Some(Fit { columns, ellipsis })
 }

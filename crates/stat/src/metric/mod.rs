@@ -127,9 +127,10 @@ impl DefinedMetric {
         seconds: f64,
     ) -> Result<f64, NoValue> {
         let value = self.expression.value(&Values { count, seconds })?;
-        match value.is_finite() {
-            true => Ok(value),
-            false => Err(NoValue::NotFinite),
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(NoValue::NotFinite)
         }
     }
 }

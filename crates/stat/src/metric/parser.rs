@@ -70,12 +70,13 @@ impl<'p> Parser<'p> {
 
     fn grow(&mut self, n_tokens: usize) -> Result<(), At> {
         self.n_tokens += n_tokens;
-        match self.n_tokens > MOST_TOKENS {
-            true => Err(At {
+        if self.n_tokens > MOST_TOKENS {
+            Err(At {
                 at: self.at,
                 what: format!("more than {MOST_TOKENS} tokens"),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 
@@ -99,12 +100,13 @@ impl<'p> Parser<'p> {
 
     fn deeper(&mut self) -> Result<(), At> {
         self.n_deep += 1;
-        match self.n_deep > MOST_DEEP {
-            true => Err(At {
+        if self.n_deep > MOST_DEEP {
+            Err(At {
                 at: self.at,
                 what: format!("more than {MOST_DEEP} levels of nesting"),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 
@@ -112,17 +114,16 @@ impl<'p> Parser<'p> {
     fn conditional(&mut self) -> Result<Expression, At> {
         self.deeper()?;
         let then = self.level(0)?;
-        let result = match self.is_word("if") {
-            false => then,
-            true => {
-                self.advance()?;
-                let condition = self.level(0)?;
-                if !self.is_word("else") {
-                    return Err(self.expected("'else'"));
-                }
-                self.advance()?;
-                Expression::If(Box::new((then, condition, self.conditional()?)))
+        let result = if self.is_word("if") {
+            self.advance()?;
+            let condition = self.level(0)?;
+            if !self.is_word("else") {
+                return Err(self.expected("'else'"));
             }
+            self.advance()?;
+            Expression::If(Box::new((then, condition, self.conditional()?)))
+        } else {
+            then
         };
         self.n_deep -= 1;
         Ok(result)
@@ -202,12 +203,13 @@ impl<'p> Parser<'p> {
             let events: Vec<usize> = metric.events.iter().map(|name| self.event(name)).collect();
             return Ok(renumbered(&metric.expression, &events));
         }
-        match name.starts_with('#') || !(self.names.is_event)(name) {
-            true => Err(At {
+        if name.starts_with('#') || !(self.names.is_event)(name) {
+            Err(At {
                 at,
                 what: format!("'{name}' is not an event, a metric or a function"),
-            }),
-            false => Ok(Expression::Event(self.event(name))),
+            })
+        } else {
+            Ok(Expression::Event(self.event(name)))
         }
     }
 

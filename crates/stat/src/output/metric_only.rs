@@ -167,9 +167,10 @@ fn columns(span: &Span<'_>, key: Key) -> Vec<(String, Option<Metric>)> {
             if unit.is_empty() || unit.contains("/sec") || unit.contains("CPUs utilized") {
                 continue;
             }
-            let unit = match unit.starts_with("of all") {
-                true => format!("{} {unit}", event.name),
-                false => unit.to_owned(),
+            let unit = if unit.starts_with("of all") {
+                format!("{} {unit}", event.name)
+            } else {
+                unit.to_owned()
             };
             columns.push((unit, row.is_counted().then_some(metric)));
         }

@@ -88,9 +88,10 @@ impl Printer<'_> {
             }
             _ => {}
         }
-        match self.style.metric_only {
-            true => metric_only::head(self, span, out),
-            false => Ok(()),
+        if self.style.metric_only {
+            metric_only::head(self, span, out)
+        } else {
+            Ok(())
         }
     }
 
@@ -108,9 +109,10 @@ impl Printer<'_> {
                 event,
                 row: &row,
                 label: self.label(span, &row),
-                metrics: match event.is_counted() && row.is_counted() {
-                    true => shown(span.counted.metrics(nth, &row)),
-                    false => Vec::new(),
+                metrics: if event.is_counted() && row.is_counted() {
+                    shown(span.counted.metrics(nth, &row))
+                } else {
+                    Vec::new()
                 },
             };
             match &self.style.form {

@@ -93,13 +93,15 @@ pub(super) fn column(metric: Option<&Metric>) -> String {
 
 /// A number, with commas if they are wanted.
 pub(super) fn number(value: f64, has_decimals: bool, printer: &Printer<'_>) -> String {
-    let text = match has_decimals {
-        true => format!("{value:.2}"),
-        false => format!("{value:.0}"),
+    let text = if has_decimals {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.0}")
     };
-    match printer.style.big_numbers {
-        true => with_commas(&text),
-        false => text,
+    if printer.style.big_numbers {
+        with_commas(&text)
+    } else {
+        text
     }
 }
 

@@ -119,9 +119,10 @@ impl<'a> Scopes<'a> {
     ) -> Option<u32> {
         let key = (unit.header.debug_info_offset(), unit.dwo_id);
         let known = self.units.entry(key).or_insert_with(|| Unit {
-            scopes: match language_of(unit).is_some_and(is_cpp) {
-                true => scopes_of(unit, None),
-                false => Vec::new(),
+            scopes: if language_of(unit).is_some_and(is_cpp) {
+                scopes_of(unit, None)
+            } else {
+                Vec::new()
             },
             names: HashMap::default(),
         });

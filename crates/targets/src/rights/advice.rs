@@ -44,9 +44,10 @@ pub fn foreign(tid: i32) -> Option<Foreign> {
     let pid = rprof_process::process_of(tid).ok()?;
     let comm = rprof_process::comm_of(pid, tid).unwrap_or_default();
     let comm = String::from_utf8_lossy(&comm).into_owned();
-    let task = match tid == pid {
-        true => format!("process {pid} ({comm})"),
-        false => format!("thread {tid} ({comm}) of process {pid}"),
+    let task = if tid == pid {
+        format!("process {pid} ({comm})")
+    } else {
+        format!("thread {tid} ({comm}) of process {pid}")
     };
     let owner = rprof_process::owner_of(pid).ok()?;
     let why = match (owner, sys::effective_uid()) {

@@ -104,12 +104,13 @@ impl Facts {
 
     /// sysfs and tracefs below the root.
     pub fn sources(&self) -> Sources {
-        match self.root == Path::new("/") {
-            true => Sources::default(),
-            false => Sources {
+        if self.root == Path::new("/") {
+            Sources::default()
+        } else {
+            Sources {
                 sysfs: self.root.join("sys"),
                 tracefs: self.root.join("sys/kernel/tracing"),
-            },
+            }
         }
     }
 

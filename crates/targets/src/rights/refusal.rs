@@ -110,13 +110,14 @@ pub fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
 /// it, too ("perf: Revert to requiring CAP_SYS_ADMIN for uprobes"); CAP_PERFMON in between.
 fn file_probe(facts: &Facts) -> String {
     let fix = allow(Wanted::FileProbe, facts);
-    match facts.has(Capability::Perfmon) {
-        true => format!(
+    if facts.has(Capability::Perfmon) {
+        format!(
             "CAP_PERFMON is not enough for probes in files on this kernel, they need CAP_SYS_ADMIN: {fix}"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "probes in files need CAP_SYS_ADMIN (from Linux 5.8 to 6.15 CAP_PERFMON is enough): {fix}"
-        ),
+        )
     }
 }
 

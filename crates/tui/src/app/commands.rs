@@ -106,9 +106,10 @@ impl App {
     }
 
     fn say_no_chains(&mut self) {
-        self.say(match self.is_live {
-            true => NO_CHAINS_LIVE,
-            false => NO_CHAINS,
+        self.say(if self.is_live {
+            NO_CHAINS_LIVE
+        } else {
+            NO_CHAINS
         });
     }
 

@@ -195,9 +195,10 @@ impl App {
         self.over = match command {
             Command::Search => {
                 let is_tree = matches!(self.view, ViewKind::Calls | ViewKind::Flame);
-                let matcher = match is_tree {
-                    true => self.found.as_ref().map(|found| &found.matcher),
-                    false => self.filter.as_ref(),
+                let matcher = if is_tree {
+                    self.found.as_ref().map(|found| &found.matcher)
+                } else {
+                    self.filter.as_ref()
                 };
                 let text = matcher.map_or_else(String::new, |one| one.text().to_owned());
                 prompt(PromptKind::Search, text)

@@ -22,9 +22,10 @@ const LETTERS: [&str; 9] = [" ", ".", ".", ":", "-", "=", "+", "*", "#"];
 pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
     let lanes = app.shown.as_ref().and_then(|shown| shown.lanes());
     let Some(lanes) = lanes.filter(|lanes| !lanes.lanes.is_empty()) else {
-        let text = match app.explorer.sampled().has_times {
-            false => "the recording has no times: use rprof record, or perf record -T",
-            true => "no samples match; ESC goes back",
+        let text = if app.explorer.sampled().has_times {
+            "no samples match; ESC goes back"
+        } else {
+            "the recording has no times: use rprof record, or perf record -T"
         };
         pen.cut(screen.body, text, app.look.quiet());
         return;

@@ -66,17 +66,19 @@ impl App {
                 3 => format!(" {number} "),
                 _ => format!(" {number} {} ", view.name()),
             };
-            let style = match view == self.view {
-                true => self.look.selected(),
-                false => self.look.heading(),
+            let style = if view == self.view {
+                self.look.selected()
+            } else {
+                self.look.heading()
             };
             pen.text(rect, &text, style);
             end = rect.right();
         }
         let rest = Rect::new(end, 0, screen.all.width.saturating_sub(end), 1);
-        let title = match self.is_paused {
-            true => format!("paused: {}", self.title),
-            false => self.title.clone(),
+        let title = if self.is_paused {
+            format!("paused: {}", self.title)
+        } else {
+            self.title.clone()
         };
         let title = rprof_untrusted::printable(&title);
         if rest.width > 12 {

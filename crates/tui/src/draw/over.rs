@@ -77,11 +77,12 @@ pub(super) fn menu(pen: &mut Pen<'_>, all: Rect, menu: &Menu) {
     let look = pen.look;
     let place = menu_place(menu, all);
     let inner = usize::from(place.width).saturating_sub(2);
-    let signs = match look.has_blocks {
-        true => [
+    let signs = if look.has_blocks {
+        [
             "\u{256d}", "\u{2500}", "\u{256e}", "\u{2502}", "\u{2570}", "\u{256f}",
-        ],
-        false => ["+", "-", "+", "|", "+", "+"],
+        ]
+    } else {
+        ["+", "-", "+", "|", "+", "+"]
     };
     let [first, line, second, side, third, fourth] = signs;
     let title = pen

@@ -37,12 +37,12 @@ impl Pen<'_> {
     /// Draws a text at the right end, if all of it fits.
     pub(crate) fn right(&mut self, at: Rect, text: &str, style: Style) {
         let columns = cells(width(text));
-        let text = match columns >= at.width {
-            true => self
-                .fit()
+        let text = if columns >= at.width {
+            self.fit()
                 .cut(text, usize::from(at.width).saturating_sub(1))
-                .into_owned(),
-            false => text.to_owned(),
+                .into_owned()
+        } else {
+            text.to_owned()
         };
         let columns = cells(width(&text));
         let fill = at.width.saturating_sub(columns);
@@ -60,9 +60,10 @@ impl Pen<'_> {
     pub(crate) fn bar(&mut self, at: Rect, (own, total): (u64, u64), whole: u64) {
         let eighths = |part| eighths_of(Share::of(part, whole), usize::from(at.width));
         let (own, total) = (eighths(own), eighths(total));
-        let (full, half) = match self.look.has_blocks {
-            true => ('\u{2588}', '\u{2591}'),
-            false => ('#', '-'),
+        let (full, half) = if self.look.has_blocks {
+            ('\u{2588}', '\u{2591}')
+        } else {
+            ('#', '-')
         };
         for x in 0..at.width {
             let begin = usize::from(x) * 8;

@@ -18,9 +18,10 @@ impl Keyboard {
     /// That of the standard input, else the one that the process has.
     pub(super) fn open() -> Self {
         let stdin = io::stdin();
-        Self(match stdin.is_terminal() {
-            true => stdin.as_fd().try_clone_to_owned().ok(),
-            false => File::open("/dev/tty").ok().map(OwnedFd::from),
+        Self(if stdin.is_terminal() {
+            stdin.as_fd().try_clone_to_owned().ok()
+        } else {
+            File::open("/dev/tty").ok().map(OwnedFd::from)
         })
     }
 

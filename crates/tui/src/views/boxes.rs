@@ -167,9 +167,12 @@ impl Found {
     pub(crate) fn next(&self, from: u32, is_back: bool) -> Option<u32> {
         let n = self.is_found.len();
         let from = from as usize;
-        let at = (1..=n).map(|step| match is_back {
-            false => (from + step) % n,
-            true => (from + n - step) % n,
+        let at = (1..=n).map(|step| {
+            if is_back {
+                (from + n - step) % n
+            } else {
+                (from + step) % n
+            }
         });
         let found = at.into_iter().find(|&at| self.is_found[at])?;
         u32::try_from(found).ok()

@@ -98,9 +98,9 @@ impl CallsView {
     /// Opens or closes a node.
     pub(crate) fn toggle(&mut self, boxes: &Boxes) {
         if let Some(number) = self.selected() {
-            match self.open.remove(&number) {
-                true => {}
-                false => open_chain(&mut self.open, boxes, number),
+            if self.open.remove(&number) {
+            } else {
+                open_chain(&mut self.open, boxes, number)
             }
             self.build(boxes);
         }

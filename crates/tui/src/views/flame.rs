@@ -166,18 +166,20 @@ impl FlameView {
             return;
         };
         let mut line = placed.iter().filter(|one| one.depth == here.depth);
-        let to = match is_left {
-            true => line.rfind(|one| one.x < here.x),
-            false => line.find(|one| one.x > here.x),
+        let to = if is_left {
+            line.rfind(|one| one.x < here.x)
+        } else {
+            line.find(|one| one.x > here.x)
         };
         self.selected = to.unwrap_or(&here).number;
     }
 
     /// Makes the selected box as wide as the screen; if it is, the one that it stands on.
     pub(crate) fn zoom_in(&mut self, boxes: &Boxes) {
-        match self.zoom == Some(self.selected) {
-            true => self.zoom = boxes.get(self.selected).and_then(|one| one.parent),
-            false => self.zoom = Some(self.selected),
+        if self.zoom == Some(self.selected) {
+            self.zoom = boxes.get(self.selected).and_then(|one| one.parent)
+        } else {
+            self.zoom = Some(self.selected)
         }
     }
 

@@ -378,9 +378,12 @@ impl TableView {
         let tree = self.trees.get(&row).filter(|tree| tree.is_open);
         let lines = tree.map_or_else(Vec::new, |tree| tree.lines(row));
         // What is selected below stays selected.
-        let moved = |at: usize| match at >= end {
-            true => at + lines.len() - (end - start - 1),
-            false => at,
+        let moved = |at: usize| {
+            if at >= end {
+                at + lines.len() - (end - start - 1)
+            } else {
+                at
+            }
         };
         (self.cursor.at, self.cursor.top) = (moved(self.cursor.at), moved(self.cursor.top));
         self.lines.splice(start + 1..end, lines);

@@ -87,9 +87,10 @@ impl Arch for Riscv64 {
     fn indirect_call(code: &[u8]) -> Option<u64> {
         let is_call = |word: u32| word & 0x7fff == 0x00e7;
         let short = code.first_chunk().copied().map(u16::from_le_bytes)?;
-        match is_short_call(short) {
-            true => Some(2),
-            false => first_word(code).is_some_and(is_call).then_some(4),
+        if is_short_call(short) {
+            Some(2)
+        } else {
+            first_word(code).is_some_and(is_call).then_some(4)
         }
     }
 

@@ -26,9 +26,10 @@ fn keys(options: &Options) -> Vec<SortKey> {
 
 fn of_profile(reader: &Reader, options: &Options) -> Result<Vec<EventSums>, Error> {
     let profile = load(reader, options, &mut |_| {})?;
-    let weighing = match options.stacks && reader.has_call_chains() {
-        true => Weighing::WithChildren,
-        false => Weighing::Own,
+    let weighing = if options.stacks && reader.has_call_chains() {
+        Weighing::WithChildren
+    } else {
+        Weighing::Own
     };
     let keys = keys(options);
     let sums = profile.events.iter().map(|event| {

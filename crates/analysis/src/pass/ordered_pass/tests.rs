@@ -127,9 +127,12 @@ fn samples_are_written_in_order_of_time_with_the_stacks_that_are_asked_for() {
             true
         });
         written.unwrap();
-        let line = |time: u64| match time.is_multiple_of(2) {
-            true => format!("{time} {time} 3\n"),
-            false => format!("{time} {time} 1\n"),
+        let line = |time: u64| {
+            if time.is_multiple_of(2) {
+                format!("{time} {time} 3\n")
+            } else {
+                format!("{time} {time} 1\n")
+            }
         };
         let expected: String = (1..=SAMPLES).map(line).collect();
         assert!(String::from_utf8(all).unwrap() == expected);

@@ -39,9 +39,10 @@ pub fn load_samples(
     if let Some(known) = &options.known_names {
         known.begin_reading();
     }
-    let (frames, nodes) = match options.stacks {
-        true => (WantedFrames::All, options.nodes),
-        false => (WantedFrames::Innermost, NodeKey::Function),
+    let (frames, nodes) = if options.stacks {
+        (WantedFrames::All, options.nodes)
+    } else {
+        (WantedFrames::Innermost, NodeKey::Function)
     };
     let (query, request) = query_of(&recording, options, (frames, nodes))?;
     let has_times = have_times(reader);

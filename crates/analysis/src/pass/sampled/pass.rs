@@ -124,10 +124,7 @@ impl Pass for SampledPass<'_> {
         let cpu = decoded.head.cpu.and_then(|cpu| u16::try_from(cpu).ok());
         chunk.rows.push(SampledRow {
             time_ns: time_ns.unwrap_or(0),
-            node: match has_stack {
-                true => AWAITED,
-                false => NO_NODE,
-            },
+            node: if has_stack { AWAITED } else { NO_NODE },
             thread,
             weight,
             event,
@@ -167,9 +164,10 @@ impl SampledPass<'_> {
         let in_stacks = self.query.stacks.chains.stacks;
         sample.for_each_address(|address| {
             locations_at_hand.push(cache.value(history, sample.mappings, address, |location| {
-                locations.intern(match in_stacks {
-                    true => location.in_stacks(),
-                    false => location,
+                locations.intern(if in_stacks {
+                    location.in_stacks()
+                } else {
+                    location
                 })
             }));
         });

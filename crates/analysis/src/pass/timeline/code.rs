@@ -47,9 +47,10 @@ impl Codes {
     pub(super) fn number(&self, location: u32, is_own: bool) -> Option<u32> {
         let caller = self.callers.get(location as usize).copied()?;
         let n_callers = u32::try_from(self.lowest.len()).ok()?;
-        match is_own {
-            true => n_callers.checked_add(location),
-            false => Some(caller),
+        if is_own {
+            n_callers.checked_add(location)
+        } else {
+            Some(caller)
         }
     }
 
@@ -62,10 +63,11 @@ impl Codes {
     /// Frames of a location, innermost first.
     fn frames(&self, symbols: &Symbols, location: u32) -> impl Iterator<Item = CodeFrame> {
         let (frames, lines) = (symbols.frames(location), symbols.lines(location));
-        let skipped = match self.inlines {
-            true => 0,
+        let skipped = if self.inlines {
+            0
+        } else {
             // Lines may have been asked for, which come with inlined functions.
-            false => frames.len().saturating_sub(1),
+            frames.len().saturating_sub(1)
         };
         let line = move |idx: usize| lines.get(idx).copied().flatten();
         let frames = frames.iter().enumerate().skip(skipped);
@@ -101,9 +103,10 @@ impl Codes {
             let is_kernel = all
                 .get(image as usize)
                 .is_some_and(|image| image.kind == CodeKind::Kernel);
-            let svma = match is_kernel {
-                true => Some(key.address),
-                false => function.and_then(|start| start.checked_add(symbols.offset(location))),
+            let svma = if is_kernel {
+                Some(key.address)
+            } else {
+                function.and_then(|start| start.checked_add(symbols.offset(location)))
             };
             timeline.code.push(Code {
                 image,

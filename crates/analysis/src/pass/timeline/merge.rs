@@ -45,13 +45,12 @@ pub(super) fn merge(parts: Vec<ThreadRows>) -> Merged {
             tree,
             threads,
         } = part;
-        let nodes: Option<Vec<u32>> = match merged.tree.nodes().is_empty() {
+        let nodes: Option<Vec<u32>> = if merged.tree.nodes().is_empty() {
             // The first one is taken as it is.
-            true => {
-                merged.tree = tree;
-                None
-            }
-            false => Some(add_tree(&mut merged.tree, &tree)),
+            merged.tree = tree;
+            None
+        } else {
+            Some(add_tree(&mut merged.tree, &tree))
         };
         let threads: Vec<u32> = threads
             .into_iter()
@@ -121,17 +120,19 @@ impl Filler<'_> {
             let Some(&Some(event)) = self.events.get(row.event as usize) else {
                 continue;
             };
-            let time_ns = match timeline.has_times {
-                true => row.time_ns,
-                false => nth * 1_000_000,
+            let time_ns = if timeline.has_times {
+                row.time_ns
+            } else {
+                nth * 1_000_000
             };
             let strings = &mut timeline.profile.strings;
             let Some(thread) = seen.see((row.thread, time_ns), strings) else {
                 continue;
             };
-            let written = match self.with_fields {
-                true => fields.read((row.event as usize, row.offset), strings)?,
-                false => None,
+            let written = if self.with_fields {
+                fields.read((row.event as usize, row.offset), strings)?
+            } else {
+                None
             };
             let written = written.map(|written| {
                 timeline.fields.push(written);

@@ -49,10 +49,11 @@ pub fn load_timeline(
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let mut query = Query::of(&recording, &options.filter, WantedFrames::All, First::Own)?;
-    query.self_time = match options.inlines {
-        true => options.self_time,
+    query.self_time = if options.inlines {
+        options.self_time
+    } else {
         // Lines bring inlined functions along.
-        false => SelfTime::Symbol,
+        SelfTime::Symbol
     };
     let n_chunks = recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));

@@ -127,9 +127,10 @@ impl Pages {
 
     fn held(&self, position: usize, register: u16) -> Option<(Held, usize)> {
         let held = self.registers.get(usize::from(register)).copied().flatten();
-        let reach = match self.has_tables {
-            true => REACH_AMONG_CASES,
-            false => REACH,
+        let reach = if self.has_tables {
+            REACH_AMONG_CASES
+        } else {
+            REACH
         };
         held.filter(|(_, since)| position - since <= reach)
     }

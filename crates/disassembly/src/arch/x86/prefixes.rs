@@ -164,17 +164,17 @@ impl Prefixed<'_> {
         }
         match byte {
             0xf3 if decoded.has_xrelease_prefix() => Some("xrelease"),
-            0xf3 if decoded.has_repe_prefix() => Some(
-                match decoded.is_string_instruction() && !compares(decoded) {
-                    true => "rep",
-                    false => "repz",
-                },
-            ),
+            0xf3 if decoded.has_repe_prefix() => {
+                Some(if decoded.is_string_instruction() && !compares(decoded) {
+                    "rep"
+                } else {
+                    "repz"
+                })
+            }
             0xf2 if decoded.has_xacquire_prefix() => Some("xacquire"),
-            0xf2 if decoded.has_repne_prefix() => Some(match is_bound(decoded) {
-                true => "bnd",
-                false => "repnz",
-            }),
+            0xf2 if decoded.has_repne_prefix() => {
+                Some(if is_bound(decoded) { "bnd" } else { "repnz" })
+            }
             _ => None,
         }
     }

@@ -45,15 +45,14 @@ pub(super) fn number_rows(
     let mut rows: Vec<Row> = Vec::with_capacity(n_rows);
     for (number, node) in nodes.iter().enumerate() {
         let first = row_of_node[number] as usize;
-        row_of_node[number] = match first == number {
-            false => row_of_node[first],
-            true => {
-                let mut key = group_keys.get(group_of(node)).copied().unwrap_or_default();
-                keys.iter()
-                    .for_each(|part| part.fill_frame(&mut key, node.frame, profile));
-                rows.push(Row::of(key, rows.len()));
-                u32::try_from(rows.len() - 1).unwrap_or(u32::MAX)
-            }
+        row_of_node[number] = if first == number {
+            let mut key = group_keys.get(group_of(node)).copied().unwrap_or_default();
+            keys.iter()
+                .for_each(|part| part.fill_frame(&mut key, node.frame, profile));
+            rows.push(Row::of(key, rows.len()));
+            u32::try_from(rows.len() - 1).unwrap_or(u32::MAX)
+        } else {
+            row_of_node[first]
         };
     }
     (rows, row_of_node)

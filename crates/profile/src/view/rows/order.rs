@@ -57,9 +57,10 @@ impl<'c> StartOf<'c> {
         }
         let after = &fields[sums.len()..];
         let is_placed = |field: &&Field| matches!(field, Field::Key(key) if key.has_place());
-        let n_keys = match profile.strings.is_ranked() {
-            true => after.iter().take_while(is_placed).count().min(N_PLACES),
-            false => 0,
+        let n_keys = if profile.strings.is_ranked() {
+            after.iter().take_while(is_placed).count().min(N_PLACES)
+        } else {
+            0
         };
         let is_exact = |field: &&Field| matches!(field, Field::Key(key) if key.is_placed_exactly());
         let n_exact = after[..n_keys].iter().take_while(is_exact).count();

@@ -96,9 +96,10 @@ impl Lender {
     /// Watches a word of a thread's memory (AVMA, a multiple of 8); `None` if its debug registers are
     /// somebody else's, the kernel sets none, or nobody would take it back.
     pub(super) fn lend(&mut self, to: Borrower, avma: u64) -> Option<Loan> {
-        let lent = match self.claims.has(to.pid, to.tid) {
-            true => Err(NotLent::Claimed),
-            false => self.set(to, avma),
+        let lent = if self.claims.has(to.pid, to.tid) {
+            Err(NotLent::Claimed)
+        } else {
+            self.set(to, avma)
         };
         let count = match lent {
             Ok(_) => &mut self.counts.set,
@@ -217,9 +218,10 @@ fn take_back(new: &Receiver<Weak<LoanState>>, returns: &Returns) {
     let mut loans: Vec<Weak<LoanState>> = Vec::new();
     let mut next_look = Instant::now();
     loop {
-        let next = match loans.is_empty() {
-            true => new.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => new.recv_deadline(next_look),
+        let next = if loans.is_empty() {
+            new.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            new.recv_deadline(next_look)
         };
         match next {
             Ok(loan) => {

@@ -102,9 +102,10 @@ fn read_call(memory: &mut ProcessMemory, machine: Machine, pid: i32, avma: u64) 
     };
     code.fill(0);
     memory.read(pid, target, &mut code);
-    match is_jump_stub(machine, &code) {
-        true => Call::Somewhere,
-        false => call,
+    if is_jump_stub(machine, &code) {
+        Call::Somewhere
+    } else {
+        call
     }
 }
 

@@ -112,9 +112,10 @@ impl Registers {
 
     /// Wide registers are sampled in the kernel's way only.
     fn of_kernel(text: &str) -> Result<Self, String> {
-        const WIDE: u64 = match cfg!(target_arch = "x86_64") {
-            true => u64::MAX << 32,
-            false => 0,
+        const WIDE: u64 = if cfg!(target_arch = "x86_64") {
+            u64::MAX << 32
+        } else {
+            0
         };
         match text {
             "" => Self::parse(text, user_registers()),

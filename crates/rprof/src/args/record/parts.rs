@@ -92,9 +92,10 @@ fn branches(is_any: bool, filters: &[BranchSampleType]) -> BranchSampleType {
         BranchSampleType::HV,
     ];
     let kinds = levels.into_iter().fold(all, BranchSampleType::without);
-    match all == BranchSampleType::default() || kinds != BranchSampleType::default() {
-        true => all,
-        false => BranchSampleType::ANY,
+    if all == BranchSampleType::default() || kinds != BranchSampleType::default() {
+        all
+    } else {
+        BranchSampleType::ANY
     }
 }
 

@@ -55,9 +55,10 @@ impl View<'_, '_> {
         let is_refused = opened.is_empty() && !wanted.functions.is_empty();
         let pager = args.paging.or(paging).pager();
         pager.write(|out| self.write(opened, out))?;
-        Ok(match is_refused {
-            true => ExitCode::FAILURE,
-            false => ExitCode::SUCCESS,
+        Ok(if is_refused {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
         })
     }
 
@@ -285,9 +286,10 @@ impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
             return json.write(listing, self.out);
         }
         // Said once: it is the same of all functions.
-        let notes = match is_first {
-            true => skid_notes(&listing.events),
-            false => Vec::new(),
+        let notes = if is_first {
+            skid_notes(&listing.events)
+        } else {
+            Vec::new()
         };
         let mark = match args.format {
             ListingFormat::Markdown => "- ",

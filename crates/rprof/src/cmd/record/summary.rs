@@ -260,9 +260,10 @@ fn why_no_samples(summary: &Summary) -> String {
         return "no samples: all may have been lost".to_owned();
     }
     let why: Vec<String> = summary.event_counts.iter().map(why_none).collect();
-    match why.is_empty() {
-        true => "no samples: idle, or too short; a higher -F may help".to_owned(),
-        false => format!("no samples: {}", why.join(", ")),
+    if why.is_empty() {
+        "no samples: idle, or too short; a higher -F may help".to_owned()
+    } else {
+        format!("no samples: {}", why.join(", "))
     }
 }
 
@@ -341,9 +342,10 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     let is_given_up = summary
         .budget
         .is_some_and(|budget| budget.not_unwound_after_ns > 0);
-    let more = match is_live(summary) {
-        true => "for details, use --save FILE and rprof report --stats",
-        false => "for details, use rprof report --stats",
+    let more = if is_live(summary) {
+        "for details, use --save FILE and rprof report --stats"
+    } else {
+        "for details, use rprof report --stats"
     };
     Some(format!(
         "{others} of {} {} incomplete: {} ({more})",

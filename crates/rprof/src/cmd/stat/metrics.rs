@@ -23,15 +23,14 @@ pub(super) fn metrics(
             is_event: &is_event,
             n_cpus: n_cpus.try_into().unwrap_or(u32::MAX),
         };
-        let parsed = match text.contains('=') {
-            true => vec![DefinedMetric::parse(text, names).map_err(usage)?],
-            false => {
-                let file = file(text).with_context(|| {
-                    format!("-M {text}: a metric is NAME=EXPRESSION, or a file of such lines")
-                })?;
-                let parsed = DefinedMetric::parse_file(&file, names);
-                parsed.map_err(|error| usage(format_args!("{text}, {error}")))?
-            }
+        let parsed = if text.contains('=') {
+            vec![DefinedMetric::parse(text, names).map_err(usage)?]
+        } else {
+            let file = file(text).with_context(|| {
+                format!("-M {text}: a metric is NAME=EXPRESSION, or a file of such lines")
+            })?;
+            let parsed = DefinedMetric::parse_file(&file, names);
+            parsed.map_err(|error| usage(format_args!("{text}, {error}")))?
         };
         metrics.extend(parsed);
     }

@@ -81,13 +81,15 @@ impl Interface {
         let settings = TuiSettings {
             look,
             size,
-            keys: match self.view.sort.is_empty() {
-                true => SortKey::DEFAULT.to_vec(),
-                false => self.view.sort.clone(),
+            keys: if self.view.sort.is_empty() {
+                SortKey::DEFAULT.to_vec()
+            } else {
+                self.view.sort.clone()
             },
-            weighing: match self.view.no_children {
-                true => Weighing::Own,
-                false => Weighing::WithChildren,
+            weighing: if self.view.no_children {
+                Weighing::Own
+            } else {
+                Weighing::WithChildren
             },
             event: 0,
             is_live: true,
@@ -182,9 +184,10 @@ impl Feed {
                 }
                 return self.flush(has_ended);
             }
-            let wait = match self.pending.is_empty() {
-                true => WAIT,
-                false => WAIT_PAUSED,
+            let wait = if self.pending.is_empty() {
+                WAIT
+            } else {
+                WAIT_PAUSED
             };
             match self.segments.next(wait) {
                 NextSegment::End => has_ended = true,
@@ -229,10 +232,7 @@ impl Feed {
 fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
     let sampled: &SampledProfile = window.sampled();
     let profile = &sampled.profile;
-    let state = match has_ended {
-        true => "ended, ",
-        false => "",
-    };
+    let state = if has_ended { "ended, " } else { "" };
     let mut quality = format!("{:.0}/s, ", window.rate);
     let lost = window.lost();
     if lost.samples > 0 {

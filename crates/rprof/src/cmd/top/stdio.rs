@@ -134,15 +134,17 @@ impl Tables {
 
     fn options(&self) -> TableOptions {
         let view = &self.view;
-        let weighing = match view.no_children {
-            true => Weighing::Own,
-            false => Weighing::WithChildren,
+        let weighing = if view.no_children {
+            Weighing::Own
+        } else {
+            Weighing::WithChildren
         };
         let keys = view.sort.iter().copied().map(Field::Key);
         let wanted = WantedColumns {
-            sort: match view.sort.is_empty() {
-                true => Asked::Default,
-                false => Asked::Only(keys.collect()),
+            sort: if view.sort.is_empty() {
+                Asked::Default
+            } else {
+                Asked::Only(keys.collect())
             },
             sums: view
                 .show_nr_samples

@@ -81,9 +81,10 @@ impl CodeReader {
             recording,
             locator,
         };
-        let inlined = match wanted.function.is_inlined {
-            true => code.inlined_text(&wanted.function.name)?,
-            false => None,
+        let inlined = if wanted.function.is_inlined {
+            code.inlined_text(&wanted.function.name)?
+        } else {
+            None
         };
         let text = match inlined {
             Some(text) => text,

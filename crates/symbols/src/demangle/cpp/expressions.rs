@@ -120,10 +120,13 @@ impl<'a> Parser<'a> {
         let node = match operator.operands {
             Operands::None => Node::Nullary(operator),
             Operands::One => Node::Unary(operator, self.expression()?),
-            Operands::Step => match self.eat("_") {
-                true => Node::Unary(operator, self.expression()?),
-                false => Node::Postfix(operator, self.expression()?),
-            },
+            Operands::Step => {
+                if self.eat("_") {
+                    Node::Unary(operator, self.expression()?)
+                } else {
+                    Node::Postfix(operator, self.expression()?)
+                }
+            }
             Operands::Type => Node::Unary(operator, self.typ()?),
             Operands::Two | Operands::Index => {
                 let left = self.expression()?;
@@ -174,12 +177,11 @@ impl<'a> Parser<'a> {
         }
         let placement = self.tree.list(&placement);
         let of = self.typ()?;
-        let arguments: Option<List> = match self.eat("pi") {
-            true => Some(self.list_until_e(Self::expression)?),
-            false => {
-                self.must_eat("E")?;
-                None
-            }
+        let arguments: Option<List> = if self.eat("pi") {
+            Some(self.list_until_e(Self::expression)?)
+        } else {
+            self.must_eat("E")?;
+            None
         };
         Ok(Node::New {
             operator,

@@ -27,9 +27,10 @@ impl<'a> Parser<'a> {
         if self.is_end() {
             return Ok(name);
         }
-        let returned = match self.says_what_it_returns(name) {
-            true => Some(self.typ()?),
-            false => None,
+        let returned = if self.says_what_it_returns(name) {
+            Some(self.typ()?)
+        } else {
+            None
         };
         let params = self.params()?;
         let function = self.add(Node::Function {
@@ -104,9 +105,10 @@ impl<'a> Parser<'a> {
 
     /// Older compilers leave out the underscore.
     fn temporary_number(&mut self) -> Parsed<usize> {
-        match self.is_end() {
-            true => Ok(0),
-            false => self.count_of(36),
+        if self.is_end() {
+            Ok(0)
+        } else {
+            self.count_of(36)
         }
     }
 
@@ -202,9 +204,10 @@ impl<'a> Parser<'a> {
             name = Some(longer);
         }
         let name = name.ok_or(Fail::NotMangled)?;
-        Ok(match qualifiers.is_empty() {
-            true => name,
-            false => self.add(Node::Method(name, qualifiers)),
+        Ok(if qualifiers.is_empty() {
+            name
+        } else {
+            self.add(Node::Method(name, qualifiers))
         })
     }
 
@@ -282,9 +285,10 @@ impl<'a> Parser<'a> {
         let is_anonymous = name
             .strip_prefix("_GLOBAL_")
             .is_some_and(|rest| matches!(rest.as_bytes(), [b'.' | b'_' | b'$', b'N', ..]));
-        Ok(self.add(Node::Name(match is_anonymous {
-            true => "(anonymous namespace)",
-            false => name,
+        Ok(self.add(Node::Name(if is_anonymous {
+            "(anonymous namespace)"
+        } else {
+            name
         })))
     }
 
@@ -429,9 +433,10 @@ impl<'a> Parser<'a> {
         while !self.is_end() && !self.is_reference_of_this() {
             params.push(self.typ()?);
         }
-        match params.is_empty() {
-            true => Err(Fail::NotMangled),
-            false => Ok(self.tree.list(&params)),
+        if params.is_empty() {
+            Err(Fail::NotMangled)
+        } else {
+            Ok(self.tree.list(&params))
         }
     }
 

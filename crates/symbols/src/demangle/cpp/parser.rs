@@ -100,9 +100,10 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn must_eat(&mut self, what: &str) -> Parsed<()> {
-        match self.eat(what) {
-            true => Ok(()),
-            false => Err(Fail::NotMangled),
+        if self.eat(what) {
+            Ok(())
+        } else {
+            Err(Fail::NotMangled)
         }
     }
 

@@ -58,9 +58,10 @@ impl<'t, 'a> Printer<'t, 'a> {
             levels,
             steps: MOST_STEPS,
         };
-        let printed = match is_full {
-            true => printer.show(root),
-            false => printer.short(root),
+        let printed = if is_full {
+            printer.show(root)
+        } else {
+            printer.short(root)
         };
         match printed {
             Ok(()) | Err(Fail::Full) => Ok(printer.out.text),

@@ -164,10 +164,7 @@ impl Printer<'_, '_> {
         self.operand(left)?;
         self.push(operator.text)?;
         self.operand(right)?;
-        match is_greater {
-            true => self.push(")"),
-            false => Ok(()),
-        }
+        if is_greater { self.push(")") } else { Ok(()) }
     }
 
     fn fold(

@@ -23,10 +23,9 @@ impl Printer<'_, '_> {
     pub(super) fn name(&mut self, node: Node<'_>) -> Printed {
         match node {
             Node::Name(name) => self.push(name),
-            Node::Abbreviation { of, is_full } => self.push(match is_full {
-                true => of.full,
-                false => of.short,
-            }),
+            Node::Abbreviation { of, is_full } => {
+                self.push(if is_full { of.full } else { of.short })
+            }
             Node::Qualified(scope, name) => {
                 self.show(scope)?;
                 self.push("::")?;

@@ -76,9 +76,10 @@ impl Printer<'_, '_> {
             }
             Node::Const(of, qualifiers) => {
                 printer.right(of)?;
-                match printer.is_function(of)? {
-                    true => printer.qualifiers(qualifiers),
-                    false => Ok(()),
+                if printer.is_function(of)? {
+                    printer.qualifiers(qualifiers)
+                } else {
+                    Ok(())
                 }
             }
             Node::Suffixed(of, _) | Node::Vendor(of, _) => printer.right(of),
@@ -106,9 +107,10 @@ impl Printer<'_, '_> {
     /// What stands before the name of what returns it.
     pub(super) fn returned(&mut self, returned: Id) -> Printed {
         self.left(returned)?;
-        match self.ends_with(' ') || self.is_open(returned)? {
-            true => Ok(()),
-            false => self.push(" "),
+        if self.ends_with(' ') || self.is_open(returned)? {
+            Ok(())
+        } else {
+            self.push(" ")
         }
     }
 
