@@ -136,7 +136,7 @@ impl<'w> Whole<'w> {
             printer: Printer {
                 style: &settings.style,
                 aggregation: settings.aggregation,
-                title: title(settings),
+                title: settings.title(),
                 is_interval: settings.interval.is_some(),
                 is_repeated: settings.repeat != 1,
                 n_headed: 0,
@@ -478,25 +478,4 @@ fn sources(settings: &StatSettings) -> Sources {
 
 fn nanoseconds(time: Duration) -> f64 {
     1e9 * time.as_secs_f64()
-}
-
-/// Whom it is about, as perf says it.
-fn title(settings: &StatSettings) -> String {
-    let list = |ids: &[i32]| {
-        let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
-        ids.join(",")
-    };
-    match (&settings.watch, &settings.cpus) {
-        (WhoseEvents::Processes(pids), _) => format!("process id '{}'", list(pids)),
-        (WhoseEvents::Threads(tids), _) => format!("thread id '{}'", list(tids)),
-        (WhoseEvents::All, Some(cpus)) => {
-            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            format!("'CPU(s) {}'", cpus.join(","))
-        }
-        (WhoseEvents::All, None) => "'system wide'".to_owned(),
-        (WhoseEvents::Command, _) => {
-            let words = settings.command.iter().map(|word| word.to_string_lossy());
-            format!("'{}'", words.collect::<Vec<_>>().join(" "))
-        }
-    }
 }

@@ -133,3 +133,26 @@ pub enum CountForm {
     /// An object a line.
     Json,
 }
+
+impl StatSettings {
+    /// The targets, as the heading of perf stat names them.
+    pub(crate) fn title(&self) -> String {
+        let list = |ids: &[i32]| {
+            let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
+            ids.join(",")
+        };
+        match (&self.watch, &self.cpus) {
+            (WhoseEvents::Processes(pids), _) => format!("process id '{}'", list(pids)),
+            (WhoseEvents::Threads(tids), _) => format!("thread id '{}'", list(tids)),
+            (WhoseEvents::All, Some(cpus)) => {
+                let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+                format!("'CPU(s) {}'", cpus.join(","))
+            }
+            (WhoseEvents::All, None) => "'system wide'".to_owned(),
+            (WhoseEvents::Command, _) => {
+                let words = self.command.iter().map(|word| word.to_string_lossy());
+                format!("'{}'", words.collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}

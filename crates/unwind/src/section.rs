@@ -52,9 +52,10 @@ impl Section {
         at: u32,
         scratch: &mut Scratch,
     ) -> Vec<(u32, Rule)> {
-        match self.is_eh_frame {
-            true => rows_in::<A, _>(self, &self.eh_frame(), base, at, scratch),
-            false => rows_in::<A, _>(self, &self.debug_frame(), base, at, scratch),
+        if self.is_eh_frame {
+            rows_in::<A, _>(self, &self.eh_frame(), base, at, scratch)
+        } else {
+            rows_in::<A, _>(self, &self.debug_frame(), base, at, scratch)
         }
     }
 
@@ -92,9 +93,10 @@ impl Section {
             registers,
             stack,
         };
-        match self.is_eh_frame {
-            true => frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch),
-            false => frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch),
+        if self.is_eh_frame {
+            frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch)
+        } else {
+            frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch)
         }
     }
 

@@ -175,9 +175,10 @@ fn marked(
         let symbol = row["sym"].as_str().unwrap_or_default();
         let symbol = symbol.rsplit(' ').next().unwrap_or_default();
         let is_it = is_sure(&row["own"]) || (is_same && is_sure(&row["children"]));
-        match symbol == format!("f{SLOW:02}") {
-            true if !is_same => marked.slow |= is_it,
-            _ => marked.others |= is_it,
+        if symbol == format!("f{SLOW:02}") && !is_same {
+            marked.slow |= is_it;
+        } else {
+            marked.others |= is_it;
         }
     }
     Ok(marked)

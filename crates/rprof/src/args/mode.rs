@@ -41,9 +41,11 @@ impl ModeArgs {
                 )
             };
         }
-        Ok(match self.branch_stack || has_branches_only(reader) {
-            true if !self.no_branch_stack => SortMode::Branch,
-            _ => SortMode::Normal,
+        let has_branches = self.branch_stack || has_branches_only(reader);
+        Ok(if has_branches && !self.no_branch_stack {
+            SortMode::Branch
+        } else {
+            SortMode::Normal
         })
     }
 
