@@ -14,7 +14,9 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::Result;
 use choice::NotChosen;
-use inlined::{Chosen, ShownInlined};
+use inlined::Chosen;
+#[cfg(feature = "tui")]
+use inlined::ShownInlined;
 #[cfg(feature = "tui")]
 use rprof_analysis::WantedFunction;
 use rprof_analysis::{CodeRecording, FoundFunction};
