@@ -10,8 +10,14 @@ use anyhow::{Context, Result, bail};
 use rprof_abi::{Encoder, Endian, RawRecord, Record, RecordKind};
 use rprof_perfdata::{FileHeader, Reader, Section, Step};
 
-/// Writes `copies` of the records of `from` to `to`; features are kept.
-pub(crate) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
+/// Writes `copies` of the records of `from` to `to`; features are kept. Of the copies after the first only the kinds
+/// that are `wanted`.
+pub(crate) fn repeat(
+    from: &Path,
+    to: &Path,
+    copies: u64,
+    wanted: fn(RecordKind) -> bool,
+) -> Result<()> {
     let reader = Reader::open(from)?;
     let Some(header) = reader.header() else {
         bail!("{} is not of file mode", from.display());
@@ -29,7 +35,8 @@ pub(crate) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
     out.write_all(slice(0..header.data.offset)?)?;
     let mut written = 0;
     for copy in 0..copies {
-        written += write_copy(&reader, copy * span, &mut out)?;
+        let wanted = if copy == 0 { |_| true } else { wanted };
+        written += write_copy(&reader, copy * span, wanted, &mut out)?;
     }
     // The table of features and they themselves move to the new end.
     let moved = written - header.data.size;
@@ -78,11 +85,19 @@ fn times(reader: &Reader) -> Result<RangeInclusive<u64>> {
     Ok(first..=last)
 }
 
-/// Writes all records, so much later; returns their bytes.
-fn write_copy(reader: &Reader, later_ns: u64, out: &mut impl Write) -> Result<u64> {
+/// Writes the records of some kinds, this much later; returns their bytes.
+fn write_copy(
+    reader: &Reader,
+    later_ns: u64,
+    wanted: fn(RecordKind) -> bool,
+    out: &mut impl Write,
+) -> Result<u64> {
     let (mut written, mut failed) = (0, None);
     let mut bytes = Vec::new();
     reader.walk(reader.data(), |_, raw| {
+        if !wanted(raw.kind) {
+            return Step::On;
+        }
         bytes.clear();
         let done = shifted(reader, raw, later_ns, &mut bytes)
             .and_then(|()| out.write_all(&bytes).context("writing"));

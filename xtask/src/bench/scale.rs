@@ -93,7 +93,7 @@ impl Bench {
     fn repeated(&self, build: &Path, copies: u64) -> Result<PathBuf> {
         let file = self.folder.join(format!("build.x{copies}.data"));
         if !file.exists() {
-            repeat(build, &file, copies)?;
+            repeat(build, &file, copies, |_| true)?;
         }
         Ok(file)
     }

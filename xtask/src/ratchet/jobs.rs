@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use rprof_abi::RecordKind;
+use rprof_perfdata::file_kind;
+
 use crate::command::root;
 use crate::repeat::repeat;
 
@@ -34,7 +37,8 @@ impl Recordings {
         for &(fixture, copies) in FIXTURES {
             let from = root().join("fixtures").join(fixture).join("perf.data");
             let file = folder.join(format!("{fixture}.data"));
-            repeat(&from, &file, copies).with_context(|| format!("writing {}", file.display()))?;
+            repeat(&from, &file, copies, is_repeated)
+                .with_context(|| format!("writing {}", file.display()))?;
         }
         Ok(recordings)
     }
@@ -43,6 +47,11 @@ impl Recordings {
     pub(super) fn home(&self) -> &Path {
         &self.folder
     }
+}
+
+/// Mappings that are announced again and again would measure hash tables, which have another seed each time.
+fn is_repeated(kind: RecordKind) -> bool {
+    kind == RecordKind::SAMPLE || kind == file_kind::FINISHED_ROUND
 }
 
 /// A thing that is done, and what it takes.

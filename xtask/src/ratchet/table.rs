@@ -23,6 +23,13 @@ pub(super) struct Row {
     pub(super) cost: Cost,
 }
 
+/// What costs may grow by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grace {
+    pub(super) instructions_percent: u64,
+    pub(super) heap_percent: u64,
+}
+
 /// A job's costs, before and now.
 #[derive(Debug)]
 pub(super) struct Change<'t> {
@@ -58,10 +65,18 @@ impl Table {
 
 impl Change<'_> {
     /// Whether instructions or heap grew by more than this.
-    pub(super) fn is_over(&self, percent: u64) -> bool {
-        let is_over = |before: u64, now: u64| now * 100 > before * (100 + percent);
-        is_over(self.before.instructions, self.now.instructions)
-            || is_over(self.before.peak_heap_bytes, self.now.peak_heap_bytes)
+    pub(super) fn is_over(&self, grace: Grace) -> bool {
+        let is_over = |before: u64, now: u64, percent: u64| now * 100 > before * (100 + percent);
+        let Self { before, now, .. } = self;
+        is_over(
+            before.instructions,
+            now.instructions,
+            grace.instructions_percent,
+        ) || is_over(
+            before.peak_heap_bytes,
+            now.peak_heap_bytes,
+            grace.heap_percent,
+        )
     }
 
     fn percents(&self) -> (f64, f64) {
@@ -79,6 +94,19 @@ impl Change<'_> {
 )]
 fn percent(before: u64, now: u64) -> f64 {
     (now as f64 / before.max(1) as f64 - 1.0) * 100.0
+}
+
+impl fmt::Display for Grace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            instructions_percent,
+            heap_percent,
+        } = self;
+        write!(
+            f,
+            "{instructions_percent} % (instructions) or {heap_percent} % (heap)"
+        )
+    }
 }
 
 impl fmt::Display for Change<'_> {
@@ -170,7 +198,7 @@ fn row(job: &str, numbers: &str) -> Result<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cost, Row, Table, Toolchain};
+    use super::{Cost, Grace, Row, Table, Toolchain};
 
     fn table(rows: &[(&str, u64, u64)]) -> Table {
         let row = |&(job, instructions, peak_heap_bytes): &(&str, _, _)| Row {
@@ -199,11 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn two_percent_more_are_found_in_both_columns() {
+    fn what_is_over_the_grace_is_found_in_both_columns() {
+        let grace = Grace {
+            instructions_percent: 2,
+            heap_percent: 5,
+        };
         let before = table(&[("a", 1000, 1000), ("b", 1000, 1000), ("c", 1000, 1000)]);
-        let now = table(&[("a", 1020, 500), ("b", 1021, 1000), ("c", 900, 1021)]);
+        let now = table(&[("a", 1020, 500), ("b", 1021, 1050), ("c", 900, 1051)]);
         let changes = before.changes(&now).unwrap();
-        let over: Vec<bool> = changes.iter().map(|change| change.is_over(2)).collect();
+        let over: Vec<bool> = changes.iter().map(|change| change.is_over(grace)).collect();
         assert_eq!(over, [false, true, true]);
         let fewer = table(&[("a", 1, 1)]);
         assert!(before.changes(&fewer).is_err());
