@@ -47,7 +47,7 @@ pub(super) fn profile_of(
     let mut numbers = Vec::new();
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
         let number = profile.events.len();
-        add_event((grouping, symbols), recording, idx, tally, &mut profile);
+        add_event((grouping, symbols), query, idx, tally, &mut profile);
         numbers.push((profile.events.len() > number).then_some(number));
     }
     profile.images = used_images(recording, &profile.frames, &profile.strings);
@@ -73,11 +73,12 @@ fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
 
 fn add_event(
     (grouping, symbols): (&Grouping<'_>, &Symbols),
-    recording: &Recording<'_>,
+    query: &Query<'_>,
     idx: usize,
     tally: Tally<GroupKey>,
     profile: &mut Profile,
 ) {
+    let recording = query.recording;
     let Some(event) = recording.reader.events().get(idx) else {
         return;
     };
@@ -101,9 +102,10 @@ fn add_event(
     let groups = groups.into_iter();
     let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
     let groups = groups.collect();
+    let (name, kind) = query.samples.source.event(event);
     profile.events.push(EventProfile {
-        name: event.name.clone(),
-        kind: about::kind_of(&event.attr),
+        name,
+        kind,
         sampling: about::sampling_of(&event.attr),
         samples,
         weight,
