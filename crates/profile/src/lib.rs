@@ -14,6 +14,7 @@ mod filter;
 mod fold;
 mod frames;
 mod gaps;
+mod joined;
 mod label;
 mod profile;
 mod quality;
@@ -38,6 +39,7 @@ pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSli
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
+pub use joined::JoinedProfile;
 pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};

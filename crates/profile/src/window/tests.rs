@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing;
-use crate::{EndedStacks, SampleRow, SampleTable};
+use crate::{EndedStacks, Gap, SampleRow, SampleTable};
 use proptest::prelude::*;
 use rprof_base::StackEnd;
 
