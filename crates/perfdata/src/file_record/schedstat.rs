@@ -1,7 +1,7 @@
 //! SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN: `/proc/schedstat`, read by `perf sched stats`.
 
-use super::body::PlainBody;
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use super::body::FileBody;
+use rprof_abi::{Cursor, Fields, Misc, Value, WireError};
 
 /// `PERF_RECORD_SCHEDSTAT_CPU`: what happened on a CPU up to a moment.
 ///
@@ -41,8 +41,8 @@ const CPU_CALLS: [&str; 6] = [
     "ttwu_local",
 ];
 
-impl PlainBody<'_> for SchedstatCpu {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for SchedstatCpu {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let what = "schedstat of a CPU";
         let timestamp = cursor.u64(what)?;
         let cpu = cursor.u32(what)?;
@@ -69,7 +69,7 @@ impl PlainBody<'_> for SchedstatCpu {
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("timestamp", Value::Unsigned(self.timestamp));
         fields.field("cpu", Value::Unsigned(self.cpu.into()));
         fields.field("version", Value::Unsigned(self.version.into()));
@@ -160,8 +160,8 @@ fn domain_counts(version: u16) -> Option<Vec<String>> {
     Some(names)
 }
 
-impl PlainBody<'_> for SchedstatDomain {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for SchedstatDomain {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let what = "schedstat of a domain";
         let timestamp = cursor.u64(what)?;
         let cpu = cursor.u32(what)?;
@@ -178,7 +178,7 @@ impl PlainBody<'_> for SchedstatDomain {
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("timestamp", Value::Unsigned(self.timestamp));
         fields.field("cpu", Value::Unsigned(self.cpu.into()));
         fields.field("version", Value::Unsigned(self.version.into()));
