@@ -234,6 +234,11 @@ impl<'a> Encoder<'a> {
         self.u64(value.cast_unsigned());
     }
 
+    /// Appends a number of items as a `u32`, of which the greatest stands for more.
+    pub fn count(&mut self, n: usize) {
+        self.u32(u32::try_from(n).unwrap_or(u32::MAX));
+    }
+
     /// Appends bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);

@@ -84,8 +84,16 @@ pub(crate) fn u64s(numbers: &[u64], encoder: &mut Encoder<'_>) {
     numbers.iter().for_each(|&number| encoder.u64(number));
 }
 
-/// Bytes in which counts are small, and texts end.
+/// Bytes in which counts are small in one byte order or the other, and texts end.
 pub(crate) fn small_counts(max_len: usize) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(0u8), Just(1), Just(64), any::<u8>()];
-    proptest::collection::vec(byte, 0..max_len)
+    let word = prop_oneof![Just(0u32), Just(1), Just(2), Just(64), any::<u32>()];
+    let words = proptest::collection::vec(word, 0..max_len / 4);
+    prop_oneof![
+        proptest::collection::vec(byte, 0..max_len),
+        words
+            .clone()
+            .prop_map(|words| words.into_iter().flat_map(u32::to_le_bytes).collect()),
+        words.prop_map(|words| words.into_iter().flat_map(u32::to_be_bytes).collect()),
+    ]
 }

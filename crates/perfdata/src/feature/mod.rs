@@ -64,6 +64,9 @@ pub use tracing::{TracingData, TracingSummary};
 use rprof_abi::{Endian, Fields, Value, WireError};
 use section::Section;
 
+#[cfg(test)]
+use rprof_abi::Encoder;
+
 /// Number of a feature bit; unknown ones are carried as such.
 ///
 /// Source: tools/perf/util/header.h (v6.16; those from 32 on are newer). Bits from 128 on are
@@ -125,6 +128,24 @@ macro_rules! features {
                     Self::Opaque { id, len_bytes } => fields.object(&id.field(), |fields| {
                         fields.field("len_bytes", Value::Unsigned(*len_bytes));
                     }),
+                }
+            }
+
+            /// Appends the section, if it is described by its fields; tells whether it is.
+            #[cfg(test)]
+            fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
+                match self {
+                    $($(Self::$variant(data) => Section::encode_described(data, encoder),)?)*
+                    Self::Opaque { .. } => false,
+                }
+            }
+
+            /// Bytes that a section has at least, as far as it is described by its fields.
+            #[cfg(test)]
+            fn least_len(id: FeatureId) -> usize {
+                match id {
+                    $($(FeatureId::$name => <$data as Section>::LEAST,)?)*
+                    _ => 0,
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What the table of feature sections asks of a type: to be parsed, and to name its fields.
 
-use rprof_abi::{Endian, Fields, Value, WireError};
+use rprof_abi::format::{Counted, Format};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError};
 
 /// All of a section.
 pub(super) trait Section: Sized {
@@ -12,6 +13,16 @@ pub(super) trait Section: Sized {
 
     /// Writes the section as one field: these names are the schema of `rprof info`.
     fn describe(&self, name: &str, fields: &mut dyn Fields);
+
+    /// Appends the section, if it is described by its fields; tells whether it is.
+    #[cfg(test)]
+    fn encode_described(&self, _: &mut Encoder<'_>) -> bool {
+        false
+    }
+
+    /// Bytes that it has at least, if it is described by its fields.
+    #[cfg(test)]
+    const LEAST: usize = 0;
 }
 
 /// A section that is one object.
@@ -24,6 +35,16 @@ pub(crate) trait SectionObject: Sized {
 
     /// Names the fields of the object.
     fn visit(&self, fields: &mut dyn Fields);
+
+    /// As [`Section::encode_described`].
+    #[cfg(test)]
+    fn encode_described(&self, _: &mut Encoder<'_>) -> bool {
+        false
+    }
+
+    /// As [`Section::LEAST`].
+    #[cfg(test)]
+    const LEAST: usize = 0;
 }
 
 /// One item of a section that is a list of objects.
@@ -36,6 +57,69 @@ pub(crate) trait SectionItem: Sized {
 
     /// Names the fields of one item.
     fn visit(&self, fields: &mut dyn Fields);
+
+    /// As [`Section::encode_described`].
+    #[cfg(test)]
+    fn encode_described(_: &[Self], _: &mut Encoder<'_>) -> bool {
+        false
+    }
+
+    /// As [`Section::LEAST`].
+    #[cfg(test)]
+    const LEAST: usize = 0;
+}
+
+/// A section that is described by its fields.
+pub(super) trait DescribedObject: for<'a> Wire<'a> {}
+
+impl<T: DescribedObject> SectionObject for T {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        <T as Wire<'_>>::parse(&mut Cursor::new(section, endian))
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        Wire::visit(self, fields);
+    }
+
+    #[cfg(test)]
+    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
+        self.encode(encoder);
+        true
+    }
+
+    #[cfg(test)]
+    const LEAST: usize = T::MIN_LEN;
+}
+
+/// An item that is described by its fields, of a list after their number, a `u32`.
+pub(super) trait DescribedItem: for<'a> Wire<'a> {
+    /// What the number of items is called in errors.
+    const COUNT: &'static str;
+}
+
+/// Appends a section that is a list.
+pub(super) fn encode_items<T: DescribedItem>(items: &[T], encoder: &mut Encoder<'_>) {
+    encoder.count(items.len());
+    items.iter().for_each(|item| item.encode(encoder));
+}
+
+impl<T: DescribedItem> SectionItem for T {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        Counted::<u32>::parse(&mut Cursor::new(section, endian), T::COUNT)
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        Wire::visit(self, fields);
+    }
+
+    #[cfg(test)]
+    fn encode_described(items: &[Self], encoder: &mut Encoder<'_>) -> bool {
+        encode_items(items, encoder);
+        true
+    }
+
+    #[cfg(test)]
+    const LEAST: usize = 4;
 }
 
 impl<T: SectionObject> Section for T {
@@ -46,6 +130,14 @@ impl<T: SectionObject> Section for T {
     fn describe(&self, name: &str, fields: &mut dyn Fields) {
         fields.object(name, |fields| self.visit(fields));
     }
+
+    #[cfg(test)]
+    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
+        SectionObject::encode_described(self, encoder)
+    }
+
+    #[cfg(test)]
+    const LEAST: usize = <T as SectionObject>::LEAST;
 }
 
 impl<T: SectionItem> Section for Vec<T> {
@@ -54,10 +146,16 @@ impl<T: SectionItem> Section for Vec<T> {
     }
 
     fn describe(&self, name: &str, fields: &mut dyn Fields) {
-        fields.list(name, self, |fields, item| {
-            fields.object("", |fields| item.visit(fields));
-        });
+        fields.objects(name, self, |fields, item| item.visit(fields));
     }
+
+    #[cfg(test)]
+    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
+        T::encode_described(self, encoder)
+    }
+
+    #[cfg(test)]
+    const LEAST: usize = T::LEAST;
 }
 
 /// A section that is there, and empty.

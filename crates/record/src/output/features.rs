@@ -2,7 +2,7 @@
 
 use crate::Tool;
 use crate::drain::Counts;
-use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType};
+use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType, Wire};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::output::features::{self, Features};
 use crate::output::segments::RecordedSegment;
 use crate::output::{create, duplicate};
-use rprof_abi::{Encoder, Endian};
+use rprof_abi::{Encoder, Endian, Wire};
 use rprof_perfdata::feature::{
     BuildIdEntry, EndReason, EndedStack, LeftOut, SampleTime, StackEnds,
 };
