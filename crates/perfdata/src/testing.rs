@@ -1,9 +1,10 @@
 //! For tests: what a visitor said, as text.
 
 use std::collections::HashSet;
+use std::fmt::Debug;
 
 use proptest::prelude::*;
-use rprof_abi::{Encoder, Endian, Fields, Shape, Value};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Shape, Value, Wire};
 
 /// Writes each field as `path=value`; items of a list have their number for a name. No path comes twice.
 #[derive(Debug, Default)]
@@ -96,4 +97,27 @@ pub(crate) fn small_counts(max_len: usize) -> impl Strategy<Value = Vec<u8>> {
             .prop_map(|words| words.into_iter().flat_map(u32::to_le_bytes).collect()),
         words.prop_map(|words| words.into_iter().flat_map(u32::to_be_bytes).collect()),
     ]
+}
+
+/// What must hold of all that is described by its fields, whatever the bytes: less than the fields is an error,
+/// each field is named once, and what is encoded is parsed again.
+pub(crate) fn check_description<'a, T>(bytes: &'a [u8], endian: Endian)
+where
+    T: Wire<'a> + Debug + PartialEq,
+{
+    let parse = |bytes| T::parse(&mut Cursor::new(bytes, endian));
+    for len in 0..T::MIN_LEN.min(bytes.len()) {
+        assert!(
+            parse(&bytes[..len]).is_err(),
+            "{len} bytes of {}",
+            T::MIN_LEN
+        );
+    }
+    assert!(parse(&[0; 1024][..T::MIN_LEN]).is_ok());
+    if let Ok(one) = parse(bytes) {
+        Flat::of(|fields| one.visit(fields));
+        let encoded = self::bytes(endian, |encoder| one.encode(encoder));
+        // What is parsed may borrow from it.
+        assert_eq!(parse(encoded.leak()), Ok(one));
+    }
 }

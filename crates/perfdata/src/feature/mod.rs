@@ -64,9 +64,6 @@ pub use tracing::{TracingData, TracingSummary};
 use rprof_abi::{Endian, Fields, Value, WireError};
 use section::Section;
 
-#[cfg(test)]
-use rprof_abi::Encoder;
-
 /// Number of a feature bit; unknown ones are carried as such.
 ///
 /// Source: tools/perf/util/header.h (v6.16; those from 32 on are newer). Bits from 128 on are
@@ -131,21 +128,12 @@ macro_rules! features {
                 }
             }
 
-            /// Appends the section, if it is described by its fields; tells whether it is.
+            /// Checks what must hold of a section that is described by its fields.
             #[cfg(test)]
-            fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-                match self {
-                    $($(Self::$variant(data) => Section::encode_described(data, encoder),)?)*
-                    Self::Opaque { .. } => false,
-                }
-            }
-
-            /// Bytes that a section has at least, as far as it is described by its fields.
-            #[cfg(test)]
-            fn least_len(id: FeatureId) -> usize {
+            fn check_description(id: FeatureId, bytes: &[u8], endian: Endian) {
                 match id {
-                    $($(FeatureId::$name => <$data as Section>::LEAST,)?)*
-                    _ => 0,
+                    $($(FeatureId::$name => <$data as Section>::check_description(bytes, endian),)?)*
+                    _ => {}
                 }
             }
         }

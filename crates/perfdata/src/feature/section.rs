@@ -1,7 +1,10 @@
 //! What the table of feature sections asks of a type: to be parsed, and to name its fields.
 
+#[cfg(test)]
+use crate::testing::check_description;
 use rprof_abi::format::{Counted, Format};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError};
+use std::fmt::Debug;
 
 /// All of a section.
 pub(super) trait Section: Sized {
@@ -14,15 +17,9 @@ pub(super) trait Section: Sized {
     /// Writes the section as one field: these names are the schema of `rprof info`.
     fn describe(&self, name: &str, fields: &mut dyn Fields);
 
-    /// Appends the section, if it is described by its fields; tells whether it is.
+    /// Checks what must hold of all that is described by its fields.
     #[cfg(test)]
-    fn encode_described(&self, _: &mut Encoder<'_>) -> bool {
-        false
-    }
-
-    /// Bytes that it has at least, if it is described by its fields.
-    #[cfg(test)]
-    const LEAST: usize = 0;
+    fn check_description(_: &[u8], _: Endian) {}
 }
 
 /// A section that is one object.
@@ -36,15 +33,9 @@ pub(crate) trait SectionObject: Sized {
     /// Names the fields of the object.
     fn visit(&self, fields: &mut dyn Fields);
 
-    /// As [`Section::encode_described`].
+    /// As [`Section::check_description`].
     #[cfg(test)]
-    fn encode_described(&self, _: &mut Encoder<'_>) -> bool {
-        false
-    }
-
-    /// As [`Section::LEAST`].
-    #[cfg(test)]
-    const LEAST: usize = 0;
+    fn check_description(_: &[u8], _: Endian) {}
 }
 
 /// One item of a section that is a list of objects.
@@ -58,19 +49,13 @@ pub(crate) trait SectionItem: Sized {
     /// Names the fields of one item.
     fn visit(&self, fields: &mut dyn Fields);
 
-    /// As [`Section::encode_described`].
+    /// As [`Section::check_description`].
     #[cfg(test)]
-    fn encode_described(_: &[Self], _: &mut Encoder<'_>) -> bool {
-        false
-    }
-
-    /// As [`Section::LEAST`].
-    #[cfg(test)]
-    const LEAST: usize = 0;
+    fn check_description(_: &[u8], _: Endian) {}
 }
 
 /// A section that is described by its fields.
-pub(super) trait DescribedObject: for<'a> Wire<'a> {}
+pub(super) trait DescribedObject: for<'a> Wire<'a> + Debug + PartialEq {}
 
 impl<T: DescribedObject> SectionObject for T {
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
@@ -82,17 +67,13 @@ impl<T: DescribedObject> SectionObject for T {
     }
 
     #[cfg(test)]
-    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-        self.encode(encoder);
-        true
+    fn check_description(bytes: &[u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = T::MIN_LEN;
 }
 
 /// An item that is described by its fields, of a list after their number, a `u32`.
-pub(super) trait DescribedItem: for<'a> Wire<'a> {
+pub(super) trait DescribedItem: for<'a> Wire<'a> + Debug + PartialEq {
     /// What the number of items is called in errors.
     const COUNT: &'static str;
 }
@@ -113,13 +94,9 @@ impl<T: DescribedItem> SectionItem for T {
     }
 
     #[cfg(test)]
-    fn encode_described(items: &[Self], encoder: &mut Encoder<'_>) -> bool {
-        encode_items(items, encoder);
-        true
+    fn check_description(bytes: &[u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = 4;
 }
 
 impl<T: SectionObject> Section for T {
@@ -132,12 +109,9 @@ impl<T: SectionObject> Section for T {
     }
 
     #[cfg(test)]
-    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-        SectionObject::encode_described(self, encoder)
+    fn check_description(bytes: &[u8], endian: Endian) {
+        <T as SectionObject>::check_description(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = <T as SectionObject>::LEAST;
 }
 
 impl<T: SectionItem> Section for Vec<T> {
@@ -150,12 +124,9 @@ impl<T: SectionItem> Section for Vec<T> {
     }
 
     #[cfg(test)]
-    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-        T::encode_described(self, encoder)
+    fn check_description(bytes: &[u8], endian: Endian) {
+        T::check_description(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = T::LEAST;
 }
 
 /// A section that is there, and empty.

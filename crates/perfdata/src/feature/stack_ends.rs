@@ -146,12 +146,10 @@ impl SectionObject for StackEnds {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("complete", Value::Unsigned(self.complete));
         fields.field("completed", Value::Unsigned(self.completed));
-        fields.list("reasons", &self.reasons, |fields, reason| {
-            fields.object("", |fields| {
-                fields.field("end", Value::Text(reason.end.name().as_bytes()));
-                fields.field("image", Value::Text(&reason.image));
-                fields.field("stacks", Value::Unsigned(reason.stacks));
-            });
+        fields.objects("reasons", &self.reasons, |fields, reason| {
+            fields.field("end", Value::Text(reason.end.name().as_bytes()));
+            fields.field("image", Value::Text(&reason.image));
+            fields.field("stacks", Value::Unsigned(reason.stacks));
         });
         fields.field("n_stacks", Value::Unsigned(self.stacks.len() as u64));
     }

@@ -179,22 +179,20 @@ impl SectionObject for EmbeddedNames {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("n_strings", Value::Unsigned(self.strings.len() as u64));
         fields.field("n_frames", Value::Unsigned(self.frames.len() as u64));
-        fields.list("images", &self.images, |fields, image| {
-            fields.object("", |fields| {
-                let named = image.addresses.iter();
-                let named = named.filter(|one| one.name.is_some()).count();
-                fields.field("path", Value::Text(self.string(image.path)));
-                if !image.build_id.is_empty() {
-                    fields.field("build_id", Value::Bytes(&image.build_id));
-                }
-                fields.if_some("inode", image.inode, Value::Unsigned);
-                fields.if_some("avma", image.avma, Value::Hex);
-                fields.field("addresses", Value::Unsigned(image.addresses.len() as u64));
-                fields.field("named", Value::Unsigned(named as u64));
-                if let Some(reason) = image.reason {
-                    fields.field("reason", Value::Text(self.string(reason)));
-                }
-            });
+        fields.objects("images", &self.images, |fields, image| {
+            let named = image.addresses.iter();
+            let named = named.filter(|one| one.name.is_some()).count();
+            fields.field("path", Value::Text(self.string(image.path)));
+            if !image.build_id.is_empty() {
+                fields.field("build_id", Value::Bytes(&image.build_id));
+            }
+            fields.if_some("inode", image.inode, Value::Unsigned);
+            fields.if_some("avma", image.avma, Value::Hex);
+            fields.field("addresses", Value::Unsigned(image.addresses.len() as u64));
+            fields.field("named", Value::Unsigned(named as u64));
+            if let Some(reason) = image.reason {
+                fields.field("reason", Value::Text(self.string(reason)));
+            }
         });
     }
 }

@@ -150,11 +150,9 @@ impl SectionObject for TracingSummary {
 
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("len_bytes", Value::Unsigned(self.len_bytes));
-        fields.list("tracepoints", &self.tracepoints, |fields, (id, name)| {
-            fields.object("", |fields| {
-                fields.field("id", Value::Unsigned(*id));
-                fields.field("name", Value::Text(name.as_bytes()));
-            });
+        fields.objects("tracepoints", &self.tracepoints, |fields, (id, name)| {
+            fields.field("id", Value::Unsigned(*id));
+            fields.field("name", Value::Text(name.as_bytes()));
         });
     }
 }

@@ -1,6 +1,11 @@
 //! What the table of the file's record kinds asks of a type: to be parsed, and to name its fields.
 
+#[cfg(test)]
+use crate::testing::check_description;
+#[cfg(test)]
+use rprof_abi::Endian;
 use rprof_abi::{Cursor, Encoder, Fields, Misc, Wire, WireError};
+use std::fmt::Debug;
 
 /// The body of a record of the file's.
 pub(crate) trait FileBody<'a>: Sized {
@@ -10,19 +15,13 @@ pub(crate) trait FileBody<'a>: Sized {
     /// Names its fields.
     fn name_fields(&self, fields: &mut dyn Fields);
 
-    /// Appends the body, if it is described by its fields; tells whether it is.
+    /// Checks what must hold of all that is described by its fields.
     #[cfg(test)]
-    fn encode_described(&self, _: &mut Encoder<'_>) -> bool {
-        false
-    }
-
-    /// Bytes that it has at least, if it is described by its fields.
-    #[cfg(test)]
-    const LEAST: usize = 0;
+    fn check_description(_: &'a [u8], _: Endian) {}
 }
 
 /// A body that is described by its fields.
-pub(super) trait Described<'a>: Wire<'a> {}
+pub(super) trait Described<'a>: Wire<'a> + Debug + PartialEq {}
 
 impl<'a, T: Described<'a>> FileBody<'a> for T {
     fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
@@ -34,17 +33,13 @@ impl<'a, T: Described<'a>> FileBody<'a> for T {
     }
 
     #[cfg(test)]
-    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-        self.encode(encoder);
-        true
+    fn check_description(bytes: &'a [u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = T::MIN_LEN;
 }
 
 /// One item of a body that is a list of objects, after their number.
-pub(super) trait BodyItem<'a>: Wire<'a> {
+pub(super) trait BodyItem<'a>: Wire<'a> + Debug + PartialEq {
     /// The name of the list.
     const LIST: &'static str;
 
@@ -69,13 +64,9 @@ impl<'a, T: BodyItem<'a>> FileBody<'a> for Vec<T> {
     }
 
     #[cfg(test)]
-    fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-        encode_items(self, encoder);
-        true
+    fn check_description(bytes: &'a [u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
-
-    #[cfg(test)]
-    const LEAST: usize = 8;
 }
 
 /// A record without a body.

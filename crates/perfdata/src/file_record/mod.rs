@@ -72,21 +72,12 @@ macro_rules! records {
                 }
             }
 
-            /// Appends the body, if it is described by its fields; tells whether it is.
+            /// Checks what must hold of a kind that is described by its fields.
             #[cfg(test)]
-            fn encode_described(&self, encoder: &mut Encoder<'_>) -> bool {
-                match self {
-                    $($(Self::$variant(body) => body.encode_described(encoder),)?)*
-                    Self::Unknown(_) => false,
-                }
-            }
-
-            /// Bytes that a body of this kind has at least, as far as it is described by its fields.
-            #[cfg(test)]
-            fn least_len(kind: RecordKind) -> usize {
+            fn check_description(kind: RecordKind, bytes: &'a [u8], endian: Endian) {
                 match kind {
-                    $($(file_kind::$kind => <$body as FileBody<'_>>::LEAST,)?)*
-                    _ => 0,
+                    $($(file_kind::$kind => <$body>::check_description(bytes, endian),)?)*
+                    _ => {}
                 }
             }
         }
@@ -96,4 +87,4 @@ macro_rules! records {
 with_file_kinds!(records);
 
 #[cfg(test)]
-use rprof_abi::{Encoder, RecordKind};
+use rprof_abi::RecordKind;
