@@ -129,6 +129,15 @@ impl<T: SectionItem> Section for Vec<T> {
     }
 }
 
+/// Checks the version that a section of rprof's own begins with; `what` names it in errors.
+pub(super) fn check_version(found: u32, known: u32, what: &'static str) -> Result<(), WireError> {
+    if found == known {
+        return Ok(());
+    }
+    let value = found.into();
+    Err(WireError::BadValue { what, value })
+}
+
 /// A section that is there, and empty.
 impl Section for () {
     fn parse_section(_: &[u8], _: Endian) -> Result<Self, WireError> {

@@ -21,7 +21,7 @@
 //! starts may go back, and are written as `2 * n` forwards or `2 * n - 1` backwards. Pieces are those
 //! of a log of code that was compiled at run time (`jit-PID.dump`).
 
-use super::section::SectionObject;
+use super::section::{SectionObject, check_version};
 use super::varint::{Numbers, put, put_signed};
 use rprof_abi::{Encoder, Endian, Fields, Value, WireError};
 
@@ -148,12 +148,7 @@ impl SectionObject for EmbeddedNames {
     /// callers end.
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let (version, mut numbers) = Numbers::after_version(section, endian)?;
-        if version != VERSION {
-            return Err(WireError::BadValue {
-                what: "version of symbols",
-                value: version.into(),
-            });
-        }
+        check_version(version, VERSION, "version of symbols")?;
         let n_strings = numbers.next("number of strings")?;
         let mut strings = Vec::new();
         for _ in 0..n_strings {

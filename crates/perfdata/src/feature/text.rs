@@ -19,7 +19,7 @@ pub fn encode_strings<'a>(
     texts: impl ExactSizeIterator<Item = &'a [u8]>,
     encoder: &mut Encoder<'_>,
 ) {
-    encoder.u32(u32::try_from(texts.len()).unwrap_or(u32::MAX));
+    encoder.count(texts.len());
     for text in texts {
         encode_string(text, encoder);
     }
