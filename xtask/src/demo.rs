@@ -28,7 +28,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let picture = folder.join("flame.svg");
 
     let profile = ["--profile", "quick", "--no-default-features"];
-    let build = ["build", "--locked", "-p", "rprof"];
+    let build = ["build", "--locked", "-p", "rprof-cli"];
     command::run(cargo().args(build).args(profile))?;
     let rprof = || command(target.join("quick/rprof"));
     let program = folder.join("words");

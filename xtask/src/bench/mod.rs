@@ -54,7 +54,7 @@ enum Part<'a> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let part = asked(args)?;
     look_for(NEEDS)?;
-    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
+    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof-cli"]))?;
     let target = target_folder()?;
     let folder = target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
