@@ -164,7 +164,7 @@ impl Tables {
         let Ok(located) = self.locate(image, pid) else {
             return Table::None;
         };
-        match UnwindTable::of(&located.binary, located.debug.as_ref()) {
+        match UnwindTable::from_elf(&located.binary, located.debug.as_ref()) {
             Ok(table) => Table::Read(Box::new(table)),
             Err(TableError::Memory) => Table::NoRoom,
             Err(_) => Table::None,
