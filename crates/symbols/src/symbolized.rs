@@ -43,6 +43,8 @@ impl fmt::Display for Reason {
     }
 }
 
+impl std::error::Error for Reason {}
+
 /// A source line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -206,11 +208,8 @@ impl Collector {
 
     /// Adds the frames that others have for the address with this index.
     pub fn copy(&mut self, others: &Symbolized, index: usize) {
-        if let (Some(start), Ok(own)) = (
-            others.function_start(index),
-            u32::try_from(self.symbolized.ends.len()),
-        ) {
-            self.symbolized.function_starts.push((own, start));
+        if let Some(start) = others.function_start(index) {
+            self.function_start(start);
         }
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         for &frame in others.frames(index) {
