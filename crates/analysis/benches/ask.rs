@@ -1,12 +1,12 @@
 //! Loads a recording sample by sample, asks it questions, and says how long each took.
 //!
 //! ```text
-//! cargo run --release -p rprof-analysis --example ask -- perf.data
+//! cargo bench -p rprof-analysis --bench ask -- perf.data
 //! ```
 //!
 //! With `trees` after the file, it only counts stacks, as reports do.
 
-#![expect(clippy::print_stdout, reason = "an example prints its result")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 use rprof_analysis::{Options, load, load_samples};
 use rprof_base::Share;
@@ -21,13 +21,12 @@ use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args_os().nth(1).ok_or("usage: ask FILE")?;
+    // Cargo adds an argument of its own.
+    let mut args = std::env::args_os().skip(1).filter(|arg| arg != "--bench");
+    let path = args.next().ok_or("usage: ask FILE [trees]")?;
     let start = Instant::now();
     let reader = Reader::open(Path::new(&path))?;
-    if std::env::args_os()
-        .nth(2)
-        .is_some_and(|what| what == "trees")
-    {
+    if args.next().is_some_and(|what| what == "trees") {
         load(&reader, &Options::default(), &mut |_| {})?;
         let (took, peak) = (millis(start), peak_mib().unwrap_or(0));
         println!("{took:>9.1} ms  load as trees, {peak} MiB at most");
