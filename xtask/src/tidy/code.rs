@@ -130,11 +130,11 @@ fn is_unlinked_promise(comment: &str) -> bool {
     is_promise && !comment.contains("https://")
 }
 
-/// The binary, the chores, examples and tests.
+/// The binary, the chores, examples, benchmarks and tests.
 fn may_print(path: &Path) -> bool {
     let is_face = path.starts_with("crates/rprof") || path.starts_with("xtask");
     let is_shown = path.iter().any(|part| {
-        ["examples", "tests", "tests.rs"]
+        ["examples", "benches", "tests", "tests.rs"]
             .iter()
             .any(|free| part == *free)
     });
@@ -191,6 +191,7 @@ mod tests {
             "crates/rprof/src/main.rs",
             "xtask/src/ci/mod.rs",
             "crates/ringbuf/examples/sampling.rs",
+            "crates/analysis/benches/ask.rs",
             "crates/abi/src/sample/tests.rs",
             "tests/report.rs",
         ] {
