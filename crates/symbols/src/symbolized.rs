@@ -1,6 +1,7 @@
 //! Frames and names of a batch of addresses.
 
 use crate::function_index::FunctionIndex;
+use crate::table::Symbol;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
@@ -71,6 +72,20 @@ pub struct Frame {
     pub is_inlined: bool,
     /// Where in the source.
     pub line: Option<Line>,
+}
+
+impl Symbol<'_> {
+    /// Its frame at an address.
+    pub(crate) fn frame(&self, name: u32, address: u64, line: Option<Line>) -> Frame {
+        Frame {
+            name,
+            start: self.start,
+            offset: address.wrapping_sub(self.start),
+            size: self.size(),
+            is_inlined: false,
+            line,
+        }
+    }
 }
 
 /// Frames of a batch of addresses, in their order, with their names.

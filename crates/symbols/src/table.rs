@@ -4,7 +4,6 @@
 //! reach to the next one (`symbols__fixup_end`), then keeps one of each address
 //! (`symbols__fixup_duplicate`, `choose_best_symbol`). Doing the same is what makes reports equal.
 
-use crate::symbolized::{Frame, Line};
 use rprof_images::ElfSymbol;
 use std::num::NonZeroU32;
 
@@ -31,18 +30,6 @@ impl<'a> Symbol<'a> {
     /// Bytes, if there are any.
     pub(crate) fn size(&self) -> Option<NonZeroU32> {
         size_between(self.start, self.end)
-    }
-
-    /// Its frame at an address.
-    pub(crate) fn frame(&self, name: u32, address: u64, line: Option<Line>) -> Frame {
-        Frame {
-            name,
-            start: self.start,
-            offset: address.wrapping_sub(self.start),
-            size: self.size(),
-            is_inlined: false,
-            line,
-        }
     }
 
     /// A symbol of a file.
