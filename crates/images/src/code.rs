@@ -81,15 +81,11 @@ impl Elf {
         if len > MAX_CODE {
             return None;
         }
-        let is_linked = !self.segments().is_empty();
-        let place = |address| {
-            if is_linked {
-                self.place_in_segment(address)
-            } else {
-                self.place_in_section(address)
-            }
+        let (offset, rest) = if self.segments().is_empty() {
+            self.place_in_section(range.start)?
+        } else {
+            self.place_in_segment(range.start)?
         };
-        let (offset, rest) = place(range.start)?;
         if rest < len {
             return None;
         }
@@ -111,10 +107,10 @@ impl Elf {
     /// The same of a module, which has sections alone.
     fn place_in_section(&self, address: Svma) -> Option<(u64, u64)> {
         let file = self.object().ok()?;
-        let mut code = file
-            .sections()
-            .filter(|one| one.kind() == SectionKind::Text);
-        code.find_map(|section| {
+        file.sections().find_map(|section| {
+            if section.kind() != SectionKind::Text {
+                return None;
+            }
             let into = address.0.checked_sub(section.address())?;
             let (offset, size) = section.file_range()?;
             let rest = size.checked_sub(into)?;

@@ -195,8 +195,8 @@ impl UnwindTable {
     /// What an address points to that is mapped to an offset of the image's file; the image has
     /// this number with the caller.
     pub fn mapped(&self, image: u32, avma: u64, offset: FileOffset) -> Mapped<'_> {
-        let mut segments = self.segments.iter();
-        match segments.find_map(|segment| segment.svma(offset)) {
+        let svma = |segment: &Segment| segment.svma(offset);
+        match self.segments.iter().find_map(svma) {
             Some(svma) => Mapped::Image {
                 image,
                 table: self,
@@ -217,8 +217,8 @@ impl UnwindTable {
     /// Where the function at an address begins, as far as descriptions tell.
     pub fn function(&self, address: Svma) -> Option<Svma> {
         let at = self.relative(address)?;
-        let mut sections = self.sections.iter();
-        match sections.find_map(|section| section.function(at)) {
+        let start = |section: &Section| section.function(at);
+        match self.sections.iter().find_map(start) {
             Some(start) => Some(Svma(self.base + u64::from(start))),
             None => self.go.as_ref()?.function(address),
         }
@@ -257,8 +257,8 @@ impl UnwindTable {
                 return rule;
             }
         }
-        let mut built_in = self.built_in.iter();
-        let rule = built_in.find_map(|one| one.rule::<A>(at));
+        let built_in = |one: &BuiltIn| one.rule::<A>(at);
+        let rule = self.built_in.iter().find_map(built_in);
         let go = || self.go.as_ref()?.rule::<A>(address);
         rule.or_else(go)
             .unwrap_or_else(|| self.rule_of_gap::<A>(at))

@@ -59,6 +59,6 @@ pub(crate) fn is_grown(machine: Option<Machine>, section: &[u8]) -> bool {
 /// Bytes of the absolute address that a relocation stands for; `None` for others.
 pub(crate) fn absolute_width(machine: Option<Machine>, kind: RelocationType) -> Option<usize> {
     let absolute = for_machine!(machine?, A => A::ABSOLUTE);
-    let mut known = absolute.iter();
-    known.find(|(known, _)| *known == kind).map(|known| known.1)
+    let known = absolute.iter().find(|(known, _)| *known == kind);
+    known.map(|&(_, width)| width)
 }
