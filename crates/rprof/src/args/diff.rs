@@ -1,5 +1,6 @@
 //! The arguments of `rprof diff`.
 
+use super::TableArgs;
 use super::fde::FdeArgs;
 use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
@@ -7,7 +8,6 @@ use super::limits::LimitArgs;
 use super::report::PercentageOf;
 use super::self_time::SelfTimeArgs;
 use super::sources::SourceArgs;
-use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
@@ -26,8 +26,19 @@ const OUTPUT: &str = "Output";
 /// Default limit in percent: smaller unmarked rows are of no interest to people.
 const LEAST_SHARE: Share = Share::from_percent(0.1);
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof diff                                        perf.data.old and perf.data
+  rprof diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5       five runs per side
+  rprof diff old new --per syscalls:sys_enter_read  cost per read
+  rprof diff old new --per event -s dso             shares, by binary
+  rprof diff old new -g                             also call trees
+  rprof diff --each a1 a2 a3 -- b c d               which of b, c, d regressed
+  rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_diff())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
     /// Recordings before the change; without --, OLD and NEW or NEW alone, as in perf diff [default: perf.data.old
     /// perf.data]

@@ -1,11 +1,23 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
+use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof export -o profile.html             open it in a browser, offline
+  rprof export --against old -o new.html   what changed
+  rprof export -o profile.json.gz          open it in profiler.firefox.com
+  rprof export -o work.speedscope.json     www.speedscope.app, npx speedscope
+  rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz
+  rprof export -o work.callgrind           kcachegrind, callgrind_annotate
+  rprof export -o work.folded              flamegraph.pl, inferno-flamegraph
+  rprof export --format json | jq .events  JSON (docs: crates/export/JSON.md)";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_export())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -1,14 +1,23 @@
 //! The arguments of `rprof flame`.
 
-use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
+use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_profile::NodeKey;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof flame > flame.svg                   draw perf.data
+  rprof flame --open -- COMMAND             record COMMAND, draw it, open it
+  rprof flame --reverse -c cc1 > cc1.svg    innermost functions of cc1 threads
+  rprof flame --folded | sort -k2 -n        stacks as text
+  rprof flame --against old.data > new.svg  what changed";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_flame())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

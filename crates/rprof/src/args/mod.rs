@@ -9,7 +9,6 @@ mod completions;
 mod diff;
 mod doctor;
 mod documented;
-mod examples;
 mod export;
 mod fde;
 mod filters;
@@ -206,11 +205,4 @@ pub(crate) struct DumpArgs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_is_sound() {
-        Args::command().debug_assert();
-    }
-}
+mod tests;

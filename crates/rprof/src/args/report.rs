@@ -3,14 +3,24 @@
 use super::graph::GraphWords;
 use super::{
     ColumnArgs, FdeArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
-    ParentArgs, SelfTimeArgs, StrictArgs, columns, examples,
+    ParentArgs, SelfTimeArgs, StrictArgs, columns,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_report::{Graph, TaskDetail};
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof report                             where the time went, with call trees
+  rprof report --no-children -g caller     by self time, with callers
+  rprof report -s comm,dso -g none         by thread and binary, without trees
+  rprof report -S 'std::*' --time 10%/2    a pattern, in the second tenth
+  rprof report --format csv -n > work.csv  a table for a spreadsheet
+  rprof report --stats                     samples, losses, stack ends";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
+#[command(after_help = format!("{}\n\n{EXAMPLES}", columns::help()))]
 pub(crate) struct ReportArgs {
     /// Must come first: reading an argument removes it from the matches.
     #[command(flatten)]

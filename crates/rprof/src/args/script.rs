@@ -1,11 +1,20 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, InputArgs, StrictArgs, examples};
+use super::{HeaderArgs, InputArgs, StrictArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof script                            every sample with its stack
+  rprof script -G -F comm,time,event,sym  one line per sample
+  rprof script -c make --time +1,+1.5     half a second of threads named make
+  rprof script --show-task-events         samples with task events
+  rprof script --json | jq .comm          JSON (docs: crates/script/JSON.md)";
+
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = examples::of_script())]
+#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = EXAMPLES)]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -1,11 +1,18 @@
 //! The arguments of `rprof tui`.
 
-use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, SelfTimeArgs, examples};
+use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, SelfTimeArgs};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof tui                               browse perf.data
+  rprof tui work.data -s sym              by function only
+  rprof tui --no-children --time 10%-20%  self time in a time range";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_tui())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
