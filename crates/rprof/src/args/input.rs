@@ -33,15 +33,16 @@ pub(crate) struct SampleArgs {
     pub(crate) limits: LimitArgs,
 
     /// Show inlined functions as separate frames (default)
-    #[arg(long, overrides_with = "no_inline")]
+    #[arg(group = "samples/inline", long, overrides_with = "no_inline")]
     inline: bool,
 
     /// Do not show inlined functions as separate frames
-    #[arg(long, overrides_with = "inline")]
+    #[arg(group = "samples/no_inline", long, overrides_with = "inline")]
     pub(crate) no_inline: bool,
 
     /// Demangle names: short, full (with parameters), folded (without template arguments) or no
     #[arg(
+        group = "samples/demangle",
         long,
         value_name = "FORM",
         num_args = 0..=1,
@@ -53,7 +54,7 @@ pub(crate) struct SampleArgs {
     demangle: Demangling,
 
     /// Do not demangle names: same as --demangle no
-    #[arg(long, overrides_with = "demangle")]
+    #[arg(group = "samples/no_demangle", long, overrides_with = "demangle")]
     no_demangle: bool,
 }
 

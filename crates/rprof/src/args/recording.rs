@@ -13,6 +13,7 @@ pub(crate) struct Recording(PathBuf);
 
 /// The forms in which a recording can be given.
 #[derive(Debug, clap::Args)]
+#[group(id = "all/recording")]
 struct Words {
     /// Recording to read: a file, a directory, or - for stdin [default: perf.data]
     #[arg(value_name = "FILE")]

@@ -49,19 +49,24 @@ pub(crate) struct ReportArgs {
     pub(crate) strict: StrictArgs,
 
     /// Print plain text to stdout (always on; for compatibility with perf)
-    #[arg(long)]
+    #[arg(group = "all/stdio", long)]
     pub(crate) stdio: bool,
 
     /// For compatibility with perf: do not check the owner of the file
-    #[arg(short = 'f', long, hide = true)]
+    #[arg(group = "all/force", short = 'f', long, hide = true)]
     pub(crate) force: bool,
 
     /// Count callees' samples in each row (default if call chains were recorded)
-    #[arg(long, overrides_with = "no_children", conflicts_with = "hierarchy")]
+    #[arg(
+        group = "tables/children",
+        long,
+        overrides_with = "no_children",
+        conflicts_with = "hierarchy"
+    )]
     pub(crate) children: bool,
 
     /// Count only each row's own samples (self)
-    #[arg(long, overrides_with = "children")]
+    #[arg(group = "tables/no_children", long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
     #[command(flatten)]
@@ -71,6 +76,7 @@ pub(crate) struct ReportArgs {
     /// none; caller or callee; a threshold in percent, then a limit on sibling branches; nodes by function, address or
     /// srcline; percent, period or count
     #[arg(
+        group = "tables/graph",
         short = 'g',
         long = "call-graph",
         value_name = "WORDS",
@@ -81,11 +87,11 @@ pub(crate) struct ReportArgs {
     pub(crate) graph: Option<GraphWords>,
 
     /// Start call trees with callers: same as -g caller
-    #[arg(short = 'G', long)]
+    #[arg(group = "tables/inverted", short = 'G', long)]
     pub(crate) inverted: bool,
 
     /// Print at most this many lines per call tree; a last line counts the omitted branches
-    #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
+    #[arg(group = "tables/max_tree_lines", long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
     pub(crate) max_tree_lines: usize,
 
     #[command(flatten)]
@@ -95,11 +101,18 @@ pub(crate) struct ReportArgs {
     pub(crate) parent: ParentArgs,
 
     /// Omit rows below this percentage
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_percent)]
+    #[arg(
+        group = "tables/percent_limit",
+        long,
+        value_name = "PERCENT",
+        default_value_t = 0.0,
+        value_parser = parse_percent
+    )]
     pub(crate) percent_limit: f64,
 
     /// Base of percentages when filters are used
     #[arg(
+        group = "tables/percentage",
         help_heading = "Filters",
         long,
         value_enum,
@@ -115,15 +128,15 @@ pub(crate) struct ReportArgs {
     pub(crate) layout: LayoutArgs,
 
     /// Show only statistics: samples, losses, and how unwound stacks ended, by binary
-    #[arg(long)]
+    #[arg(group = "all/stats", long)]
     pub(crate) stats: bool,
 
     /// Show only the tasks, as a tree of parents and children
-    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    #[arg(group = "all/tasks", long, conflicts_with_all = ["stats", "format", "strict"])]
     tasks: bool,
 
     /// Show only the tasks, with their last mappings
-    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    #[arg(group = "all/mmaps", long, conflicts_with_all = ["stats", "format", "strict"])]
     mmaps: bool,
 
     #[command(flatten)]

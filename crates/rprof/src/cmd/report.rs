@@ -8,12 +8,11 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_perfdata::Reader;
@@ -163,7 +162,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (true, None) => Form::Stats,
         (false, None) => Form::Format(format),
     };
-    args.given.check(form, Args::command)
+    args.given.check(form)
 }
 
 /// The same lines as `rprof flame --folded`.
