@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs};
+use super::{FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -21,9 +21,6 @@ Examples:
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,

@@ -1,6 +1,6 @@
 //! The arguments of `rprof flame`.
 
-use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs};
+use super::{AgainstArgs, CommandArgs, FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_profile::NodeKey;
@@ -21,9 +21,6 @@ Examples:
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,

@@ -98,22 +98,10 @@ mod tests {
                 Command::Export(args) => args.input.recording,
                 #[cfg(feature = "tui")]
                 Command::Tui(args) => args.input.recording,
-                Command::Script(args) => args.input.recording,
+                Command::Script(args) => args.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Annotate(_)
-                | Command::Record(_)
-                | Command::Stat(_)
-                | Command::StatRecord(_)
-                | Command::StatReport(_)
-                | Command::Diff(_)
-                | Command::List(_)
-                | Command::Top(_)
-                | Command::Completions(_)
-                | Command::Help(_)
-                | Command::Doctor(_) => {
-                    panic!()
-                }
+                _ => panic!("{reader} reads no recording"),
             };
             Ok(recording.path().display().to_string())
         };

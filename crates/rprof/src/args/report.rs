@@ -2,7 +2,7 @@
 
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
+    ColumnArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
     ParentArgs, SelfTimeArgs, StrictArgs, columns,
 };
 use crate::screen::PagerArgs;
@@ -32,9 +32,6 @@ pub(crate) struct ReportArgs {
     /// The event that the recording must have; set if `rprof tui` was asked for it.
     #[arg(skip)]
     pub(crate) event: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,

@@ -1,6 +1,6 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, InputArgs, StrictArgs};
+use super::{HeaderArgs, Recording, SampleArgs, StrictArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
@@ -17,7 +17,10 @@ Examples:
 #[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = EXAMPLES)]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) recording: Recording,
+
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
 
     #[command(flatten)]
     pub(crate) header: HeaderArgs,

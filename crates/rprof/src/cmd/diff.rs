@@ -30,14 +30,14 @@ const TIME_QUANTUM_NS: u64 = 100_000_000;
 pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (before, after) = args.sides(std::env::args_os()).map_err(usage)?;
     check_conditions(args)?;
-    let trees = DiffTrees::load(args, (&before, &after))?;
-    let recordings = diff_load::load(args, (&before, &after))?;
+    let trees = DiffTrees::load(args, &before, &after)?;
+    let recordings = diff_load::load(args, &before, &after)?;
     let paths = before.iter().chain(&after);
     let layout = layout(args);
     if args.each {
         let each = |options: &CompareOptions| compare_each(&recordings, options);
         let compared = compared(args, each, paths)?;
-        return diff_each::write(args, (&compared, &layout), paging);
+        return diff_each::write(args, &compared, &layout, paging);
     }
     let both = |options: &CompareOptions| compare(&recordings, options);
     let comparison = compared(args, both, paths)?;

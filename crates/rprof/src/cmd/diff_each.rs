@@ -15,7 +15,8 @@ use std::process::ExitCode;
 /// Writes what became of each recording; fails if a condition is true of one.
 pub(super) fn write(
     args: &DiffArgs,
-    (compared, layout): (&[ComparedRecording], &DiffLayout),
+    compared: &[ComparedRecording],
+    layout: &DiffLayout,
     paging: PagerArgs,
 ) -> Result<ExitCode> {
     let form = match args.format {

@@ -32,7 +32,8 @@ impl DiffTrees {
     /// Reads the recordings, if trees are asked for.
     pub(super) fn load(
         args: &DiffArgs,
-        (before, after): (&[PathBuf], &[PathBuf]),
+        before: &[PathBuf],
+        after: &[PathBuf],
     ) -> Result<Option<Self>> {
         if !args.call_graph {
             return Ok(None);

@@ -47,16 +47,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     }
     let reader = open(args.input.recording.path(), args.input.limits())?;
     let options = Options {
-        filter: args.input.filter(),
-        inlines: !args.input.no_inline(),
-        fde: !args.fde.no_fde,
         demangling: args.fold.demangling(args.input.demangling()),
         nodes: match (format, &args.against) {
             (ExportFormat::Html, None) => NodeKey::Srcline,
             _ => NodeKey::Function,
         },
-        locator: args.input.locator(&reader),
-        ..Options::default()
+        ..args.input.options(&reader)
     };
     let writer = Writer {
         reader: &reader,
@@ -104,12 +100,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         ExportFormat::Html => match &args.against {
             None => writer.page(&options),
             Some(before) => {
-                let before = Before::load(before, (&args.input, &args.fold), &options)?;
+                let before = Before::load(before, &args.input, &args.fold, &options)?;
                 let mut profile = read(&reader, &options)?;
                 let name = args.input.recording.path().display().to_string();
                 let run = sure::load(&reader, name, &options)?;
                 args.fold.apply(&mut profile);
-                writer.compared(&before, (run, &profile))
+                writer.compared(&before, run, &profile)
             }
         },
     }
@@ -232,9 +228,9 @@ impl Writer<'_> {
     }
 
     /// The page of what changed.
-    fn compared(&self, before: &Before, (run, profile): (NamedRun, &Profile)) -> Result<ExitCode> {
+    fn compared(&self, before: &Before, run: NamedRun, profile: &Profile) -> Result<ExitCode> {
         warn(profile, self.reader, &self.args.input);
-        let (page, recordings) = compared(before, (run, profile))?;
+        let (page, recordings) = compared(before, run, profile)?;
         self.write(&page, &recordings)?;
         Ok(self.end(profile, true))
     }

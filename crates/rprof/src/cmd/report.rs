@@ -70,17 +70,13 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
         nodes: words.nodes(),
-        filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
             || table.graph.is_some()
             || has_parents
             || args.fold.is_asked()
             || args.stats
             || folded,
-        inlines: !args.input.no_inline(),
         self_time: args.self_time.self_time(),
-        fde: !args.fde.no_fde,
-        locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
         mode,
         positions: args.columns.positions(&table.columns),
@@ -90,7 +86,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             trace_fields: trace_fields.found,
             ..GroupBy::default()
         },
-        ..Options::default()
+        ..args.input.options(&reader)
     };
     let mut profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
@@ -181,22 +177,13 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
         _ => false,
     };
     let of_own_code = fields.iter().find(is_of_own_code);
-    let flags = [
-        (args.no_children, "--no-children"),
-        (args.columns.hierarchy, "--hierarchy"),
-        (
-            of_own_code.is_some(),
-            of_own_code.map_or("", |key| key.name()),
-        ),
-    ];
+    let flag = match of_own_code {
+        _ if args.no_children => Some("--no-children"),
+        _ if args.columns.hierarchy => Some("--hierarchy"),
+        key => key.map(|key| key.name()),
+    };
     let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
-    let sum = fields.iter().find(is_of_children);
-    let flag = flags.iter().find(|(is_given, _)| *is_given);
-    let key = fields.iter().find_map(|field| match field {
-        Field::Key(SortKey::Dimension(one)) if one.is_of_own_code() => Some(one.name()),
-        _ => None,
-    });
-    match (sum, flag.map(|(_, flag)| *flag).or(key)) {
+    match (fields.iter().find(is_of_children), flag) {
         (Some(sum), Some(flag)) => {
             let name = sum.name();
             Err(usage(format_args!(

@@ -28,7 +28,7 @@ impl CodeReader {
         Ok(Self {
             options: CodeOptions {
                 filter: input.filter(),
-                fde: !args.fde.no_fde,
+                fde: !input.fde.no_fde,
                 demangling: input.demangling(),
                 ..CodeOptions::default()
             },
