@@ -50,6 +50,7 @@
 mod callgrind;
 mod firefox;
 mod folded;
+mod formats;
 mod json;
 mod page;
 mod pprof;
@@ -61,17 +62,19 @@ mod tests;
 pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
+pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;
 
+use std::fmt::Debug;
 use std::io::{self, Write};
 
 /// A way to write a profile.
 ///
 /// Same source, same bytes; numbers are those of the source, to the last digit.
-pub trait Format {
+pub trait Format: Debug + Sync {
     /// What is written.
     type Source;
 
@@ -86,7 +89,7 @@ pub trait Format {
 ///
 /// # Errors
 /// The writer's.
-pub fn write_gzip<F: Format>(
+pub fn write_gzip<F: Format + ?Sized>(
     format: &F,
     source: &F::Source,
     out: &mut dyn Write,

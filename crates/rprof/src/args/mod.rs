@@ -49,7 +49,7 @@ pub(crate) use completions::CompletionsArgs;
 pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
-pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use export::ExportArgs;
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use fold::FoldArgs;
