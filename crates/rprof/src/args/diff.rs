@@ -1,17 +1,17 @@
 //! The arguments of `rprof diff`.
 
 use super::TableArgs;
+use super::choice::{Choice, one_of};
 use super::fde::FdeArgs;
 use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
 use super::limits::LimitArgs;
-use super::report::PercentageOf;
 use super::self_time::SelfTimeArgs;
 use super::sources::SourceArgs;
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
-use rprof_diff::{CompareOptions, Compute, Condition, Per};
+use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
@@ -144,11 +144,11 @@ pub(crate) struct DiffArgs {
     #[arg(
         help_heading = FILTERS,
         long,
-        value_enum,
         value_name = "OF",
-        default_value = "absolute"
+        default_value = "absolute",
+        value_parser = one_of(BASES)
     )]
-    pub(crate) percentage: PercentageOf,
+    pub(crate) percentage: DiffShare,
 
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
@@ -189,6 +189,16 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
 }
+
+/// The words of `--percentage`.
+const BASES: &[Choice<DiffShare>] = &[
+    ("absolute", "All samples", DiffShare::Absolute),
+    (
+        "relative",
+        "The samples that pass the filters",
+        DiffShare::Relative,
+    ),
+];
 
 /// The forms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

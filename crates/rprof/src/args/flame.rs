@@ -1,7 +1,7 @@
 //! The arguments of `rprof flame`.
 
+use super::choice::{Choice, one_of};
 use super::{AgainstArgs, CommandArgs, FoldArgs, InputArgs, StrictArgs};
-use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_profile::NodeKey;
 use rprof_report::{FlameOptions, FlamePalette};
@@ -48,8 +48,8 @@ pub(crate) struct FlameArgs {
     pub(crate) threads: bool,
 
     /// Use functions, addresses or source lines as frames; addresses and lines separate the calls of one function
-    #[arg(long, value_name = "KEY", value_enum, default_value = "function")]
-    pub(crate) frames: FrameKey,
+    #[arg(long, value_name = "KEY", value_parser = one_of(FRAME_KEYS), default_value = "function")]
+    pub(crate) frames: NodeKey,
 
     /// Title of the flame graph
     #[arg(long)]
@@ -101,23 +101,12 @@ pub(crate) struct FlameArgs {
     pub(crate) command: CommandArgs,
 }
 
-/// The key by which frames are merged, in perf's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FrameKey {
-    Function,
-    Address,
-    Srcline,
-}
-
-impl FrameKey {
-    pub(crate) fn nodes(self) -> NodeKey {
-        match self {
-            Self::Function => NodeKey::Function,
-            Self::Address => NodeKey::Address,
-            Self::Srcline => NodeKey::Srcline,
-        }
-    }
-}
+/// The keys by which frames are merged, in perf's words.
+const FRAME_KEYS: &[Choice<NodeKey>] = &[
+    ("function", "", NodeKey::Function),
+    ("address", "", NodeKey::Address),
+    ("srcline", "", NodeKey::Srcline),
+];
 
 /// The narrowest frame that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]

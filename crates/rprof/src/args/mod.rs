@@ -3,6 +3,7 @@
 mod against;
 mod annotate;
 mod attached;
+mod choice;
 mod columns;
 mod command;
 mod completions;
@@ -68,7 +69,7 @@ pub(crate) use parent::ParentArgs;
 use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
-pub(crate) use report::{PercentageOf, ReportArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};

@@ -1,13 +1,13 @@
 //! The arguments of `rprof report`.
 
+use super::choice::{Choice, one_of};
 use super::graph::GraphWords;
 use super::{
     ColumnArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
     ParentArgs, SelfTimeArgs, StrictArgs, columns,
 };
 use crate::screen::PagerArgs;
-use clap::ValueEnum;
-use rprof_report::{Graph, TaskDetail};
+use rprof_report::{Graph, Percentage, TaskDetail};
 
 /// Shown at the end of `--help`.
 const EXAMPLES: &str = "\
@@ -112,11 +112,11 @@ pub(crate) struct ReportArgs {
         group = "tables/percentage",
         help_heading = "Filters",
         long,
-        value_enum,
         value_name = "OF",
-        default_value = "absolute"
+        default_value = "absolute",
+        value_parser = one_of(BASES)
     )]
-    pub(crate) percentage: PercentageOf,
+    pub(crate) percentage: Percentage,
 
     #[command(flatten)]
     pub(crate) groups: GroupArgs,
@@ -157,14 +157,15 @@ pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// The base of percentages when filters are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PercentageOf {
-    /// All samples
-    Absolute,
-    /// The samples that pass the filters
-    Relative,
-}
+/// The words of `--percentage`.
+const BASES: &[Choice<Percentage>] = &[
+    ("absolute", "All samples", Percentage::Absolute),
+    (
+        "relative",
+        "The samples that pass the filters",
+        Percentage::Relative,
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -182,7 +182,7 @@ impl Before {
             run,
         } = after;
         let tree = self.drawn_tree(profile, event, args)?;
-        let compared = SureEvents::of(&self.with(run), args.against.per())?;
+        let compared = SureEvents::of(&self.with(run), args.against.per.clone())?;
         let scaling = compared.scaling;
         if args.folded {
             // Both sides count the same.
@@ -201,7 +201,7 @@ impl Before {
         }
         let options = DifferentialOptions {
             flame,
-            width_by: args.against.width_by(),
+            width_by: args.against.width_by,
             scaling,
             sure: compared.changes(event.name.raw(), event.kind),
         };

@@ -4,7 +4,7 @@ use super::diff_each;
 use super::diff_load;
 use super::diff_trees::DiffTrees;
 use super::reading::open_file;
-use crate::args::{DiffArgs, DiffFormat, PercentageOf};
+use crate::args::{DiffArgs, DiffFormat};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions};
 use rprof_base::Counted;
 use rprof_diff::{
-    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, GateOutcome, GateResult,
-    NameMatching, OneSided, RowOrder, Subject, compare, compare_each, workflow_commands,
-    write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+    CompareOptions, Condition, DiffError, DiffLayout, GateOutcome, GateResult, NameMatching,
+    OneSided, RowOrder, Subject, compare, compare_each, workflow_commands, write_diff,
+    write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
@@ -186,10 +186,7 @@ fn options(args: &DiffArgs) -> CompareOptions {
         } else {
             OneSided::Shown
         },
-        share: match args.percentage {
-            PercentageOf::Absolute => DiffShare::Absolute,
-            PercentageOf::Relative => DiffShare::Relative,
-        },
+        share: args.percentage,
         conditions: args.fail_if.clone(),
         known_functions: Vec::new(),
         n_comparisons: 1,

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     };
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
-        nodes: args.frames.nodes(),
+        nodes: args.frames,
         ..args.input.options(&reader)
     };
     let (mut profile, in_time) = if args.flamechart {

@@ -8,7 +8,7 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{Form, ModeArgs, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
@@ -19,8 +19,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_report::{
-    Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
-    write_table,
+    Graph, Layout, TableOptions, write_csv, write_json, write_markdown, write_stats, write_table,
 };
 use std::io;
 use std::process::ExitCode;
@@ -225,10 +224,7 @@ fn table_options(
         graph,
         percent_limit: args.percent_limit,
         is_filtered: !filter.accepts_all() || args.parent.is_filter(),
-        percentage: match args.percentage {
-            PercentageOf::Absolute => Percentage::Absolute,
-            PercentageOf::Relative => Percentage::Relative,
-        },
+        percentage: args.percentage,
         time_slices: filter.times.map(|times| times.text().to_owned()),
         colors: args.layout.table.look.stdio_color.is_on(),
         layout: Layout {
