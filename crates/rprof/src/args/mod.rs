@@ -67,7 +67,9 @@ pub(crate) use look::{LookArgs, TableArgs};
 pub(crate) use mode::ModeArgs;
 pub(crate) use parent::ParentArgs;
 use record::parse_control;
-pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+pub(crate) use record::{
+    CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
+};
 pub(crate) use recording::Recording;
 pub(crate) use report::ReportArgs;
 pub(crate) use script::ScriptArgs;
