@@ -4,7 +4,7 @@
 //! machine's, take a place that there is one of (`tests/common/needs.rs`); what the others do
 //! meanwhile is no different from what any other user of the machine does.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::summary::Summary;
 use crate::command::{self, cargo, metadata};
+use crate::files::make_file;
 
 /// More at a time wait for each other: half of the tests record.
 const MOST: usize = 4;
@@ -116,7 +117,7 @@ fn test_program(target: &Value) -> Option<Part> {
 impl Part {
     fn run(self, folder: &Path, prepare: impl Fn(&mut Command)) -> Result<Done> {
         let path = folder.join(format!("{}.txt", self.name));
-        let file = File::create(&path).with_context(|| format!("creating {}", path.display()))?;
+        let file = make_file(&path)?;
         let mut tests = cargo();
         // The same for each, or features of dependencies differ and all is built again.
         tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);

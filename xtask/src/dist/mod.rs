@@ -19,7 +19,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::command::{self, captured, cargo, command, metadata, root, target_folder};
-use files::{copy, make_folder};
+use crate::files::make_folder;
+use files::copy;
 
 /// What is released.
 struct Release {
