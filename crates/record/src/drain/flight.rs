@@ -4,7 +4,7 @@
 //! file. Chains are the kernel's, by frame pointers: with stack dumps a ring would hold some tens of samples.
 
 use crate::drain::Drain;
-use crate::interrupts::NoAnswer;
+use crate::interrupts::WriterStalled;
 use crate::opening::Opened;
 use crate::opening::attrs::Attrs;
 use crate::sink::Sink;
@@ -94,7 +94,7 @@ impl Flight {
 
 impl Drain {
     /// Writes what was taken from overwritten rings, the oldest of each CPU first.
-    pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), WriterStalled> {
         let Some(flight) = &mut self.flight else {
             return Ok(());
         };

@@ -1,27 +1,28 @@
 //! One pass over all rings. Its order lets a reader know every mapping before the samples that need it.
 //! Samples and losses are counted on the way.
 
+pub(crate) mod alive;
+pub(crate) mod coverage;
 pub(crate) mod flight;
 pub(crate) mod head;
-pub(crate) mod layouts;
 pub(crate) mod lineage;
 pub(crate) mod losses;
-pub(crate) mod plan;
+pub(crate) mod missing_build_ids;
 pub(crate) mod streams;
 
 use crate::Note;
-use crate::coverage::Coverage;
+use crate::drain::alive::Alive;
+use crate::drain::coverage::Coverage;
 use crate::drain::flight::Flight;
 use crate::drain::head::Head;
-use crate::drain::layouts::Layouts;
 use crate::drain::lineage::Lineage;
+use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::drain::streams::Streams;
-use crate::interrupts::NoAnswer;
+use crate::interrupts::WriterStalled;
 use crate::jit_clock::JitClock;
+use crate::layouts::Layouts;
 use crate::opening::Opened;
 use crate::opening::stack_dump::Kept;
-use crate::output::alive::Alive;
-use crate::output::missing_build_ids::MissingBuildIds;
 use crate::sink::Sink;
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
@@ -53,13 +54,6 @@ pub(crate) struct Counts {
     pub(crate) span_ns: Option<(u64, u64)>,
 }
 
-impl Counts {
-    /// What was counted until now; counting begins anew.
-    pub(crate) fn take(&mut self) -> Self {
-        mem::take(self)
-    }
-}
-
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.samples += other.samples;
@@ -88,6 +82,32 @@ pub(crate) struct Pass {
     pub(crate) fullest_ring_percent: u64,
 }
 
+/// How samples are drained.
+#[derive(Debug)]
+pub(crate) struct DrainedSamples {
+    /// Their layouts, if they hold stacks.
+    pub(crate) stacks: Option<Layouts>,
+    /// The process whose samples are left out.
+    pub(crate) own_pid: Option<u32>,
+    /// Of all times.
+    pub(crate) clock: Clock,
+}
+
+/// What a drain keeps track of, where it is needed.
+#[derive(Debug, Default)]
+pub(crate) struct Tracked {
+    /// Whose records are kept, if everybody is sampled.
+    pub(crate) lineage: Option<Lineage>,
+    /// What samples stand for, if that is worth knowing.
+    pub(crate) coverage: Option<Coverage>,
+    /// Tells samples apart if threads may have events twice.
+    pub(crate) streams: Option<Streams>,
+    /// Who is there, for descriptions of what runs; `None` if there will be none.
+    pub(crate) alive: Option<Alive>,
+    /// Sample rings are overwritten; what was taken from them, until it is written.
+    pub(crate) flight: Option<Flight>,
+}
+
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
@@ -101,15 +121,11 @@ pub(crate) struct Drain {
     stacks: Option<Layouts>,
     /// The process whose samples are left out.
     own_pid: Option<u32>,
-    /// Whose records are kept, if everybody is sampled.
+    // What [`Tracked`] has.
     pub(crate) lineage: Option<Lineage>,
-    /// What samples stand for, if that is worth knowing.
     pub(crate) coverage: Option<Coverage>,
-    /// Tells samples apart if threads may have events twice.
-    pub(crate) streams: Option<Streams>,
-    /// Who is there, for descriptions of what runs; `None` if there will be none.
+    streams: Option<Streams>,
     pub(crate) alive: Option<Alive>,
-    /// Sample rings are overwritten; what was taken from them, until it is written.
     pub(crate) flight: Option<Flight>,
     /// When the last pass began, with which all sideband up to then was drained.
     complete_until_ns: u64,
@@ -160,28 +176,25 @@ fn sideband_tid(record: &[u8]) -> i32 {
 }
 
 impl Drain {
-    /// `stacks` are the layouts of samples, if they hold stacks. Samples of the process `own_pid` are left
-    /// out.
     pub(crate) fn new(
         sideband_layout: SampleLayout,
-        stacks: Option<Layouts>,
-        own_pid: Option<u32>,
-        clock: Clock,
+        samples: DrainedSamples,
+        tracked: Tracked,
     ) -> Self {
         Self {
-            clock,
-            jit_clock: JitClock::new(clock),
+            clock: samples.clock,
+            jit_clock: JitClock::new(samples.clock),
             counts: Counts::default(),
             missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
-            stacks,
-            own_pid,
-            lineage: None,
-            coverage: None,
-            streams: None,
-            alive: None,
+            stacks: samples.stacks,
+            own_pid: samples.own_pid,
+            lineage: tracked.lineage,
+            coverage: tracked.coverage,
+            streams: tracked.streams,
+            alive: tracked.alive,
+            flight: tracked.flight,
             complete_until_ns: 0,
-            flight: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             notes: Vec::new(),
@@ -189,7 +202,11 @@ impl Drain {
     }
 
     /// One pass over all rings.
-    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
+    pub(crate) fn pass(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+    ) -> Result<Pass, WriterStalled> {
         self.heads.clear();
         if self.flight.is_none() {
             self.heads
@@ -237,7 +254,7 @@ impl Drain {
     }
 
     /// Ends a round: what comes later is newer than what came in the one before.
-    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), WriterStalled> {
         let mut round = Vec::new();
         let record = RawRecord {
             kind: file_kind::FINISHED_ROUND,
@@ -257,7 +274,7 @@ impl Drain {
         opened: &mut Opened,
         sink: &mut Sink,
         until_ns: u64,
-    ) -> Result<bool, NoAnswer> {
+    ) -> Result<bool, WriterStalled> {
         for ring in &mut opened.sideband.rings {
             self.drain(ring.batch(), sink, |drain, kind, record, _| {
                 drain.waiting.push(WaitingRecord {
@@ -283,8 +300,8 @@ impl Drain {
         &mut self,
         mut batch: Batch<'_>,
         sink: &mut Sink,
-        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), NoAnswer>,
-    ) -> Result<bool, NoAnswer> {
+        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), WriterStalled>,
+    ) -> Result<bool, WriterStalled> {
         if batch.len_bytes() == 0 {
             return Ok(false);
         }
@@ -307,7 +324,7 @@ impl Drain {
         kind: RecordKind,
         record: &[u8],
         sink: &mut Sink,
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<(), WriterStalled> {
         self.counts.ring_records += 1;
         self.counts.ring_bytes += record.len() as u64;
         if kind != RecordKind::SAMPLE {
@@ -315,7 +332,7 @@ impl Drain {
             return sink.push(record);
         }
         // All of our samples begin so, and the kernel writes complete records.
-        let head = Head::of(record).unwrap_or_default();
+        let head = Head::parse(record).unwrap_or_default();
         if self.own_pid == Some(head.pid) {
             self.counts.own_samples += 1;
             return Ok(());
@@ -341,7 +358,7 @@ impl Drain {
         self.counts.span_ns = Some((first.min(time), last.max(time)));
         let event_of = |stacks: &Layouts| stacks.event_of(body);
         let event = self.stacks.as_ref().and_then(event_of);
-        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.of(event)) else {
+        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.layout(event)) else {
             return sink.push(record);
         };
         let kept = sink.push_sample(record, layout)?;
@@ -354,7 +371,7 @@ impl Drain {
         kind: RecordKind,
         record: &[u8],
         sink: &mut Sink,
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<(), WriterStalled> {
         if let Some(lineage) = &mut self.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
@@ -413,7 +430,11 @@ impl Drain {
     }
 
     /// Drains until two passes in a row find nothing. Events are disabled by then.
-    pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn rest(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+    ) -> Result<(), WriterStalled> {
         let mut n_empty = 0;
         while n_empty < 2 {
             n_empty = if self.pass(opened, sink)?.is_empty {

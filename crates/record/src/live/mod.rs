@@ -14,8 +14,8 @@ mod tables;
 mod walk;
 
 use crate::control::{StackCare, UnwindStatistics};
-use crate::drain::layouts::Layouts;
-use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use crate::layouts::Layouts;
+use crate::opening::stack_dump::REDUCED_BYTES;
 use crate::settings::WatchpointUse;
 use address_space::LiveSpace;
 use code::Code;
@@ -62,8 +62,7 @@ pub(crate) struct LiveUnwinder {
     guessed: Option<u32>,
     ends: Ends,
     statistics: UnwindStatistics,
-    /// Stacks that need more than this count as large.
-    pub(crate) small_dump_bytes: u32,
+    small_dump_bytes: u32,
     deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     care: StackCare,
@@ -85,6 +84,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) written: Layouts,
     pub(crate) sideband: SampleLayout,
     pub(crate) deep_stacks: DeepStacks,
+    /// Stacks that need more than this count as large.
+    pub(crate) small_dump_bytes: u32,
     /// Of all times.
     pub(crate) clock: Clock,
     pub(crate) unreadable: Arc<Unreadable>,
@@ -158,6 +159,7 @@ impl LiveUnwinder {
             written,
             sideband,
             deep_stacks: deep_stack_policy,
+            small_dump_bytes,
             clock,
             unreadable,
             kept_files,
@@ -179,7 +181,7 @@ impl LiveUnwinder {
             guessed: None,
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
-            small_dump_bytes: SMALL_BYTES,
+            small_dump_bytes,
             deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             care: StackCare::default(),
@@ -275,7 +277,7 @@ impl LiveUnwinder {
     /// Appends a sample with its complete chain; `None` if it cannot be decoded.
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
         let event = self.drained.event_of(raw.body)?;
-        let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
+        let sample = self.drained.layout(event)?.parse_sample(raw.body).ok()?;
         if sample.stack_user.is_none() {
             // Of an event without dumps.
             return raw.encode(out, Endian::NATIVE).ok();
@@ -327,7 +329,7 @@ impl LiveUnwinder {
         self.body.clear();
         let mut encoder = Encoder::new(&mut self.body, Endian::NATIVE);
         self.written
-            .of(event)?
+            .layout(event)?
             .encode_sample(&unwound, &mut encoder);
         let raw = RawRecord {
             body: &self.body,

@@ -2,7 +2,7 @@
 
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
-use crate::note::Less;
+use crate::note::Degraded;
 use crate::opening::filter::Filter;
 use crate::opening::kernel_limits::{allowed_rate, check_max_stack};
 use crate::opening::stack_dump;
@@ -88,7 +88,7 @@ impl Attrs {
 
     /// Whether everybody may be sampled instead of those that were asked for.
     pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
-        let trial = Trial::of(&Settings {
+        let trial = Trial::new(&Settings {
             watch: Watch::All,
             ..settings.clone()
         });
@@ -134,7 +134,7 @@ impl Attrs {
 pub(crate) fn prepare(
     settings: &Settings,
     interrupts: &Interrupts,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Attrs, Error> {
     let rate = allowed_rate(settings, note)?;
@@ -148,7 +148,7 @@ pub(crate) fn prepare(
     for event in &events {
         interrupts.check()?;
         check_max_stack(event)?;
-        let prepared = prepare_event(event, rate, settings, less, note);
+        let prepared = prepare_event(event, rate, settings, degraded, note);
         let is_missing = matches!(
             prepared,
             Err(Error::NoBranchRecords { .. }
@@ -163,16 +163,16 @@ pub(crate) fn prepare(
         match event.clock_instead() {
             // As perf.
             Some(clock) if is_missing && settings.call_chains != CallChains::BranchRecords => {
-                less.has_no_pmu = true;
-                sampling.push(prepare_event(&clock, rate, settings, less, note)?);
+                degraded.has_no_pmu = true;
+                sampling.push(prepare_event(&clock, rate, settings, degraded, note)?);
             }
             _ => sampling.push(prepared?),
         }
     }
     if sampling.is_empty() {
-        less.has_no_pmu = true;
+        degraded.has_no_pmu = true;
         let clock = cpu_clock();
-        sampling.push(prepare_event(&clock, rate, settings, less, note)?);
+        sampling.push(prepare_event(&clock, rate, settings, degraded, note)?);
     }
     if sampling.iter().any(|event| event.text.is_some()) {
         // They are opened for everybody, and a group is inherited as a whole or not at all.
@@ -182,7 +182,7 @@ pub(crate) fn prepare(
     }
     let mut attrs = Attrs {
         sampling: in_cgroups(&settings.cgroups, &sampling)?,
-        sideband: prepare_sideband(settings, less, note)?,
+        sideband: prepare_sideband(settings, degraded, note)?,
     };
     attrs.inherit_as(settings.inherit);
     Ok(match settings.watch {
@@ -214,7 +214,7 @@ fn prepare_event(
     event: &Event,
     rate: Option<Rate>,
     settings: &Settings,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
     let call_chains = stack_dump::of_event(event, settings.call_chains);
@@ -226,17 +226,17 @@ fn prepare_event(
         text: text_of(event),
         cgroup: None,
         call_chains,
-        filter: Filter::of(event),
+        filter: Filter::from_event(event),
         is_defined: is_defined(event),
     };
     // An event that is on some CPUs only is tried on one of them.
-    let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
+    let trial = Trial::new(settings).on_cpus_of(event.cpus.as_deref());
     let levels = if event.max_precise { 3 } else { 0 };
     let asked = prepared.attr.flags.precise_ip();
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, settings, &mut prepared, less, trial, note) {
+        match fit_for_user(event, settings, &mut prepared, degraded, trial, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -283,7 +283,7 @@ fn fit_for_user(
     event: &Event,
     settings: &Settings,
     prepared: &mut Prepared,
-    less: &mut Less,
+    degraded: &mut Degraded,
     trial: Trial,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
@@ -310,13 +310,13 @@ fn fit_for_user(
             }
             let fitted = fit(&attr, open)?;
             if has_physical {
-                less.without_physical_addresses = Some(rights::advice::privileged());
+                degraded.without_physical_addresses = Some(rights::advice::privileged());
             }
             if let Some(user_only) = user_only {
                 prepared.name = user_only.name;
                 // Probes of files are in user space.
                 if !prepared.is_defined {
-                    less.without_kernel = Some(rights::advice::without_kernel());
+                    degraded.without_kernel = Some(rights::advice::without_kernel());
                 }
             }
             fitted
@@ -324,7 +324,7 @@ fn fit_for_user(
         other => other?,
     };
     prepared.attr = fitted.attr;
-    less.add_lacking(fitted.lacking);
+    degraded.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
@@ -418,10 +418,10 @@ pub(crate) fn sampling_attr(
 /// kernel is what lets every user open it.
 fn prepare_sideband(
     settings: &Settings,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
-    let trial = Trial::of(settings);
+    let trial = Trial::new(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: sw::DUMMY,
@@ -453,11 +453,11 @@ fn prepare_sideband(
     let mut fitted = fit(&attr, |attr| trial.open(attr));
     if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
         attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
-        less.without_namespaces = Some(rights::advice::privileged());
+        degraded.without_namespaces = Some(rights::advice::privileged());
         fitted = fit(&attr, |attr| trial.open(attr));
     }
     let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, trial.target))?;
-    less.add_lacking(fitted.lacking);
+    degraded.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }

@@ -7,8 +7,8 @@
 
 use crate::Error;
 use crate::control::DumpSize;
-use crate::opening::place::Place;
 use crate::opening::{EventCounters, Group};
+use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, sw};
 use rprof_ringbuf::{Counter, OpenError, Ring, Target};
 use std::io;
@@ -96,7 +96,7 @@ impl Group {
     }
 
     /// From now on dumps have another size.
-    pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
+    pub(super) fn resize_dumps(&self, size: DumpSize) -> io::Result<()> {
         let (old, new) = (size.other(), size);
         let doubled = || {
             self.events

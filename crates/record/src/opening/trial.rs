@@ -12,7 +12,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn of(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         match (&settings.watch, &settings.cpus) {
             (Watch::All, cpus) => {
                 let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();

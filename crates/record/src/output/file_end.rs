@@ -3,10 +3,10 @@
 use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
+use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::interrupts::Interrupts;
 use crate::output::Created;
 use crate::output::features;
-use crate::output::missing_build_ids::MissingBuildIds;
 use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;

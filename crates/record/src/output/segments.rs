@@ -168,8 +168,8 @@ pub(crate) struct SegmentBegin {
 }
 
 impl SegmentEnd {
-    /// Of a file, if its output is segments.
-    pub(crate) fn of(
+    /// That of a file, if its output is segments.
+    pub(crate) fn new(
         output: &Output,
         file: &File,
         begin: &SegmentBegin,

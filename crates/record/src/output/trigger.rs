@@ -1,4 +1,4 @@
-//! Events that make a recording go on in another file when they happen (`--switch-output-event`).
+//! Events that rotate the output file when they happen (`--switch-output-event`).
 
 use crate::control::DumpSize;
 use crate::opening::attrs::Prepared;
@@ -24,11 +24,11 @@ impl Trigger {
         scope: &Scope<'_>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Option<Self>, Error> {
-        if settings.writing.switch_on_events.is_empty() {
+        if settings.writing.rotation_events.is_empty() {
             return Ok(None);
         }
         let asked = Settings {
-            events: settings.writing.switch_on_events.clone(),
+            events: settings.writing.rotation_events.clone(),
             ..settings.clone()
         };
         let events = probes::resolve(&asked, note)?;
@@ -118,7 +118,7 @@ fn prepared(event: &Event, is_for_all: bool) -> Prepared {
         cpus: event.cpus.clone(),
         grouping: Grouping::Alone,
         text: text_of(event),
-        filter: Filter::of(event),
+        filter: Filter::from_event(event),
         cgroup: None,
         call_chains: CallChains::None,
         is_defined: false,

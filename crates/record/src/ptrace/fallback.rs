@@ -137,7 +137,7 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
         ),
         (!settings.when.is_always(), "-D and --control"),
         (
-            writing.overwrite || writing.switch.is_some(),
+            writing.overwrite || writing.rotation.is_some(),
             "--overwrite and --switch-output",
         ),
         // Mappings are told as threads are looked at.

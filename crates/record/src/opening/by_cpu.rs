@@ -3,8 +3,8 @@
 
 use crate::Error;
 use crate::control::DumpSize;
-use crate::opening::place::Place;
 use crate::opening::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
+use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;
@@ -27,12 +27,12 @@ impl Opened {
             return Ok(());
         }
         self.dump_size = size;
-        self.on().switch_to(size)
+        self.on().resize_dumps(size)
     }
 
-    /// Whether CPUs are sampled by now.
-    pub(crate) fn is_by_cpu(&self) -> bool {
-        self.is_by_cpu
+    /// Whether CPUs can be sampled, and are not yet.
+    pub(crate) fn may_go_by_cpu(&self) -> bool {
+        self.by_cpu.is_some() && !self.is_by_cpu
     }
 
     /// What samples just now.

@@ -12,9 +12,9 @@ pub struct Writing {
     /// Rings are overwritten, and written when a file ends: the last samples before that.
     pub overwrite: bool,
     /// Go on in another file now and then.
-    pub switch: Option<SwitchOutput>,
-    /// With [`SwitchOn::Signal`], also when one of these happens.
-    pub switch_on_events: Vec<Event>,
+    pub rotation: Option<Rotation>,
+    /// With [`RotateOn::Signal`], also when one of these happens.
+    pub rotation_events: Vec<Event>,
     /// Files get the time of their end as the ending of their names.
     pub timestamp_name: bool,
     /// The recording ends when a file has this many bytes.
@@ -29,16 +29,16 @@ pub struct Writing {
 
 /// When a recording goes on in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchOutput {
+pub struct Rotation {
     /// When.
-    pub on: SwitchOn,
+    pub on: RotateOn,
     /// Only this many finished files are kept.
     pub most_files: Option<NonZeroUsize>,
 }
 
 /// What makes a recording go on in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SwitchOn {
+pub enum RotateOn {
     /// SIGUSR2.
     Signal,
     /// A file has this many bytes.

@@ -1,12 +1,12 @@
-//! What runs already when a recording, or another file of one, begins: described by records.
+//! Synthesis: records that describe what runs already when a recording, or another file of one, begins.
 
+use super::recorder::Recorder;
 use crate::drain::Drain;
-use crate::interrupts::NoAnswer;
-use crate::note::Note;
-use crate::run::Run;
+use crate::interrupts::WriterStalled;
+use crate::live::Unreadable;
 use crate::sink::Sink;
 use crate::targets::started_by;
-use crate::{Error, Synthesis, Watch};
+use crate::{Error, Note, Synthesis, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Misc, SampleId, SampleLayout};
@@ -14,11 +14,31 @@ use rprof_process::{Synthesized, describe_process};
 use rprof_ringbuf::sys;
 use std::rc::Rc;
 
-impl Run<'_> {
-    pub(crate) fn describe_cgroups(&mut self) -> Result<(), NoAnswer> {
+/// Bytes of records that the unwinder gets to know together: others may have mapped any number of files.
+const MAX_KNOWN: usize = 256 << 10;
+
+/// Takes a record; the sink is for those that write it there.
+type Push<'p> = dyn FnMut(&mut Sink, &[u8]) -> Result<(), WriterStalled> + 'p;
+
+impl Recorder {
+    /// Describes all control groups.
+    pub(super) fn describe_cgroups(&mut self) -> Result<(), WriterStalled> {
+        self.push_all(|mut emit| rprof_process::describe_cgroups(&mut emit))
+    }
+
+    /// Describes the namespaces of a process.
+    pub(super) fn describe_namespaces(&mut self, pid: i32) -> Result<(), WriterStalled> {
+        self.push_all(|mut emit| rprof_process::describe_namespaces(pid, &mut emit))
+    }
+
+    /// Writes what is described, as it is.
+    fn push_all(
+        &mut self,
+        describe: impl FnOnce(&mut dyn FnMut(Synthesized<'_>)),
+    ) -> Result<(), WriterStalled> {
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let mut pushed = Ok(());
-        rprof_process::describe_cgroups(&mut |one| {
+        describe(&mut |one| {
             if pushed.is_ok() {
                 pushed = sink
                     .push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
@@ -27,18 +47,13 @@ impl Run<'_> {
         pushed
     }
 
-    pub(crate) fn describe_namespaces(&mut self, pid: i32) -> Result<(), NoAnswer> {
-        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
-        let mut pushed = Ok(());
-        rprof_process::describe_namespaces(pid, &mut |one| {
-            pushed =
-                sink.push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
-        });
-        pushed
-    }
-
-    /// Describes the kernel, and what runs when a recording begins.
-    pub(crate) fn describe_at_start(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    /// Describes the kernel, and what runs when a recording begins. `unreadable` is set to the processes that may not
+    /// be inspected.
+    pub(crate) fn describe_at_start(
+        &mut self,
+        unreadable: &Unreadable,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<(), Error> {
         let processes = self.processes_at_start()?;
         if let Some(lineage) = &mut self.drain.lineage {
             // The sideband, which is on, tells what they start from now on.
@@ -55,12 +70,10 @@ impl Run<'_> {
                 self.describe_namespaces(pid)?;
             }
         }
-        let interrupts = Rc::clone(&self.interrupts);
-        let go_on = || interrupts.check();
-        let described = if self.settings.writing.synthesis_at_end {
+        let found = if self.settings.writing.synthesis_at_end {
             // Stacks are unwound all the same.
             let mut records = Vec::new();
-            let described = self.describe(&processes, &go_on, &mut |sink, record| {
+            let found = self.describe(&processes, &mut |sink, record| {
                 records.extend_from_slice(record);
                 if records.len() >= MAX_KNOWN {
                     sink.know(std::mem::take(&mut records))
@@ -69,18 +82,18 @@ impl Run<'_> {
                 }
             })?;
             self.sink.know(records)?;
-            described
+            found
         } else {
-            self.describe(&processes, &go_on, &mut Sink::push)?
+            self.describe(&processes, &mut Sink::push)?
         };
-        if !described.unreadable.is_empty() {
+        if !found.is_empty() {
             note(Note::Unreadable {
-                processes: described.unreadable.len(),
+                processes: found.len(),
                 is_root: sys::effective_uid() == 0,
             });
         }
         // Cannot fail: it is set once.
-        let _ = self.unreadable.set(described.unreadable);
+        let _ = unreadable.set(found);
         Ok(())
     }
 
@@ -98,23 +111,19 @@ impl Run<'_> {
         })
     }
 
-    /// Describes the kernel, and processes as `/proc` has them, in records that `push` takes. `go_on` is asked
-    /// before each.
-    fn describe(
-        &mut self,
-        processes: &[i32],
-        go_on: &dyn Fn() -> Result<(), Error>,
-        push: &mut Push<'_>,
-    ) -> Result<Described, Error> {
+    /// Describes the kernel, and processes as `/proc` has them, in records that `push` takes. Returns those that may
+    /// not be inspected.
+    fn describe(&mut self, processes: &[i32], push: &mut Push<'_>) -> Result<HashSet<i32>, Error> {
         self.describe_kernel(push)?;
         let has_data = self.settings.has_data_mappings();
-        let mut described = Described::default();
+        let interrupts = Rc::clone(&self.interrupts);
+        let mut unreadable = HashSet::default();
         let mut alive = self.drain.alive.take();
         let mut describer = self.describer(push);
-        let mut gone_on = Ok(());
+        let mut checked = Ok(());
         for &pid in processes {
-            gone_on = go_on();
-            if gone_on.is_err() {
+            checked = interrupts.check();
+            if checked.is_err() {
                 break;
             }
             let is_readable = describe_process(pid, &mut |one| {
@@ -125,18 +134,18 @@ impl Run<'_> {
                 describer.take(one);
             });
             if !is_readable {
-                described.unreadable.insert(pid);
+                unreadable.insert(pid);
             }
         }
         let pushed = describer.pushed;
         self.drain.alive = alive;
-        gone_on?;
+        checked?;
         pushed?;
-        Ok(described)
+        Ok(unreadable)
     }
 
     /// Describes the kernel and what runs now, as sideband has told it.
-    pub(crate) fn describe_alive(&mut self, push: &mut Push<'_>) -> Result<(), NoAnswer> {
+    pub(super) fn describe_alive(&mut self, push: &mut Push<'_>) -> Result<(), WriterStalled> {
         self.describe_kernel(push)?;
         let alive = self.drain.alive.take();
         let mut describer = self.describer(push);
@@ -148,7 +157,7 @@ impl Run<'_> {
         pushed
     }
 
-    fn describe_kernel(&mut self, push: &mut Push<'_>) -> Result<(), NoAnswer> {
+    fn describe_kernel(&mut self, push: &mut Push<'_>) -> Result<(), WriterStalled> {
         let mut records = kernel(&self.sideband_layout);
         records.try_for_each(|record| push(&mut self.sink, &record))
     }
@@ -176,7 +185,7 @@ struct Describer<'r> {
     sink: &'r mut Sink,
     push: &'r mut Push<'r>,
     bytes: Vec<u8>,
-    pushed: Result<(), NoAnswer>,
+    pushed: Result<(), WriterStalled>,
 }
 
 impl Describer<'_> {
@@ -196,26 +205,11 @@ impl Describer<'_> {
         let misc = self.drain.missing_build_ids.take(&mut record, one.misc);
         let misc = misc.unwrap_or(one.misc);
         self.bytes.clear();
-        if record
-            .encode(misc, &one.id, self.layout, &mut self.bytes)
-            .is_ok()
-        {
+        let encoded = record.encode(misc, &one.id, self.layout, &mut self.bytes);
+        if encoded.is_ok() {
             self.pushed = (self.push)(self.sink, &self.bytes);
         }
     }
-}
-
-/// Bytes of records that the unwinder gets to know together: others may have mapped any number of files.
-const MAX_KNOWN: usize = 256 << 10;
-
-/// Takes a record; the sink is for those that write it there.
-type Push<'p> = dyn FnMut(&mut Sink, &[u8]) -> Result<(), NoAnswer> + 'p;
-
-/// What came of a description.
-#[derive(Debug, Default)]
-pub(crate) struct Described {
-    /// Processes that may not be inspected.
-    unreadable: HashSet<i32>,
 }
 
 /// The records that describe the kernel.
@@ -246,10 +240,10 @@ fn kernel(layout: &SampleLayout) -> impl Iterator<Item = Vec<u8>> {
 
 /// The processes of some threads, each once.
 fn processes_of(tids: &[i32]) -> Vec<i32> {
-    let of = tids
+    let mut pids: Vec<i32> = tids
         .iter()
-        .filter_map(|&tid| rprof_process::process_of(tid).ok());
-    let mut pids: Vec<i32> = of.collect();
+        .filter_map(|&tid| rprof_process::process_of(tid).ok())
+        .collect();
     pids.sort_unstable();
     pids.dedup();
     pids

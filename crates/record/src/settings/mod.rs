@@ -1,6 +1,12 @@
 //! What to record, and what came of it: plain data.
 
-use crate::{Matching, SampleFields, SegmentOutput, Sideband, When, Writing};
+mod sample_fields;
+mod sideband;
+mod when;
+mod writing;
+
+use crate::output::segments::SegmentOutput;
+use crate::targets::matching::Matching;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
@@ -13,6 +19,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use sample_fields::{SampleFields, Space, user_registers};
+pub use sideband::Sideband;
+pub use when::{Delay, When};
+pub use writing::{RotateOn, Rotation, Synthesis, Writing};
 
 /// How often to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,47 +1,12 @@
-//! When samples are taken: always, after a delay, in spans of time, or when it is told.
+//! The changes that time brings to a recording: samples are taken after a delay, or in spans of time.
 
-use rprof_targets::ControlPipes;
+use crate::settings::Delay;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// When samples are taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct When {
-    /// By time.
-    pub delay: Delay,
-    /// By words that are written to a pipe.
-    pub control: Option<ControlPipes>,
-}
-
-/// From when on samples are taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Delay {
-    /// From the start.
-    #[default]
-    None,
-    /// After this time.
-    Time(Duration),
-    /// Once it is told.
-    UntilTold,
-    /// In these spans, in order; the recording ends with the last.
-    Spans(Vec<Range<Duration>>),
-}
-
-impl When {
-    /// Whether samples are taken from the start.
-    pub(crate) fn is_from_start(&self) -> bool {
-        self.delay == Delay::None
-    }
-
-    /// Whether samples are taken from the start to the end.
-    pub(crate) fn is_always(&self) -> bool {
-        self.is_from_start() && self.control.is_none()
-    }
-}
-
 /// What the time brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(super) enum Change {
     On,
     Off,
     /// The recording is over.
@@ -50,7 +15,7 @@ pub(crate) enum Change {
 
 /// The changes that are still to come by time.
 #[derive(Debug)]
-pub(crate) struct Timing {
+pub(super) struct Timing {
     begun: Instant,
     /// The last comes first.
     changes: Vec<(Duration, Change)>,
@@ -58,7 +23,7 @@ pub(crate) struct Timing {
 
 impl Timing {
     /// Of a recording that begins now.
-    pub(crate) fn new(delay: &Delay, now: Instant) -> Self {
+    pub(super) fn new(delay: &Delay, now: Instant) -> Self {
         let mut changes = match delay {
             Delay::None | Delay::UntilTold => Vec::new(),
             Delay::Time(time) => vec![(*time, Change::On)],
@@ -79,13 +44,13 @@ impl Timing {
     }
 
     /// How long it is until the next change; `None` if there is none.
-    pub(crate) fn until_next(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn until_next(&self, now: Instant) -> Option<Duration> {
         let (at, _) = self.changes.last()?;
         Some(at.saturating_sub(now.saturating_duration_since(self.begun)))
     }
 
     /// The next change whose time has come.
-    pub(crate) fn due(&mut self, now: Instant) -> Option<Change> {
+    pub(super) fn due(&mut self, now: Instant) -> Option<Change> {
         self.until_next(now).filter(Duration::is_zero)?;
         self.changes.pop().map(|(_, change)| change)
     }

@@ -1,9 +1,16 @@
 //! Whom a recording watches, in words.
 
-use crate::{Settings, Watch};
+use crate::{Note, Settings, Watch};
 
-/// Whom a recording without a command watches.
-pub(crate) fn in_words(settings: &Settings) -> String {
+/// Says whom a recording without a command watches.
+pub(crate) fn watching(settings: &Settings) -> Note {
+    Note::Watching {
+        who: in_words(settings),
+        duration: settings.duration,
+    }
+}
+
+fn in_words(settings: &Settings) -> String {
     let on = match &settings.cpus {
         None => String::new(),
         Some(cpus) => {

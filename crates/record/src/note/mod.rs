@@ -1,19 +1,25 @@
 //! Things a user should know, one line each.
 
-use crate::{ControlNote, OpenedEvent};
+mod control;
+mod degraded;
+mod opened_event;
+
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
-use rprof_targets::rights::refusal::more_memory;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use control::ControlNote;
+pub use degraded::{Degraded, FewFiles, SmallRings};
+pub use opened_event::{OpenedEvent, OpenedFor};
 
 /// Something was done otherwise than asked, or is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
     /// What is recorded is less than was asked for.
-    Less(Less),
+    Degraded(Degraded),
     /// There are no events: threads are looked at by ptrace instead.
     ByPtrace {
         /// Why.
@@ -94,7 +100,7 @@ pub enum Note {
     /// The file is as large as it may be.
     FileFull,
     /// The recording goes on in another file.
-    Switched {
+    Rotated {
         /// Samples in the file before.
         samples: u64,
         /// That one.
@@ -103,7 +109,7 @@ pub enum Note {
         next: PathBuf,
     },
     /// Another file cannot be begun, for this reason.
-    SwitchFailed(String),
+    RotationFailed(String),
     /// The file cannot be written any more; the command goes on.
     WritingFailed(String),
     /// Samples were not as they should be, and are not in the file.
@@ -137,118 +143,8 @@ pub enum Note {
     },
     /// A ring held something that is no record.
     RingDamaged(String),
-    /// Samples were switched on or off, or a word was written to the control pipe.
+    /// Samples were enabled or disabled, or a word was written to the control pipe.
     Control(ControlNote),
-}
-
-/// What is less than was asked for, in one line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Less {
-    /// The machine has no hardware PMU: its clock is sampled instead of cycles.
-    pub has_no_pmu: bool,
-    /// The kernel may not be sampled: what would allow it.
-    pub without_kernel: Option<String>,
-    /// Fewer files may be open than all events need.
-    pub few_files: Option<FewFiles>,
-    /// Samples may not have physical addresses: what would allow it.
-    pub without_physical_addresses: Option<String>,
-    /// Namespaces may not be recorded: what would allow it.
-    pub without_namespaces: Option<String>,
-    /// What the kernel does not know of what was asked for.
-    pub lacking: Vec<&'static str>,
-    /// Rings are so small that it matters.
-    pub rings: Option<SmallRings>,
-}
-
-/// Rings that are smaller than asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SmallRings {
-    /// Bytes of each.
-    pub size_bytes: u64,
-    /// Locked memory for each CPU that would be enough, KiB.
-    pub enough_kib: u64,
-    /// The size of stack dumps, if that is less than could be.
-    pub stack_bytes: Option<u64>,
-}
-
-/// Fewer open files than all events need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FewFiles {
-    /// How many would be enough.
-    pub needed: u64,
-    /// The hard limit.
-    pub limit: u64,
-    /// Everybody cannot be sampled in place of tasks that end early.
-    pub is_short_missed: bool,
-}
-
-impl fmt::Display for FewFiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { needed, limit, .. } = self;
-        let consequence = if self.is_short_missed {
-            "short-lived processes and threads may have no samples"
-        } else {
-            "all stack dumps have the same size, so samples cost more"
-        };
-        write!(
-            f,
-            "the limit is {limit} open files, {needed} are needed for everything: {consequence} (ulimit -n \
-             {needed}, as root)"
-        )
-    }
-}
-
-impl Less {
-    /// Adds what the kernel lacks, each once: events have it in common.
-    pub(crate) fn add_lacking(&mut self, lacking: Vec<&'static str>) {
-        let new = lacking
-            .into_iter()
-            .filter(|name| !self.lacking.contains(name))
-            .collect::<Vec<_>>();
-        self.lacking.extend(new);
-    }
-}
-
-impl fmt::Display for Less {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        if self.has_no_pmu {
-            parts.push("no hardware PMU here: sampling cpu-clock instead of cycles".to_owned());
-        }
-        if let Some(fix) = &self.without_kernel {
-            parts.push(format!(
-                "not permitted to sample the kernel: sampling user space only ({fix})"
-            ));
-        }
-        if let Some(fix) = &self.without_physical_addresses {
-            parts.push(format!(
-                "not permitted to record physical addresses: omitted from samples ({fix})"
-            ));
-        }
-        if let Some(fix) = &self.without_namespaces {
-            parts.push(format!(
-                "not permitted to record namespaces: omitted ({fix})"
-            ));
-        }
-        if !self.lacking.is_empty() {
-            parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
-        }
-        parts.extend(self.few_files.map(|files| files.to_string()));
-        parts.extend(self.rings.map(|rings| rings.to_string()));
-        write!(f, "{}", parts.join("; "))
-    }
-}
-
-impl fmt::Display for SmallRings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kib = self.size_bytes / 1024;
-        write!(f, "not enough lockable memory, so rings have {kib} KiB: ")?;
-        match self.stack_bytes {
-            Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
-            None => write!(f, "bursts of samples may be lost")?,
-        }
-        write!(f, " ({})", more_memory(self.enough_kib))
-    }
 }
 
 impl Note {
@@ -265,10 +161,16 @@ impl Note {
     }
 }
 
+impl From<ControlNote> for Note {
+    fn from(note: ControlNote) -> Self {
+        Self::Control(note)
+    }
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Less(less) => write!(f, "{less}"),
+            Self::Degraded(degraded) => write!(f, "{degraded}"),
             Self::ByPtrace {
                 refusal,
                 hz,
@@ -356,7 +258,7 @@ impl fmt::Display for Note {
             ),
             Self::DurationOver => write!(f, "the duration has elapsed"),
             Self::FileFull => write!(f, "the file has reached --max-size: recording has stopped"),
-            Self::Switched {
+            Self::Rotated {
                 samples,
                 ended,
                 next,
@@ -367,7 +269,7 @@ impl fmt::Display for Note {
                     "{ended} is complete ({samples} samples); continuing in {next}"
                 )
             }
-            Self::SwitchFailed(why) => {
+            Self::RotationFailed(why) => {
                 write!(
                     f,
                     "cannot rotate the output file ({why}): continuing in this one"

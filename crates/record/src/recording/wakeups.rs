@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Of all counters, one that is alive is waited for, and the next one when it hangs up. To wait for each of them would
 /// take time with each wait, and the kernel's whenever a thread ends.
 #[derive(Debug)]
-pub(crate) struct Wakeups {
+pub(super) struct Wakeups {
     poller: Poller,
     /// Which of the counters it is; beyond the last, if all have hung up.
     alive: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Wakeups {
 const ALIVE: usize = 0;
 
 impl Wakeups {
-    pub(crate) fn new(opened: &Opened, interrupts: &Interrupts) -> Self {
+    pub(super) fn new(opened: &Opened, interrupts: &Interrupts) -> Self {
         let mut poller = Poller::default();
         let n_counters = opened.lifetimes().count();
         match opened.lifetimes().next() {
@@ -42,12 +42,12 @@ impl Wakeups {
     }
 
     /// Waits for this, too.
-    pub(crate) fn add(&mut self, fd: &impl AsFd) {
+    pub(super) fn add(&mut self, fd: &impl AsFd) {
         self.poller.add(fd);
     }
 
     /// Waits until something happens or the time is over.
-    pub(crate) fn wait(&mut self, opened: &Opened, timeout: Duration) -> io::Result<()> {
+    pub(super) fn wait(&mut self, opened: &Opened, timeout: Duration) -> io::Result<()> {
         let ready = self.poller.wait(timeout)?;
         let hung_up = ready.filter(|ready| ready.hung_up).map(|ready| ready.index);
         let hung_up: Vec<usize> = hung_up.collect();
@@ -61,7 +61,7 @@ impl Wakeups {
     }
 
     /// Whether all that is recorded has ended, as far as it was seen while waiting.
-    pub(crate) fn all_gone(&self) -> bool {
+    pub(super) fn all_gone(&self) -> bool {
         self.alive >= self.n_counters
     }
 

@@ -1,6 +1,7 @@
 //! How samples of each event are laid out.
 
-use rprof_abi::{Endian, PerfEventAttr, SampleLayout};
+use rprof_abi::{Endian, SampleLayout};
+use rprof_perfdata::WrittenEvent;
 
 /// The layouts of a recording's events, by the ids in their samples.
 #[derive(Clone, Debug, Default)]
@@ -11,12 +12,15 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
-    /// Adds an event.
-    pub(crate) fn add(&mut self, attr: &PerfEventAttr, ids: &[u64]) {
-        let number = self.layouts.len();
-        self.layouts.push(SampleLayout::new(attr, Endian::NATIVE));
-        self.ids.extend(ids.iter().map(|&id| (id, number)));
-        self.ids.sort_unstable();
+    pub(crate) fn new<'e>(events: impl Iterator<Item = &'e WrittenEvent>) -> Self {
+        let mut all = Self::default();
+        for (number, event) in events.enumerate() {
+            let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
+            all.layouts.push(layout);
+            all.ids.extend(event.ids.iter().map(|&id| (id, number)));
+        }
+        all.ids.sort_unstable();
+        all
     }
 
     /// The number of the event that a sample is of: its id comes first.
@@ -30,9 +34,8 @@ impl Layouts {
         Some(self.ids.get(at)?.1)
     }
 
-    /// An event's layout.
     #[inline]
-    pub(crate) fn of(&self, event: usize) -> Option<&SampleLayout> {
+    pub(crate) fn layout(&self, event: usize) -> Option<&SampleLayout> {
         self.layouts.get(event)
     }
 }

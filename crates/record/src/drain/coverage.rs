@@ -78,7 +78,7 @@ const USUAL_PERIOD: u64 = 1_000_000;
 
 impl Coverage {
     /// Takes events by thread, and the same events by CPU. `None` if no event counts what it samples.
-    pub(crate) fn of(
+    pub(crate) fn new(
         group: &Group,
         by_cpu: Option<&Group>,
         recorded: Recorded<'_>,
