@@ -24,7 +24,7 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
-use parts::{innermost_frame, others_bytes, user_chain};
+use parts::{innermost_frame, others_bytes};
 use rprof_abi::Machine;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -36,7 +36,9 @@ use rprof_machine::{AddressLocation, Live, Steps};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
+use rprof_unwind::{
+    DumpEnd, GAP, Outcome, SampledStack, StackFrame, Unwinder, kernel_part, user_part,
+};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
@@ -284,8 +286,7 @@ impl LiveUnwinder {
         }
         self.frames.clear();
         self.chain.clear();
-        let entries = sample.callchain.iter().flat_map(Callchain::entries);
-        let kernel = entries.take_while(|&entry| entry != context::USER);
+        let kernel = kernel_part(sample.callchain.as_ref());
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
         let walked = match self.care {
             StackCare::None => self.take_as_it_is(&sample),
@@ -298,8 +299,8 @@ impl LiveUnwinder {
             self.chain.extend(context::USER.to_ne_bytes());
             let (inner, outer) = self.frames.split_at(n_before.min(self.frames.len()));
             let avma = |frame: &StackFrame| frame.avma;
-            // Address 0 has no name, in other readers either.
-            let gap = gap.map(|_| 0);
+            // It has no name, in other readers either.
+            let gap = gap.map(|_| GAP);
             let entries = inner
                 .iter()
                 .map(avma)
@@ -309,12 +310,13 @@ impl LiveUnwinder {
         }
         if let Some(Walked { outcome, .. }) = walked {
             let dump = sample.stack_user.as_ref().map(StackDump::stack);
+            let dump = dump.filter(|_| self.care != StackCare::None);
             let pid = sample.pid.unwrap_or(-1);
             let unreadable = self.unreadable.get();
             let ended = Ended {
                 outcome,
                 guessed: self.guessed.take(),
-                has_dump: self.care != StackCare::None && dump.is_some_and(|dump| !dump.is_empty()),
+                dump: dump.unwrap_or_default(),
                 is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
                 gap,
                 offset,
@@ -340,14 +342,13 @@ impl LiveUnwinder {
 
     /// Finds the user part of a sample's stack; `None` if it has none.
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
-        let registers = sample.regs_user.as_ref()?;
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
-        let registers = match RegisterSet::of_sample(self.machine, registers) {
-            Ok(registers) => registers,
+        let sampled = match SampledStack::from_sample(self.machine, sample)? {
+            Ok(sampled) => sampled,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
-                let frame = innermost_frame(registers)?;
+                let frame = innermost_frame(sample.regs_user.as_ref()?)?;
                 let at = self.live.resolve(epoch, Avma(frame.avma));
                 if let AddressLocation::User { image, .. } = at
                     && let Some(image) = self.live.images().of(image)
@@ -367,17 +368,13 @@ impl LiveUnwinder {
             epoch,
             pid,
         };
-        let dump = sample.stack_user.as_ref();
-        let bytes = dump.map(StackDump::stack).unwrap_or_default();
-        let is_full = dump.is_none_or(|dump| bytes.len() >= dump.data.len());
-        let start = registers.sp().unwrap_or(0);
+        let SampledStack { bytes, end, .. } = sampled;
         let mut context = WalkContext {
             unwinder: &mut self.unwinder,
             space: &space,
-            registers: &registers,
+            registers: &sampled.registers,
         };
-        let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
-        let outcome = context.walk(stack, &mut self.frames);
+        let outcome = context.walk(sampled.stack(), &mut self.frames);
         self.guessed = context.unwinder.guessed();
         self.statistics.walked += 1;
         if context.unwinder.reach() > u64::from(self.small_dump_bytes) {
@@ -386,7 +383,8 @@ impl LiveUnwinder {
         if let Outcome::OffStack { .. } = outcome {
             let n_inner = self.frames.len();
             let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
-            let by_frame_pointers = user_chain(sample);
+            let user = user_part(sample.callchain.as_ref());
+            let by_frame_pointers: Vec<u64> = user.into_iter().flatten().collect();
             match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
                 Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Complete)),
                 Some(Goroutine::WithoutInnermost) => return Some(Walked::to_gap(n_inner)),
@@ -395,7 +393,7 @@ impl LiveUnwinder {
         }
         let goes_on = match outcome {
             // So small a dump was reduced here: the kernel would not give more.
-            Outcome::Truncated if is_full && bytes.len() <= REDUCED_BYTES => false,
+            Outcome::Truncated if end == DumpEnd::Cut && bytes.len() <= REDUCED_BYTES => false,
             Outcome::Truncated => {
                 self.statistics.truncated += 1;
                 true
@@ -413,7 +411,7 @@ impl LiveUnwinder {
             tid: sample.tid.unwrap_or(pid),
             time_ns,
             clock: self.clock,
-            start,
+            start: sampled.start(),
             dump: bytes,
         };
         let recovered = self
@@ -443,7 +441,8 @@ impl LiveUnwinder {
     fn take_as_it_is(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let innermost = innermost_frame(sample.regs_user.as_ref()?)?;
         self.frames.push(innermost);
-        let callers = user_chain(sample).into_iter().skip(1);
+        let user = user_part(sample.callchain.as_ref());
+        let callers = user.into_iter().flatten().skip(1);
         self.frames.extend(callers.map(|avma| StackFrame {
             avma,
             is_return: true,
