@@ -95,7 +95,7 @@ impl Flight {
 impl Drain {
     /// Writes what was taken from overwritten rings, the oldest of each CPU first.
     pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), WriterStalled> {
-        let Some(flight) = &mut self.flight else {
+        let Some(flight) = &mut self.tracked.flight else {
             return Ok(());
         };
         let flight = std::mem::take(&mut flight.taken);

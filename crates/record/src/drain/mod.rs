@@ -121,12 +121,7 @@ pub(crate) struct Drain {
     stacks: Option<Layouts>,
     /// The process whose samples are left out.
     own_pid: Option<u32>,
-    // What [`Tracked`] has.
-    pub(crate) lineage: Option<Lineage>,
-    pub(crate) coverage: Option<Coverage>,
-    streams: Option<Streams>,
-    pub(crate) alive: Option<Alive>,
-    pub(crate) flight: Option<Flight>,
+    pub(crate) tracked: Tracked,
     /// When the last pass began, with which all sideband up to then was drained.
     complete_until_ns: u64,
     /// Sideband that is newer than what is known to be complete.
@@ -189,11 +184,7 @@ impl Drain {
             sideband_layout,
             stacks: samples.stacks,
             own_pid: samples.own_pid,
-            lineage: tracked.lineage,
-            coverage: tracked.coverage,
-            streams: tracked.streams,
-            alive: tracked.alive,
-            flight: tracked.flight,
+            tracked,
             complete_until_ns: 0,
             waiting: Vec::new(),
             heads: Vec::new(),
@@ -208,18 +199,18 @@ impl Drain {
         sink: &mut Sink,
     ) -> Result<Pass, WriterStalled> {
         self.heads.clear();
-        if self.flight.is_none() {
+        if self.tracked.flight.is_none() {
             self.heads
                 .extend(opened.sampling.rings.iter().map(Ring::head));
         }
         let now_ns = self.clock.now_ns();
         sink.complete_until(now_ns);
         let complete_until_ns = mem::replace(&mut self.complete_until_ns, now_ns);
-        if let Some(alive) = &mut self.alive {
+        if let Some(alive) = &mut self.tracked.alive {
             alive.settle(complete_until_ns);
         }
         let mut any = false;
-        if self.lineage.is_some() {
+        if self.tracked.lineage.is_some() {
             any = self.sideband_in_order(opened, sink, now_ns)?;
         } else {
             for ring in &mut opened.sideband.rings {
@@ -235,14 +226,14 @@ impl Drain {
             any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
-        if let Some(coverage) = &mut self.coverage {
+        if let Some(coverage) = &mut self.tracked.coverage {
             coverage.end_pass();
         }
-        if let Some(lineage) = &mut self.lineage {
+        if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
         // Samples that come later are older than sideband that is written now.
-        if any && self.flight.is_none() {
+        if any && self.tracked.flight.is_none() {
             self.end_round(sink)?
         } else {
             sink.flush()?
@@ -337,7 +328,7 @@ impl Drain {
             self.counts.own_samples += 1;
             return Ok(());
         }
-        let is_others = match (&self.lineage, &mut self.coverage) {
+        let is_others = match (&self.tracked.lineage, &mut self.tracked.coverage) {
             (Some(lineage), _) => !lineage.has_thread(head.tid, head.time_ns),
             (None, Some(coverage)) => !coverage.takes(&head, record),
             (None, None) => false,
@@ -347,7 +338,7 @@ impl Drain {
             return Ok(());
         }
         let body = record.get(RecordHeader::LEN..).unwrap_or_default();
-        if let Some(streams) = &mut self.streams
+        if let Some(streams) = &mut self.tracked.streams
             && streams.has_sample_twice(&head, body)
         {
             return Ok(());
@@ -372,7 +363,7 @@ impl Drain {
         record: &[u8],
         sink: &mut Sink,
     ) -> Result<(), WriterStalled> {
-        if let Some(lineage) = &mut self.lineage {
+        if let Some(lineage) = &mut self.tracked.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
             let time_ns = sideband_time_ns(record);
@@ -381,16 +372,16 @@ impl Drain {
                 return Ok(());
             }
         }
-        if let Some(coverage) = &mut self.coverage {
+        if let Some(coverage) = &mut self.tracked.coverage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             coverage.see(kind, body, sideband_time_ns(record));
         }
-        if let (Some(streams), RecordKind::FORK) = (&mut self.streams, kind) {
+        if let (Some(streams), RecordKind::FORK) = (&mut self.tracked.streams, kind) {
             // header, pid, ppid, tid
             let tid = record.get(16..).and_then(|rest| rest.first_chunk());
             streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
         }
-        if let Some(alive) = &mut self.alive {
+        if let Some(alive) = &mut self.tracked.alive {
             alive.see(record, sideband_time_ns(record));
         }
         if kind == RecordKind::MMAP2
@@ -408,7 +399,7 @@ impl Drain {
     /// The sideband since the state that [`Alive::describe`] tells, with build ids as another file gets them.
     pub(crate) fn newer_sideband(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
         let mut out = Vec::new();
-        for record in self.alive.iter_mut().flat_map(Alive::newer) {
+        for record in self.tracked.alive.iter_mut().flat_map(Alive::newer) {
             let changed = identified(record, missing_build_ids, &self.sideband_layout);
             out.extend_from_slice(changed.as_deref().unwrap_or(record));
         }

@@ -11,7 +11,7 @@ use crate::opening::{Opened, stack_dump};
 use crate::output::features;
 use crate::recording::limits::{EndReason, Limits};
 use crate::recording::plan::{DrainedEvents, Plan};
-use crate::recording::recorder::{Begin, Recorder};
+use crate::recording::recorder::Recorder;
 use crate::recording::spawn::{note_found, spawn, wait_for_processes};
 use crate::recording::stopped::Stopped;
 use crate::targets::{described, targets_of};
@@ -138,23 +138,24 @@ impl Session {
         known.extend(command.and_then(features::of_command));
         let (rate, unwinds) = (Rate::Frequency(fallback.hz), plan.unwinder.is_some());
         let samples = DrainedSamples {
-            stacks: plan.stacks,
+            stacks: plan.stacks.clone(),
             own_pid: None,
             clock: settings.clock,
         };
-        let recorder = Recorder::begin(Begin {
-            settings: settings.clone(),
-            interrupts,
+        let budget =
+            (settings.cpu_percent).map(|percent| Budget::new(percent, rate, false, unwinds));
+        let (files, sink) = plan.start_output(settings, known, &interrupts)?;
+        let recorder = Recorder {
             drain: Drain::new(layout.clone(), samples, Tracked::default()),
-            unwinder: plan.unwinder,
-            written: plan.written,
-            known,
-            sideband_layout: layout.clone(),
-            budget: (settings.cpu_percent)
-                .map(|percent| Budget::new(percent, rate, false, unwinds)),
+            sink,
             opened: Opened::nothing(),
+            files,
+            sideband_layout: layout.clone(),
+            budget,
+            interrupts,
+            settings: settings.clone(),
             defined: None,
-        })?;
+        };
         Ok(Self {
             recorder,
             unreadable,

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::prepared::Prepared;
-use super::recorder::{Begin, Recorder};
+use super::recorder::Recorder;
 use super::running::Ready;
 use crate::control::Control;
 use crate::cpu_budget::Budget;
@@ -63,18 +63,19 @@ impl Armed {
             clock: settings.clock,
         };
         let tracked = self.tracked(&layouts.drained)?;
-        let recorder = Recorder::begin(Begin {
-            known: self.known(),
+        let interrupts = &self.prepared.interrupts;
+        let (files, sink) = plan.start_output(settings, self.known(), interrupts)?;
+        let recorder = Recorder {
             drain: Drain::new(layouts.drained, samples, tracked),
-            written: plan.written,
-            unwinder: plan.unwinder,
+            sink,
+            opened: self.opened,
+            files,
             sideband_layout: layouts.written,
             budget,
-            opened: self.opened,
             interrupts: self.prepared.interrupts,
             settings: self.prepared.settings,
             defined: self.prepared.placed.defined,
-        })?;
+        };
         Ok(Ready {
             recorder,
             control,

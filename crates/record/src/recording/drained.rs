@@ -3,9 +3,8 @@
 use super::limits::EndReason;
 use super::recorder::{Losses, Recorder};
 use crate::cost::enough_pages;
-use crate::drain::Counts;
+use crate::drain::Drain;
 use crate::drain::coverage::Coverage;
-use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::interrupts::Interrupts;
 use crate::live::Unwound;
 use crate::opening::{EventCounters, Group, Opened};
@@ -13,11 +12,12 @@ use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::output::files::Files;
 use crate::sink::{Sink, Written};
-use crate::{Error, EventCount, Note, Settings, Summary, Watch, WatchpointUse};
+use crate::{Error, EventCount, Note, Settings, Summary, Watch};
 use rprof_abi::{AttrFlags, event_type, sw};
 use rprof_perfdata::Writer;
-use rprof_perfdata::feature::{RecorderCost, SampleCoverage};
+use rprof_perfdata::feature::{CpuBudget, SampleCoverage};
 use rprof_ringbuf::Ring;
+use std::mem;
 use std::rc::Rc;
 
 /// A recording that takes no more records.
@@ -43,7 +43,7 @@ impl Drained {
             ..
         } = &mut recorder;
         let drained = drain.rest(opened, sink);
-        let flown = match &mut drain.flight {
+        let flown = match &mut drain.tracked.flight {
             Some(flight) => {
                 drain.notes.extend(flight.note());
                 flight.take_rings(opened, &mut drain.notes)
@@ -73,7 +73,6 @@ impl Drained {
         ended: Result<EndReason, Error>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Summary, Error> {
-        let summary = self.summary();
         let Recorder {
             settings,
             interrupts,
@@ -81,8 +80,10 @@ impl Drained {
             sink,
             opened,
             mut files,
+            budget,
             ..
         } = self.recorder;
+        let was_writer_late = sink.was_late;
         let is_later = files.earlier.n_files > 0;
         let is_kept = drain.counts.samples > 0 || is_later;
         files.current.set_fate(Fate::kept_if(is_kept));
@@ -107,84 +108,121 @@ impl Drained {
             let _ = writer.abandon();
             return Err(error);
         }
-        let rings = opened.sampling.rings.iter().map(Ring::size_bytes);
         let unfinished = Unfinished {
             lost: self.lost?,
-            ring_bytes: rings.max().unwrap_or(0),
             settings,
             interrupts,
-            counts: drain.counts,
-            missing_build_ids: drain.missing_build_ids,
-            files,
-            summary,
-        };
-        unfinished.finish(writer, unwound)
-    }
-
-    /// What came of it, but for what is known once the file is complete.
-    fn summary(&self) -> Summary {
-        let Recorder {
-            settings,
             drain,
             opened,
             files,
-            ..
-        } = &self.recorder;
-        let counts = files.earlier.counts_with(drain.counts);
-        let events = &opened.sampling.events;
-        let is_all_recorded = drain.lineage.is_none();
-        Summary {
-            ended_by: None,
-            output: settings.output.clone(),
-            earlier_files: files.earlier.n_files,
-            removed_files: 0,
+            budget: budget.map(|budget| budget.cuts),
+            was_on: self.was_on,
+            was_writer_late,
+        };
+        unfinished.finish(writer, unwound)
+    }
+}
+
+/// A file that has all records, and no end.
+struct Unfinished {
+    settings: Settings,
+    interrupts: Rc<Interrupts>,
+    drain: Drain,
+    opened: Opened,
+    files: Files,
+    lost: Losses,
+    /// What was given up to stay within a share of a CPU.
+    budget: Option<CpuBudget>,
+    was_on: bool,
+    was_writer_late: bool,
+}
+
+impl Unfinished {
+    /// Writes the end of the file.
+    fn finish(mut self, writer: Writer, unwound: Option<Unwound>) -> Result<Summary, Error> {
+        let (coverage, ran_ns) = (self.coverage(), self.ran_ns());
+        let counts = self.drain.counts;
+        let (files, settings) = (&mut self.files, &self.settings);
+        let is_only = files.earlier.n_files == 0;
+        let watchpoints = unwound.as_ref().map(|unwound| unwound.watchpoints);
+        let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
+        let plain = writer.uncompressed_len();
+        let cost = files.cost(&counts, &writer);
+        let end = FileEnd {
+            writer,
+            counts,
+            stacks: stacks.as_ref(),
+            // It is of all files together.
+            coverage: coverage.filter(|_| is_only),
+            cost,
+            budget: self.budget,
+            missing_build_ids: mem::take(&mut self.drain.missing_build_ids),
+            build_ids: !settings.writing.no_build_ids,
+            segment: files.current.segment_end()?,
+            entered: entered.flatten(),
+        };
+        let ending = end.start()?;
+        files.end_last();
+        let size_bytes =
+            ending.wait(&self.interrupts, &files.current)? + files.earlier.written()?;
+        if settings.writing.timestamp_name {
+            files.current.add_timestamp()?;
+        }
+        let earlier = &mut files.earlier;
+        let (counts, cost) = (earlier.counts_with(counts), earlier.cost_with(cost));
+        let (sampling, tracked) = (&self.opened.sampling, &self.drain.tracked);
+        let ring_bytes = sampling.rings.iter().map(Ring::size_bytes).max();
+        Ok(Summary {
+            output: files.current.output().clone(),
+            earlier_files: earlier.n_files,
+            removed_files: earlier.n_removed,
+            size_bytes,
             compression: settings.writing.compression,
-            size_bytes: 0,
-            uncompressed_bytes: None,
+            // What the same files would be with plain records.
+            uncompressed_bytes: plain.map(|plain| {
+                let plain = plain + earlier.uncompressed_bytes;
+                (size_bytes + plain).saturating_sub(cost.written_bytes)
+            }),
             samples: counts.samples,
-            lost_samples: None,
-            enough_pages: None,
-            has_dumps_of_hits: events.iter().any(EventCounters::has_dumps_of_hits),
-            ran_ns: self.ran_ns(),
-            cost: RecorderCost::default(),
-            budget: self.recorder.budget.as_ref().map(|budget| budget.cuts),
+            lost_samples: self.lost.samples,
             lost_at_least: counts.lost_at_least,
-            lost_sideband: 0,
+            enough_pages: enough_pages(ring_bytes.unwrap_or(0), &counts, self.lost.samples),
+            has_dumps_of_hits: (sampling.events.iter()).any(EventCounters::has_dumps_of_hits),
+            ran_ns,
+            cost,
+            budget: self.budget,
+            lost_sideband: self.lost.sideband.unwrap_or(0),
             throttled: counts.throttled,
-            stacks: None,
-            watchpoints: WatchpointUse::default(),
+            stacks: earlier.stacks_with(stacks),
+            watchpoints: watchpoints.unwrap_or_default(),
             shortened: counts.shortened,
-            was_writer_late: self.recorder.sink.was_late,
+            was_writer_late: self.was_writer_late,
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
             was_on: self.was_on,
-            event_counts: match is_all_recorded {
-                true => events.iter().map(counted).collect(),
+            event_counts: match tracked.lineage {
+                None => sampling.events.iter().map(counted).collect(),
                 // Others are counted, too. Of a probe, each hit is a sample.
-                false if counts.samples == 0 => probes_without_hits(events),
-                false => Vec::new(),
+                Some(_) if counts.samples == 0 => probes_without_hits(&sampling.events),
+                Some(_) => Vec::new(),
             },
-            coverage: self.coverage(),
-            is_by_cpu: (drain.coverage.as_ref()).is_some_and(Coverage::has_any_by_cpu),
+            coverage,
+            is_by_cpu: (tracked.coverage.as_ref()).is_some_and(Coverage::has_any_by_cpu),
+            // Of the command, which may still run.
             status: None,
-        }
+            ended_by: None,
+        })
     }
 
     /// The time that was recorded, if there are as many samples as there was time to run, for the whole of the
     /// recording: that of a clock among the events, of all threads. What `wait4` says would lack processes that nobody
     /// waited for.
     fn ran_ns(&self) -> Option<u64> {
-        let Recorder {
-            settings,
-            opened,
-            drain,
-            ..
-        } = &self.recorder;
-        let events = &opened.sampling.events;
+        let (settings, events) = (&self.settings, &self.opened.sampling.events);
         let is_sampled_by_time = is_frequency_first(events)
             && settings.watch != Watch::All
             && settings.is_for_all_time();
-        if !is_sampled_by_time || drain.lineage.is_some() || opened.is_by_cpu {
+        if !is_sampled_by_time || self.drain.tracked.lineage.is_some() || self.opened.is_by_cpu {
             return None;
         }
         let is_clock = |event: &&EventCounters| {
@@ -198,73 +236,9 @@ impl Drained {
     /// What samples stand for, if that is worth a word.
     fn coverage(&self) -> Option<SampleCoverage> {
         // The kernel's own limits may be why.
-        let drain = &self.recorder.drain;
-        let coverage = drain.coverage.as_ref();
-        let coverage = coverage.filter(|_| drain.counts.throttled == 0)?;
-        coverage.finish(&self.recorder.opened.sampling)
-    }
-}
-
-/// A file that has all records, and no end.
-struct Unfinished {
-    settings: Settings,
-    interrupts: Rc<Interrupts>,
-    files: Files,
-    counts: Counts,
-    missing_build_ids: MissingBuildIds,
-    lost: Losses,
-    ring_bytes: u64,
-    summary: Summary,
-}
-
-impl Unfinished {
-    /// Writes the end of the file.
-    fn finish(mut self, writer: Writer, unwound: Option<Unwound>) -> Result<Summary, Error> {
-        let (files, summary) = (&mut self.files, self.summary);
-        let is_only = files.earlier.n_files == 0;
-        let watchpoints = unwound.as_ref().map(|unwound| unwound.watchpoints);
-        let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
-        let plain = writer.uncompressed_len();
-        let cost = files.cost(&self.counts, &writer);
-        let end = FileEnd {
-            writer,
-            counts: self.counts,
-            stacks: stacks.as_ref(),
-            // It is of all files together.
-            coverage: summary.coverage.filter(|_| is_only),
-            cost,
-            budget: summary.budget,
-            missing_build_ids: self.missing_build_ids,
-            build_ids: !self.settings.writing.no_build_ids,
-            segment: files.current.segment_end()?,
-            entered: entered.flatten(),
-        };
-        let ending = end.start()?;
-        files.end_last();
-        let size_bytes =
-            ending.wait(&self.interrupts, &files.current)? + files.earlier.written()?;
-        if self.settings.writing.timestamp_name {
-            files.current.add_timestamp()?;
-        }
-        let earlier = &mut files.earlier;
-        let (counts, cost) = (earlier.counts_with(self.counts), earlier.cost_with(cost));
-        Ok(Summary {
-            output: files.current.output().clone(),
-            size_bytes,
-            lost_samples: self.lost.samples,
-            enough_pages: enough_pages(self.ring_bytes, &counts, self.lost.samples),
-            removed_files: earlier.n_removed,
-            cost,
-            lost_sideband: self.lost.sideband.unwrap_or(0),
-            // What the same files would be with plain records.
-            uncompressed_bytes: plain.map(|plain| {
-                let plain = plain + earlier.uncompressed_bytes;
-                (size_bytes + plain).saturating_sub(cost.written_bytes)
-            }),
-            stacks: earlier.stacks_with(stacks),
-            watchpoints: watchpoints.unwrap_or_default(),
-            ..summary
-        })
+        let coverage = self.drain.tracked.coverage.as_ref();
+        let coverage = coverage.filter(|_| self.drain.counts.throttled == 0)?;
+        coverage.finish(&self.opened.sampling)
     }
 }
 

@@ -1,15 +1,19 @@
 //! What is drained, what is written instead, and the unwinder that turns one into the other.
 
-use crate::Error;
-use crate::Settings;
+use crate::interrupts::Interrupts;
 use crate::layouts::Layouts;
 use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::opening::attrs::Attrs;
 use crate::opening::stack_dump;
 use crate::opening::{EventCounters, Group, Opened};
+use crate::output::features::Features;
+use crate::output::files::Files;
+use crate::sink::Sink;
+use crate::{Error, Settings};
 use rprof_abi::{AttrFlags, Machine, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_ringbuf::Counter;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The plan of one recording.
@@ -20,6 +24,21 @@ pub(crate) struct Plan {
     pub(crate) stacks: Option<Layouts>,
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
+}
+
+impl Plan {
+    /// Creates the output, and starts the thread that writes it. `known` is what is known of machine and recording.
+    pub(crate) fn start_output(
+        self,
+        settings: &Settings,
+        known: Features,
+        interrupts: &Rc<Interrupts>,
+    ) -> Result<(Files, Sink), Error> {
+        let (files, writer) = Files::start(settings, self.written, known, interrupts)?;
+        let (own, taken) = (Rc::clone(interrupts), files.current.taken());
+        let sink = Sink::start(writer, self.unwinder, own, taken)?;
+        Ok((files, sink))
+    }
 }
 
 /// What is drained.

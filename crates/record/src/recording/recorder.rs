@@ -5,14 +5,11 @@ use crate::cpu_budget::{Budget, Cut};
 use crate::drain::Drain;
 use crate::drain::losses;
 use crate::interrupts::{Interrupts, WriterStalled};
-use crate::live::LiveUnwinder;
 use crate::opening::{Group, Opened};
-use crate::output::features::Features;
 use crate::output::files::Files;
 use crate::sink::Sink;
 use crate::{Error, Output, Settings};
 use rprof_abi::SampleLayout;
-use rprof_perfdata::WrittenEvent;
 use rprof_probes::Defined;
 use rprof_ringbuf::sys::Clock;
 use std::rc::Rc;
@@ -32,41 +29,7 @@ pub(crate) struct Recorder {
     pub(crate) defined: Option<Defined>,
 }
 
-/// What a recorder begins with.
-pub(crate) struct Begin {
-    pub(crate) settings: Settings,
-    pub(crate) interrupts: Rc<Interrupts>,
-    pub(crate) drain: Drain,
-    pub(crate) unwinder: Option<LiveUnwinder>,
-    /// Events as the file has them.
-    pub(crate) written: Vec<WrittenEvent>,
-    /// What is known of machine and recording.
-    pub(crate) known: Features,
-    pub(crate) sideband_layout: SampleLayout,
-    pub(crate) budget: Option<Budget>,
-    pub(crate) opened: Opened,
-    pub(crate) defined: Option<Defined>,
-}
-
 impl Recorder {
-    /// Creates the output, and starts the thread that writes it.
-    pub(crate) fn begin(begin: Begin) -> Result<Self, Error> {
-        let (settings, interrupts) = (begin.settings, begin.interrupts);
-        let (files, writer) = Files::start(&settings, begin.written, begin.known, &interrupts)?;
-        let taken = files.current.taken();
-        Ok(Self {
-            sink: Sink::start(writer, begin.unwinder, Rc::clone(&interrupts), taken)?,
-            settings,
-            interrupts,
-            drain: begin.drain,
-            opened: begin.opened,
-            files,
-            sideband_layout: begin.sideband_layout,
-            budget: begin.budget,
-            defined: begin.defined,
-        })
-    }
-
     /// One pass over all rings.
     pub(super) fn pass(&mut self) -> Result<PassStatistics, WriterStalled> {
         let writer = self.sink.writer_state();

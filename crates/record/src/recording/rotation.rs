@@ -52,7 +52,7 @@ impl Recorder {
     }
 
     fn rotate(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
-        if let Some(flight) = &mut self.drain.flight {
+        if let Some(flight) = &mut self.drain.tracked.flight {
             flight.take(&mut self.opened, &mut self.drain.notes)?;
         }
         let overlap = self.overlap()?;

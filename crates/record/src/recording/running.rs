@@ -81,7 +81,9 @@ impl Ready {
                 is_on: false,
             };
             note(toggled.into());
-        } else if recorder.settings.watch != Watch::Command || recorder.drain.lineage.is_some() {
+        } else if recorder.settings.watch != Watch::Command
+            || recorder.drain.tracked.lineage.is_some()
+        {
             (recorder.opened.sampling)
                 .enable(recorder.opened.dump_size)
                 .map_err(Error::system(enabling))?;
@@ -205,7 +207,7 @@ impl Running {
     /// Samples CPUs if processes are too short for samples of their own.
     fn cover_short_processes(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let opened = &mut self.recorder.opened;
-        if let Some(coverage) = &mut self.recorder.drain.coverage
+        if let Some(coverage) = &mut self.recorder.drain.tracked.coverage
             && opened.may_go_by_cpu()
             && coverage.is_lacking(&opened.sampling)
         {
@@ -218,7 +220,7 @@ impl Running {
 
     /// After how long it is polled whether processes are too short for samples.
     fn coverage_poll_interval(&self, now: Instant) -> Duration {
-        match &self.recorder.drain.coverage {
+        match &self.recorder.drain.tracked.coverage {
             Some(coverage) if self.recorder.opened.may_go_by_cpu() => coverage.poll_interval(now),
             _ => POLL_INTERVAL,
         }
@@ -271,12 +273,12 @@ impl Running {
 
     /// Whether the tasks are gone whose samples are kept; `None` if all are kept.
     fn is_lineage_gone(&self) -> Option<bool> {
-        let lineage = self.recorder.drain.lineage.as_ref()?;
+        let lineage = self.recorder.drain.tracked.lineage.as_ref()?;
         Some(lineage.is_gone())
     }
 
     fn others_live(&mut self, wakeups: &mut Wakeups) -> Result<bool, Error> {
-        if self.recorder.drain.lineage.is_some() {
+        if self.recorder.drain.tracked.lineage.is_some() {
             // The command's own end may be the last record.
             self.recorder.pass()?;
             return Ok(self.is_lineage_gone() == Some(false));

@@ -55,7 +55,7 @@ impl Recorder {
         note: &mut dyn FnMut(Note),
     ) -> Result<(), Error> {
         let processes = self.processes_at_start()?;
-        if let Some(lineage) = &mut self.drain.lineage {
+        if let Some(lineage) = &mut self.drain.tracked.lineage {
             // The sideband, which is on, tells what they start from now on.
             for &pid in &processes {
                 let mut threads = rprof_process::threads_of(pid).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Recorder {
         let has_data = self.settings.has_data_mappings();
         let interrupts = Rc::clone(&self.interrupts);
         let mut unreadable = HashSet::default();
-        let mut alive = self.drain.alive.take();
+        let mut alive = self.drain.tracked.alive.take();
         let mut describer = self.describer(push);
         let mut checked = Ok(());
         for &pid in processes {
@@ -138,7 +138,7 @@ impl Recorder {
             }
         }
         let pushed = describer.pushed;
-        self.drain.alive = alive;
+        self.drain.tracked.alive = alive;
         checked?;
         pushed?;
         Ok(unreadable)
@@ -147,13 +147,13 @@ impl Recorder {
     /// Describes the kernel and what runs now, as sideband has told it.
     pub(super) fn describe_alive(&mut self, push: &mut Push<'_>) -> Result<(), WriterStalled> {
         self.describe_kernel(push)?;
-        let alive = self.drain.alive.take();
+        let alive = self.drain.tracked.alive.take();
         let mut describer = self.describer(push);
         if let Some(alive) = &alive {
             alive.describe(&mut |one| describer.take(one));
         }
         let pushed = describer.pushed;
-        self.drain.alive = alive;
+        self.drain.tracked.alive = alive;
         pushed
     }
 
