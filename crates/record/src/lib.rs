@@ -35,6 +35,7 @@ mod recording;
 mod settings;
 mod sink;
 mod targets;
+mod words;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;

@@ -7,6 +7,7 @@
 use crate::drain::head::Head;
 use crate::drain::lineage::Lineage;
 use crate::opening::{EventCounters, Group, Totals};
+use crate::words::u64_at;
 use foldhash::HashSet;
 use rprof_abi::{
     AttrFlags, Endian, PerfEventAttr, RecordHeader, RecordKind, SampleLayout, event_type, sw,
@@ -131,10 +132,7 @@ impl Coverage {
         if self.ids.contains(&head.id) {
             self.samples += 1;
             let period = match self.period {
-                Period::At(at) => {
-                    let bytes = sample.get(at..).and_then(|rest| rest.first_chunk());
-                    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-                }
+                Period::At(at) => u64_at(sample, at),
                 Period::Fixed(period) => period,
             };
             let covered = &mut self.covered[usize::from(is_by_cpu)];

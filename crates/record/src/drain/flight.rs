@@ -8,6 +8,7 @@ use crate::interrupts::WriterStalled;
 use crate::opening::Opened;
 use crate::opening::attrs::Attrs;
 use crate::sink::Sink;
+use crate::words::u32_at;
 use crate::{Error, Note};
 use rprof_abi::{AttrFlags, RecordKind};
 use std::ops::Range;
@@ -104,9 +105,8 @@ impl Drain {
             let of_cpu = flight.records.get(start..end).unwrap_or_default();
             for range in of_cpu.iter().rev() {
                 let record = flight.bytes.get(range.clone()).unwrap_or_default();
-                if let Some(kind) = record.first_chunk() {
-                    let kind = RecordKind(u32::from_ne_bytes(*kind));
-                    self.sample(kind, record, sink)?;
+                if let Some(kind) = u32_at(record, 0) {
+                    self.sample(RecordKind(kind), record, sink)?;
                 }
             }
             start = end;

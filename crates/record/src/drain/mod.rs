@@ -24,6 +24,7 @@ use crate::layouts::Layouts;
 use crate::opening::Opened;
 use crate::opening::stack_dump::Kept;
 use crate::sink::Sink;
+use crate::words::{u32_at, u64_at};
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
@@ -159,15 +160,14 @@ fn identified(
 /// The time of a sideband record, which ends with TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
     let at = record.len().checked_sub(24);
-    let time = at.and_then(|at| record.get(at..)?.first_chunk());
-    time.map_or(0, |time| u64::from_ne_bytes(*time))
+    at.map_or(0, |at| u64_at(record, at))
 }
 
 /// The thread of such a record.
 fn sideband_tid(record: &[u8]) -> i32 {
     let at = record.len().checked_sub(28);
-    let tid = at.and_then(|at| record.get(at..)?.first_chunk());
-    tid.map_or(-1, |tid| i32::from_ne_bytes(*tid))
+    let tid = at.and_then(|at| u32_at(record, at));
+    tid.map_or(-1, u32::cast_signed)
 }
 
 impl Drain {
@@ -299,8 +299,8 @@ impl Drain {
         loop {
             match batch.next() {
                 Ok(Some(record)) => {
-                    if let Some(kind) = record.first_chunk() {
-                        take(self, RecordKind(u32::from_ne_bytes(*kind)), record, sink)?;
+                    if let Some(kind) = u32_at(record, 0) {
+                        take(self, RecordKind(kind), record, sink)?;
                     }
                 }
                 Ok(None) => return Ok(true),
@@ -378,8 +378,7 @@ impl Drain {
         }
         if let (Some(streams), RecordKind::FORK) = (&mut self.tracked.streams, kind) {
             // header, pid, ppid, tid
-            let tid = record.get(16..).and_then(|rest| rest.first_chunk());
-            streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
+            streams.begins(u32_at(record, 16).unwrap_or(0).cast_signed());
         }
         if let Some(alive) = &mut self.tracked.alive {
             alive.see(record, sideband_time_ns(record));
@@ -411,8 +410,7 @@ impl Drain {
             RecordKind::THROTTLE => self.counts.throttled += 1,
             RecordKind::LOST => {
                 // header, id, count
-                let lost = record.get(16..).and_then(|rest| rest.first_chunk());
-                let lost = lost.map_or(0, |lost| u64::from_ne_bytes(*lost));
+                let lost = u64_at(record, 16);
                 self.counts.lost_at_least += lost;
                 self.counts.worst_loss = self.counts.worst_loss.max(lost);
             }

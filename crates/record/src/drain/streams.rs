@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::drain::head::Head;
 use crate::opening::Group;
+use crate::words::u32_at;
 use foldhash::HashMap;
 use rprof_abi::{Endian, SampleLayout};
 use rprof_ringbuf::Target;
@@ -58,8 +59,8 @@ impl Streams {
     pub(crate) fn has_sample_twice(&mut self, head: &Head, body: &[u8]) -> bool {
         let event = self.counters.get(&head.id).map(|&(event, _)| event);
         let place = event.and_then(|event| self.cpu_places.get(event));
-        let cpu = place.and_then(|&at| body.get(at..)?.first_chunk());
-        cpu.is_some_and(|cpu| self.is_double(head.id, head.tid, u32::from_ne_bytes(*cpu)))
+        let cpu = place.and_then(|&at| u32_at(body, at));
+        cpu.is_some_and(|cpu| self.is_double(head.id, head.tid, cpu))
     }
 
     /// Whether a sample of a thread is there a second time.

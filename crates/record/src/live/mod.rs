@@ -47,11 +47,7 @@ use walk::WalkContext;
 /// Turns drained records into those of the file.
 #[derive(Debug)]
 pub(crate) struct LiveUnwinder {
-    machine: Machine,
-    drained: Layouts,
-    written: Layouts,
-    sideband: SampleLayout,
-    clock: Clock,
+    settings: UnwinderSettings,
     live: Live,
     /// Those of `live`, and records.
     steps: Steps,
@@ -64,11 +60,8 @@ pub(crate) struct LiveUnwinder {
     guessed: Option<u32>,
     ends: Ends,
     statistics: UnwindStatistics,
-    small_dump_bytes: u32,
-    deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     care: StackCare,
-    unreadable: Arc<Unreadable>,
     /// Samples that could not be decoded.
     undecodable: u64,
     frames: Vec<StackFrame>,
@@ -155,43 +148,25 @@ const MOST_BYTES: usize = 65_528 - 16;
 
 impl LiveUnwinder {
     pub(crate) fn new(settings: UnwinderSettings) -> Self {
-        let UnwinderSettings {
-            machine,
-            drained,
-            written,
-            sideband,
-            deep_stacks: deep_stack_policy,
-            small_dump_bytes,
-            clock,
-            unreadable,
-            kept_files,
-        } = settings;
         let live = Live::default();
         Self {
-            machine,
-            drained,
-            written,
-            sideband,
-            clock,
             steps: live.steps(),
             live,
             generation: 0,
-            tables: Tables::new(kept_files),
+            tables: Tables::new(settings.kept_files.clone()),
             code: RefCell::default(),
-            jitdumps: LiveJitDumps::new(machine),
+            jitdumps: LiveJitDumps::new(settings.machine),
             unwinder: Unwinder::new(),
             guessed: None,
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
-            small_dump_bytes,
-            deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             care: StackCare::default(),
-            unreadable,
             undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
             body: Vec::new(),
+            settings,
         }
     }
 
@@ -225,11 +200,11 @@ impl LiveUnwinder {
                 | RecordKind::COMM
                 | RecordKind::FORK
                 | RecordKind::EXIT => {
-                    if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
+                    if let Ok((record, id)) = Record::parse(raw, &self.settings.sideband) {
                         if let Record::Exit(task) = &record {
                             self.deep_stacks.forget_thread(task.tid);
                         }
-                        if self.clock == Clock::Monotonic {
+                        if self.settings.clock == Clock::Monotonic {
                             self.jitdumps.add(raw.misc, &record, &id);
                         }
                         self.live.add(raw.misc, &record, &id);
@@ -278,8 +253,13 @@ impl LiveUnwinder {
 
     /// Appends a sample with its complete chain; `None` if it cannot be decoded.
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
-        let event = self.drained.event_of(raw.body)?;
-        let sample = self.drained.layout(event)?.parse_sample(raw.body).ok()?;
+        let event = self.settings.drained.event_of(raw.body)?;
+        let sample = self
+            .settings
+            .drained
+            .layout(event)?
+            .parse_sample(raw.body)
+            .ok()?;
         if sample.stack_user.is_none() {
             // Of an event without dumps.
             return raw.encode(out, Endian::NATIVE).ok();
@@ -312,7 +292,7 @@ impl LiveUnwinder {
             let dump = sample.stack_user.as_ref().map(StackDump::stack);
             let dump = dump.filter(|_| self.care != StackCare::None);
             let pid = sample.pid.unwrap_or(-1);
-            let unreadable = self.unreadable.get();
+            let unreadable = self.settings.unreadable.get();
             let ended = Ended {
                 outcome,
                 guessed: self.guessed.take(),
@@ -330,7 +310,8 @@ impl LiveUnwinder {
         };
         self.body.clear();
         let mut encoder = Encoder::new(&mut self.body, Endian::NATIVE);
-        self.written
+        self.settings
+            .written
             .layout(event)?
             .encode_sample(&unwound, &mut encoder);
         let raw = RawRecord {
@@ -344,7 +325,7 @@ impl LiveUnwinder {
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
-        let sampled = match SampledStack::from_sample(self.machine, sample)? {
+        let sampled = match SampledStack::from_sample(self.settings.machine, sample)? {
             Ok(sampled) => sampled,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
@@ -377,12 +358,15 @@ impl LiveUnwinder {
         let outcome = context.walk(sampled.stack(), &mut self.frames);
         self.guessed = context.unwinder.guessed();
         self.statistics.walked += 1;
-        if context.unwinder.reach() > u64::from(self.small_dump_bytes) {
+        if context.unwinder.reach() > u64::from(self.settings.small_dump_bytes) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
             let n_inner = self.frames.len();
-            let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
+            let call_before = |avma| {
+                self.deep_stacks
+                    .call_before(self.settings.machine, &space, avma)
+            };
             let user = user_part(sample.callchain.as_ref());
             let by_frame_pointers: Vec<u64> = user.into_iter().flatten().collect();
             match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
@@ -402,7 +386,7 @@ impl LiveUnwinder {
             Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
-        let is_left = self.deep_stack_policy == DeepStacks::LeftTruncated;
+        let is_left = self.settings.deep_stacks == DeepStacks::LeftTruncated;
         if is_left || self.care != StackCare::Full || !goes_on {
             return Some(Walked::to(outcome));
         }
@@ -410,7 +394,7 @@ impl LiveUnwinder {
             pid,
             tid: sample.tid.unwrap_or(pid),
             time_ns,
-            clock: self.clock,
+            clock: self.settings.clock,
             start: sampled.start(),
             dump: bytes,
         };

@@ -40,6 +40,23 @@ pub(crate) struct Prepared {
     pub(crate) is_defined: bool,
 }
 
+impl Prepared {
+    /// An event of all CPUs that stands alone, without call chains.
+    pub(crate) fn new(name: String, attr: PerfEventAttr) -> Self {
+        Self {
+            name,
+            attr,
+            cpus: None,
+            grouping: Grouping::Alone,
+            text: None,
+            cgroup: None,
+            call_chains: CallChains::None,
+            filter: None,
+            is_defined: false,
+        }
+    }
+}
+
 /// Everything that is opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Attrs {
@@ -218,16 +235,15 @@ fn prepare_event(
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
     let call_chains = stack_dump::of_event(event, settings.call_chains);
+    let attr = sampling_attr(event, rate, call_chains, settings);
     let mut prepared = Prepared {
-        name: event.name.clone(),
-        attr: sampling_attr(event, rate, call_chains, settings),
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: text_of(event),
-        cgroup: None,
         call_chains,
         filter: Filter::from_event(event),
         is_defined: is_defined(event),
+        ..Prepared::new(event.name.clone(), attr)
     };
     // An event that is on some CPUs only is tried on one of them.
     let trial = Trial::new(settings).on_cpus_of(event.cpus.as_deref());
@@ -461,17 +477,7 @@ fn prepare_sideband(
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
-    Ok(Prepared {
-        name: SIDEBAND.to_owned(),
-        attr: fitted.attr,
-        cpus: None,
-        grouping: Grouping::Alone,
-        text: None,
-        cgroup: None,
-        call_chains: CallChains::None,
-        filter: None,
-        is_defined: false,
-    })
+    Ok(Prepared::new(SIDEBAND.to_owned(), fitted.attr))
 }
 
 /// What all events of a recording share: events in one ring must have one clock, and readers

@@ -86,10 +86,8 @@ impl EventCounters {
             attr: changed(&self.attr),
             counters: Vec::new(),
             opened_for: Vec::new(),
-            small_dumps: self.small_dumps.as_ref().map(|small| SmallDumps {
-                attr: changed(&small.attr),
-                counters: Vec::new(),
-            }),
+            small_dumps: (self.small_dumps.as_ref())
+                .map(|small| SmallDumps::new(changed(&small.attr))),
             is_on: self.is_on,
             cpus: self.cpus.clone(),
             grouping: self.grouping.clone(),

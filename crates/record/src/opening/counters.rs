@@ -148,13 +148,8 @@ pub(crate) fn double(events: &mut [EventCounters]) {
             continue;
         }
         for event in unit {
-            let same = || SmallDumps {
-                attr: event.attr.clone(),
-                counters: Vec::new(),
-            };
-            if event.small_dumps.is_none() {
-                event.small_dumps = Some(same());
-            }
+            let attr = &event.attr;
+            (event.small_dumps).get_or_insert_with(|| SmallDumps::new(attr.clone()));
         }
     }
 }

@@ -76,6 +76,16 @@ pub(crate) struct SmallDumps {
     pub(crate) counters: Vec<Counter>,
 }
 
+impl SmallDumps {
+    /// None is open yet.
+    fn new(attr: PerfEventAttr) -> Self {
+        Self {
+            attr,
+            counters: Vec::new(),
+        }
+    }
+}
+
 impl EventCounters {
     /// Whether it is enabled and disabled: members of groups follow their leader.
     fn leads(&self) -> bool {
@@ -423,12 +433,11 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
     if let (Some(sizes), CallChains::Auto) = (scope.dump_sizes, event.call_chains) {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        small_dumps = (attr.sample_stack_user > sizes.small_bytes).then(|| SmallDumps {
-            attr: PerfEventAttr {
+        small_dumps = (attr.sample_stack_user > sizes.small_bytes).then(|| {
+            SmallDumps::new(PerfEventAttr {
                 sample_stack_user: sizes.small_bytes,
                 ..attr.clone()
-            },
-            counters: Vec::new(),
+            })
         });
     }
     EventCounters {

@@ -4,7 +4,6 @@ use crate::Error;
 use crate::output::features::{self, Features};
 use crate::output::segments::RecordedSegment;
 use crate::output::{create, duplicate};
-use rprof_abi::{Encoder, Endian};
 use rprof_perfdata::feature::{
     BuildIdEntry, EndReason, EndedStack, LeftOut, SampleTime, StackEnds,
 };
@@ -169,25 +168,14 @@ impl Sections {
     }
 
     fn encoded(self) -> Features {
-        let mut all = Features::new();
-        let mut add = |id, encode: &dyn Fn(&mut Encoder<'_>)| {
-            let mut bytes = Vec::new();
-            encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-            all.push((id, bytes));
-        };
-        add(FeatureId::BUILD_ID, &|encoder| {
-            self.build_ids
-                .iter()
-                .for_each(|entry| entry.encode(encoder));
-        });
-        if let Some(times) = self.times {
-            add(FeatureId::SAMPLE_TIME, &|encoder| times.encode(encoder));
-        }
-        if self.left_out != LeftOut::default() {
-            add(FeatureId::LEFT_OUT, &|encoder| {
-                self.left_out.encode(encoder)
-            });
-        }
+        let mut all = vec![features::section(FeatureId::BUILD_ID, |encoder| {
+            let entries = self.build_ids.iter();
+            entries.for_each(|entry| entry.encode(encoder));
+        })];
+        all.extend(self.times.map(|times| {
+            features::section(FeatureId::SAMPLE_TIME, |encoder| times.encode(encoder))
+        }));
+        all.extend(features::of_left_out(self.left_out));
         if self.stacks != StackEnds::default() {
             all.push(features::of_stacks(&self.stacks));
         }

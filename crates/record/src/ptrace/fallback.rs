@@ -186,14 +186,7 @@ fn clock(settings: &Settings, hz: u64) -> Prepared {
         .with(AttrFlags::TASK)
         .with(AttrFlags::BUILD_ID);
     Prepared {
-        name: clock.name,
-        attr,
-        cpus: None,
-        grouping: Grouping::Alone,
-        text: None,
-        filter: None,
-        is_defined: false,
-        cgroup: None,
         call_chains,
+        ..Prepared::new(clock.name, attr)
     }
 }
