@@ -81,8 +81,8 @@ impl Attrs {
 
     /// Whether stack dumps of an event have the size that is needed.
     pub(crate) fn has_auto_dumps(&self) -> bool {
-        let mut events = self.sampling.iter();
-        events.any(|event| event.call_chains == CallChains::Auto)
+        let is_auto = |event: &Prepared| event.call_chains == CallChains::Auto;
+        self.sampling.iter().any(is_auto)
     }
 
     /// Whether there are probes.
@@ -93,8 +93,8 @@ impl Attrs {
         let Some(probe) = self.sampling.iter().find(|event| event.text.is_some()) else {
             return Ok(false);
         };
-        let mut events = self.sampling.iter();
-        match events.find(|event| event.attr.sample_type.has(SampleType::READ)) {
+        let has_values = |event: &&Prepared| event.attr.sample_type.has(SampleType::READ);
+        match self.sampling.iter().find(has_values) {
             None => Ok(true),
             Some(event) => Err(Error::ProbeAndValues {
                 probe: probe.name.clone(),

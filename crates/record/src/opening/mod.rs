@@ -425,7 +425,7 @@ pub(crate) fn open_group(
 fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
-        // Soon enough to switch to larger dumps, and to find a deep stack as it was.
+        // Soon enough to change to larger dumps, and to find a deep stack as it was.
         attr.flags = attr.flags.with(AttrFlags::WATERMARK);
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }

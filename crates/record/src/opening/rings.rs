@@ -63,8 +63,8 @@ impl RingOwner {
 impl Group {
     /// Maps a ring for a place, if some event can be opened there.
     pub(crate) fn map_ring(&mut self, place: Place, pages: usize) -> Result<(), Error> {
-        let mut events = self.events.iter();
-        let first = events.find(|event| place.is_on(event.cpus.as_deref()));
+        let is_here = |event: &&EventCounters| place.is_on(event.cpus.as_deref());
+        let first = self.events.iter().find(is_here);
         let (None, Some(first)) = (self.owner(place), first) else {
             return Ok(());
         };

@@ -75,7 +75,11 @@ fn write(
         if nth > 0 {
             data.start += segment.repeated_bytes;
         }
-        sections.add(reader, (data.start, writer.end()));
+        let moved = Moved {
+            from: data.start,
+            to: writer.end(),
+        };
+        sections.add(reader, moved);
         copy(segment, data, &mut writer)?;
     }
     Ok(writer.finish(sections.encoded())?.size_bytes)
@@ -110,6 +114,13 @@ fn copy(
     Ok(())
 }
 
+/// The offset of a segment's records, and where they are written.
+#[derive(Clone, Copy)]
+struct Moved {
+    from: u64,
+    to: u64,
+}
+
 /// Sections of all segments together.
 #[derive(Default)]
 struct Sections {
@@ -120,8 +131,8 @@ struct Sections {
 }
 
 impl Sections {
-    /// Adds those of a segment whose records are moved from one offset to another.
-    fn add(&mut self, reader: &Reader, (from, to): (u64, u64)) {
+    /// Adds those of a segment.
+    fn add(&mut self, reader: &Reader, moved: Moved) {
         for entry in reader.build_ids().0 {
             let is_known = |one: &BuildIdEntry| one.filename == entry.filename;
             if !self.build_ids.iter().any(is_known) {
@@ -139,7 +150,7 @@ impl Sections {
                         last_ns: last.max(times.last_ns),
                     });
                 }
-                Ok(Feature::StackEnds(stacks)) => self.add_stacks(&stacks, (from, to)),
+                Ok(Feature::StackEnds(stacks)) => self.add_stacks(&stacks, moved),
                 Ok(Feature::LeftOut(left_out)) => {
                     self.left_out.own += left_out.own;
                     self.left_out.others += left_out.others;
@@ -149,7 +160,7 @@ impl Sections {
         }
     }
 
-    fn add_stacks(&mut self, stacks: &StackEnds, (from, to): (u64, u64)) {
+    fn add_stacks(&mut self, stacks: &StackEnds, moved: Moved) {
         self.stacks.add_counts(stacks);
         for stack in &stacks.stacks {
             let reason = stacks.reasons.get(stack.reason as usize);
@@ -157,9 +168,9 @@ impl Sections {
                 let is_it = |own: &EndReason| (own.end, &own.image) == (reason.end, &reason.image);
                 u32::try_from(self.stacks.reasons.iter().position(is_it)?).ok()
             });
-            if let (Some(reason), Some(offset)) = (place, stack.offset.checked_sub(from)) {
+            if let (Some(reason), Some(offset)) = (place, stack.offset.checked_sub(moved.from)) {
                 self.stacks.stacks.push(EndedStack {
-                    offset: to + offset,
+                    offset: moved.to + offset,
                     reason,
                     ..*stack
                 });

@@ -4,6 +4,8 @@ use super::session::{EVENT_ID, Session};
 use super::tasks::Thread;
 use crate::Error;
 use crate::interrupts::WriterStalled;
+use crate::recording::recorder::Recorder;
+use crate::words::u32_at;
 use rprof_abi::record::{Comm, Record, Task};
 use rprof_abi::{Misc, RecordKind, SampleId};
 use rprof_process::{comm_of, parent_of, process_of};
@@ -102,7 +104,7 @@ impl Session {
             ptid,
             time_ns: self.recorder.settings.clock.now_ns(),
         };
-        self.tell(RecordKind::FORK, &Record::Fork(task), Misc(0), (pid, tid))
+        self.tell(&Record::Fork(task), Misc(0), pid, tid)
     }
 
     /// A process executes another program, in its only thread.
@@ -127,7 +129,7 @@ impl Session {
             tid: pid,
             comm: &comm,
         });
-        self.tell(RecordKind::COMM, &record, Misc::COMM_EXEC, (pid, pid))?;
+        self.tell(&record, Misc::COMM_EXEC, pid, pid)?;
         self.tell_mappings(pid)
     }
 
@@ -150,7 +152,7 @@ impl Session {
             ptid: parent,
             time_ns: self.recorder.settings.clock.now_ns(),
         };
-        self.tell(RecordKind::EXIT, &Record::Exit(task), Misc(0), (pid, tid))
+        self.tell(&Record::Exit(task), Misc(0), pid, tid)
     }
 
     pub(super) fn tell_name(
@@ -160,7 +162,7 @@ impl Session {
         comm: &[u8],
     ) -> Result<(), WriterStalled> {
         let record = Record::Comm(Comm { pid, tid, comm });
-        self.tell(RecordKind::COMM, &record, Misc(0), (pid, tid))
+        self.tell(&record, Misc(0), pid, tid)
     }
 
     /// Writes what a process has mapped since this was last asked.
@@ -169,7 +171,7 @@ impl Session {
         let mappings = self.tasks.mappings.entry(pid).or_default();
         for map in mappings.look(pid, with_data) {
             let one = rprof_process::mapping(pid, &map);
-            self.tell(RecordKind::MMAP2, &one.record, one.misc, (pid, pid))?;
+            self.tell(&one.record, one.misc, pid, pid)?;
         }
         Ok(())
     }
@@ -177,10 +179,10 @@ impl Session {
     /// Writes a record of sideband, as of now.
     fn tell(
         &mut self,
-        kind: RecordKind,
         record: &Record<'_>,
         misc: Misc,
-        (pid, tid): (i32, i32),
+        pid: i32,
+        tid: i32,
     ) -> Result<(), WriterStalled> {
         let id = SampleId {
             id: Some(EVENT_ID),
@@ -191,13 +193,20 @@ impl Session {
         };
         self.has_news = true;
         let mut bytes = Vec::new();
-        match record.encode(misc, &id, &self.recorder.sideband_layout, &mut bytes) {
-            Ok(()) => self
-                .recorder
-                .drain
-                .sideband(kind, &bytes, &mut self.recorder.sink),
+        let Recorder {
+            drain,
+            sink,
+            sideband_layout,
+            ..
+        } = &mut self.recorder;
+        if record
+            .encode(misc, &id, sideband_layout, &mut bytes)
+            .is_err()
+        {
             // Longer than a record can be: no path is.
-            Err(_) => Ok(()),
+            return Ok(());
         }
+        let kind = RecordKind(u32_at(&bytes, 0).unwrap_or_default());
+        drain.sideband(kind, &bytes, sink)
     }
 }

@@ -3,7 +3,7 @@
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_targets::rights::refusal::SIDEBAND_PAGES;
 
-/// Data pages of a ring if each switch of tasks has a record.
+/// Data pages of a ring if each context switch has a record.
 const PAGES_FOR_SWITCHES: usize = 256;
 
 /// What the kernel tells beside samples only if it is asked for.
