@@ -1,7 +1,7 @@
 //! What the user asks for by signals. Every loop and every wait of a recording asks here, so that none
 //! ignores Ctrl-C.
 
-use crate::Error;
+use crate::error::Error;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::sys::{Signal, Signals};

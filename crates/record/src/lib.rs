@@ -34,6 +34,7 @@ mod ptrace;
 mod recording;
 mod settings;
 mod sink;
+mod start;
 mod targets;
 mod words;
 
@@ -44,7 +45,6 @@ pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::saved::{save_segments, write_segments};
 pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments, segments};
 pub use place::Place;
-pub use recording::record;
 pub use rprof_probes::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
 pub use settings::{
@@ -52,4 +52,5 @@ pub use settings::{
     Settings, Sideband, Space, Summary, Synthesis, Tool, Watch, WatchpointUse, When, Writing,
     user_registers,
 };
+pub use start::record;
 pub use targets::matching::{Matching, NamePattern};

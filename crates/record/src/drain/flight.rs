@@ -4,12 +4,13 @@
 //! file. Chains are the kernel's, by frame pointers: with stack dumps a ring would hold some tens of samples.
 
 use crate::drain::Drain;
+use crate::error::Error;
 use crate::interrupts::WriterStalled;
+use crate::note::Note;
 use crate::opening::Opened;
 use crate::opening::attrs::Attrs;
 use crate::sink::Sink;
 use crate::words::u32_at;
-use crate::{Error, Note};
 use rprof_abi::{AttrFlags, RecordKind};
 use std::ops::Range;
 use std::time::{Duration, Instant};

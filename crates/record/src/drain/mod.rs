@@ -10,7 +10,6 @@ pub(crate) mod losses;
 pub(crate) mod missing_build_ids;
 pub(crate) mod streams;
 
-use crate::Note;
 use crate::drain::alive::Alive;
 use crate::drain::coverage::Coverage;
 use crate::drain::flight::Flight;
@@ -21,6 +20,7 @@ use crate::drain::streams::Streams;
 use crate::interrupts::WriterStalled;
 use crate::jit_clock::JitClock;
 use crate::layouts::Layouts;
+use crate::note::Note;
 use crate::opening::Opened;
 use crate::opening::stack_dump::Kept;
 use crate::sink::Sink;

@@ -1,8 +1,8 @@
 //! Threads that began while events were opened. They may have inherited their parent's events, and have
 //! those that were opened for them. Their samples would count twice.
 
-use crate::Error;
 use crate::drain::head::Head;
+use crate::error::Error;
 use crate::opening::Group;
 use crate::words::u32_at;
 use foldhash::HashMap;

@@ -1,14 +1,14 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
-use crate::error::SIDEBAND;
+use crate::error::{Error, SIDEBAND};
 use crate::interrupts::Interrupts;
-use crate::note::Degraded;
+use crate::note::{Degraded, Note};
 use crate::opening::filter::Filter;
 use crate::opening::kernel_limits::{allowed_rate, check_max_stack};
 use crate::opening::stack_dump;
 use crate::opening::stack_dump::{DumpSizes, UserChain};
 use crate::opening::trial::Trial;
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch};
+use crate::settings::{CallChains, Inherit, Rate, Settings, Space, Watch};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };

@@ -1,8 +1,8 @@
 //! Sampling CPUs in place of threads, from some moment on. The same events of everybody are open from the
 //! start, and off. Their clocks go on from process to process, however short the processes are.
 
-use crate::Error;
 use crate::control::DumpSize;
+use crate::error::Error;
 use crate::opening::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
 use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};

@@ -1,7 +1,7 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
-use crate::Error;
 use crate::control::DumpSize;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::opening::groups;
 use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};

@@ -1,6 +1,6 @@
 //! Which hits of a tracepoint or probe are sampled: the kernel compares, counter by counter.
 
-use crate::Error;
+use crate::error::Error;
 use rprof_events::Event;
 use rprof_ringbuf::Counter;
 use std::ffi::CString;

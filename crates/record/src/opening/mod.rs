@@ -16,6 +16,7 @@ mod told;
 pub(crate) mod trial;
 
 use crate::control::DumpSize;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
@@ -23,7 +24,7 @@ use crate::opening::filter::Filter;
 use crate::opening::rings::RingOwner;
 use crate::opening::stack_dump::DumpSizes;
 use crate::place::Place;
-use crate::{CallChains, Error};
+use crate::settings::CallChains;
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Ring, Target, sys};

@@ -5,8 +5,8 @@
 //! ring that one of the thread's events has (`ring_buffer_wakeup` in `kernel/events/core.c`, v6.12), which is long for
 //! processes of a thousand threads.
 
-use crate::Error;
 use crate::control::DumpSize;
+use crate::error::Error;
 use crate::opening::{EventCounters, Group};
 use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, sw};

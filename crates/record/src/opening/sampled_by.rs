@@ -1,10 +1,12 @@
 //! How what was asked for is sampled: by thread, or by CPU where that is not possible.
 
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::Attrs;
 use crate::opening::file_limit;
 use crate::opening::{Opened, Scope};
+use crate::settings::{Inherit, Settings, Watch};
 use crate::targets::targets_of;
-use crate::{Error, Inherit, Note, Settings, Watch};
 use foldhash::HashSet;
 use rprof_ringbuf::Target;
 

@@ -1,6 +1,6 @@
 //! Trying out what the kernel takes, before anything is opened for good.
 
-use crate::{Settings, Watch};
+use crate::settings::{Settings, Watch};
 use rprof_abi::PerfEventAttr;
 use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target};
 

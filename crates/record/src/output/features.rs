@@ -1,7 +1,7 @@
 //! What the file says of the machine and of the recording.
 
-use crate::Tool;
 use crate::drain::Counts;
+use crate::settings::Tool;
 use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;

@@ -1,9 +1,9 @@
 //! The end of a file: build ids and other sections that are known only then, written in the background.
 
-use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
 use crate::drain::missing_build_ids::MissingBuildIds;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::Created;
 use crate::output::features;

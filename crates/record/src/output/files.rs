@@ -3,11 +3,12 @@
 use crate::cost::CostClock;
 use crate::drain::Counts;
 use crate::drain::losses;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
 use crate::output::{Created, FileBegin};
-use crate::{Error, Output, RotateOn, Rotation, Settings};
+use crate::settings::{Output, RotateOn, Rotation, Settings};
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_untrusted::FileId;

@@ -13,10 +13,11 @@ pub(crate) mod timestamp;
 pub(crate) mod trigger;
 
 use crate::background::in_background;
+use crate::error::Error;
 use crate::interrupts::{Interrupts, Progress};
 use crate::output::features::Features;
 use crate::output::segments::{SegmentBegin, SegmentEnd};
-use crate::{Error, Output};
+use crate::settings::Output;
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
 use rprof_untrusted::{FileId, Goal, NewFile, Placed, memory_file};

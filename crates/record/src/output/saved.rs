@@ -1,6 +1,6 @@
 //! Segments of a recording as one file.
 
-use crate::Error;
+use crate::error::Error;
 use crate::output::features::{self, Features};
 use crate::output::segments::RecordedSegment;
 use crate::output::{create, duplicate};

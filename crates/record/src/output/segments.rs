@@ -2,7 +2,8 @@
 //!
 //! It comes in segments. Each is a whole recording of the time since the one before, and describes what runs.
 
-use crate::{Error, Output};
+use crate::error::Error;
+use crate::settings::Output;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use rprof_perfdata::{Reader, WrittenEvent};
 use std::fs::File;

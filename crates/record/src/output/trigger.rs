@@ -1,11 +1,14 @@
 //! Events that rotate the output file when they happen (`--switch-output-event`).
 
 use crate::control::DumpSize;
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::Prepared;
 use crate::opening::filter::Filter;
 use crate::opening::{Group, Scope, open_group};
+use crate::probes;
+use crate::settings::Settings;
 use crate::words::u32_at;
-use crate::{Error, Note, Settings, probes};
 use rprof_abi::{AttrFlags, RecordKind, SampleType};
 use rprof_events::Event;
 use rprof_probes::text_of;

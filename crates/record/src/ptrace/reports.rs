@@ -2,7 +2,7 @@
 
 use super::session::{EVENT_ID, Session};
 use super::tasks::Thread;
-use crate::Error;
+use crate::error::Error;
 use crate::interrupts::WriterStalled;
 use crate::recording::recorder::Recorder;
 use crate::words::u32_at;

@@ -1,12 +1,15 @@
 //! A recording by ptrace from start to end.
 
-use super::Fallback;
+use super::fallback::Fallback;
 use super::tasks::{Tasks, Thread};
+use crate::advice;
 use crate::cpu_budget::{Budget, Cut};
 use crate::drain::{Drain, DrainedSamples, Tracked};
+use crate::error::Error;
 use crate::interrupts::{Interrupts, StopRequest, WriterStalled};
 use crate::live::process_memory::ProcessMemory;
 use crate::live::{DeepStacks, Unreadable};
+use crate::note::Note;
 use crate::opening::{Opened, stack_dump};
 use crate::output::features;
 use crate::recording::limits::{EndReason, Limits};
@@ -14,8 +17,8 @@ use crate::recording::plan::{DrainedEvents, Plan};
 use crate::recording::recorder::Recorder;
 use crate::recording::spawn::{note_found, spawn, wait_for_processes};
 use crate::recording::stopped::Stopped;
+use crate::settings::{Rate, Settings, Summary, Watch};
 use crate::targets::{described, targets_of};
-use crate::{Error, Note, Rate, Settings, Summary, Watch, advice};
 use rprof_abi::{Endian, Machine, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_process::{Child, Gated};

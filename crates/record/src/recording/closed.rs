@@ -2,8 +2,10 @@
 
 use super::grace_period::GracePeriod;
 use super::limits::EndReason;
+use crate::error::Error;
 use crate::interrupts::{Interrupts, StopRequest};
-use crate::{Error, Note, Summary};
+use crate::note::Note;
+use crate::settings::Summary;
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
 use std::process::ExitStatus;

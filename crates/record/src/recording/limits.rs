@@ -2,8 +2,8 @@
 
 use super::grace_period::GracePeriod;
 use super::recorder::Recorder;
-use crate::Note;
 use crate::interrupts::StopRequest;
+use crate::note::Note;
 use std::time::{Duration, Instant};
 
 /// Why a recording is over.

@@ -30,28 +30,14 @@ mod synthesis;
 mod toggling;
 mod wakeups;
 
-use crate::{Error, Note, Settings, Summary, ptrace};
+use crate::error::Error;
+use crate::note::Note;
+use crate::settings::{Settings, Summary};
 use prepared::Prepared;
 use rprof_ringbuf::sys;
 
-/// Makes a recording; `note` is told what a user should know as it comes up.
-///
-/// Must be called before the process has any other thread: it forks.
-///
-/// # Errors
-/// [`Error`]. What could be written stays on disk and readable.
-pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
-    match by_events(settings, note) {
-        // Nothing has begun yet.
-        Err(refused @ (Error::Open { .. } | Error::Map { .. })) => {
-            let fallback = ptrace::fallback(settings, refused)?;
-            ptrace::record(settings, &fallback, note)
-        }
-        recorded => recorded,
-    }
-}
-
-fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+/// Makes a recording by events.
+pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
     let armed = Prepared::new(settings, note)?.arm(note)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.

@@ -1,5 +1,6 @@
 //! What is drained, what is written instead, and the unwinder that turns one into the other.
 
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::layouts::Layouts;
 use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
@@ -8,8 +9,8 @@ use crate::opening::stack_dump;
 use crate::opening::{EventCounters, Group, Opened};
 use crate::output::features::Features;
 use crate::output::files::Files;
+use crate::settings::Settings;
 use crate::sink::Sink;
-use crate::{Error, Settings};
 use rprof_abi::{AttrFlags, Machine, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_ringbuf::Counter;

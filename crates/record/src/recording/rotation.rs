@@ -6,12 +6,14 @@
 
 use super::recorder::Recorder;
 use crate::drain::missing_build_ids::MissingBuildIds;
+use crate::error::Error;
+use crate::note::Note;
 use crate::output::file_end::FileEnd;
 use crate::output::segments::MOST_SEGMENT_BYTES;
 use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
+use crate::settings::{Output, RotateOn};
 use crate::sink::Sink;
-use crate::{Error, Note, Output, RotateOn};
 use rprof_perfdata::Writer;
 use std::mem;
 use std::time::{Duration, Instant};

@@ -1,7 +1,9 @@
 //! The command and the processes of a recording, before any of them is sampled.
 
+use crate::error::Error;
 use crate::interrupts::Interrupts;
-use crate::{Error, Note, Output, Settings, Watch};
+use crate::note::Note;
+use crate::settings::{Output, Settings, Watch};
 use rprof_process::{Gated, Stdout};
 use std::time::Instant;
 

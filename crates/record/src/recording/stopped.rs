@@ -4,8 +4,10 @@ use super::closed::Closed;
 use super::drained::Drained;
 use super::limits::EndReason;
 use super::recorder::Recorder;
+use crate::error::Error;
 use crate::interrupts::StopRequest;
-use crate::{Error, Note, Summary};
+use crate::note::Note;
+use crate::settings::Summary;
 use rprof_process::Child;
 use std::rc::Rc;
 

@@ -2,11 +2,13 @@
 
 use super::recorder::Recorder;
 use crate::drain::Drain;
+use crate::error::Error;
 use crate::interrupts::WriterStalled;
 use crate::live::Unreadable;
+use crate::note::Note;
+use crate::settings::{Synthesis, Watch};
 use crate::sink::Sink;
 use crate::targets::started_by;
-use crate::{Error, Note, Synthesis, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Misc, SampleId, SampleLayout};

@@ -6,8 +6,8 @@ mod current_buffer;
 mod pool;
 mod writer_thread;
 
-use crate::Error;
 use crate::control::{StackCare, UnwindPlace, UnwindStatistics, WriterState};
+use crate::error::Error;
 use crate::interrupts::{Interrupts, Progress, WriterStalled};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room};

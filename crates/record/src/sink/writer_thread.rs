@@ -1,9 +1,9 @@
 //! The thread that writes. While it has the unwinder, it unwinds what it writes.
 
 use super::pool::{POOL, PoolReturns};
-use crate::Error;
 use crate::background::in_background;
 use crate::control::{StackCare, UnwindStatistics};
+use crate::error::Error;
 use crate::interrupts::{Progress, Step, WriterStalled};
 use crate::live::{LiveUnwinder, Unwound};
 use crossbeam_channel::{Receiver, Sender, bounded};

@@ -1,6 +1,7 @@
 //! Whom a recording watches, in words.
 
-use crate::{Note, Settings, Watch};
+use crate::note::Note;
+use crate::settings::{Settings, Watch};
 
 /// Says whom a recording without a command watches.
 pub(crate) fn watching(settings: &Settings) -> Note {

@@ -3,7 +3,8 @@
 pub(crate) mod described;
 pub(crate) mod matching;
 
-use crate::{Error, Settings, Watch};
+use crate::error::Error;
+use crate::settings::{Settings, Watch};
 use rprof_ringbuf::Target;
 
 /// The threads to open events for, as they are now. A thread is missed if one without open events makes it

@@ -5,10 +5,10 @@ mod timing;
 
 use super::recorder::Recorder;
 use super::wakeups::Wakeups;
-use crate::note::ControlNote;
+use crate::error::Error;
+use crate::note::{ControlNote, Note};
 use crate::opening::EventCounters;
 use crate::settings::When;
-use crate::{Error, Note};
 use remote_control::{Word, words};
 use rprof_abi::AttrFlags;
 use rprof_targets::ControlLines;
