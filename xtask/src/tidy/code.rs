@@ -15,6 +15,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/ringbuf/src/region.rs",
     "crates/ringbuf/src/ring/mod.rs",
     "crates/ringbuf/src/sys/mod.rs",
+    "crates/ringbuf/src/sys/calls.rs",
     "crates/ringbuf/src/sys/counting.rs",
     "crates/ringbuf/src/sys/files.rs",
     "crates/ringbuf/src/sys/memory.rs",
