@@ -50,7 +50,6 @@
 mod callgrind;
 mod firefox;
 mod folded;
-mod json;
 mod page;
 mod pprof;
 mod profile_json;

@@ -3,11 +3,11 @@
 //! Source: <https://www.speedscope.app/file-format-schema.json> (speedscope 1.25).
 
 use crate::Format;
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{FrameId, StrId, Strings};
+use rprof_untrusted::{Json, JsonLayout};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ impl Format for Speedscope {
     fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
         let frames = Frames::of(timeline);
         let profiles = profiles_of(timeline);
-        let mut json = Json::new(out);
+        let mut json = Json::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("$schema")
                 .text("https://www.speedscope.app/file-format-schema.json");

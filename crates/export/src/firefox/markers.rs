@@ -2,10 +2,10 @@
 
 use super::clock::Clock;
 use super::shared::Shared;
-use crate::json::Json;
 use foldhash::HashMap;
 use rprof_profile::timeline::{FieldValue, TimedSample, Timeline};
 use rprof_profile::{EventProfile, StrId};
+use rprof_untrusted::Json;
 
 /// What the markers of an event have.
 pub(super) struct Schema<'t> {

@@ -3,10 +3,10 @@
 use super::clock::Clock;
 use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
-use crate::json::Json;
 use rprof_base::Counted;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{EventKind, Sampling};
+use rprof_untrusted::Json;
 
 /// Version of the processed format; the page converts older ones when it loads them.
 const VERSION: u64 = 69;

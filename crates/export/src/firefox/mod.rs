@@ -16,9 +16,9 @@ mod threads;
 mod tracks;
 
 use crate::Format;
-use crate::json::Json;
 use clock::Clock;
 use rprof_profile::timeline::Timeline;
+use rprof_untrusted::{Json, JsonLayout};
 use shared::Shared;
 use std::io::{self, Write};
 use tracks::Tracks;
@@ -34,7 +34,7 @@ impl Format for Firefox {
         let tracks = Tracks::of(timeline);
         let mut shared = Shared::of(timeline);
         let clock = Clock::of(timeline);
-        let mut json = Json::new(out);
+        let mut json = Json::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("meta")
                 .object(|json| meta::write(timeline, clock, json));

@@ -1,10 +1,10 @@
 //! The tables that all threads share: strings, libraries, functions, frames, stacks.
 
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::timeline::{Code, CodeFrame, CodeKind, Image, Timeline};
 use rprof_profile::{FrameId, Level, StrId, Strings};
+use rprof_untrusted::Json;
 
 /// Categories with their colours; the first is for what is of none.
 pub(super) const CATEGORIES: [(&str, &str); 5] = [

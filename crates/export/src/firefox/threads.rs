@@ -4,10 +4,10 @@ use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
 use super::{markers, meta};
-use crate::json::Json;
 use foldhash::HashMap;
 use rprof_profile::EventKind;
 use rprof_profile::timeline::{Thread, TimedSample, Timeline};
+use rprof_untrusted::Json;
 
 /// Writes all threads.
 pub(super) struct Writer<'a> {
