@@ -1,4 +1,4 @@
-//! Listings as JSON. The README beside this crate says what is in it.
+//! Listings as JSON. `crates/JSON.md` says what is in it.
 
 use crate::flow::CodeLoop;
 use crate::listed::{CountedEvent, ListedInstruction};

@@ -1,4 +1,4 @@
-//! The profile itself as JSON, for scripts. `JSON.md` beside this crate says what is in it.
+//! The profile itself as JSON, for scripts. `crates/JSON.md` says what is in it.
 
 use crate::Format;
 use foldhash::fast::RandomState;

@@ -1,4 +1,4 @@
-//! Samples as JSON, one a line. `JSON.md` beside this crate says what is in them.
+//! Samples as JSON, one a line. `crates/JSON.md` says what is in them.
 
 use crate::fields::{Field, FieldSet};
 use crate::line::{Layout, Lines};

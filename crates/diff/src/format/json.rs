@@ -1,4 +1,4 @@
-//! JSON: all that is known of each row. JSON.md describes it.
+//! JSON: all that is known of each row. `crates/JSON.md` describes it.
 
 use super::{DiffLayout, remarks};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged};

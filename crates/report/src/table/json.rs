@@ -1,4 +1,4 @@
-//! Tables as JSON. `JSON.md` beside this crate says what is in it.
+//! Tables as JSON. `crates/JSON.md` says what is in it.
 
 use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};

@@ -186,7 +186,7 @@ pub(crate) enum DiffFormat {
     Text,
     /// Comma-separated values: all numbers of each row
     Csv,
-    /// All numbers, conditions and notes (docs: crates/diff/JSON.md)
+    /// All numbers, conditions and notes (docs: crates/JSON.md)
     Json,
     /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,

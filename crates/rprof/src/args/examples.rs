@@ -106,7 +106,7 @@ const SCRIPT: &[Example] = &[
     ),
     (
         "rprof script --json | jq .comm",
-        "JSON (docs: crates/script/JSON.md)",
+        "JSON (docs: crates/JSON.md)",
     ),
 ];
 
@@ -138,7 +138,7 @@ const EXPORT: &[Example] = &[
     ),
     (
         "rprof export --format json | jq .events",
-        "JSON (docs: crates/export/JSON.md)",
+        "JSON (docs: crates/JSON.md)",
     ),
 ];
 

@@ -10,7 +10,7 @@ pub(crate) enum ReportFormat {
     Text,
     /// Comma-separated values: a line of perf's column names, then the rows
     Csv,
-    /// Rows, call trees and profile quality (docs: crates/report/JSON.md)
+    /// Rows, call trees and profile quality (docs: crates/JSON.md)
     Json,
     /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,

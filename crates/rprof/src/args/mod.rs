@@ -197,7 +197,7 @@ pub(crate) struct DumpArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Print JSON (docs: crates/inspect/JSON.md)
+    /// Print JSON (docs: crates/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
 

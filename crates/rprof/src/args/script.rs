@@ -39,7 +39,7 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
     pub(crate) gen_script: Option<String>,
 
-    /// Print JSON, one line per sample (docs: crates/script/JSON.md)
+    /// Print JSON, one line per sample (docs: crates/JSON.md)
     #[arg(
         long,
         conflicts_with_all = [

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
 const NO_SCRIPTS: &str = "rprof runs no scripts: use rprof script --json, which prints one line per sample (docs: \
-    crates/script/JSON.md)";
+    crates/JSON.md)";
 
 pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let path = args.input.recording.path();
