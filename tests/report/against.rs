@@ -72,7 +72,7 @@ fn what_vanished_what_is_new_and_what_grew_is_seen() {
     assert!(both.1 > both.0 && both.0 > 0, "{folded}");
     for side in ["after", "before", "change"] {
         let picture = flame(&after, &before, &["--width-by", side]).ok().stdout;
-        assert!(picture.ends_with("</svg></svg>"), "{picture}");
+        assert!(picture.ends_with("</svg>\n"), "{picture}");
         assert!(
             picture.contains("<title>old (") && picture.contains("ns, removed)"),
             "{picture}"
