@@ -29,7 +29,8 @@ const N_NAMES: usize = 2;
 /// The writer's.
 pub fn write_each(
     compared: &[ComparedRecording],
-    (form, layout): (EachForm, &DiffLayout),
+    form: EachForm,
+    layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut names: Vec<&str> = Vec::new();
@@ -40,7 +41,7 @@ pub fn write_each(
         }
     }
     for name in names {
-        write_event(name, compared, (form, layout), out)?;
+        write_event(name, compared, form, layout, out)?;
     }
     if form == EachForm::Csv || layout.quiet {
         return Ok(());
@@ -58,14 +59,19 @@ pub fn write_each(
 fn write_event(
     name: &str,
     compared: &[ComparedRecording],
-    (form, layout): (EachForm, &DiffLayout),
+    form: EachForm,
+    layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut lines: Vec<(&ComparedRecording, &ComparedEvent)> = compared
         .iter()
         .filter_map(|one| {
-            let mut events = one.comparison.events.iter();
-            Some((one, events.find(|event| event.name == name)?))
+            let found = one
+                .comparison
+                .events
+                .iter()
+                .find(|event| event.name == name)?;
+            Some((one, found))
         })
         .collect();
     // A stable sort: recordings that are alike stay in their order.

@@ -157,9 +157,10 @@ fn write_row<'r>(table: &Table<'_>, rows: &'r [LevelRow], json: &mut Json<'_>) -
         return rows;
     };
     let n_below = after.iter().take_while(|below| below.depth > row.depth);
-    let (mut below, rest) = match row.is_innermost {
-        true => (&[][..], after),
-        false => after.split_at(n_below.count()),
+    let (mut below, rest) = if row.is_innermost {
+        after.split_at(0)
+    } else {
+        after.split_at(n_below.count())
     };
     json.object(|json| {
         for (name, cell) in cells(table, row) {

@@ -161,13 +161,14 @@ pub(crate) fn write_tree(
     table: &Table<'_>,
     row: &Row,
     graph: Graph,
-    (row_weight, lines): (u64, &TreeLines),
+    lines: &TreeLines,
     out: &mut impl Write,
 ) -> io::Result<()> {
     if row.is_absent() {
         return Ok(());
     }
-    let (rows, profile, event_weight) = (&table.rows, table.profile, table.totals.weight);
+    let (rows, event_weight) = (&table.rows, table.totals.weight);
+    let row_weight = table.options.weight(row);
     let pruning = match graph.print {
         PrintType::Fractal => Pruning::BelowShare(graph.min_percent),
         _ => Pruning::below_percent(graph.min_percent, event_weight),
@@ -178,7 +179,7 @@ pub(crate) fn write_tree(
     let tree = rows.call_tree(row, graph.order, pruning);
     let mut drawing = Drawing {
         graph,
-        profile,
+        profile: table.profile,
         tree: &tree,
         event_weight,
         lines_left: graph.max_lines,

@@ -28,7 +28,7 @@ pub(super) fn write(
     pager.write(|out| {
         let out = &mut &mut *out as &mut dyn Write;
         let written = match form {
-            Some(form) => write_each(compared, (form, layout), out),
+            Some(form) => write_each(compared, form, layout, out),
             None => write_each_json(compared, layout, out),
         };
         written.context("writing the differences")

@@ -69,7 +69,7 @@ impl DiffTrees {
             PercentageOf::Absolute => all,
             PercentageOf::Relative => tree.sum(),
         };
-        write_diff_tree((name, &tree), whole, layout, out)?;
+        write_diff_tree(name, &tree, whole, layout, out)?;
         Ok(())
     }
 }
