@@ -8,51 +8,22 @@
 //! let mut json = Json::in_memory(JsonLayout::Compact);
 //! json.object(|json| {
 //!     json.field("name", "a \"b\"");
-//!     json.field_if("line", None::<u64>);
 //!     json.column("counts", [1, 2], Json::number);
 //! });
 //! assert_eq!(json.into_text(), br#"{"name":"a \"b\"","counts":[1,2]}"#);
 //! ```
 
+mod layout;
 mod scalar;
 
 use crate::Untrusted;
+use layout::Before;
+pub use layout::{JsonContainer, JsonLayout};
 pub use scalar::JsonScalar;
 use std::io::{self, Write};
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
-
-/// Where blanks stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JsonLayout {
-    /// Nowhere: `{"a":1,"b":2}`.
-    Compact,
-    /// Around colons and behind commas, as perf does it: `{"a" : 1, "b" : 2}`.
-    Spaced,
-    /// Each value on a line of its own, two blanks further in than what it is in.
-    Indented,
-}
-
-/// What values are in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JsonContainer {
-    /// Values with names.
-    Object,
-    /// Values without names.
-    List,
-}
-
-/// What stands before the next value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
-    /// Nothing, or its name.
-    Nothing,
-    /// The bracket of the object or list that it is in.
-    Bracket,
-    /// Another value.
-    Value,
-}
 
 /// A writer of JSON, one value after the other.
 pub struct Json<'w> {
