@@ -43,7 +43,7 @@ async function callersAreThoseOfTheSelectedFunction(tab) {
   assert.equal(await isPanelHidden(tab), true);
   const lines = await tab.run(`[...document.querySelectorAll("#focus-lines li")].map((line) => line.textContent)`);
   const expected = await tab.run(`(() => {
-    const { table, profile } = { table: rprofPage.views.table, profile: rprofPage.profile };
+    const { table, profile } = { table: rprofPage.views.all.table.table, profile: rprofPage.profile };
     if (!profile.hasPlaces) return [];
     const rows = table.allRows(rprofPage.counts, "line", null);
     return rows.filter((row) => profile.functionOf[row.key] === ${key} && profile.places[row.key] > 0)
@@ -76,7 +76,7 @@ async function aRangeIsAShareOfAll(tab, facts) {
 async function samplesOfRowsAreTheirOwn(tab) {
   await tab.run(`rprofPage.set({ view: "table", grouping: "function", sort: "ownSamples" })`);
   const { samples, all, sorted } = await tab.run(`(() => {
-    const { rows } = rprofPage.views.table;
+    const { rows } = rprofPage.views.all.table.table;
     const at = [...document.querySelectorAll("#table-place thead th")].findIndex((cell) => cell.ariaSort === "descending");
     const cells = [...document.querySelectorAll("#table-place tbody tr")].map((line) => line.children[at].textContent);
     return {
