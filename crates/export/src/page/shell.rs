@@ -28,7 +28,6 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/overview.js"),
     include_str!("assets/heat.js"),
     include_str!("assets/lanes.js"),
-    include_str!("assets/stub.js"),
     include_str!("assets/rows.js"),
     include_str!("assets/changes.js"),
     include_str!("assets/table.js"),
