@@ -91,7 +91,7 @@ impl App {
             "percentages of all samples"
         });
         if self.cx.min_percent > 0.0 {
-            self.each_view(|view, cx| view.settings_changed(cx));
+            self.settings_changed();
         }
     }
 

@@ -167,7 +167,7 @@ impl App {
 
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn take_data(&mut self, data: TuiData) {
-        self.each_view(|view, cx| view.before_change(cx));
+        self.before_change();
         self.cx.shown = None;
         self.kept.clear();
         self.cx.has_chains = has_chains(&data.sampled);

@@ -6,7 +6,7 @@ use crate::face::SaveForm;
 use crate::keys::{Command, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
-use crate::page::{Page, PageKind};
+use crate::page::{Page, PageKind, PageLine};
 use crate::prompt::{Prompt, PromptKind, Typed};
 use crate::views::table::SORTS;
 use crate::zoom::Zoom;
@@ -107,7 +107,8 @@ impl App {
         if let Over::Page(page) = &mut self.over
             && page.kind == PageKind::Keys
         {
-            page.lines = help(size.0, &self.views);
+            let lines = help(size.0, &self.views);
+            page.lines = lines.into_iter().map(PageLine::from).collect();
         }
     }
 
@@ -131,7 +132,7 @@ impl App {
                 let percent = percent.parse::<f64>().ok();
                 let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
                 self.cx.min_percent = percent.ok_or("expected a percentage from 0 to 100")?;
-                self.each_view(|view, cx| view.settings_changed(cx));
+                self.settings_changed();
             }
         }
         Ok(())

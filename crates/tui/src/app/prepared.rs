@@ -3,8 +3,9 @@
 use super::{App, Over};
 use crate::face::WantedCode;
 use crate::shown::{Counted, Shown};
-use crate::task::{Made, Task};
-use crate::views::{Context, View};
+use crate::task::{Made, MadePart, Task};
+use crate::views::View;
+use crate::views::boxes::BoxesOf;
 use crate::zoom::selection;
 use std::any::Any;
 use std::sync::Arc;
@@ -16,15 +17,22 @@ const MAX_KEPT: usize = 4;
 const MAX_KEPT_NODES: usize = 1 << 20;
 
 impl App {
-    pub(super) fn each_view(&mut self, mut work: impl FnMut(&mut dyn View, &mut Context)) {
+    /// All views keep what they show by name: it is about to be replaced.
+    pub(super) fn before_change(&mut self) {
         for view in &mut self.views {
-            work(&mut **view, &mut self.cx);
+            view.before_change(&self.cx);
+        }
+    }
+
+    pub(super) fn settings_changed(&mut self) {
+        for view in &mut self.views {
+            view.settings_changed(&self.cx);
         }
     }
 
     /// Asks for the samples that are selected.
     pub(crate) fn select(&mut self) {
-        self.each_view(|view, cx| view.before_change(cx));
+        self.before_change();
         let selection = selection(self.cx.event, &self.cx.zooms, self.cx.profile());
         // Code of other samples comes too late.
         let is_other = |wanted: &mut WantedCode| wanted.selection != selection;
@@ -34,7 +42,9 @@ impl App {
         if let Some(at) = self.kept.iter().position(is_it) {
             self.cx.shown = Some(self.kept.remove(at));
             self.find_again();
-            self.each_view(|view, cx| view.after_change(cx));
+            for view in &mut self.views {
+                view.after_change(&mut self.cx);
+            }
         }
         let n_nodes = |kept: &[Shown]| -> usize {
             let trees = kept.iter().map(|one| &one.counted.event.tree);
@@ -87,26 +97,23 @@ impl App {
 
     /// Takes a part, for the views that show such a part.
     fn take_part(&mut self, part: Box<dyn Any + Send>) {
-        let shows_it = |view: &dyn View, cx: &Context| view.recipe(cx).is_kind_of(&*part);
-        let views = self.views.iter();
-        let shows: Vec<bool> = views.map(|view| shows_it(&**view, &self.cx)).collect();
-        let each = |app: &mut Self, work: fn(&mut dyn View, &mut Context)| {
-            let views = app
-                .views
-                .iter_mut()
-                .zip(&shows)
-                .filter(|(_, shows)| **shows);
-            views.for_each(|(view, _)| work(&mut **view, &mut app.cx));
-        };
-        each(self, |view, cx| view.before_change(cx));
-        let is_boxes = part.is::<crate::task::MadePart<crate::views::boxes::BoxesOf>>();
+        let shows_it = |view: &dyn View| view.recipe(&self.cx).is_kind_of(&*part);
+        let views: Vec<usize> = (0..self.views.len())
+            .filter(|&view| shows_it(&*self.views[view]))
+            .collect();
+        for &view in &views {
+            self.views[view].before_change(&self.cx);
+        }
+        let is_boxes = part.is::<MadePart<BoxesOf>>();
         if let Some(shown) = &mut self.cx.shown {
             shown.take_part(part);
         }
         if is_boxes {
             self.find_again();
         }
-        each(self, |view, cx| view.after_change(cx));
+        for &view in &views {
+            self.views[view].after_change(&mut self.cx);
+        }
     }
 
     /// Repeats the search in other boxes.
@@ -127,7 +134,9 @@ impl App {
 
     /// Brings selections onto the screen.
     pub(crate) fn prepare(&mut self) {
-        self.each_view(|view, cx| view.fit(cx));
+        for view in &mut self.views {
+            view.fit(&mut self.cx);
+        }
         let height = self.cx.page_height();
         if let Over::Page(page) = &mut self.over {
             page.fit(height);

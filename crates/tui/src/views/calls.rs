@@ -127,28 +127,22 @@ impl View for CallsView {
         Answer::Done
     }
 
-    fn searched<'a>(&'a self, cx: &'a Context) -> Option<&'a Matcher> {
-        cx.found.as_ref().map(|found| &found.matcher)
-    }
-
     fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
         cx.find(matcher);
         self.show_found(false, cx);
     }
 
     fn before_change(&mut self, cx: &Context) {
-        if let Some(boxes) = cx.boxes().filter(|_| self.remembered.is_none()) {
-            let profile = cx.profile();
-            self.remembered = Some(self.remember(BoxNames { boxes, profile }));
+        if self.remembered.is_none() {
+            self.remembered = cx.box_names().map(|names| self.remember(names));
         }
     }
 
     fn after_change(&mut self, cx: &mut Context) {
-        if let Some(boxes) = cx.boxes() {
-            let profile = cx.profile();
+        if let Some(names) = cx.box_names() {
             match self.remembered.take() {
-                Some(was) => self.reopen(BoxNames { boxes, profile }, &was, cx.height()),
-                None => self.reset(boxes),
+                Some(was) => self.reopen(names, &was, cx.height()),
+                None => self.reset(names.boxes),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What all views show, and the settings that all of them obey.
 
+use super::box_names::BoxNames;
 use super::boxes::{Boxes, Found};
 use super::table::RowsBy;
 use crate::look::Look;
@@ -77,6 +78,11 @@ impl Context {
 
     pub(crate) fn boxes(&self) -> Option<&Boxes> {
         self.shown.as_ref()?.boxes()
+    }
+
+    pub(super) fn box_names(&self) -> Option<BoxNames<'_>> {
+        let (boxes, profile) = (self.boxes()?, self.profile());
+        Some(BoxNames { boxes, profile })
     }
 
     /// Looks for names in the boxes.

@@ -144,29 +144,21 @@ impl View for FlameView {
         Answer::Done
     }
 
-    fn searched<'a>(&'a self, cx: &'a Context) -> Option<&'a Matcher> {
-        cx.found.as_ref().map(|found| &found.matcher)
-    }
-
     fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
         cx.find(matcher);
         self.show_found(false, cx);
     }
 
     fn before_change(&mut self, cx: &Context) {
-        if let Some(boxes) = cx.boxes().filter(|_| self.remembered.is_none()) {
-            let profile = cx.profile();
-            self.remembered = Some(self.remember(BoxNames { boxes, profile }));
+        if self.remembered.is_none() {
+            self.remembered = cx.box_names().map(|names| self.remember(names));
         }
     }
 
     fn after_change(&mut self, cx: &mut Context) {
-        if let Some(boxes) = cx.boxes() {
-            let profile = cx.profile();
+        if let Some(names) = cx.box_names() {
             let was = self.remembered.take();
-            *self = was.map_or_else(Self::default, |was| {
-                Self::reopened(BoxNames { boxes, profile }, &was)
-            });
+            *self = was.map_or_else(Self::default, |was| Self::reopened(names, &was));
         }
     }
 

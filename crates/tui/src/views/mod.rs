@@ -108,8 +108,8 @@ pub(crate) trait View: Any + Debug {
     }
 
     /// The current search.
-    fn searched<'a>(&'a self, _cx: &'a Context) -> Option<&'a Matcher> {
-        None
+    fn searched<'a>(&'a self, cx: &'a Context) -> Option<&'a Matcher> {
+        cx.found.as_ref().map(|found| &found.matcher)
     }
 
     /// Begins a search, or ends it.

@@ -61,7 +61,7 @@ impl TableLine {
 }
 
 /// The table, as far as it is expanded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TableView {
     pub(crate) cursor: Cursor,
     pub(crate) lines: Vec<TableLine>,
@@ -73,25 +73,9 @@ pub(crate) struct TableView {
     waiting: Vec<usize>,
     /// Nodes of their trees to expand again.
     again: HashMap<usize, HashSet<u64>>,
-    /// Whether lines are to be made again, once rows are there.
-    is_old: bool,
+    /// Whether lines are of the rows that are shown; if not, they are made once rows are there.
+    is_made: bool,
     remembered: Option<RememberedRows>,
-}
-
-impl Default for TableView {
-    fn default() -> Self {
-        Self {
-            cursor: Cursor::default(),
-            lines: Vec::new(),
-            filter: None,
-            is_turned: false,
-            trees: HashMap::default(),
-            waiting: Vec::new(),
-            again: HashMap::default(),
-            is_old: true,
-            remembered: None,
-        }
-    }
 }
 
 impl View for TableView {
@@ -226,7 +210,7 @@ impl View for TableView {
 
     fn before_change(&mut self, cx: &Context) {
         self.remember(cx);
-        self.is_old = true;
+        self.is_made = false;
     }
 
     fn settings_changed(&mut self, cx: &Context) {
@@ -235,7 +219,7 @@ impl View for TableView {
 
     fn fit(&mut self, cx: &mut Context) {
         let shown = cx.shown.as_ref();
-        if self.is_old && shown.is_some_and(|shown| cx.by.is_made(shown)) {
+        if !self.is_made && shown.is_some_and(|shown| cx.by.is_made(shown)) {
             self.make_lines(cx);
         }
         self.cursor.fit(self.lines.len(), cx.height());
@@ -309,7 +293,7 @@ impl TableView {
         self.trees.clear();
         self.waiting.clear();
         self.again.clear();
-        self.is_old = false;
+        self.is_made = true;
         self.reopen_remembered(cx);
     }
 

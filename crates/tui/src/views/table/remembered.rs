@@ -20,7 +20,7 @@ pub(super) struct RememberedRows {
 impl TableView {
     /// Remembers what is open and selected, until rows are there again.
     pub(super) fn remember(&mut self, cx: &Context) {
-        if self.is_old || self.remembered.is_some() {
+        if !self.is_made || self.remembered.is_some() {
             return;
         }
         let profile = cx.profile();
