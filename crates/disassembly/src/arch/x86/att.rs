@@ -25,6 +25,9 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
         {
             without_width(prefixed, parts);
         }
+        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
+            parts.operands = parts.operands.replace(",$", ",$0x");
+        }
         Mnemonic::Iretd => without_suffix('l', parts),
         Mnemonic::Sal => parts.mnemonic = parts.mnemonic.replace("sal", "shl"),
         _ if prefixed.has_port() => parts.operands = parts.operands.replace("%dx", "(%dx)"),
@@ -34,7 +37,9 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
 
 /// Of the width that they have without saying so.
 fn without_width(prefixed: &Prefixed<'_>, parts: &mut Parts) {
+    let is_far = parts.mnemonic.starts_with("lcall") || parts.mnemonic.starts_with("ljmp");
     match prefixed.mode {
+        _ if is_far => without_suffix('l', parts),
         Mode::Bits64 => without_suffix('q', parts),
         Mode::Bits32 => without_suffix('l', parts),
     }
@@ -42,7 +47,7 @@ fn without_width(prefixed: &Prefixed<'_>, parts: &mut Parts) {
 
 fn without_suffix(suffix: char, parts: &mut Parts) {
     let name = parts.mnemonic.strip_suffix(suffix).unwrap_or_default();
-    if !matches!(name, "" | "cal") {
+    if !matches!(name, "" | "cal" | "lcal") {
         parts.mnemonic.truncate(name.len());
     }
 }
