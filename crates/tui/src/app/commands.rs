@@ -17,7 +17,7 @@ impl App {
             Command::SaveAs(form) => return Effect::Save(form),
             Command::Copy => return self.copy(),
             Command::Pause => return self.pause(),
-            Command::View(view) => self.show_view(view),
+            Command::View(view) => self.view = view,
             Command::NextEvent => self.next_event(true),
             Command::PreviousEvent => self.next_event(false),
             Command::Dso | Command::Kernel | Command::Thread => self.zoom_by(command),
@@ -33,12 +33,6 @@ impl App {
             _ => {}
         }
         Effect::None
-    }
-
-    pub(super) fn show_view(&mut self, view: usize) {
-        if view < self.views.len() {
-            self.view = view;
-        }
     }
 
     /// Offers a command to the shown view. Returns whether it has obeyed.

@@ -21,9 +21,9 @@ impl App {
         self.message = None;
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Nothing => match command_of(key) {
-                Some(command) => self.command(command),
-                None => {
-                    self.message = Some("press ? for the keys".to_owned());
+                Some(command) if !self.is_no_view(command) => self.command(command),
+                _ => {
+                    self.say("press ? for the keys");
                     Effect::None
                 }
             },
@@ -31,6 +31,10 @@ impl App {
             Over::Menu(menu) => self.key_in_menu(menu, key),
             Over::Prompt(prompt) => self.key_in_prompt(prompt, key),
         }
+    }
+
+    fn is_no_view(&self, command: Command) -> bool {
+        matches!(command, Command::View(view) if view >= self.views.len())
     }
 
     fn key_on_page(&mut self, mut page: Page, key: KeyEvent) -> Effect {

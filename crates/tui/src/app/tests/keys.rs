@@ -218,6 +218,14 @@ fn what_has_to_be_done_outside_is_asked_for() {
 }
 
 #[test]
+fn a_number_without_a_view_is_no_key() {
+    let mut app = app();
+    press(&mut app, "9");
+    assert_eq!(app.view().name(), "rows");
+    assert!(screen(&app).contains("press ? for the keys"));
+}
+
+#[test]
 fn tab_is_the_next_event_or_view() {
     let mut app = app();
     press(&mut app, "<Tab>");
