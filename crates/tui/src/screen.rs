@@ -58,10 +58,12 @@ impl Screen {
 
     /// Where the views' names are.
     pub(crate) fn tabs(&self, names: &[&str]) -> Vec<Rect> {
-        let is_narrow = self.all.width < 40;
+        let wide = |name: &&str| cells(name.len() + 4);
+        let all: u16 = names.iter().map(|name| wide(name)).sum();
+        let is_narrow = self.all.width < all.max(40);
         let mut x = 0;
         let tabs = names.iter().map(|name| {
-            let width = if is_narrow { 3 } else { cells(name.len() + 4) };
+            let width = if is_narrow { 3 } else { wide(name) };
             let rect = Rect::new(x, 0, width, 1);
             x += width;
             rect
