@@ -8,6 +8,8 @@ mod context;
 pub(crate) mod flame;
 pub(crate) mod lanes;
 pub(crate) mod opened;
+#[cfg(test)]
+mod stub;
 pub(crate) mod table;
 
 pub(crate) use context::Context;
@@ -30,6 +32,8 @@ pub(crate) const VIEWS: &[fn() -> Box<dyn View>] = &[
     new::<calls::CallsView>,
     new::<flame::FlameView>,
     new::<lanes::LanesView>,
+    #[cfg(test)]
+    new::<stub::StubView>,
 ];
 
 fn new<V: View + Default>() -> Box<dyn View> {
