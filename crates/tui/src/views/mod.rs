@@ -8,8 +8,6 @@ mod context;
 pub(crate) mod flame;
 pub(crate) mod lanes;
 pub(crate) mod opened;
-#[cfg(test)]
-mod stub;
 pub(crate) mod table;
 
 pub(crate) use context::Context;
@@ -32,8 +30,6 @@ pub(crate) const VIEWS: &[fn() -> Box<dyn View>] = &[
     new::<calls::CallsView>,
     new::<flame::FlameView>,
     new::<lanes::LanesView>,
-    #[cfg(test)]
-    new::<stub::StubView>,
 ];
 
 fn new<V: View + Default>() -> Box<dyn View> {
