@@ -3,7 +3,7 @@
 use super::{App, Effect};
 use crate::cursor::Step;
 use crate::keys::Command;
-use crate::views::Answer;
+use crate::views::view::Answer;
 
 impl App {
     /// Does what a command says.

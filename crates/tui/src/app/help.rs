@@ -1,7 +1,7 @@
 //! The help, in lines.
 
 use crate::keys::{KEYS, KeyHelp};
-use crate::views::View;
+use crate::views::view::View;
 
 /// All keys, in this many columns.
 pub(super) fn help(columns: u16, views: &[Box<dyn View>]) -> Vec<String> {

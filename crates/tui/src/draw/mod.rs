@@ -2,13 +2,13 @@
 
 mod line;
 mod over;
-mod pen;
+pub(crate) mod pen;
 
 pub(crate) use over::menu_place;
-pub(crate) use pen::Pen;
 
 use crate::app::{App, Over};
 use crate::screen::Screen;
+use pen::Pen;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 

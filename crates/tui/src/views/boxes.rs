@@ -1,10 +1,8 @@
 //! Boxes of a flame graph, with what stands on each: what the call tree and the flame view share.
 
-use super::{Context, Selected};
 use crate::matcher::Matcher;
 use crate::shown::{Counted, Shown};
 use crate::task::Recipe;
-use crate::zoom::Zoom;
 use foldhash::HashMap;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{FrameId, Profile};
@@ -132,27 +130,6 @@ impl Boxes {
         path.reverse();
         folded(path.into_iter().map(|one| self.name(one, profile)))
     }
-}
-
-/// A selected box as a selection.
-pub(crate) fn selected(cx: &Context, number: u32) -> Selected {
-    let Some(boxes) = cx.boxes() else {
-        return Selected::default();
-    };
-    let frame = boxes.frame(number);
-    Selected {
-        frame,
-        image: frame.map(|frame| cx.image_of(frame)),
-        threads: boxes.comm(number, cx.profile()).map(Zoom::Comm),
-    }
-}
-
-/// How many boxes a search has found, before what else the status line says.
-pub(crate) fn found_text(cx: &Context) -> String {
-    cx.found.as_ref().map_or_else(String::new, |found| {
-        let (typed, share) = (found.matcher.typed(), cx.percent(found.weight));
-        format!("{typed}: {} found, {share}; n: next | ", found.n)
-    })
 }
 
 /// Joins names, outermost first, as a folded stack; replaces the separator within names.

@@ -3,12 +3,13 @@
 mod draw;
 
 use super::box_names::{BoxNames, BoxPath};
-use super::boxes::{Boxes, BoxesOf, found_text, selected};
+use super::boxes::{Boxes, BoxesOf};
+use super::context::{Context, Selected};
 use super::opened::{open_below, open_chain};
 use super::table::SAVED_PERCENT;
-use super::{Answer, Context, Selected, View};
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::keys::Command;
 use crate::matcher::Matcher;
 use crate::screen::Screen;
@@ -69,7 +70,7 @@ impl View for CallsView {
     fn status(&self, cx: &Context) -> String {
         let frame = self.selected(cx).frame;
         let name = frame.map(|frame| cx.frame_in_image(frame));
-        found_text(cx) + &name.unwrap_or_default()
+        cx.found_text() + &name.unwrap_or_default()
     }
 
     fn text(&self, cx: &Context) -> String {
@@ -94,7 +95,7 @@ impl View for CallsView {
 
     fn selected(&self, cx: &Context) -> Selected {
         let number = self.selected_box();
-        number.map_or_else(Selected::default, |number| selected(cx, number))
+        number.map_or_else(Selected::default, |number| cx.selected_box(number))
     }
 
     fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {

@@ -2,7 +2,7 @@
 
 use super::box_names::BoxNames;
 use super::boxes::{Boxes, Found};
-use super::table::RowsBy;
+use super::table::rows::RowsBy;
 use crate::look::Look;
 use crate::matcher::Matcher;
 use crate::screen::Screen;
@@ -13,6 +13,17 @@ use rprof_profile::{FrameId, Profile};
 use rprof_query::Explorer;
 use rprof_untrusted::printable;
 use std::sync::Arc;
+
+/// The selection, in any view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Selected {
+    /// The function.
+    pub(crate) frame: Option<FrameId>,
+    /// Short name of the image.
+    pub(crate) image: Option<String>,
+    /// The thread, or threads of a name.
+    pub(crate) threads: Option<Zoom>,
+}
 
 /// The samples that are shown, and how.
 #[derive(Debug)]
@@ -78,6 +89,27 @@ impl Context {
 
     pub(crate) fn boxes(&self) -> Option<&Boxes> {
         self.shown.as_ref()?.boxes()
+    }
+
+    /// A box as a selection.
+    pub(super) fn selected_box(&self, number: u32) -> Selected {
+        let Some(boxes) = self.boxes() else {
+            return Selected::default();
+        };
+        let frame = boxes.frame(number);
+        Selected {
+            frame,
+            image: frame.map(|frame| self.image_of(frame)),
+            threads: boxes.comm(number, self.profile()).map(Zoom::Comm),
+        }
+    }
+
+    /// How many boxes a search has found, before what else the status line says.
+    pub(super) fn found_text(&self) -> String {
+        self.found.as_ref().map_or_else(String::new, |found| {
+            let (typed, share) = (found.matcher.typed(), self.percent(found.weight));
+            format!("{typed}: {} found, {share}; n: next | ", found.n)
+        })
     }
 
     pub(super) fn box_names(&self) -> Option<BoxNames<'_>> {

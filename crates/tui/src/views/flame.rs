@@ -4,16 +4,17 @@ mod draw;
 mod placed;
 
 use super::box_names::{BoxNames, BoxPath};
-use super::boxes::{Boxes, BoxesOf, found_text, selected};
+use super::boxes::{Boxes, BoxesOf};
+use super::context::{Context, Selected};
 use super::table::SAVED_PERCENT;
-use super::{Answer, Context, Selected, View};
+use super::view::{Answer, View};
 use crate::cursor::Step;
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::keys::Command;
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::task::AnyRecipe;
-use placed::PlacedBox;
+use placed::{PlacedBox, place_boxes};
 use ratatui_core::layout::Position;
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl View for FlameView {
             let name = boxes.name(self.selected, cx.profile());
             format!("{total} (self {own}, {} samples)  {name}", one.samples)
         });
-        found_text(cx) + &text.unwrap_or_default()
+        cx.found_text() + &text.unwrap_or_default()
     }
 
     /// Boxes as wide as one column of the screen, or wider.
@@ -91,7 +92,7 @@ impl View for FlameView {
     }
 
     fn selected(&self, cx: &Context) -> Selected {
-        selected(cx, self.selected)
+        cx.selected_box(self.selected)
     }
 
     fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
@@ -170,6 +171,10 @@ impl View for FlameView {
 }
 
 impl FlameView {
+    fn placed(&self, boxes: &Boxes, columns: usize) -> Vec<PlacedBox> {
+        place_boxes(boxes, self.zoom, columns)
+    }
+
     /// Selects a neighbour.
     fn step(&mut self, step: Step, boxes: &Boxes, columns: usize) {
         let placed = self.placed(boxes, columns);

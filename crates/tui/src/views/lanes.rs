@@ -2,10 +2,11 @@
 
 mod draw;
 
+use super::context::{Context, Selected};
 use super::table::SAVED_PERCENT;
-use super::{Answer, Context, Selected, View};
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::keys::Command;
 use crate::screen::Screen;
 use crate::shown::Counted;

@@ -3,16 +3,16 @@
 mod draw;
 mod open;
 mod remembered;
-mod rows;
+pub(crate) mod rows;
 mod tree;
 
 pub(crate) use draw::{PERCENT, bar_width, indent, percentage, tree_sign};
-pub(crate) use rows::RowsBy;
 
 use super::boxes::folded;
-use super::{Answer, Context, Selected, View};
+use super::context::{Context, Selected};
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::keys::Command;
 use crate::matcher::Matcher;
 use crate::screen::Screen;

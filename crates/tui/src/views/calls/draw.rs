@@ -1,10 +1,10 @@
 //! The call tree: percentages, a bar, names further to the right the deeper they are.
 
 use super::{CallLine, CallsView};
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::screen::Screen;
-use crate::views::Context;
 use crate::views::boxes::Boxes;
+use crate::views::context::Context;
 use crate::views::table::{PERCENT, bar_width, indent, percentage, tree_sign};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

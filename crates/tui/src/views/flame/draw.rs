@@ -2,11 +2,11 @@
 
 use super::FlameView;
 use super::placed::PlacedBox;
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::look::Colors;
 use crate::screen::{Screen, cells};
-use crate::views::Context;
 use crate::views::boxes::Boxes;
+use crate::views::context::Context;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use rprof_profile::text::start;

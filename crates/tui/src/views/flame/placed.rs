@@ -1,6 +1,5 @@
 //! Where boxes are on the screen.
 
-use super::FlameView;
 use crate::views::boxes::Boxes;
 
 /// A box on the screen.
@@ -61,48 +60,40 @@ impl FlameScale {
     }
 }
 
-impl FlameView {
-    /// Where boxes are, callers first, then from left to right. Those that are too narrow to be seen are one.
-    pub(super) fn placed(&self, boxes: &Boxes, columns: usize) -> Vec<PlacedBox> {
-        let mut placed = Vec::new();
-        let mut todo: Vec<&[u32]> = Vec::new();
-        match &self.zoom {
-            Some(zoom) => {
-                // What is further out is as wide as the screen.
-                let mut outer: Vec<u32> = boxes.path(*zoom).skip(1).collect();
-                outer.reverse();
-                let whole_line = |(depth, number)| PlacedBox {
-                    number,
-                    depth,
-                    x: 0,
-                    width: columns,
-                    n_narrow: 0,
-                };
-                placed.extend(outer.into_iter().enumerate().map(whole_line));
-                todo.push(std::slice::from_ref(zoom));
-            }
-            None => todo.push(boxes.children(None)),
+/// Where boxes are, callers first, then from left to right; `zoom` is as wide as the screen. Those that are too narrow
+/// to be seen are one.
+pub(super) fn place_boxes(boxes: &Boxes, zoom: Option<u32>, columns: usize) -> Vec<PlacedBox> {
+    let mut placed = Vec::new();
+    let mut todo: Vec<&[u32]> = Vec::new();
+    match &zoom {
+        Some(zoom) => {
+            // What is further out is as wide as the screen.
+            let mut outer: Vec<u32> = boxes.path(*zoom).skip(1).collect();
+            outer.reverse();
+            let whole_line = |(depth, number)| PlacedBox {
+                number,
+                depth,
+                x: 0,
+                width: columns,
+                n_narrow: 0,
+            };
+            placed.extend(outer.into_iter().enumerate().map(whole_line));
+            todo.push(std::slice::from_ref(zoom));
         }
-        let scale = self.scale(boxes, columns);
-        while let Some(line) = todo.pop() {
-            let begin = placed.len();
-            scale.place(line, boxes, &mut placed);
-            let wide = placed[begin..].iter().filter(|one| one.n_narrow == 0);
-            todo.extend(wide.map(|one| boxes.children(Some(one.number))));
-        }
-        placed.sort_by_key(|one| (one.depth, one.x));
-        placed
+        None => todo.push(boxes.children(None)),
     }
-
-    fn scale(&self, boxes: &Boxes, columns: usize) -> FlameScale {
-        let (start, whole) = match self.zoom.and_then(|zoom| boxes.get(zoom)) {
-            Some(zoom) => (zoom.start, zoom.width),
-            None => (0, boxes.layout.whole),
-        };
-        FlameScale {
-            start,
-            whole,
-            columns,
-        }
+    let zoomed = zoom.and_then(|zoom| boxes.get(zoom));
+    let scale = FlameScale {
+        start: zoomed.map_or(0, |zoom| zoom.start),
+        whole: zoomed.map_or(boxes.layout.whole, |zoom| zoom.width),
+        columns,
+    };
+    while let Some(line) = todo.pop() {
+        let begin = placed.len();
+        scale.place(line, boxes, &mut placed);
+        let wide = placed[begin..].iter().filter(|one| one.n_narrow == 0);
+        todo.extend(wide.map(|one| boxes.children(Some(one.number))));
     }
+    placed.sort_by_key(|one| (one.depth, one.x));
+    placed
 }

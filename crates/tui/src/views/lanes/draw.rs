@@ -1,9 +1,9 @@
 //! Threads over time: one line per thread, as high as the thread was busy.
 
 use super::{LanesView, times_of};
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::screen::{Screen, cells};
-use crate::views::Context;
+use crate::views::context::Context;
 use crate::zoom::TimeUnit;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};

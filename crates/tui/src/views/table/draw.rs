@@ -1,9 +1,9 @@
 //! The table: percentages, a bar, the columns of the sort keys; trees below expanded rows.
 
 use super::{TableLine, TableView};
-use crate::draw::Pen;
+use crate::draw::pen::Pen;
 use crate::screen::{Screen, cells};
-use crate::views::Context;
+use crate::views::context::Context;
 use crate::zoom::percent;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

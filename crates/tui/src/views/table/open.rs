@@ -2,7 +2,7 @@
 
 use super::tree::OpenTree;
 use super::{TableLine, TableView};
-use crate::views::Context;
+use crate::views::context::Context;
 use foldhash::HashSet;
 
 impl TableView {

@@ -2,7 +2,7 @@
 
 use super::{TableLine, TableView};
 use crate::cursor::Cursor;
-use crate::views::Context;
+use crate::views::context::Context;
 use crate::views::opened::{function_name, path_name};
 use foldhash::{HashMap, HashSet};
 
