@@ -60,7 +60,7 @@ async function wordsAndColoursAreThoseOfThePicture(tab, facts) {
 /** A function may be in several images: none is said, whatever the first name of the profile is. @param {Tab} tab */
 async function noThreadIsTakenForAnImage(tab) {
   const said = await tab.run(`(() => {
-    const { profile, views: { flame: { boxes } } } = rprofPage;
+    const { profile, views: { all: { flame: { graph: { boxes } } } } } = rprofPage;
     return Array.from({ length: boxes.n }, (_, box) => [profile.nameOf(boxes.labels[box]).slice(0, 500), rprofPage.describe(boxes, box)]);
   })()`);
   for (const [name, text] of said) assert.ok(text.startsWith(`${name} — `), text);
