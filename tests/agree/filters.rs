@@ -35,15 +35,23 @@ const PROGRAM: &str = r#"
 /// A percentage, and what stands beside it.
 pub(super) type Row = (String, String);
 
-/// The rows of a table of 1 % and more. A single sample may be in a stub that perf has no name for.
+/// Smaller rows are not compared: a single sample may be in a stub that perf has no name for.
+pub(super) const LEAST: f64 = 1.0;
+
+/// The rows of a table of 1 % and more.
 pub(super) fn rows(table: &str) -> Vec<Row> {
+    rows_from(table, LEAST)
+}
+
+/// The rows of a table that have at least this share.
+pub(super) fn rows_from(table: &str, least: f64) -> Vec<Row> {
     let rows = table.lines().filter(|line| line.starts_with(' '));
     let mut rows: Vec<Row> = rows
         .filter_map(|line| {
             let (percent, cells) = line.trim_start().split_once('%')?;
             let share: f64 = percent.parse().ok()?;
             let cells: Vec<&str> = cells.split_whitespace().collect();
-            (share >= 1.0).then(|| (percent.to_owned(), cells.join(" ")))
+            (share >= least).then(|| (percent.to_owned(), cells.join(" ")))
         })
         .collect();
     rows.sort();
