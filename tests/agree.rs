@@ -20,8 +20,8 @@ mod trees;
 
 use crate::common;
 use crate::common::{
-    Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,
-    tracefs,
+    Live, Ran, compile_c, has, is_x86_64, live, needs, number_after, number_before, rprof, run,
+    scratch, tracefs,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,13 +55,13 @@ struct Recorded {
 }
 
 /// `None` if a tool is missing.
-fn recordings(test: &str) -> Option<Recorded> {
+fn recordings() -> Option<Recorded> {
     // The program makes system calls by itself.
-    let has_all = is_x86_64(test) && has(test, "perf", "linux-perf") && has(test, "cc", "gcc");
+    let has_all = is_x86_64() && has("perf", "linux-perf") && has("cc", "gcc");
     if !has_all {
         return None;
     }
-    let live = live(test)?;
+    let live = live()?;
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
@@ -104,7 +104,7 @@ fn rows(table: &str) -> Vec<(String, String, String, String)> {
 
 #[test]
 fn flat_rows_are_the_same_for_files_of_both() {
-    let Some(recorded) = recordings("flat_rows_are_the_same_for_files_of_both") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {
@@ -129,13 +129,7 @@ fn flat_rows_are_the_same_for_files_of_both() {
 /// perf names what no event records, too: a recording without control groups has none for any sample.
 #[test]
 fn control_groups_have_the_samples_that_perf_counts() {
-    let test = "control_groups_have_the_samples_that_perf_counts";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, live);
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     for (name, more) in [("with", &["--all-cgroups"][..]), ("without", &[])] {
@@ -189,7 +183,7 @@ fn fold(script: &str) -> BTreeMap<String, u64> {
 
 #[test]
 fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
-    let Some(recorded) = recordings("perf_reads_our_files_without_a_word") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {
@@ -217,7 +211,7 @@ fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
 
 #[test]
 fn perf_sees_the_header_we_wrote() {
-    let Some(recorded) = recordings("perf_sees_the_header_we_wrote") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     let header = perf(&["report", "--header-only", "-I"], &recorded.files[0]).stdout;
@@ -270,16 +264,11 @@ fn names_in_pipe(recorder: &Command, dir: &Path) -> Vec<String> {
 
 #[test]
 fn events_are_called_the_same_where_only_their_attrs_name_them() {
-    let test = "events_are_called_the_same_where_only_their_attrs_name_them";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(tracefs) = tracefs(test) else {
+    needs!(perf);
+    let Some(tracefs) = tracefs() else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     for event in [
         "cpu-clock",

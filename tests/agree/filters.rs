@@ -1,7 +1,7 @@
 //! Filters leave the rows and percentages that perf's leave.
 
 use crate::common::{
-    compile_c, corpus, has, live, number_after, number_before, rprof, run, scratch,
+    compile_c, corpus, has, needs, number_after, number_before, rprof, run, scratch,
 };
 use std::path::{Path, PathBuf};
 
@@ -108,13 +108,7 @@ fn ids_of(file: &Path, comm: &str) -> (String, String) {
 
 #[test]
 fn filters_leave_what_perfs_leave() {
-    let test = "filters_leave_what_perfs_leave";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, live);
     let dir = scratch();
     let names = dir.path().join("names");
     crate::common::write(&names, b"leaf_a\nmain\n");
@@ -172,14 +166,11 @@ fn filters_leave_what_perfs_leave() {
 
 #[test]
 fn what_has_no_name_is_hidden_as_perf_hides_it() {
-    let test = "what_has_no_name_is_hidden_as_perf_hides_it";
-    let has_tools = has(test, "cc", "gcc") && has(test, "strip", "binutils");
-    if !has(test, "perf", "linux-perf") || !has_tools {
+    let has_tools = has("cc", "gcc") && has("strip", "binutils");
+    if !has("perf", "linux-perf") || !has_tools {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let program = compile_c(dir.path(), "filtered", PROGRAM);
     run(crate::common::tool("strip").arg(&program)).ok();
@@ -216,13 +207,7 @@ fn what_has_no_name_is_hidden_as_perf_hides_it() {
 
 #[test]
 fn the_heading_counts_what_perfs_counts() {
-    let test = "the_heading_counts_what_perfs_counts";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, live);
     let dir = scratch();
     for file in &recorded(dir.path()) {
         for filter in [
@@ -251,13 +236,10 @@ fn the_heading_counts_what_perfs_counts() {
 
 #[test]
 fn filters_leave_of_recordings_of_others_what_perfs_leave() {
-    let test = "filters_leave_of_recordings_of_others_what_perfs_leave";
-    let Some(corpus) = corpus(test) else {
+    let Some(corpus) = corpus() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     for (name, filters) in [
         (
             "quipper/perf.data.remmap-3.2",

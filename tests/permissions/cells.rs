@@ -1,7 +1,7 @@
 //! A user with certain rights, who asks the doctor and records.
 
 use crate::common::nobody::Nobody;
-use crate::common::{Ran, compile_c, has, run, samples};
+use crate::common::{Ran, compile_c, needs, run, samples};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -55,11 +55,9 @@ const FILTER: &str = r#"
 impl Cells {
     /// `None` if something for it is not here, which is said.
     #[track_caller]
-    pub(crate) fn new(test: &str) -> Option<Self> {
-        if !has(test, "cc", "gcc") || !has(test, "setpriv", "util-linux") {
-            return None;
-        }
-        let nobody = Nobody::new(test)?;
+    pub(crate) fn new() -> Option<Self> {
+        needs!(cc, "setpriv" in "util-linux");
+        let nobody = Nobody::new()?;
         let filter = compile_c(nobody.dir.path(), "filter", FILTER);
         Some(Self { nobody, filter })
     }
