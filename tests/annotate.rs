@@ -89,7 +89,7 @@ fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
     let text = "#include <regex>\n#include <map>\nint main() { return std::regex_match(\"a\", std::regex(\"a+\")); }\n";
     std::fs::write(&source, text).unwrap();
     {
-        needs!(live);
+        needs!(alone);
         let mut record = perf(["record", "-q", "-e", "cpu-clock:u", "-F", "3999", "-o"]);
         record
             .arg(&file)

@@ -193,7 +193,7 @@ const JIT: &str = r#"
 
 #[test]
 fn code_made_at_run_time_is_followed_by_frame_pointers() {
-    needs!(x86_64, perf, cc, live);
+    needs!(x86_64, perf, cc, alone);
     let dir = scratch();
     let program = dir.path().join("p");
     compile(&program, JIT, NO_FRAME_POINTERS);
@@ -234,7 +234,7 @@ const LEAF: [&str; 2] = [
 
 #[test]
 fn callers_that_frame_pointers_may_have_missed_are_not_called_whole() {
-    needs!(x86_64, perf, cc, live);
+    needs!(x86_64, perf, cc, alone);
     let dir = scratch();
     let library = dir.path().join("libleaf.so");
     let program = dir.path().join("p");
@@ -334,7 +334,7 @@ fn without_stubs(text: &str) -> String {
 
 #[test]
 fn stacks_are_those_of_perf_line_for_line() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = dir.path().join("p");
     compile(&program, PROGRAM, NO_FRAME_POINTERS);

@@ -60,7 +60,7 @@ fn an_interrupt_ends_the_recording_and_keeps_the_file() {
 
 #[test]
 fn a_killed_recorder_leaves_a_readable_file() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // The command itself waits until records are in the file, then kills its recorder.
@@ -105,7 +105,7 @@ fn others_that_live_on_are_said_and_waited_for_on_request() {
 
 #[test]
 fn without_rights_user_space_is_recorded_and_the_user_told() {
-    needs!(live);
+    needs!(alone);
     let by_root = am_root();
     if by_root && !has("setpriv", "util-linux") {
         return;
@@ -162,7 +162,7 @@ fn without_rights_user_space_is_recorded_and_the_user_told() {
 
 #[test]
 fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
@@ -182,7 +182,7 @@ fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
 
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
-    needs!(live);
+    needs!(alone);
     let error = |args: &[&str], code| {
         let stderr = run(&mut rprof(["record", "-q"].iter().chain(args))).fails(code);
         assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");

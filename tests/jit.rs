@@ -163,7 +163,7 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
 
 #[test]
 fn code_without_a_map_says_how_to_get_one() {
-    needs!(x86_64, cc, live);
+    needs!(x86_64, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
@@ -315,7 +315,7 @@ fn an_address_is_called_what_was_there_at_the_time() {
 
 #[test]
 fn perf_inject_sees_the_same_in_a_log() {
-    needs!(x86_64, cc, perf, live);
+    needs!(x86_64, cc, perf, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "logged", LOGGED);
     let perf = |args: &[&str]| run(common::perf(args).current_dir(dir.path())).ok();

@@ -12,7 +12,7 @@ const HUNDREDTHS: u32 = 30;
 
 #[test]
 fn a_command_is_recorded_and_its_samples_are_in_the_file() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let ran = run(rprof(["record", "-F", "999", "-o"]).arg(&out).args([
@@ -102,7 +102,7 @@ fn working() -> Running {
 
 #[test]
 fn all_cpus_show_processes_that_were_there_before() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut working = working();
@@ -137,7 +137,7 @@ fn faults(before: &str, after: &str) -> String {
 
 #[test]
 fn what_is_lost_is_counted_as_the_kernel_counts_it() {
-    needs!(live, cc);
+    needs!(alone, cc);
     let dir = scratch();
     // A sample for each fault, while the recorder is stopped: the ring must overflow.
     let source = faults("kill(getppid(), SIGSTOP)", "kill(getppid(), SIGCONT)");
@@ -229,7 +229,7 @@ fn several_events_are_recorded_side_by_side() {
 
 #[test]
 fn threads_and_cpus_can_be_chosen() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut working = working();
@@ -286,7 +286,7 @@ fn under_sudo_the_file_is_the_callers() {
 
 #[test]
 fn tracepoints_are_recorded_and_open_in_perf() {
-    needs!(live, perf);
+    needs!(alone, perf);
     let Some(tracefs) = tracefs() else {
         return;
     };

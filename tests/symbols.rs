@@ -124,7 +124,7 @@ fn names_are_embedded_while_recording() {
 
 #[test]
 fn files_by_perf_take_names_too_and_perf_reads_them_as_before() {
-    needs!(cc, perf, live);
+    needs!(cc, perf, alone);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &["-fno-omit-frame-pointer"]);
     let file = dir.path().join("perf.data");

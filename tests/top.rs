@@ -47,7 +47,7 @@ fn the_hottest_function_is_the_first_row_and_sums_are_all_samples() {
     let Some(program) = Program::new(PROGRAM, NO_FRAME_POINTERS) else {
         return;
     };
-    needs!(live);
+    needs!(alone);
     let args = [AT_END, &["--once", "--no-children", "-n", "-E", "1000"]].concat();
     let ran = run(top(&args).arg("--").arg(program.path()));
     // The command's own.
@@ -111,7 +111,7 @@ fn tables_come_while_the_command_runs() {
 
 #[test]
 fn the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success() {
-    needs!(live);
+    needs!(alone);
     for (name, code) in [("INT", 0), ("TERM", 128 + 15), ("HUP", 128 + 1)] {
         let work = Running::start(Command::new("sh").args(["-c", &burn(600_000)]));
         let pid = work.pid().to_string();
@@ -171,7 +171,7 @@ fn a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignore
     {
         return skipped("an rprof that is linked dynamically");
     }
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let library = dir.path().join("early.so");
     compile(&library, EARLY, &["-shared", "-fPIC", "-ldl"]);
@@ -214,7 +214,7 @@ fn programs_of_tests_have_default_signals_whatever_runs_the_tests() {
 
 #[test]
 fn lost_samples_are_said() {
-    needs!(live);
+    needs!(alone);
     // Nobody drains the rings while the recorder is stopped.
     let script = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
     let args = [AT_END, &["--stdio", "-m", "1"]].concat();
@@ -318,7 +318,7 @@ fn what_cannot_be_watched_is_told_as_by_record() {
 
 #[test]
 fn idle_cpus_are_left_out_where_that_is_asked_for() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let file = dir.path().join("saved.data");
     let mut command = top(&[

@@ -108,7 +108,7 @@ fn ids_of(file: &Path, comm: &str) -> (String, String) {
 
 #[test]
 fn filters_leave_what_perfs_leave() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let names = dir.path().join("names");
     crate::common::write(&names, b"leaf_a\nmain\n");
@@ -170,7 +170,7 @@ fn what_has_no_name_is_hidden_as_perf_hides_it() {
     if !has("perf", "linux-perf") || !has_tools {
         return;
     }
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "filtered", PROGRAM);
     run(crate::common::tool("strip").arg(&program)).ok();
@@ -207,7 +207,7 @@ fn what_has_no_name_is_hidden_as_perf_hides_it() {
 
 #[test]
 fn the_heading_counts_what_perfs_counts() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     for file in &recorded(dir.path()) {
         for filter in [

@@ -82,7 +82,7 @@ const FLAT: [&str; 3] = ["--no-children", "-g", "none"];
 
 #[test]
 fn events_of_a_group_stand_side_by_side_as_perfs() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     for tool in ["perf", "rprof"] {
@@ -107,7 +107,7 @@ fn events_of_a_group_stand_side_by_side_as_perfs() {
 
 #[test]
 fn trees_of_a_group_are_those_of_its_leader() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     let file = record(
@@ -136,7 +136,7 @@ fn trees_of_a_group_are_those_of_its_leader() {
 
 #[test]
 fn events_without_a_group_can_stand_side_by_side() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     let events = ["-e", "cpu-clock", "-e", "page-faults", "-e", "major-faults"];

@@ -1,8 +1,8 @@
 //! Sort keys and fields: rows, their cells and percentages are those of perf.
 
 use super::made::{COLD, HOT, Made};
-use super::{Live, PROGRAM, perf};
-use crate::common::{self, compile_c, fixtures, live, needs, rprof, run, scratch};
+use super::{PROGRAM, perf};
+use crate::common::{self, compile_c, fixtures, needs, rprof, run, scratch};
 use rprof_abi::Sample;
 use std::path::{Path, PathBuf};
 
@@ -84,24 +84,18 @@ fn fields_stand_where_perf_has_them() {
 
 /// A recording by perf of [`PROGRAM`], with these options.
 struct Recorded {
-    _live: Live,
     _dir: tempfile::TempDir,
     file: PathBuf,
 }
 
 fn recorded(options: &[&str]) -> Option<Recorded> {
-    needs!(perf, cc);
-    let live = live()?;
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "program7", PROGRAM);
     let file = dir.path().join("perf.data");
     let mut record = common::perf([&["record"][..], options].concat());
     run(record.arg("-o").arg(&file).arg(&program)).ok();
-    Some(Recorded {
-        _live: live,
-        _dir: dir,
-        file,
-    })
+    Some(Recorded { _dir: dir, file })
 }
 
 /// All that samples of a clock can have.
@@ -264,7 +258,7 @@ const LINES: &str = r#"
 
 #[test]
 fn rows_by_lines_are_those_of_perf() {
-    needs!(perf, cc, live);
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "lines", LINES);
     let file = dir.path().join("perf.data");

@@ -57,7 +57,7 @@ fn events_switch_samples_on_and_off() {
     let Some(tracefs) = tracefs() else {
         return;
     };
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let (fork, exit) = ("sched:sched_process_fork", "sched:sched_process_exit");

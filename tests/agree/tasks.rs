@@ -47,7 +47,7 @@ fn tasks_and_what_they_had_mapped_are_perfs_for_files_of_both() {
 
 #[test]
 fn a_shells_processes_stand_below_it_as_in_perf() {
-    needs!(perf, live);
+    needs!(perf, alone);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let shell = "sh -c 'ls / >/dev/null; (ls /; true) >/dev/null'; true";

@@ -1,13 +1,10 @@
 //! What tests need and this machine may lack: said aloud, each time, and never a silent success.
 
 use super::{Ran, rprof, run, scratch, tool};
-use std::cell::Cell;
-use std::io::{ErrorKind, Read, Write};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// The test that this thread runs: its name without its modules. The harness gives each test a thread of that name.
 ///
@@ -42,6 +39,7 @@ pub fn not_run(why: &str) {
 /// `needs!(root, perf, "c++" in "g++", live)`.
 macro_rules! needs {
     (@one live) => { let Some(_live) = $crate::common::live() else { return Default::default() }; };
+    (@one alone) => { let Some(_live) = $crate::common::live_alone() else { return Default::default() }; };
     (@one perf) => { needs!(@one "perf" in "linux-perf"); };
     (@one cc) => { needs!(@one "cc" in "gcc"); };
     (@one $tool:literal in $package:literal) => { needs!(@if $crate::common::has($tool, $package)); };
@@ -67,82 +65,11 @@ fn say(line: &str) {
     }
 }
 
-/// The machine's one place for live tests.
-#[derive(Debug)]
-pub struct Live {
-    _in_process: MutexGuard<'static, ()>,
-    _on_machine: Option<UnixListener>,
-}
-
-thread_local! {
-    /// Whether this thread has it: it stays there, as a lock is dropped by who has taken it.
-    static HAS_PLACE: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        HAS_PLACE.set(false);
-    }
-}
-
-/// Recordings are made one at a time: `-a` sees its neighbours, rings share one budget, and perf
-/// does not bear a recorder beside it. `None` if nothing can be recorded here, which is said.
-#[track_caller]
-pub fn live() -> Option<Live> {
-    let live = alone();
-    match rights().nothing {
-        Some(ref why) => {
-            skipped(&format!("perf_event_open ({why})"));
-            None
-        }
-        None => Some(live),
-    }
-}
-
-/// The same place, for those who run perf and record nothing.
-///
-/// # Panics
-/// If this thread has it already: it would wait for itself.
-#[track_caller]
-pub fn alone() -> Live {
-    static ONE: Mutex<()> = Mutex::new(());
-    assert!(
-        !HAS_PLACE.replace(true),
-        "this test has the place for live tests already"
-    );
-    Live {
-        // A failed test leaves nothing behind that the next one could not bear.
-        _in_process: ONE.lock().unwrap_or_else(PoisonError::into_inner),
-        _on_machine: place_on_machine(),
-    }
-}
-
-/// A socket's name that one process at a time can have, and that is free when that ends. `None` if
-/// there are no such sockets here: then our neighbours have none either.
-fn place_on_machine() -> Option<UnixListener> {
-    let name = SocketAddr::from_abstract_name("rprof-live-tests").ok()?;
-    loop {
-        match UnixListener::bind_addr(&name) {
-            Ok(listener) => return Some(listener),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
-            Err(_) => return None,
-        }
-        match UnixStream::connect_addr(&name) {
-            // Nobody answers: it ends when the other one is done.
-            Ok(mut other) => drop(other.read(&mut [0])),
-            Err(error) => match error.kind() {
-                ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {}
-                _ => return None,
-            },
-        }
-    }
-}
-
 /// What may be recorded here.
 #[derive(Debug)]
-struct Rights {
+pub(super) struct Rights {
     /// Why nothing may.
-    nothing: Option<String>,
+    pub(super) nothing: Option<String>,
     /// Samples in the kernel may.
     kernel: bool,
     /// Everything on all CPUs may.
@@ -150,7 +77,7 @@ struct Rights {
 }
 
 /// Found by trying.
-fn rights() -> &'static Rights {
+pub(super) fn rights() -> &'static Rights {
     static RIGHTS: OnceLock<Rights> = OnceLock::new();
     RIGHTS.get_or_init(|| {
         let dir = scratch();

@@ -223,7 +223,7 @@ fn an_endless_answer_ends_and_leaves_nothing() {
     if !can_run() {
         return;
     }
-    needs!(live);
+    needs!(alone);
     let program = Stripped::new("none");
     let start = program.debug_file();
     let server = Server::new(move |_| Reply::Endless(start.clone()));

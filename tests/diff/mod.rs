@@ -3,7 +3,7 @@
 mod runs;
 
 use crate::common;
-use crate::common::{Recording, compile_c, live, needs, perf, rprof, run, scratch};
+use crate::common::{Recording, compile_c, live_alone, needs, perf, rprof, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ struct Pair {
 impl Pair {
     fn made() -> Option<Self> {
         needs!(cc, perf);
-        let live = live()?;
+        let live = live_alone()?;
         let dir = scratch();
         let program = compile_c(dir.path(), "work", PROGRAM);
         let record = |name: &str, words: &[&str]| {

@@ -38,7 +38,7 @@ impl Runs {
         needs!(cc);
         let dir = scratch();
         let program = compile_c(dir.path(), "touch", PROGRAM);
-        needs!(live);
+        needs!(alone);
         let record = |side: &str, times: u32| {
             let one = |at: u32| {
                 let file = dir.path().join(format!("{side}{at}.data"));

@@ -40,7 +40,7 @@ fn only_hits_that_fit_are_sampled() {
     if !is_mounted() || !has("perf", "perf") {
         return;
     }
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     let two = format!("{WRITE},syscalls:sys_enter_writev");
@@ -116,7 +116,7 @@ fn the_recorders_own_hits_are_left_out_by_the_kernel() {
     if !is_mounted() {
         return;
     }
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("out");
     // The recorder waits so; that its samples are left out later is counted.
@@ -159,7 +159,7 @@ fn probes_have_the_fields_of_all_tracepoints() {
     let Some(program) = Program::new(SOURCE, FRAME_POINTERS) else {
         return;
     };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let probe = format!("uprobe:{}:hit", path.display());
     for (filter, hits) in [

@@ -37,7 +37,7 @@ fn attr(line: &str) -> Vec<String> {
 
 #[test]
 fn groups_are_opened_and_written_as_by_perf() {
-    needs!(live, "perf" in "perf");
+    needs!(alone, "perf" in "perf");
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     for args in [

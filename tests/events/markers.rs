@@ -21,7 +21,7 @@ fn error(args: &[&str]) -> String {
 #[test]
 fn why_there_are_no_files_to_look_in_is_said() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let script = program.file("script");
     std::fs::write(&script, "#!/bin/sh\ntrue\n").unwrap();
     run(tool("chmod").arg("+x").arg(&script)).ok();
@@ -54,7 +54,7 @@ fn why_there_are_no_files_to_look_in_is_said() {
 #[test]
 fn markers_of_a_process_with_another_root_are_found() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     if in_path("unshare").is_none() {
         return skipped("unshare");
     }

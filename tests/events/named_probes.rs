@@ -39,7 +39,7 @@ fn program() -> Option<Program> {
 #[test]
 fn functions_have_the_names_that_are_shown() {
     let Some(program) = program() else { return };
-    needs!("perf" in "perf", live);
+    needs!("perf" in "perf", alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     let of = |name: &str, hits: u64| (format!("uprobe:{at}:{name}"), hits, hits);
@@ -76,7 +76,7 @@ fn functions_have_the_names_that_are_shown() {
 #[test]
 fn libraries_are_found_by_their_names() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let libc = common::libc();
     let name = libc.rsplit('/').next().unwrap();
@@ -101,7 +101,7 @@ fn libraries_are_found_by_their_names() {
 #[test]
 fn arguments_are_in_samples_and_filters_compare_them() {
     let Some(program) = program() else { return };
-    needs!(x86_64, live);
+    needs!(x86_64, alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:plain(%di:s64,len=%si:u32)", path.display());
     let script = |filter: &[&str]| -> Vec<String> {
@@ -135,7 +135,7 @@ fn arguments_are_in_samples_and_filters_compare_them() {
 #[test]
 fn hits_are_counted_without_samples() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let path = program.path();
     let at = path.display();
     let count = |event: &str, more: &[&str]| {

@@ -173,7 +173,7 @@ fn compared(name: &str, mut attr: Dumped) -> Dumped {
 
 #[test]
 fn names_of_perf_list_are_the_same_events() {
-    needs!(root, perf, live);
+    needs!(root, perf, alone);
     let (tracepoints, others): (Vec<_>, Vec<_>) =
         of_perf().into_iter().partition(|name| name.contains(':'));
     let tracepoints = match tracefs() {

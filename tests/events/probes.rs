@@ -56,7 +56,7 @@ pub(crate) fn program() -> Option<Program> {
 #[test]
 fn each_hit_is_a_sample_also_in_children() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     for (event, name, hits) in [
@@ -91,7 +91,7 @@ fn each_hit_is_a_sample_also_in_children() {
 #[test]
 fn a_burst_is_kept_whole_while_others_run_the_same_code() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     let mut other = Running::start(tool(&path).arg("loop"));
@@ -112,7 +112,7 @@ fn a_burst_is_kept_whole_while_others_run_the_same_code() {
 #[test]
 fn what_needs_less_room_is_said_where_samples_were_lost() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     // Nobody empties the rings meanwhile, and they hold a page.
@@ -132,7 +132,7 @@ fn what_needs_less_room_is_said_where_samples_were_lost() {
 fn definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next() {
     let Some(program) = program() else { return };
     let Some(tracefs) = tracefs() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     let defined = || -> Vec<String> {
@@ -159,7 +159,7 @@ fn definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next() {
 #[test]
 fn several_probes_and_other_events_are_recorded_together() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     let list = format!("{{uprobe:{at}:hit,uprobe:{at}:guarded}},sdt_demo:plain,dummy");
@@ -178,7 +178,7 @@ fn several_probes_and_other_events_are_recorded_together() {
 #[test]
 fn probes_of_running_processes_count_their_hits_alone() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let mut waiting = Running::start(tool(&path).arg("wait"));
     let pid = waiting.pid().to_string();
@@ -195,7 +195,7 @@ fn probes_of_running_processes_count_their_hits_alone() {
 fn counts_are_those_of_perfs_own_probes() {
     let Some(program) = program() else { return };
     let Some(tracefs) = tracefs() else { return };
-    needs!(live);
+    needs!(alone);
     if tracefs != Tracefs::Mounted {
         return common::not_run("perf's probes would stay in a tracefs that goes away");
     }
@@ -212,7 +212,7 @@ fn counts_are_those_of_perfs_own_probes() {
 #[test]
 fn places_that_are_none_are_told() {
     let Some(program) = program() else { return };
-    needs!(live);
+    needs!(alone);
     let path = program.path();
     let at = path.display();
     let scratch = scratch();

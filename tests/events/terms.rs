@@ -89,7 +89,7 @@ fn each_event_records_callers_in_its_own_way() {
 
 #[test]
 fn terms_make_the_attrs_that_perf_makes() {
-    needs!(live, "perf" in "perf");
+    needs!(alone, "perf" in "perf");
     let dir = common::scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     let list = "cpu-clock/call-graph=no,name=a/,cpu-clock/call-graph=fp,max-stack=3,name=b/,\

@@ -48,7 +48,7 @@ fn samples_without_times_come_in_the_files_order() {
     needs!(perf);
     let dir = scratch();
     let path = dir.path().join("untimed.data");
-    needs!(live);
+    needs!(alone);
     let mut perf = crate::common::perf(["record", "-B", "--per-thread", "-g"]);
     perf.args(["-e", "cpu-clock", "-o"]).arg(&path);
     let ran = run(perf.args(["sh", "-c", &burn(30)])).ok();

@@ -8,7 +8,7 @@ mod sideband;
 mod values;
 
 use crate::common;
-use crate::common::{Recording, live, needs, perf, rprof, run};
+use crate::common::{Recording, live_alone, needs, perf, rprof, run};
 use serde_json::Value;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use std::path::Path;
 #[track_caller]
 fn both() -> Option<common::Live> {
     needs!(perf);
-    live()
+    live_alone()
 }
 
 /// perf's recording of a command, made with these flags.

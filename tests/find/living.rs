@@ -127,7 +127,7 @@ fn programs_are_read_where_their_process_sees_them() {
         skipped("the right to make namespaces");
         return;
     }
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let root = dir.path().join("root");
     let inside = root.join(dir.path().strip_prefix("/").unwrap());

@@ -79,7 +79,7 @@ fn names_that_are_embedded_stay_when_the_program_is_rewritten() {
 
 #[test]
 fn what_was_written_to_after_a_recording_of_perf_is_not_taken_for_what_was_recorded() {
-    needs!(cc, perf, live);
+    needs!(cc, perf, alone);
     let dir = scratch();
     let program = compile(
         dir.path(),

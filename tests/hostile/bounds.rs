@@ -43,7 +43,7 @@ pub(crate) fn recorded(dir: &Path, program: &Path) -> PathBuf {
 
 #[test]
 fn the_recorder_stays_small_whatever_is_mapped() {
-    needs!(x86_64, "strip" in "binutils", live);
+    needs!(x86_64, "strip" in "binutils", alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let hole = |name: &'static str| {
@@ -109,7 +109,7 @@ const MANY: &str = r#"
 
 #[test]
 fn the_recorder_stays_small_however_many_mappings_live() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let program = compile_c(dir.path(), "many", MANY);
@@ -154,7 +154,7 @@ const MANY_BEFORE: &str = r#"
 
 #[test]
 fn the_recorder_stays_small_whatever_others_have_mapped_before() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let mut many = Running::start(&mut tool(compile_c(dir.path(), "many", MANY_BEFORE)));
@@ -271,7 +271,7 @@ fn within_2_gib(command: &Command) -> Command {
 
 #[test]
 fn features_that_are_holes_are_not_read() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let file = dir.path().join("perf.data");
@@ -329,7 +329,7 @@ const MAPPED: &str = r#"
 
 #[test]
 fn a_map_of_names_that_is_a_hole_is_not_read() {
-    needs!(x86_64, live);
+    needs!(x86_64, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let file = dir.path().join("perf.data");

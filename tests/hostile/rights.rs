@@ -63,7 +63,7 @@ const CAPABILITIES: &str = "cap_perfmon,cap_sys_ptrace,cap_syslog=ep";
 
 #[test]
 fn capabilities_that_everybody_could_use_are_dropped() {
-    needs!(live);
+    needs!(alone);
     let Some(installed) = Installed::new(0o755, CAPABILITIES) else {
         return;
     };
@@ -93,7 +93,7 @@ fn capabilities_that_everybody_could_use_are_dropped() {
 
 #[test]
 fn capabilities_count_for_the_group_that_may_run_the_file() {
-    needs!(live);
+    needs!(alone);
     // One that gives files away is not for recording.
     let capabilities = format!("cap_dac_override,{CAPABILITIES}");
     let Some(installed) = Installed::new(0o750, &capabilities) else {
@@ -124,7 +124,7 @@ fn capabilities_count_for_the_group_that_may_run_the_file() {
 
 #[test]
 fn a_set_user_id_or_set_group_id_rprof_does_nothing() {
-    needs!(live);
+    needs!(alone);
     for mode in [0o4755, 0o2755] {
         let Some(installed) = Installed::new(mode, "") else {
             return;

@@ -243,7 +243,7 @@ int main(void) {
 
 #[test]
 fn another_users_process_that_calls_itself_something_forges_no_line_of_roots() {
-    needs!(live);
+    needs!(alone);
     let (true, Some(tracefs), true, true) = (
         records_all(),
         tracefs(),

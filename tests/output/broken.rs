@@ -57,7 +57,7 @@ fn whenever_a_recorder_is_killed_its_file_is_read() {
 
 #[test]
 fn a_disk_that_gets_full_leaves_a_file_that_is_read() {
-    needs!(live, root, "unshare" in "util-linux");
+    needs!(alone, root, "unshare" in "util-linux");
     for flags in [&[][..], &["-z"]] {
         let dir = scratch();
         let disk = dir.path().join("disk");

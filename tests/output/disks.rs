@@ -83,7 +83,7 @@ fn is_cut(file: &Path) -> bool {
 
 #[test]
 fn a_disk_that_gets_full_leaves_all_files_that_were_begun() {
-    needs!(live);
+    needs!(alone);
     if !can_mount() {
         return;
     }
@@ -100,7 +100,7 @@ fn a_disk_that_gets_full_leaves_all_files_that_were_begun() {
 
 #[test]
 fn a_disk_that_fails_leaves_a_file_that_is_read() {
-    needs!(live);
+    needs!(alone);
     let tools = [
         ("losetup", "util-linux"),
         ("mkfs.ext2", "e2fsprogs"),

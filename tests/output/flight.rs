@@ -59,7 +59,7 @@ fn times(file: &Path) -> Vec<String> {
 
 #[test]
 fn a_snapshot_has_what_came_since_the_one_before() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let args = ["--overwrite", "--switch-output=signal", "-m", "64"];
     let mut recorder = recorder(dir.path(), &args);

@@ -125,7 +125,7 @@ fn losses_of_other_recorders_are_summed_as_their_records_say() {
 
 #[test]
 fn what_was_lost_would_have_fit_into_rings_of_a_size_that_is_said() {
-    needs!(live, root);
+    needs!(alone, root);
     let dir = scratch();
     let path = dir.path().join("perf.data");
     // A ring of a page, and a recorder that is stopped while its command works.

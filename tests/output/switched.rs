@@ -115,7 +115,7 @@ fn files_are_switched_by_size_and_only_the_last_are_kept() {
 
 #[test]
 fn everybodys_files_are_switched_by_time() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let dir = scratch();
     let mut recorder = recorder(dir.path(), &["-a", "--switch-output=1s", "-z"]);
     while finished(dir.path()).len() < 2 {

@@ -1,7 +1,7 @@
 //! A user with certain rights, who asks the doctor and records.
 
 use crate::common::nobody::Nobody;
-use crate::common::{Ran, compile_c, needs, run, samples};
+use crate::common::{Live, Ran, compile_c, live_alone, needs, run, samples};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -51,6 +51,14 @@ const FILTER: &str = r#"
         execvp(argv[2], argv + 2);
         return 98;
     }"#;
+
+/// Root's cells, and the place alone: rights are the whole machine's. `None` if something for it is not here.
+#[track_caller]
+pub(crate) fn start() -> Option<(Live, Cells)> {
+    let live = live_alone()?;
+    needs!(root);
+    Some((live, Cells::new()?))
+}
 
 impl Cells {
     /// `None` if something for it is not here, which is said.

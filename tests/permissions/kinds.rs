@@ -1,8 +1,8 @@
 //! What rights decide beside whom: kinds of events, other processes, memory by a capability.
 
 use crate::common::nobody::Sysctl;
-use crate::common::{compile_c, libc, live, needs, not_run, run, samples};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{compile_c, libc, needs, not_run, run, samples};
+use crate::permissions::cells::{Who, start};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -193,11 +193,4 @@ fn a_capability_lifts_the_limit_of_memory() {
     assert!(less.stderr.contains("CAP_IPC_LOCK"), "{less:?}");
     let ran = cells.records(Who::RootWith(",+ipc_lock"), &around, &[], &[]);
     assert!(!ran.stderr.contains("memory"), "{ran:?}");
-}
-
-#[track_caller]
-fn start() -> Option<(crate::common::Live, Cells)> {
-    let live = live()?;
-    needs!(root);
-    Some((live, Cells::new()?))
 }

@@ -11,7 +11,7 @@ fn within(limit: &str) -> [&str; 4] {
 
 #[test]
 fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
-    needs!(live, root);
+    needs!(alone, root);
     let Some(cells) = Cells::new() else {
         return;
     };
@@ -63,7 +63,7 @@ fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
 
 #[test]
 fn too_few_files_are_fewer_events_or_a_sentence() {
-    needs!(live, root);
+    needs!(alone, root);
     let Some(cells) = Cells::new() else {
         return;
     };

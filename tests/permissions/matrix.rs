@@ -1,8 +1,8 @@
 //! Users, capabilities, namespaces and filters, by `perf_event_paranoid`.
 
 use crate::common::nobody::Sysctl;
-use crate::common::{live, needs, not_run, run, tool};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{not_run, run, tool};
+use crate::permissions::cells::{Who, start};
 use std::process::Command;
 
 const USER_ONLY: &str = "not permitted to sample the kernel: sampling user space only";
@@ -160,11 +160,4 @@ fn the_doctor_ends_with_what_record_will_do() {
     );
     let help = run(tool(env!("CARGO_BIN_EXE_rprof")).args(["doctor", "--help"])).ok();
     assert!(help.stdout.contains("Exit status: 0"), "{}", help.stdout);
-}
-
-#[track_caller]
-fn start() -> Option<(crate::common::Live, Cells)> {
-    let live = live()?;
-    needs!(root);
-    Some((live, Cells::new()?))
 }

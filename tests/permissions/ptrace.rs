@@ -1,7 +1,7 @@
 //! What stands in for events where a filter forbids them: sampling by ptrace.
 
-use crate::common::{Ran, compile_c, has, live, needs, run, samples, tool};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{Ran, compile_c, has, run, samples, tool};
+use crate::permissions::cells::{Who, start};
 use std::process::Command;
 
 /// Works in its first thread, in another one, and in a process of its own that executes itself; sends itself
@@ -233,11 +233,4 @@ fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
     ];
     cells.refuses(Who::Nobody, &both, &[], &words);
     assert_eq!(cells.doctor(Who::Nobody, &both)["profile"], "none");
-}
-
-#[track_caller]
-fn start() -> Option<(crate::common::Live, Cells)> {
-    let live = live()?;
-    needs!(root);
-    Some((live, Cells::new()?))
 }

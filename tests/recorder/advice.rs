@@ -40,7 +40,7 @@ fn anothers_process_is_named_with_its_owner() {
 
 #[test]
 fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
-    needs!(live, root);
+    needs!(alone, root);
     let Some(nobody) = Nobody::new() else {
         return;
     };
@@ -80,7 +80,7 @@ fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
 
 #[test]
 fn events_that_give_no_samples_are_told_why() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let record = |words: &[&str]| {
         let mut record = rprof(["record"]);
@@ -105,7 +105,7 @@ fn events_that_give_no_samples_are_told_why() {
 
 #[test]
 fn what_is_less_than_asked_for_is_said_in_one_line() {
-    needs!(live);
+    needs!(alone);
     if paranoid() < 2 {
         not_run("everybody may sample the kernel");
         return;
@@ -159,7 +159,7 @@ fn the_next_command_can_be_pasted_into_a_shell() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_said_to_be() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     // A limit on file sizes fails like a full disk, whether its signal is ignored or not.
     for trap in ["trap '' XFSZ;", ""] {
@@ -174,7 +174,7 @@ fn a_disk_that_is_full_from_the_start_is_said_to_be() {
 
 #[test]
 fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     // 64 KiB and 32 KiB, by the unit of the shell; the command itself has the signal.
     let script = "ulimit -f 64; exec \"$0\" record -F 9999 -e cpu-clock -- sh -c \"$1\"";
@@ -194,7 +194,7 @@ fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
 
 #[test]
 fn a_small_stack_is_enough() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     // What is too short has no samples to be read.
     let work = format!("ulimit -s; {}", burn(20));

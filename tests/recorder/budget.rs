@@ -47,7 +47,7 @@ fn a_tiny_budget_costs_stacks_and_is_said() {
 
 #[test]
 fn a_budget_that_is_enough_costs_nothing() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let ran = record(dir.path(), &["--cpu-percent", "100000"]);
     assert!(!ran.stderr.contains("--cpu-percent"), "{ran:?}");

@@ -136,7 +136,7 @@ impl Server {
 
 #[test]
 fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_without() {
-    needs!(cc, live);
+    needs!(cc, alone);
     let mut server = Server::start();
     let said = server.record("", &[]);
     assert!(said.contains(NOT_RECORDED), "{said}");
@@ -213,7 +213,7 @@ const BREEDER: &str = r#"
 
 #[test]
 fn what_is_started_while_events_are_opened_counts_once() {
-    needs!(cc, live);
+    needs!(cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "breeder", BREEDER);
     let out = dir.path().join("perf.data");

@@ -123,7 +123,7 @@ const FAMILY: &str = r#"
 
 #[test]
 fn of_everybody_the_commands_descendants_alone_are_shown() {
-    needs!(live, cc, all_cpus);
+    needs!(alone, cc, all_cpus);
     let dir = scratch();
     let program = compile_c(dir.path(), "mine", FAMILY);
     let theirs = dir.path().join("theirs");

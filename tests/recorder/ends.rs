@@ -56,7 +56,7 @@ fn a_hangup_that_was_ignored_before_stays_ignored() {
 
 #[test]
 fn a_second_signal_kills_a_command_that_does_not_end() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let script = format!("trap '' INT TERM; {SPIN}");
     let out = dir.path().join("perf.data");
@@ -110,7 +110,7 @@ fn an_interrupt_ends_a_recording_into_a_pipe_that_nobody_reads() {
 
 #[test]
 fn rprofs_own_samples_are_left_out_of_all_cpus_and_said_to_be() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let record = |more: &[&str]| {

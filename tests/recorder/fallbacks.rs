@@ -42,7 +42,7 @@ fn cycles_without_a_pmu_are_the_clock_with_the_same_modifiers() {
 
 #[test]
 fn tracefs_is_mounted_for_root_and_said_to_be() {
-    needs!(live);
+    needs!(alone);
     if !am_root() || in_path("unshare").is_none() {
         skipped("root, and util-linux");
         return;

@@ -20,7 +20,7 @@ fn with_files(limit: u32, args: &[&str]) -> Command {
 
 #[test]
 fn too_few_open_files_are_an_error_with_both_numbers() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let mut record = with_files(12, &["record", "--", "true"]);
     let error = run(record.current_dir(dir.path())).fails(1);
@@ -76,7 +76,7 @@ fn recorded_by_cpu(source: &str) -> Option<(TempDir, String, Ran)> {
 
 #[test]
 fn more_threads_than_open_files_are_recorded_by_cpu() {
-    needs!(live);
+    needs!(alone);
     let Some((dir, pid, ran)) = recorded_by_cpu(THREADS) else {
         return;
     };
@@ -121,7 +121,7 @@ const PROCESSES: &str = r#"
 
 #[test]
 fn what_watched_processes_start_is_recorded_by_cpu_too() {
-    needs!(live);
+    needs!(alone);
     let Some((dir, ..)) = recorded_by_cpu(PROCESSES) else {
         return;
     };
@@ -139,7 +139,7 @@ fn what_watched_processes_start_is_recorded_by_cpu_too() {
 
 #[test]
 fn more_threads_than_open_files_are_an_error_without_rights() {
-    needs!(live, cc);
+    needs!(alone, cc);
     if paranoid() < 1 {
         not_run("everybody may record all CPUs");
         return;

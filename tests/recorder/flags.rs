@@ -34,7 +34,7 @@ fn values_are_attached_to_flags_as_in_perf() {
 
 #[test]
 fn pages_that_are_rounded_up_are_said() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let said = |pages: &str| {
         let mut record = rprof(["record", "-m", pages, "true"]);
@@ -48,7 +48,7 @@ fn pages_that_are_rounded_up_are_said() {
 
 #[test]
 fn perfs_flags_do_what_perf_does() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let record = |words: &[&str]| {
         let mut record = rprof(["record", "-q", "-e", "cpu-clock"]);

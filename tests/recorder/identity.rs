@@ -9,7 +9,7 @@ use std::path::Path;
 
 #[test]
 fn a_process_in_its_own_mount_namespace_that_ends_first_has_its_build_ids() {
-    needs!(live, cc);
+    needs!(alone, cc);
     if !am_root() || !has("unshare", "util-linux") {
         skipped("root");
         return;

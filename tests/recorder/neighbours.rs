@@ -4,7 +4,7 @@ use crate::common::{Running, alone, needs, perf, report, rprof, run, scratch};
 
 #[test]
 fn perf_records_everybody_while_rprof_does() {
-    needs!(perf, live, all_cpus);
+    needs!(perf, alone, all_cpus);
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     // Events that were opened last come first in what the kernel goes through.

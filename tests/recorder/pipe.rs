@@ -79,7 +79,7 @@ fn a_pipe_may_go_straight_into_a_reader() {
 
 #[test]
 fn tracepoints_in_a_pipe_keep_their_formats() {
-    needs!(live);
+    needs!(alone);
     let Some(tracefs) = crate::common::tracefs() else {
         return;
     };

@@ -44,7 +44,7 @@ fn the_first_ctrl_c_is_the_commands_and_it_is_recorded_until_it_ends() {
 
 #[test]
 fn the_second_ctrl_c_ends_both() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let command = format!(
         "record -e cpu-clock -o {} -- sh -c 'trap \"\" INT TERM; echo ready; while :; do :; done'",

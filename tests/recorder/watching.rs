@@ -4,7 +4,7 @@ use crate::common::{Running, needs, records_all, rprof, run, scratch, tool};
 
 #[test]
 fn who_watches_says_whom_and_how_to_stop() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let cats = [
         Running::start(&mut tool("cat")),

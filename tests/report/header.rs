@@ -43,7 +43,7 @@ fn headers_of_fixtures_are_perfs() {
 
 #[test]
 fn headers_of_live_recordings_are_perfs() {
-    needs!(live, perf);
+    needs!(alone, perf);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let events = "{cpu-clock,page-faults}";

@@ -184,7 +184,7 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
 
 #[test]
 fn functions_of_python_are_left_as_its_log_says() {
-    needs!(live, x86_64);
+    needs!(alone, x86_64);
     // Few systems have it.
     let works = || run(tool("python3.13").args(["-X", "perf_jit", "-c", ""])).status;
     if in_path("python3.13").is_none() || !works().success() {
@@ -237,7 +237,7 @@ print(os.getpid())";
 /// Where a function makes and takes back its frame, frame pointers leave out its caller.
 #[test]
 fn functions_of_node_have_their_callers_from_their_first_instruction_to_the_last() {
-    needs!(live, x86_64, "node" in "nodejs", perf);
+    needs!(alone, x86_64, "node" in "nodejs", perf);
     let dir = scratch();
     let script = "const compare = (x, y) => x - y;
         let t = 0;

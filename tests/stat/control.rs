@@ -51,7 +51,7 @@ impl Pipes {
 #[test]
 fn only_what_comes_between_enable_and_disable_is_counted() {
     let Some(program) = work() else { return };
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let (mut pipes, how) = Pipes::make(dir.path());
     let hits = format!("mem:{HIT:#x}:x");
@@ -72,7 +72,7 @@ fn only_what_comes_between_enable_and_disable_is_counted() {
 
 #[test]
 fn a_word_ends_it_and_others_are_refused() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let (mut pipes, how) = Pipes::make(dir.path());
     let mut stat = rprof(["stat", "--control", &how, "-x,", "-e", "faults"]);
@@ -97,7 +97,7 @@ fn a_word_ends_it_and_others_are_refused() {
 #[test]
 fn counting_may_begin_later() {
     let Some(program) = work() else { return };
-    needs!(live);
+    needs!(alone);
     let hits = format!("mem:{HIT:#x}:x");
     let mut stat = rprof(["stat", "-D", "60000", "-x,", "-e", &hits]);
     let ran = run(stat.arg("--").arg(program.path())).ok();

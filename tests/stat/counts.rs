@@ -15,7 +15,7 @@ fn counts(text: &str) -> Vec<(String, String)> {
 #[test]
 fn faults_and_hits_of_breakpoints_are_those_of_perf() {
     let Some(program) = work() else { return };
-    needs!(perf, live);
+    needs!(perf, alone);
     let path = program.path();
     let hit = format!("mem:{HIT:#x}:x");
     // In user code: the kernel's own, while it executes the program, differ by where the stack is.
@@ -40,7 +40,7 @@ fn faults_and_hits_of_breakpoints_are_those_of_perf() {
 fn system_calls_are_those_of_perf() {
     let Some(program) = work() else { return };
     let Some(tracefs) = tracefs() else { return };
-    needs!(perf, live);
+    needs!(perf, alone);
     let path = program.path();
     let words = [
         "-x,",
@@ -61,7 +61,7 @@ fn system_calls_are_those_of_perf() {
 fn only_hits_that_fit_the_filter_are_counted_as_by_perf() {
     let Some(program) = work() else { return };
     let Some(tracefs) = tracefs() else { return };
-    needs!(perf, live);
+    needs!(perf, alone);
     let path = program.path();
     // Twice, in processes that inherit the event.
     let script = format!("{} & {}; wait", path.display(), path.display());
@@ -110,7 +110,7 @@ fn only_hits_that_fit_the_filter_are_counted_as_by_perf() {
 fn hits_of_probes_are_those_of_perf() {
     let Some(program) = work() else { return };
     let Some(tracefs) = tracefs() else { return };
-    needs!(perf, live);
+    needs!(perf, alone);
     if tracefs != Tracefs::Mounted {
         return not_run("perf's probes would stay in a tracefs that goes away");
     }
@@ -131,7 +131,7 @@ const PING_PONG: &str =
 
 #[test]
 fn every_wait_of_a_ping_pong_is_a_context_switch() {
-    needs!(perf, live, kernel);
+    needs!(perf, alone, kernel);
     let dir = crate::common::scratch();
     let fifo = dir.path().join("back");
     run(tool("mkfifo").arg(&fifo)).ok();
@@ -149,7 +149,7 @@ fn every_wait_of_a_ping_pong_is_a_context_switch() {
 #[test]
 fn what_is_not_inherited_is_of_the_command_alone() {
     let Some(program) = work() else { return };
-    needs!(live);
+    needs!(alone);
     let path = program.path();
     let hit = format!("mem:{HIT:#x}:x");
     let script = format!("{} && {}", path.display(), path.display());
@@ -163,7 +163,7 @@ fn what_is_not_inherited_is_of_the_command_alone() {
 
 #[test]
 fn each_cpu_has_its_clock() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let [mut ours, _] = both(&["-a", "-A", "-x,", "-e", "cpu-clock", "true"]);
     let ran = run(&mut ours).ok();
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();

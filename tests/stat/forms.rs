@@ -61,7 +61,7 @@ const FLAGS: &[(&[&str], Needs)] = &[
 /// Compares what both tools say for all flags that may be used here.
 #[track_caller]
 fn compare(form: &[&str], shape: impl Fn(&str) -> Vec<String>) {
-    needs!(perf, live);
+    needs!(perf, alone);
     let (may_kernel, may_all) = (records_kernel(), records_all());
     for (flags, needs) in FLAGS {
         match needs {

@@ -27,7 +27,7 @@ fn perfs(file: &Path) -> String {
 #[test]
 fn each_tool_reads_the_counts_of_both() {
     let Some(program) = work() else { return };
-    needs!(perf, live);
+    needs!(perf, alone);
     let dir = scratch();
     let events = format!("page-faults:u,mem:{HIT:#x}:x,task-clock,stalled-cycles-frontend");
     for (tool, name) in [("rprof", "ours"), ("perf", "perfs")] {
@@ -58,7 +58,7 @@ fn each_tool_reads_the_counts_of_both() {
 
 #[test]
 fn intervals_are_kept_one_by_one() {
-    needs!(perf, live);
+    needs!(perf, alone);
     let dir = scratch();
     let file = dir.path().join("intervals");
     let mut record = rprof([
@@ -85,7 +85,7 @@ fn intervals_are_kept_one_by_one() {
 
 #[test]
 fn a_file_that_was_there_is_kept_and_damaged_ones_end_in_a_line() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let stat = |words: &[&str]| {
         let mut command = rprof(["stat"].iter().chain(words));

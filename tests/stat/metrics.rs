@@ -10,7 +10,7 @@ fn stat(words: &[&str]) -> Ran {
 #[test]
 fn metrics_are_computed_from_counts() {
     let Some(program) = work() else { return };
-    needs!(live);
+    needs!(alone);
     let path = program.path();
     let path = path.to_str().unwrap();
     let hits = format!("mem:{HIT:#x}:x");
@@ -50,7 +50,7 @@ fn metrics_are_computed_from_counts() {
 
 #[test]
 fn broken_metrics_are_one_line_with_the_column() {
-    needs!(live);
+    needs!(alone);
     for (metric, code, expected) in [
         (
             "a=cycles +",
@@ -77,7 +77,7 @@ fn broken_metrics_are_one_line_with_the_column() {
 
 #[test]
 fn a_machine_that_counts_no_slots_says_so() {
-    needs!(live);
+    needs!(alone);
     let has = |pmu: &str| {
         let folder = std::path::Path::new("/sys/bus/event_source/devices").join(pmu);
         folder.join("events/topdown-retiring").exists()

@@ -61,7 +61,7 @@ impl Drop for Group {
 
 #[test]
 fn only_what_runs_in_a_control_group_is_sampled() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let Some(group) = Group::make("one") else {
         return;
     };
@@ -91,7 +91,7 @@ fn only_what_runs_in_a_control_group_is_sampled() {
 
 #[test]
 fn each_event_is_counted_in_its_group() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let (Some(one), Some(two)) = (Group::make("a"), Group::make("b")) else {
         return;
     };
@@ -146,7 +146,7 @@ fn each_event_is_counted_in_its_group() {
 
 #[test]
 fn a_group_that_is_not_there_is_said_with_those_that_are_near() {
-    needs!(live, all_cpus);
+    needs!(alone, all_cpus);
     let Some(group) = Group::make("near") else {
         return;
     };

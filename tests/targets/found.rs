@@ -17,7 +17,7 @@ fn shell_named(dir: &Path, name: &str) -> PathBuf {
 
 #[test]
 fn processes_are_found_by_name_and_the_recording_ends_with_them() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let start = |name: &str| {
         let mut shell = tool(shell_named(dir.path(), name));

@@ -81,7 +81,7 @@ fn a_thousand_threads_and_a_thousand_that_come_and_go_are_recorded() {
 
 #[test]
 fn a_hundred_and_twenty_eight_events_are_sampled_at_once() {
-    needs!(live);
+    needs!(alone);
     let dir = scratch();
     let events = vec!["cpu-clock"; 128].join(",");
     let mut record = rprof([

@@ -142,7 +142,7 @@ fn an_event_is_switched_by_its_name() {
 
 #[test]
 fn words_are_acknowledged_as_by_perf() {
-    needs!(live, perf);
+    needs!(alone, perf);
     let acknowledged = |recorder: &mut Command, words: &[&str]| -> (String, Ran) {
         let dir = scratch();
         let mut pipes = Pipes::make(dir.path());

@@ -117,7 +117,7 @@ fn signals_end_it_and_give_the_terminal_back() {
 
 #[test]
 fn lost_samples_are_said_with_the_time_that_they_are_of() {
-    needs!(live);
+    needs!(alone);
     // Nobody drains the rings while the recorder is stopped.
     let work = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
     let Some(terminal) = watched("-d 3600 -m 1 --call-graph none", &work) else {
