@@ -1,8 +1,8 @@
 //! Profiles as other viewers read them, and as a page that needs none: one file for each format.
 //!
-//! What a format is made of is a [`Profile`](rprof_profile::Profile) or, where it shows times or
-//! addresses, a [`Timeline`](rprof_profile::timeline::Timeline); both are plain data, which
-//! anybody can build:
+//! What a format is made of is a [`Profile`](rprof_profile::Profile); where it shows addresses,
+//! [`CountedStacks`](rprof_profile::CountedStacks); and where it shows times, a
+//! [`SampledProfile`](rprof_profile::SampledProfile). All are plain data, which anybody can build:
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
@@ -45,7 +45,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `rprof_analysis::load` and `rprof_analysis::load_timeline` make them of recordings.
+//! `rprof_analysis::load`, `load_counted_stacks` and `load_code_samples` make them of recordings.
 
 mod callgrind;
 mod firefox;

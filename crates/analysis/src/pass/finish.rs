@@ -15,7 +15,7 @@ use crate::symbolize::Symbols;
 use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_perfdata::{RecordedEvent, kind_name};
+use rprof_perfdata::{Reader, RecordedEvent, kind_name};
 use rprof_profile::{About, EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
@@ -127,6 +127,20 @@ pub(super) fn lost_sideband(loss: Loss) -> Option<String> {
 /// Whether an event is in no profile: it carries sideband only.
 pub(super) fn is_left_out(event: &RecordedEvent, samples: u64) -> bool {
     event.is_dummy() && samples == 0
+}
+
+/// Numbers of the recording's events in the profile: those that are left out have none.
+pub(super) fn event_numbers(reader: &Reader, counts: &Counts) -> Vec<Option<u32>> {
+    let mut next = 0;
+    let mut number = |is_in: bool| {
+        let number = is_in.then_some(next);
+        next += u32::from(is_in);
+        number
+    };
+    let events = reader.events().iter().zip(&counts.tallies);
+    events
+        .map(|(event, tally)| number(!is_left_out(event, tally.samples())))
+        .collect()
 }
 
 /// An image without names, the reason, and the weight of its samples.

@@ -1,7 +1,7 @@
 //! Trees made of others: some of their stacks, or all in another order.
 
 use super::{Node, OUTERMOST, Tree};
-use crate::SampleCount;
+use crate::{FrameId, SampleCount};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 
@@ -71,49 +71,84 @@ impl Tree {
     /// counted there, by group.
     #[must_use]
     pub fn regrouped(&self, counted: &[(u32, u32, SampleCount)]) -> Self {
-        let mut nodes: Vec<Node> = Vec::new();
-        // For each node the group that it was last asked for, and where it is there.
-        let mut moved: Vec<Option<(u32, u32)>> = vec![None; self.nodes.len()];
-        let mut path: Vec<u32> = Vec::new();
+        let mut stacks = CopiedStacks::new(self);
         for &(group, node, count) in counted {
-            let known = |moved: &[Option<(u32, u32)>], node: u32| {
-                let here = moved.get(node as usize).copied().flatten();
-                here.filter(|&(of, _)| of == group).map(|(_, at)| at)
-            };
-            let mut next = Some(node).filter(|&node| (node as usize) < self.nodes.len());
-            while let Some(node) = next.filter(|&node| known(&moved, node).is_none()) {
-                path.push(node);
-                next = self.nodes[node as usize].parent;
-            }
-            while let Some(node) = path.pop() {
-                let of = &self.nodes[node as usize];
-                let at = u32::try_from(nodes.len()).unwrap_or(OUTERMOST);
-                moved[node as usize] = Some((group, at));
-                nodes.push(Node {
-                    parent: of.parent.and_then(|parent| known(&moved, parent)),
-                    group,
-                    frame: of.frame,
-                    self_weight: 0,
-                    self_samples: 0,
-                });
-            }
-            if let Some(at) = known(&moved, node) {
-                let node = &mut nodes[at as usize];
-                node.self_weight = node.self_weight.saturating_add(count.weight);
-                node.self_samples += count.samples;
+            if let Some(at) = stacks.copy(group, node) {
+                stacks.copied.count(at, count);
             }
         }
+        stacks.into_tree()
+    }
+
+    /// Gives nodes other frames.
+    pub fn map_frames(&mut self, mut map: impl FnMut(FrameId) -> FrameId) {
+        for node in &mut self.nodes {
+            node.frame = map(node.frame);
+        }
+    }
+}
+
+/// Some stacks of a tree, copied one after the other: nodes are in the order in which stacks first have them, each
+/// after those that called it. Nothing is counted there.
+#[derive(Debug)]
+pub struct CopiedStacks<'t> {
+    tree: &'t Tree,
+    copied: Tree,
+    /// By node of the tree, the group that it was last copied for, and where that is.
+    moved: Vec<Option<(u32, u32)>>,
+    path: Vec<u32>,
+}
+
+impl<'t> CopiedStacks<'t> {
+    /// None yet.
+    pub fn new(tree: &'t Tree) -> Self {
         Self {
-            nodes,
-            children: HashMap::default(),
+            tree,
+            copied: Tree::default(),
+            moved: vec![None; tree.nodes.len()],
+            path: Vec::new(),
         }
+    }
+
+    fn place(&self, group: u32, node: u32) -> Option<u32> {
+        let here = self.moved.get(node as usize).copied().flatten();
+        here.filter(|&(of, _)| of == group).map(|(_, at)| at)
+    }
+
+    /// Copies a stack, given by its node, to a group, unless that was the last to get it. Returns where it is now;
+    /// `None` if the tree has no such node.
+    pub fn copy(&mut self, group: u32, node: u32) -> Option<u32> {
+        let from = &self.tree.nodes;
+        let mut next = Some(node).filter(|&node| (node as usize) < from.len());
+        while let Some(node) = next.filter(|&node| self.place(group, node).is_none()) {
+            self.path.push(node);
+            next = from[node as usize].parent;
+        }
+        while let Some(node) = self.path.pop() {
+            let of = &from[node as usize];
+            let at = u32::try_from(self.copied.nodes.len()).unwrap_or(OUTERMOST);
+            self.moved[node as usize] = Some((group, at));
+            self.copied.nodes.push(Node {
+                parent: of.parent.and_then(|parent| self.place(group, parent)),
+                group,
+                frame: of.frame,
+                self_weight: 0,
+                self_samples: 0,
+            });
+        }
+        self.place(group, node)
+    }
+
+    /// The tree of all that were copied, frozen.
+    pub fn into_tree(mut self) -> Tree {
+        self.copied.freeze();
+        self.copied
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FrameId;
 
     fn tree(stacks: &[(u32, &[u32])]) -> Tree {
         let mut tree = Tree::default();
@@ -121,7 +156,7 @@ mod tests {
             let node = stack.iter().fold(None, |outer, &frame| {
                 Some(tree.child(outer, group, FrameId::from_number(frame)))
             });
-            tree.count(node.unwrap(), 10, 1);
+            tree.count(node.unwrap(), SampleCount::one(10));
         }
         tree
     }
@@ -146,6 +181,21 @@ mod tests {
             );
             assert!(there.parent.is_none_or(|parent| parent < at));
         }
+    }
+
+    #[test]
+    fn copied_stacks_are_in_the_order_of_asking() {
+        let tree = tree(&[(0, &[1, 2]), (0, &[1, 3]), (0, &[4])]);
+        let mut stacks = CopiedStacks::new(&tree);
+        let copied = [2, 1, 2, 9].map(|node| stacks.copy(0, node));
+        assert_eq!(copied, [Some(1), Some(2), Some(1), None]);
+        let mut copy = stacks.into_tree();
+        copy.map_frames(|frame| FrameId::from_number(10 * frame.number()));
+        let nodes = copy.nodes().iter();
+        let nodes: Vec<_> = nodes
+            .map(|node| (node.parent, node.frame.number()))
+            .collect();
+        assert_eq!(nodes, [(None, 10), (Some(0), 30), (Some(0), 20)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
-use crate::timeline::Thread;
+use crate::Thread;
 use crate::{
     EventProfile, FrameId, FrameInfo, Frames, Group, Loss, NodePlace, Position, SampleRow,
     SampledProfile, StrId, Strings, Tree, ValuesId,

@@ -131,7 +131,7 @@ fn by_comm(tree: &Tree, comms: &Comms) -> Tree {
     for node in tree.nodes() {
         let parent = node.parent.map(|parent| moved[parent as usize]);
         let here = merged.child(parent, comms.number(node.group), node.frame);
-        merged.count(here, node.self_weight, node.self_samples);
+        merged.count(here, node.own());
         moved.push(here);
     }
     merged

@@ -6,7 +6,8 @@ mod list;
 use crate::table::Table;
 use rprof_base::Share;
 use rprof_profile::Profile;
-use rprof_profile::view::{CallTree, Counts, Order, Pruning, Row};
+use rprof_profile::SampleCount;
+use rprof_profile::view::{CallTree, Order, Pruning, Row};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -63,7 +64,7 @@ impl Graph {
     };
 
     /// Counts as they stand before a branch.
-    fn shown(&self, counts: Counts, whole: u64) -> String {
+    fn shown(&self, counts: SampleCount, whole: u64) -> String {
         match self.value {
             NodeValue::Percent => format!("{:.2}%", Share::of(counts.weight, whole)),
             NodeValue::Period => counts.weight.to_string(),
@@ -150,9 +151,9 @@ impl Drawing<'_> {
         self.lines_left == 0
     }
 
-    fn sum(&self, nodes: &[u32], of: fn(&CallTree, u32) -> Counts) -> Counts {
+    fn sum(&self, nodes: &[u32], of: fn(&CallTree, u32) -> SampleCount) -> SampleCount {
         let counts = nodes.iter().map(|&number| of(self.tree, number));
-        counts.fold(Counts::default(), Counts::plus)
+        counts.fold(SampleCount::default(), SampleCount::plus)
     }
 }
 

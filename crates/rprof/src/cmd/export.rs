@@ -9,12 +9,13 @@ use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{Options, TimelineDetail, load_samples, load_timeline};
+use rprof_analysis::{
+    CodeDetail, Options, Progress, load_code_samples, load_counted_stacks, load_samples,
+};
 use rprof_diff::NamedRun;
 use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Page, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
-use rprof_profile::timeline::Timeline;
-use rprof_profile::{NodeKey, Profile};
+use rprof_profile::{CountedStacks, NodeKey, Profile, SampledProfile};
 use rprof_report::quality_line;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -64,31 +65,11 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         output,
         is_compressed,
     };
-    let lines = TimelineDetail {
-        lines: true,
-        fields: false,
-    };
     match format {
-        ExportFormat::Firefox => {
-            let with_fields = TimelineDetail {
-                fields: true,
-                ..lines
-            };
-            let timeline = read_timeline(&reader, &options, with_fields)?;
-            writer.timeline(&Firefox, &timeline)
-        }
-        ExportFormat::Speedscope => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Speedscope, &timeline)
-        }
-        ExportFormat::Pprof => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Pprof, &timeline)
-        }
-        ExportFormat::Callgrind => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Callgrind, &timeline)
-        }
+        ExportFormat::Firefox => writer.samples(&Firefox, &options, CodeDetail::Fields),
+        ExportFormat::Speedscope => writer.samples(&Speedscope, &options, CodeDetail::Samples),
+        ExportFormat::Pprof => writer.counted(&Pprof, &options),
+        ExportFormat::Callgrind => writer.counted(&Callgrind, &options),
         ExportFormat::Folded => {
             let mut profile = read(&reader, &options)?;
             args.fold.apply(&mut profile);
@@ -167,13 +148,6 @@ fn is_compressed(format: ExportFormat, output: Option<&Path>) -> bool {
     }
 }
 
-fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> Result<Timeline> {
-    let mut progress = progress(reader);
-    Ok(load_timeline(reader, options, detail, &mut |share| {
-        progress.show(share);
-    })?)
-}
-
 struct Writer<'a> {
     reader: &'a Reader,
     args: &'a ExportArgs,
@@ -182,16 +156,30 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn timeline(
+    fn samples(
         &self,
-        format: &impl Format<Source = Timeline>,
-        timeline: &Timeline,
+        format: &impl Format<Source = SampledProfile>,
+        options: &Options,
+        detail: CodeDetail,
     ) -> Result<ExitCode> {
-        let profile = &timeline.profile;
-        let shown = !timeline.samples.is_empty();
-        warn_of(profile, self.reader, &self.args.input, shown);
-        self.write(format, timeline)?;
-        Ok(self.end(profile, shown))
+        let load =
+            |progress: &mut Progress<'_>| load_code_samples(self.reader, options, detail, progress);
+        let sampled = self.load(load)?;
+        self.finish(
+            format,
+            &sampled,
+            &sampled.profile,
+            !sampled.samples.is_empty(),
+        )
+    }
+
+    fn counted(
+        &self,
+        format: &impl Format<Source = CountedStacks>,
+        options: &Options,
+    ) -> Result<ExitCode> {
+        let stacks = self.load(|progress| load_counted_stacks(self.reader, options, progress))?;
+        self.finish(format, &stacks, &stacks.profile, !stacks.counts.is_empty())
     }
 
     fn profile(
@@ -199,18 +187,13 @@ impl Writer<'_> {
         format: &impl Format<Source = Profile>,
         profile: &Profile,
     ) -> Result<ExitCode> {
-        warn(profile, self.reader, &self.args.input);
-        self.write(format, profile)?;
-        Ok(self.end(profile, is_shown(profile)))
+        self.finish(format, profile, profile, is_shown(profile))
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let mut progress = progress(self.reader);
-        let sampled = load_samples(self.reader, options, &mut |share| progress.show(share))?;
-        drop(progress);
+        let sampled = self.load(|progress| load_samples(self.reader, options, progress))?;
         let profile = &sampled.profile;
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
-        warn_of(profile, self.reader, &self.args.input, shown);
         let command = profile.about.command.join(" ");
         let input = self.args.input.recording.path();
         let title = if command.is_empty() {
@@ -227,7 +210,28 @@ impl Writer<'_> {
                 .collect(),
             max_bytes: Page::MAX_BYTES,
         };
-        self.write(&page, &sampled)?;
+        self.finish(&page, &sampled, profile, shown)
+    }
+
+    /// Reads the recording, with a progress line.
+    fn load<T>(
+        &self,
+        load: impl FnOnce(&mut Progress<'_>) -> Result<T, rprof_analysis::Error>,
+    ) -> Result<T> {
+        let mut progress = progress(self.reader);
+        Ok(load(&mut |share| progress.show(share))?)
+    }
+
+    /// Prints the warnings of what was loaded, writes it, and says how good it is.
+    fn finish<F: Format>(
+        &self,
+        format: &F,
+        source: &F::Source,
+        profile: &Profile,
+        shown: bool,
+    ) -> Result<ExitCode> {
+        warn_of(profile, self.reader, &self.args.input, shown);
+        self.write(format, source)?;
         Ok(self.end(profile, shown))
     }
 

@@ -1,27 +1,25 @@
 //! The threads of samples, and what else is known of times.
 
-use super::row::NONE;
 use crate::locations::{NamedThread, comm_text};
 use crate::pass::query::Query;
 use foldhash::HashMap;
-use rprof_profile::Strings;
-use rprof_profile::timeline::{Thread, TimedLoss};
+use rprof_profile::{Strings, Thread, TimedLoss};
 
 /// Threads, numbered in the order in which samples are of them.
-pub(in crate::pass) struct SeenThreads<'a> {
+pub(super) struct SeenThreads<'a> {
     query: &'a Query<'a>,
     named: Vec<NamedThread>,
-    /// Where each of those is in the list.
+    /// Where each of those is in the list; `u32::MAX` while it is not there.
     numbers: Vec<u32>,
     threads: Vec<Thread>,
 }
 
 impl<'a> SeenThreads<'a> {
     /// None of these has been seen yet.
-    pub(in crate::pass) fn new(query: &'a Query<'a>, named: Vec<NamedThread>) -> Self {
+    pub(super) fn new(query: &'a Query<'a>, named: Vec<NamedThread>) -> Self {
         Self {
             query,
-            numbers: vec![NONE; named.len()],
+            numbers: vec![u32::MAX; named.len()],
             named,
             threads: Vec::new(),
         }
@@ -29,11 +27,7 @@ impl<'a> SeenThreads<'a> {
 
     /// The number of a sample's thread, which it extends to its time; samples come in order.
     #[inline]
-    pub(in crate::pass) fn see(
-        &mut self,
-        (named, time_ns): (u32, u64),
-        strings: &mut Strings,
-    ) -> Option<u32> {
+    pub(super) fn see(&mut self, named: u32, time_ns: u64, strings: &mut Strings) -> Option<u32> {
         let number = self.numbers.get(named as usize).copied()?;
         if let Some(thread) = self.threads.get_mut(number as usize) {
             thread.end_ns = time_ns;
@@ -55,7 +49,7 @@ impl<'a> SeenThreads<'a> {
     }
 
     /// All of them; where there are times, with those of processes, as records have them.
-    pub(in crate::pass) fn into_threads(mut self, has_times: bool) -> Vec<Thread> {
+    pub(super) fn into_threads(mut self, has_times: bool) -> Vec<Thread> {
         if !has_times {
             return self.threads;
         }
@@ -84,7 +78,7 @@ impl<'a> SeenThreads<'a> {
 }
 
 /// Losses within the times that are asked for, in their order.
-pub(in crate::pass) fn timed_losses(query: &Query<'_>) -> Vec<TimedLoss> {
+pub(super) fn timed_losses(query: &Query<'_>) -> Vec<TimedLoss> {
     let losses = query.recording.index.lost_at.iter().copied();
     let is_wanted = |loss: &TimedLoss| query.samples.has_time(Some(loss.time_ns));
     let mut losses: Vec<TimedLoss> = losses.filter(is_wanted).collect();

@@ -5,8 +5,7 @@ use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use crate::tracepoints::TracepointFormats;
 use rprof_abi::{Fields, Shape, Value};
-use rprof_profile::timeline::FieldValue;
-use rprof_profile::{StrId, Strings};
+use rprof_profile::{FieldValue, StrId, Strings, TraceValue};
 
 /// Reads the fields of samples by where they are in the file.
 pub(super) struct FieldReader<'a> {
@@ -16,23 +15,24 @@ pub(super) struct FieldReader<'a> {
 }
 
 impl<'a> FieldReader<'a> {
-    /// For a recording's events; also says which formats cannot be used.
-    pub(super) fn new(recording: &'a Recording<'a>) -> (Self, Option<String>) {
+    /// For a recording's events, unless none of them has fields; also says which formats cannot be used.
+    pub(super) fn new(recording: &'a Recording<'a>) -> (Option<Self>, Option<String>) {
         let (formats, warning) = TracepointFormats::of(recording.reader);
-        let reader = Self {
+        let reader = (!formats.is_empty()).then(|| Self {
             recording,
             formats,
             scratch: Vec::new(),
-        };
+        });
         (reader, warning.map(|warning| warning.to_string()))
     }
 
-    /// The fields of the sample at an offset; `None` if its event has none.
+    /// The fields of an event's sample at an offset; `None` if the event has none.
     pub(super) fn read(
         &mut self,
-        (event, offset): (usize, u64),
+        event: usize,
+        offset: u64,
         strings: &mut Strings,
-    ) -> Result<Option<Vec<(StrId, FieldValue)>>, Error> {
+    ) -> Result<Option<Vec<TraceValue>>, Error> {
         if !self.formats.has(event) {
             return Ok(None);
         }
@@ -61,7 +61,7 @@ impl<'a> FieldReader<'a> {
 /// Takes fields; lists become text.
 struct Collector<'s> {
     strings: &'s mut Strings,
-    fields: Vec<(StrId, FieldValue)>,
+    fields: Vec<TraceValue>,
     /// The list at hand: its name and its items so far.
     list: Option<(StrId, String)>,
 }
@@ -82,7 +82,7 @@ impl Fields for Collector<'_> {
             other => FieldValue::Text(self.strings.intern(&text_of(other))),
         };
         let name = self.strings.intern(name);
-        self.fields.push((name, value));
+        self.fields.push(TraceValue { name, value });
     }
 
     fn open(&mut self, name: &str, _shape: Shape) {
@@ -91,8 +91,8 @@ impl Fields for Collector<'_> {
 
     fn close(&mut self) {
         if let Some((name, items)) = self.list.take() {
-            let text = FieldValue::Text(self.strings.intern(&items));
-            self.fields.push((name, text));
+            let value = FieldValue::Text(self.strings.intern(&items));
+            self.fields.push(TraceValue { name, value });
         }
     }
 }
@@ -129,13 +129,13 @@ mod tests {
         collector.close();
         collector.field("text", Value::Text(b"a\xff"));
         let fields = collector.fields;
-        let text = |at: usize| match fields[at].1 {
+        let text = |at: usize| match fields[at].value {
             FieldValue::Text(id) => strings.of(id).into_raw(),
             _ => panic!("{:?}", fields[at]),
         };
-        assert_eq!(fields[0].1, FieldValue::Signed(-3));
+        assert_eq!(fields[0].value, FieldValue::Signed(-3));
         assert_eq!(text(1), "1, 0x10");
         assert_eq!(text(2), "a\u{fffd}");
-        assert_eq!(strings.of(fields[1].0).into_raw(), "set");
+        assert_eq!(strings.of(fields[1].name).into_raw(), "set");
     }
 }
