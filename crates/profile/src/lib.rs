@@ -52,6 +52,6 @@ pub use sampled::{
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
-pub use tree::{CopiedStacks, Node, NodeLists, SelfTime, Tree};
+pub use tree::{Node, NodeLists, SelfTime, Tree, UseOrder};
 pub use unwound::{EndedStacks, Unwound};
 pub use window::SampleWindow;

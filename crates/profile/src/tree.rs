@@ -6,7 +6,7 @@ mod self_time;
 use crate::{FrameId, SampleCount};
 use foldhash::HashMap;
 
-pub use parts::CopiedStacks;
+pub use parts::UseOrder;
 pub use self_time::SelfTime;
 
 /// One node; its path from the root is a stack.

@@ -21,12 +21,11 @@ use crate::recording::Recording;
 use crate::samples::{DecodedSample, check_filter};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
-use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
 use rprof_profile::{
-    CopiedStacks, CountedStacks, CountedThread, FrameId, SampleCount, StackCount, Tally, Tree,
+    CountedStacks, CountedThread, FrameId, SampleCount, StackCount, Tally, Tree, UseOrder,
 };
 
 /// Reads, names and counts a recording by stacks of code locations, threads, CPUs and events; `progress` is told how
@@ -92,13 +91,24 @@ struct CodeCounts {
     /// By numbers of [`CodeNodes`].
     tree: Tree,
     threads: Interner<u32, NamedThread, RandomState>,
-    counts: HashMap<CountKey, FirstCount>,
+    /// Sorted and without doubles when [`Self::compact`] was last called; then as samples came.
+    counts: Vec<CodeCount>,
+    /// How many of these there may be.
+    room: usize,
     /// Times of the first and the last sample.
     span_ns: Option<[u64; 2]>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct CountKey {
+#[derive(Clone, Copy)]
+struct CodeCount {
+    place: CountPlace,
+    /// Time and offset in the file of the first sample: what samples are ordered by.
+    first: (u64, u64),
+    count: SampleCount,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CountPlace {
     /// A node, or [`NONE`].
     node: u32,
     thread: u32,
@@ -111,22 +121,35 @@ struct CountKey {
 /// For what is not there.
 const NONE: u32 = u32::MAX;
 
-/// The time of a sample, and where it is in the file: what samples are ordered by.
-type SampleTime = (u64, u64);
-
-struct FirstCount {
-    first: SampleTime,
-    count: SampleCount,
-}
+/// Samples that are added before equal ones are joined.
+const BATCH: usize = 1 << 14;
 
 impl CodeCounts {
-    fn add(&mut self, key: CountKey, first: SampleTime, count: SampleCount) {
-        let known = self.counts.entry(key).or_insert(FirstCount {
-            first,
-            count: SampleCount::default(),
+    /// Counts a sample whose stack is at a node.
+    #[inline]
+    fn add_sample(&mut self, sample: &ResolvedSample<'_, '_>, node: u32, weight: u64) {
+        let decoded = sample.decoded;
+        let time_ns = decoded.head.time_ns.unwrap_or(0);
+        self.add_span([time_ns; 2]);
+        if self.counts.len() >= self.room {
+            self.compact();
+            self.room = self.counts.len() + BATCH.max(self.counts.len() / 2);
+            self.counts.reserve_exact(self.room - self.counts.len());
+        }
+        self.counts.push(CodeCount {
+            place: CountPlace {
+                node,
+                thread: self.threads.intern(NamedThread {
+                    name: sample.task,
+                    pid: decoded.pid,
+                    tid: decoded.tid,
+                }),
+                cpu: decoded.head.cpu.unwrap_or(NONE),
+                event: u32::try_from(decoded.event).unwrap_or(NONE),
+            },
+            first: (time_ns, decoded.key.offset),
+            count: SampleCount::one(weight),
         });
-        known.first = known.first.min(first);
-        known.count.add(count);
     }
 
     fn add_span(&mut self, [first, last]: [u64; 2]) {
@@ -134,31 +157,27 @@ impl CodeCounts {
         self.span_ns = Some([known_first.min(first), known_last.max(last)]);
     }
 
-    /// Counts a sample whose stack is at a node.
-    #[inline]
-    fn add_sample(&mut self, sample: &ResolvedSample<'_, '_>, node: u32, weight: u64) {
-        let decoded = sample.decoded;
-        let time_ns = decoded.head.time_ns.unwrap_or(0);
-        let key = CountKey {
-            node,
-            thread: self.threads.intern(NamedThread {
-                name: sample.task,
-                pid: decoded.pid,
-                tid: decoded.tid,
-            }),
-            cpu: decoded.head.cpu.unwrap_or(NONE),
-            event: u32::try_from(decoded.event).unwrap_or(NONE),
-        };
-        self.add_span([time_ns; 2]);
-        self.add(key, (time_ns, decoded.key.offset), SampleCount::one(weight));
+    /// Joins what has one place.
+    fn compact(&mut self) {
+        self.counts
+            .sort_unstable_by_key(|one| (one.place, one.first));
+        self.counts.dedup_by(|next, one| {
+            let is_same = next.place == one.place;
+            if is_same {
+                one.count.add(next.count);
+            }
+            is_same
+        });
     }
 
     /// Adds what another thread counted.
-    fn merge(&mut self, other: Self) {
+    fn merge(&mut self, mut other: Self) {
+        other.compact();
         if self.counts.is_empty() {
             *self = other;
             return;
         }
+        other.tree.freeze();
         let mut nodes: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
         for node in other.tree.nodes() {
             let parent = node.parent.map(|parent| nodes[parent as usize]);
@@ -168,14 +187,15 @@ impl CodeCounts {
         let threads: Vec<u32> = threads.map(|&thread| self.threads.intern(thread)).collect();
         let look_up =
             |list: &[u32], number: u32| list.get(number as usize).copied().unwrap_or(NONE);
-        for (key, counted) in other.counts {
-            let key = CountKey {
-                node: look_up(&nodes, key.node),
-                thread: look_up(&threads, key.thread),
-                ..key
-            };
-            self.add(key, counted.first, counted.count);
-        }
+        self.counts.reserve_exact(other.counts.len());
+        self.counts.extend(other.counts.iter().map(|one| CodeCount {
+            place: CountPlace {
+                node: look_up(&nodes, one.place.node),
+                thread: look_up(&threads, one.place.thread),
+                ..one.place
+            },
+            ..*one
+        }));
         other
             .span_ns
             .into_iter()
@@ -183,36 +203,40 @@ impl CodeCounts {
     }
 
     /// Numbers all in the order of first samples; events have numbers of their own there.
-    fn fill(self, query: &Query<'_>, events: &[Option<u32>], stacks: &mut CountedStacks) {
-        let mut counts: Vec<(CountKey, FirstCount)> = self.counts.into_iter().collect();
+    fn fill(mut self, query: &Query<'_>, events: &[Option<u32>], stacks: &mut CountedStacks) {
+        self.tree.freeze();
+        self.compact();
         // The members of a group are of different events: no two have one place.
-        counts.sort_unstable_by_key(|(key, counted)| (counted.first, key.event));
-        let mut used = CopiedStacks::new(&self.tree);
+        self.counts
+            .sort_unstable_by_key(|one| (one.first, one.place.event));
+        let mut order = UseOrder::new(&self.tree);
         let mut threads: Interner<u32, CountedThread, RandomState, u32> = Interner::default();
         let history = &query.recording.index.history;
         let strings = &mut stacks.profile.strings;
-        for (key, counted) in counts {
-            let event = events.get(key.event as usize).copied().flatten();
-            let Some((event, named)) = event.zip(self.threads.get(key.thread)) else {
+        stacks.counts.reserve_exact(self.counts.len());
+        for CodeCount { place, count, .. } in self.counts {
+            let event = events.get(place.event as usize).copied().flatten();
+            let Some((event, named)) = event.zip(self.threads.get(place.thread)) else {
                 continue;
             };
-            let thread = threads.intern_with(key.thread, |_| CountedThread {
+            let thread = threads.intern_with(place.thread, |_| CountedThread {
                 pid: named.pid,
                 tid: named.tid,
                 comm: strings.intern(comm_text(history, named.name).raw()),
             });
             stacks.counts.push(StackCount {
-                stack: used.copy(0, key.node),
+                stack: order.number(&self.tree, place.node),
                 thread,
-                cpu: Some(key.cpu).filter(|&cpu| cpu != NONE),
+                cpu: Some(place.cpu).filter(|&cpu| cpu != NONE),
                 event,
-                count: counted.count,
+                count,
             });
         }
         stacks
             .counts
             .sort_unstable_by_key(|one| (one.stack, one.thread, one.cpu, one.event));
-        stacks.stacks = used.into_tree();
+        stacks.stacks = self.tree;
+        stacks.stacks.renumber(order);
         stacks.threads = threads.into_values();
     }
 }

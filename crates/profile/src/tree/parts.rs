@@ -71,13 +71,64 @@ impl Tree {
     /// counted there, by group.
     #[must_use]
     pub fn regrouped(&self, counted: &[(u32, u32, SampleCount)]) -> Self {
-        let mut stacks = CopiedStacks::new(self);
+        let mut nodes: Vec<Node> = Vec::new();
+        // For each node the group that it was last asked for, and where it is there.
+        let mut moved: Vec<Option<(u32, u32)>> = vec![None; self.nodes.len()];
+        let mut path: Vec<u32> = Vec::new();
         for &(group, node, count) in counted {
-            if let Some(at) = stacks.copy(group, node) {
-                stacks.copied.count(at, count);
+            let known = |moved: &[Option<(u32, u32)>], node: u32| {
+                let here = moved.get(node as usize).copied().flatten();
+                here.filter(|&(of, _)| of == group).map(|(_, at)| at)
+            };
+            let mut next = Some(node).filter(|&node| (node as usize) < self.nodes.len());
+            while let Some(node) = next.filter(|&node| known(&moved, node).is_none()) {
+                path.push(node);
+                next = self.nodes[node as usize].parent;
+            }
+            while let Some(node) = path.pop() {
+                let of = &self.nodes[node as usize];
+                let at = u32::try_from(nodes.len()).unwrap_or(OUTERMOST);
+                moved[node as usize] = Some((group, at));
+                nodes.push(Node {
+                    parent: of.parent.and_then(|parent| known(&moved, parent)),
+                    group,
+                    frame: of.frame,
+                    self_weight: 0,
+                    self_samples: 0,
+                });
+            }
+            if let Some(at) = known(&moved, node) {
+                let node = &mut nodes[at as usize];
+                node.self_weight = node.self_weight.saturating_add(count.weight);
+                node.self_samples += count.samples;
             }
         }
-        stacks.into_tree()
+        Self {
+            nodes,
+            children: HashMap::default(),
+        }
+    }
+
+    /// Moves nodes to other numbers, and drops those that have none. What is needed for adding is forgotten.
+    pub fn renumber(&mut self, order: UseOrder) {
+        let UseOrder {
+            mut numbers,
+            n_used,
+            ..
+        } = order;
+        for node in &mut self.nodes {
+            node.parent = node.parent.map(|parent| numbers[parent as usize]);
+        }
+        for at in 0..self.nodes.len() {
+            // Each exchange puts one node where it belongs.
+            while numbers[at] != UseOrder::UNUSED && numbers[at] as usize != at {
+                let to = numbers[at] as usize;
+                self.nodes.swap(at, to);
+                numbers.swap(at, to);
+            }
+        }
+        self.nodes.truncate(n_used as usize);
+        self.freeze();
     }
 
     /// Gives nodes other frames.
@@ -88,61 +139,43 @@ impl Tree {
     }
 }
 
-/// Some stacks of a tree, copied one after the other: nodes are in the order in which stacks first have them, each
-/// after those that called it. Nothing is counted there.
+/// Numbers for the nodes of a tree, in the order in which stacks are asked for; callers come first.
 #[derive(Debug)]
-pub struct CopiedStacks<'t> {
-    tree: &'t Tree,
-    copied: Tree,
-    /// By node of the tree, the group that it was last copied for, and where that is.
-    moved: Vec<Option<(u32, u32)>>,
+pub struct UseOrder {
+    numbers: Vec<u32>,
+    n_used: u32,
     path: Vec<u32>,
 }
 
-impl<'t> CopiedStacks<'t> {
-    /// None yet.
-    pub fn new(tree: &'t Tree) -> Self {
+impl UseOrder {
+    const UNUSED: u32 = u32::MAX;
+
+    /// None yet, of the nodes of a tree.
+    pub fn new(tree: &Tree) -> Self {
         Self {
-            tree,
-            copied: Tree::default(),
-            moved: vec![None; tree.nodes.len()],
+            numbers: vec![Self::UNUSED; tree.nodes.len()],
+            n_used: 0,
             path: Vec::new(),
         }
     }
 
-    fn place(&self, group: u32, node: u32) -> Option<u32> {
-        let here = self.moved.get(node as usize).copied().flatten();
-        here.filter(|&(of, _)| of == group).map(|(_, at)| at)
-    }
-
-    /// Copies a stack, given by its node, to a group, unless that was the last to get it. Returns where it is now;
-    /// `None` if the tree has no such node.
-    pub fn copy(&mut self, group: u32, node: u32) -> Option<u32> {
-        let from = &self.tree.nodes;
-        let mut next = Some(node).filter(|&node| (node as usize) < from.len());
-        while let Some(node) = next.filter(|&node| self.place(group, node).is_none()) {
-            self.path.push(node);
-            next = from[node as usize].parent;
+    /// The number of a node, new or asked for before; `None` if the tree has no such node.
+    #[inline]
+    pub fn number(&mut self, tree: &Tree, node: u32) -> Option<u32> {
+        let known = *self.numbers.get(node as usize)?;
+        if known != Self::UNUSED {
+            return Some(known);
         }
-        while let Some(node) = self.path.pop() {
-            let of = &from[node as usize];
-            let at = u32::try_from(self.copied.nodes.len()).unwrap_or(OUTERMOST);
-            self.moved[node as usize] = Some((group, at));
-            self.copied.nodes.push(Node {
-                parent: of.parent.and_then(|parent| self.place(group, parent)),
-                group,
-                frame: of.frame,
-                self_weight: 0,
-                self_samples: 0,
-            });
+        let mut next = Some(node);
+        while let Some(here) = next.filter(|&here| self.numbers[here as usize] == Self::UNUSED) {
+            self.path.push(here);
+            next = tree.nodes[here as usize].parent;
         }
-        self.place(group, node)
-    }
-
-    /// The tree of all that were copied, frozen.
-    pub fn into_tree(mut self) -> Tree {
-        self.copied.freeze();
-        self.copied
+        while let Some(here) = self.path.pop() {
+            self.numbers[here as usize] = self.n_used;
+            self.n_used += 1;
+        }
+        Some(self.n_used - 1)
     }
 }
 
@@ -184,18 +217,21 @@ mod tests {
     }
 
     #[test]
-    fn copied_stacks_are_in_the_order_of_asking() {
-        let tree = tree(&[(0, &[1, 2]), (0, &[1, 3]), (0, &[4])]);
-        let mut stacks = CopiedStacks::new(&tree);
-        let copied = [2, 1, 2, 9].map(|node| stacks.copy(0, node));
-        assert_eq!(copied, [Some(1), Some(2), Some(1), None]);
-        let mut copy = stacks.into_tree();
-        copy.map_frames(|frame| FrameId::from_number(10 * frame.number()));
-        let nodes = copy.nodes().iter();
+    fn nodes_are_numbered_as_they_are_used() {
+        let mut tree = tree(&[(0, &[9]), (0, &[1, 2]), (0, &[1, 3]), (0, &[4])]);
+        let mut order = UseOrder::new(&tree);
+        let numbers = [3, 2, 3, 0, 9].map(|node| order.number(&tree, node));
+        assert_eq!(numbers, [Some(1), Some(2), Some(1), Some(3), None]);
+        tree.renumber(order);
+        tree.map_frames(|frame| FrameId::from_number(10 * frame.number()));
+        let nodes = tree.nodes().iter();
         let nodes: Vec<_> = nodes
             .map(|node| (node.parent, node.frame.number()))
             .collect();
-        assert_eq!(nodes, [(None, 10), (Some(0), 30), (Some(0), 20)]);
+        assert_eq!(
+            nodes,
+            [(None, 10), (Some(0), 30), (Some(0), 20), (None, 90)]
+        );
     }
 
     #[test]

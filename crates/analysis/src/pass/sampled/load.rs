@@ -20,7 +20,7 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use rprof_perfdata::Reader;
-use rprof_profile::{CopiedStacks, Group, LastNames, NodeKey, SampledProfile, ValuesId};
+use rprof_profile::{Group, LastNames, NodeKey, SampledProfile, UseOrder, ValuesId};
 use rprof_symbols::Request;
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
@@ -163,6 +163,7 @@ fn read(
     let mut parts = result.locals;
     for part in &mut parts {
         part.finish_chunk();
+        part.tree.freeze();
     }
     let locations = parts.iter().flat_map(|part| part.locations.values());
     let symbols = pass.query.symbolize(distinct(locations), request)?;
@@ -198,9 +199,11 @@ fn add_code(
     stacks: NamedStacks,
     (nodes, query, symbols): (&CodeNodes, &Query<'_>, &Symbols),
 ) {
-    let mut used = CopiedStacks::new(&stacks.tree);
-    sampled.samples.map_stacks(|node| used.copy(0, node));
-    sampled.stacks = used.into_tree();
+    let mut order = UseOrder::new(&stacks.tree);
+    let tree = &stacks.tree;
+    sampled.samples.map_stacks(|node| order.number(tree, node));
+    sampled.stacks = stacks.tree;
+    sampled.stacks.renumber(order);
     let history = &query.recording.index.history;
     let strings = &mut sampled.profile.strings;
     sampled.code = nodes.describe(&mut sampled.stacks, (history, symbols), strings);

@@ -78,13 +78,17 @@ impl NamedStacks {
     ) -> Self {
         let mut named = Self::default();
         for part in parts {
+            let mut is_caller = vec![false; part.tree.nodes().len()];
+            let parents = part.tree.nodes().iter().filter_map(|node| node.parent);
+            parents.for_each(|parent| is_caller[parent as usize] = true);
+            let mut is_caller = is_caller.into_iter();
             named.add(part, symbols, |tree, outer, node, location| {
-                let mut child = |frame| Some(tree.child(outer, 0, frame?));
-                let caller = child(code.caller(location)).or(outer);
-                let sampled = match node.self_samples {
-                    0 => None,
-                    _ => child(code.sampled(location)).or(outer),
+                let mut child = |frame, is_used| match frame {
+                    Some(frame) if is_used => Some(tree.child(outer, 0, frame)),
+                    _ => outer,
                 };
+                let caller = child(code.caller(location), is_caller.next() == Some(true));
+                let sampled = child(code.sampled(location), node.self_samples > 0);
                 [caller, sampled]
             });
         }
