@@ -5,8 +5,6 @@ mod blocks;
 mod branches;
 mod code_counts;
 mod code_nodes;
-#[cfg(test)]
-mod code_tests;
 mod counts;
 mod dimensions;
 mod driver;

@@ -1,9 +1,9 @@
 //! Stacks of code count what a profile by function does.
 
-use super::code_counts::load_counted_stacks;
-use super::load::{Options, load};
-use super::sampled::{CodeDetail, load_code_samples};
-use super::tests::{questions, recordings};
+use super::load_counted_stacks;
+use crate::pass::load::{Options, load};
+use crate::pass::sampled::{CodeDetail, load_code_samples};
+use crate::pass::tests::{questions, recordings};
 use rprof_perfdata::Reader;
 use rprof_profile::{CodeTable, FrameId, Profile, SampleCount, Tree};
 use std::collections::BTreeMap;
