@@ -20,12 +20,12 @@ mod trees;
 
 use crate::common;
 use crate::common::{
-    Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,
-    tracefs,
+    Ran, compile_c, needs, number_after, number_before, rprof, run, scratch, shared_folder, tracefs,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// Two busy functions below common callers, and some work of the kernel's.
 const PROGRAM: &str = r#"
@@ -47,24 +47,24 @@ fn perf(args: &[&str], file: &Path) -> Ran {
 
 /// A recording of [`PROGRAM`] by each tool, to be read by both.
 struct Recorded {
-    _live: Live,
-    _dir: tempfile::TempDir,
     files: [PathBuf; 2],
     /// What ours says is not in it.
     lost: u64,
 }
 
-/// `None` if a tool is missing.
-fn recordings(test: &str) -> Option<Recorded> {
+/// Those of this test program, made when they are first asked for. `None` if a tool is missing.
+fn recordings() -> Option<&'static Recorded> {
+    static RECORDED: OnceLock<Recorded> = OnceLock::new();
     // The program makes system calls by itself.
-    let has_all = is_x86_64(test) && has(test, "perf", "linux-perf") && has(test, "cc", "gcc");
-    if !has_all {
-        return None;
-    }
-    let live = live(test)?;
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
+    needs!(x86_64, perf, cc, alone);
+    Some(RECORDED.get_or_init(record))
+}
+
+fn record() -> Recorded {
+    let dir = shared_folder().join("agree");
+    std::fs::create_dir(&dir).unwrap();
+    let program = compile_c(&dir, "program", PROGRAM);
+    let (ours, theirs) = (dir.join("ours"), dir.join("theirs"));
     let ran = run(rprof(["record", "-e", "cpu-clock", "-F", "1999", "-o"])
         .arg(&ours)
         .arg(&program))
@@ -75,12 +75,10 @@ fn recordings(test: &str) -> Option<Recorded> {
             .arg(&program),
     )
     .ok();
-    Some(Recorded {
-        _live: live,
-        _dir: dir,
+    Recorded {
         files: [ours, theirs],
         lost: number_before(&ran.stderr, " lost").expect(&ran.stderr),
-    })
+    }
 }
 
 /// Rows of a flat table: (percent, command, object, symbol), those of 1 % and more: a single
@@ -104,7 +102,7 @@ fn rows(table: &str) -> Vec<(String, String, String, String)> {
 
 #[test]
 fn flat_rows_are_the_same_for_files_of_both() {
-    let Some(recorded) = recordings("flat_rows_are_the_same_for_files_of_both") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {
@@ -129,13 +127,7 @@ fn flat_rows_are_the_same_for_files_of_both() {
 /// perf names what no event records, too: a recording without control groups has none for any sample.
 #[test]
 fn control_groups_have_the_samples_that_perf_counts() {
-    let test = "control_groups_have_the_samples_that_perf_counts";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     for (name, more) in [("with", &["--all-cgroups"][..]), ("without", &[])] {
@@ -189,7 +181,7 @@ fn fold(script: &str) -> BTreeMap<String, u64> {
 
 #[test]
 fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
-    let Some(recorded) = recordings("perf_reads_our_files_without_a_word") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {
@@ -217,7 +209,7 @@ fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
 
 #[test]
 fn perf_sees_the_header_we_wrote() {
-    let Some(recorded) = recordings("perf_sees_the_header_we_wrote") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     let header = perf(&["report", "--header-only", "-I"], &recorded.files[0]).stdout;
@@ -270,16 +262,11 @@ fn names_in_pipe(recorder: &Command, dir: &Path) -> Vec<String> {
 
 #[test]
 fn events_are_called_the_same_where_only_their_attrs_name_them() {
-    let test = "events_are_called_the_same_where_only_their_attrs_name_them";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(tracefs) = tracefs(test) else {
+    needs!(perf);
+    let Some(tracefs) = tracefs() else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     for event in [
         "cpu-clock",

@@ -4,7 +4,7 @@ mod forms;
 mod names;
 
 use crate::common;
-use crate::common::{Program, has, is_x86_64, live, perf, rprof, run, scratch, tool};
+use crate::common::{Program, has, needs, perf, rprof, run, scratch, tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -76,13 +76,12 @@ fn perfs(text: &str) -> BTreeMap<u64, String> {
 
 #[test]
 fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
-    let test = "functions_of_a_compiler_have_perfs_instructions_and_percentages";
     let tools = [
         ("perf", "linux-perf"),
         ("g++", "g++"),
         ("objdump", "binutils"),
     ];
-    if !tools.iter().all(|(tool, package)| has(test, tool, package)) {
+    if !tools.iter().all(|(tool, package)| has(tool, package)) {
         return;
     }
     let dir = scratch();
@@ -90,9 +89,7 @@ fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
     let text = "#include <regex>\n#include <map>\nint main() { return std::regex_match(\"a\", std::regex(\"a+\")); }\n";
     std::fs::write(&source, text).unwrap();
     {
-        let Some(_live) = live(test) else {
-            return;
-        };
+        needs!(alone);
         let mut record = perf(["record", "-q", "-e", "cpu-clock:u", "-F", "3999", "-o"]);
         record
             .arg(&file)
@@ -126,18 +123,15 @@ fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
         assert_eq!(ours(function), perfs(&text), "{name}\n{text}");
         n_compared += 1;
     }
-    println!("{test}: {n_compared} of {} functions", found.len());
+    println!("{n_compared} of {} functions", found.len());
     // Those of the C library have names everywhere.
     assert!(n_compared >= 5, "{found:?}");
 }
 
 #[test]
 fn callers_cold_parts_and_filters_count_every_sample_once() {
-    let test = "callers_cold_parts_and_filters_count_every_sample_once";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    needs!(x86_64);
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = [
@@ -191,10 +185,7 @@ fn callers_cold_parts_and_filters_count_every_sample_once() {
 
 #[test]
 fn names_that_are_not_there_or_there_twice_are_explained() {
-    let test = "names_that_are_not_there_or_there_twice_are_explained";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(cc);
     let twin = |name: &str| {
         format!(
             "extern volatile long sink;
@@ -216,7 +207,7 @@ fn names_that_are_not_there_or_there_twice_are_explained() {
         options.extend(others.iter().map(|source| source.to_str().unwrap()));
         common::compile(path, main, &options);
     };
-    let Some(program) = Program::made(test, make) else {
+    let Some(program) = Program::made(make) else {
         return;
     };
     let file = program
@@ -264,11 +255,8 @@ fn names_that_are_not_there_or_there_twice_are_explained() {
 
 #[test]
 fn a_stripped_function_is_as_long_as_its_symbol_was() {
-    let test = "a_stripped_function_is_as_long_as_its_symbol_was";
-    if !has(test, "strip", "binutils") {
-        return;
-    }
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    needs!("strip" in "binutils");
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -287,8 +275,7 @@ fn a_stripped_function_is_as_long_as_its_symbol_was() {
 
 #[test]
 fn code_of_another_build_is_refused() {
-    let test = "code_of_another_build_is_refused";
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let file = program

@@ -32,8 +32,8 @@ const QUIPPER: [(&str, &str); 8] = [
 const PIPED: &str = ".pr.out.pb_text";
 
 /// What quipper says of a file, and what `info` says, for every file of quipper's.
-fn each_of_quipper(test: &str, mut compare: impl FnMut(&Message, &Value, &Path)) {
-    let Some(corpus) = corpus(test) else {
+fn each_of_quipper(mut compare: impl FnMut(&Message, &Value, &Path)) {
+    let Some(corpus) = corpus() else {
         return;
     };
     for (name, ending) in QUIPPER {

@@ -3,8 +3,7 @@
 
 use crate::common;
 use crate::common::{
-    NO_FRAME_POINTERS, compile, fixtures, golden, has, is_x86_64, live, rprof, run, scratch, tool,
-    work, write,
+    NO_FRAME_POINTERS, compile, fixtures, golden, needs, rprof, run, scratch, tool, work, write,
 };
 use std::path::{Path, PathBuf};
 
@@ -194,13 +193,7 @@ const JIT: &str = r#"
 
 #[test]
 fn code_made_at_run_time_is_followed_by_frame_pointers() {
-    let test = "code_made_at_run_time_is_followed_by_frame_pointers";
-    if !is_x86_64(test) || !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, perf, cc, alone);
     let dir = scratch();
     let program = dir.path().join("p");
     compile(&program, JIT, NO_FRAME_POINTERS);
@@ -241,13 +234,7 @@ const LEAF: [&str; 2] = [
 
 #[test]
 fn callers_that_frame_pointers_may_have_missed_are_not_called_whole() {
-    let test = "callers_that_frame_pointers_may_have_missed_are_not_called_whole";
-    if !is_x86_64(test) || !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, perf, cc, alone);
     let dir = scratch();
     let library = dir.path().join("libleaf.so");
     let program = dir.path().join("p");
@@ -347,13 +334,7 @@ fn without_stubs(text: &str) -> String {
 
 #[test]
 fn stacks_are_those_of_perf_line_for_line() {
-    let test = "stacks_are_those_of_perf_line_for_line";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = dir.path().join("p");
     compile(&program, PROGRAM, NO_FRAME_POINTERS);

@@ -5,16 +5,14 @@ mod left;
 use crate::common;
 use crate::common::work::burn;
 use crate::common::{
-    Running, am_root, copy_of_rprof, has, live, not_run, number_after, report, rprof, run, samples,
-    scratch, signal, tool,
+    Running, am_root, copy_of_rprof, has, needs, not_run, number_after, report, rprof, run,
+    samples, scratch, signal, tool,
 };
 use std::path::Path;
 
 #[test]
 fn the_commands_exit_status_is_passed_on() {
-    let Some(_live) = live("the_commands_exit_status_is_passed_on") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let record = |script: &str| {
         let out = dir.path().join("perf.data");
@@ -29,10 +27,7 @@ fn the_commands_exit_status_is_passed_on() {
 
 #[test]
 fn a_command_that_cannot_be_started_leaves_the_old_recording_alone() {
-    let Some(_live) = live("a_command_that_cannot_be_started_leaves_the_old_recording_alone")
-    else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     common::write(&out, b"precious");
@@ -45,9 +40,7 @@ fn a_command_that_cannot_be_started_leaves_the_old_recording_alone() {
 
 #[test]
 fn an_interrupt_ends_the_recording_and_keeps_the_file() {
-    let Some(_live) = live("an_interrupt_ends_the_recording_and_keeps_the_file") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // It ends by itself, should nobody end it.
@@ -67,9 +60,7 @@ fn an_interrupt_ends_the_recording_and_keeps_the_file() {
 
 #[test]
 fn a_killed_recorder_leaves_a_readable_file() {
-    let Some(_live) = live("a_killed_recorder_leaves_a_readable_file") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // The command itself waits until records are in the file, then kills its recorder.
@@ -89,9 +80,7 @@ fn a_killed_recorder_leaves_a_readable_file() {
 
 #[test]
 fn others_that_live_on_are_said_and_waited_for_on_request() {
-    let Some(_live) = live("others_that_live_on_are_said_and_waited_for_on_request") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // What is in the background outlives the shell that started it: it waits for us.
@@ -116,17 +105,14 @@ fn others_that_live_on_are_said_and_waited_for_on_request() {
 
 #[test]
 fn without_rights_user_space_is_recorded_and_the_user_told() {
-    let test = "without_rights_user_space_is_recorded_and_the_user_told";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let by_root = am_root();
-    if by_root && !has(test, "setpriv", "util-linux") {
+    if by_root && !has("setpriv", "util-linux") {
         return;
     }
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
     if paranoid.trim() != "2" {
-        not_run(test, &format!("perf_event_paranoid is {}", paranoid.trim()));
+        not_run(&format!("perf_event_paranoid is {}", paranoid.trim()));
         return;
     }
     let dir = scratch();
@@ -176,9 +162,7 @@ fn without_rights_user_space_is_recorded_and_the_user_told() {
 
 #[test]
 fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
-    let Some(_live) = live("a_disk_that_is_full_ends_the_recording_but_not_the_file") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
@@ -198,9 +182,7 @@ fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
 
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
-    let Some(_live) = live("what_cannot_be_done_is_said_in_one_line") else {
-        return;
-    };
+    needs!(alone);
     let error = |args: &[&str], code| {
         let stderr = run(&mut rprof(["record", "-q"].iter().chain(args))).fails(code);
         assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");

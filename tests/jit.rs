@@ -4,7 +4,7 @@
 mod fixes;
 
 use crate::common;
-use crate::common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
+use crate::common::{compile_c, has, needs, report, rprof, run, scratch, tool};
 use std::path::{Path, PathBuf};
 
 /// Removes what a process left in /tmp, by convention.
@@ -77,13 +77,7 @@ fn fill(svg: &str) -> [u8; 3] {
 
 #[test]
 fn functions_of_a_map_have_its_names_and_perf_agrees() {
-    let test = "functions_of_a_map_have_its_names_and_perf_agrees";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, cc, live);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap(), "map"]);
@@ -105,7 +99,7 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
     let first = picture.split("<title>first function (").nth(1).unwrap();
     let [red, green, blue] = fill(first);
     assert!(green > red && green > blue, "{first}");
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let mut perf = common::perf(["report", "--stdio", "-i"]);
         let perf = run(perf.arg(&file).args(FLAT)).ok();
         for name in ["first function", "second function"] {
@@ -122,13 +116,7 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
 
 #[test]
 fn versions_of_a_function_are_one_row_unless_told_apart() {
-    let test = "versions_of_a_function_are_one_row_unless_told_apart";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, cc, live);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let command = [program.to_str().unwrap(), "map", "again"];
@@ -175,13 +163,7 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
 
 #[test]
 fn code_without_a_map_says_how_to_get_one() {
-    let test = "code_without_a_map_says_how_to_get_one";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
@@ -250,13 +232,7 @@ const LOGGED: &str = r#"
 
 #[test]
 fn an_address_is_called_what_was_there_at_the_time() {
-    let test = "an_address_is_called_what_was_there_at_the_time";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, cc, live);
     let dir = scratch();
     let program = compile_c(dir.path(), "logged", LOGGED);
     let (file, _) = recorded(dir.path(), &[program.to_str().unwrap()]);
@@ -339,13 +315,7 @@ fn an_address_is_called_what_was_there_at_the_time() {
 
 #[test]
 fn perf_inject_sees_the_same_in_a_log() {
-    let test = "perf_inject_sees_the_same_in_a_log";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, cc, perf, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "logged", LOGGED);
     let perf = |args: &[&str]| run(common::perf(args).current_dir(dir.path())).ok();
@@ -416,13 +386,7 @@ const HOT: &str = "
 
 #[test]
 fn functions_of_node_are_named() {
-    let test = "functions_of_node_are_named";
-    if !has(test, "node", "nodejs") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!("node" in "nodejs", live);
     let dir = scratch();
     std::fs::write(dir.path().join("hot.js"), HOT).unwrap();
     for option in ["--perf-basic-prof", "--perf-prof"] {

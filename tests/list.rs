@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::nobody::Nobody;
-use crate::common::{Tracefs, alone, compile_c, has, perf, rprof, run, scratch, tracefs};
+use crate::common::{Tracefs, alone, compile_c, needs, perf, rprof, run, scratch, tracefs};
 use rprof_events::{Sources, parse_events};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -38,11 +38,8 @@ fn perfs(kind: &str) -> BTreeSet<String> {
 
 #[test]
 fn names_are_those_of_perf_list() {
-    let test = "names_are_those_of_perf_list";
     let _live = alone();
-    if !has(test, "perf", "perf") {
-        return;
-    }
+    needs!("perf" in "perf");
     for kind in ["hw", "sw", "cache", "pmu"] {
         let (ours, theirs) = (names(&list(&[kind])), perfs(kind));
         assert!(theirs.is_subset(&ours), "{kind}: {theirs:?} {ours:?}");
@@ -50,7 +47,7 @@ fn names_are_those_of_perf_list() {
             assert_eq!(ours, theirs, "{kind}");
         }
     }
-    if tracefs(test).is_some() {
+    if tracefs().is_some() {
         let (ours, theirs) = (names(&list(&["tracepoint"])), perfs("tracepoint"));
         let missing: Vec<_> = theirs.difference(&ours).collect();
         assert!(!theirs.is_empty() && missing.is_empty(), "{missing:?}");
@@ -71,7 +68,7 @@ fn every_name_can_be_recorded() {
 
 #[test]
 fn fields_of_tracepoints_are_shown_if_asked_for() {
-    if tracefs("fields_of_tracepoints_are_shown_if_asked_for").is_none() {
+    if tracefs().is_none() {
         return;
     }
     let list = list(&["-v", "sched:sched_switch"]);
@@ -105,10 +102,7 @@ fn words_select_kinds_and_names() {
 
 #[test]
 fn functions_of_a_file_are_places_of_probes() {
-    let test = "functions_of_a_file_are_places_of_probes";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(cc);
     let dir = scratch();
     // A marker as `sys/sdt.h` makes it.
     let source = r#"
@@ -162,11 +156,10 @@ fn functions_of_a_file_are_places_of_probes() {
 
 #[test]
 fn why_tracepoints_are_missing_is_said_beside_the_list() {
-    let test = "why_tracepoints_are_missing_is_said_beside_the_list";
-    if tracefs(test) != Some(Tracefs::Mounted) {
-        return common::not_run(test, "no tracefs that others may not read");
+    if tracefs() != Some(Tracefs::Mounted) {
+        return common::not_run("no tracefs that others may not read");
     }
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let list = |words: &[&str]| nobody.rprof(&[&["list"], words].concat());

@@ -1,6 +1,7 @@
 //! Pages for users show what rprof prints: their examples on fixtures are run, and compared.
 
 mod docs;
+mod json;
 
 use crate::common::{fixtures, run, scratch, tool};
 use std::path::{Path, PathBuf};

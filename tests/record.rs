@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::work::{burn, worker};
 use crate::common::{
-    FRAME_POINTERS, Program, Recording, Running, compile_c, has, is_root, live, number_after,
-    number_before, record_while, records_all, report, rprof, run, samples, scratch, tool, tracefs,
+    FRAME_POINTERS, Program, Recording, Running, compile_c, has, needs, number_after,
+    number_before, record_while, report, rprof, run, samples, scratch, tool, tracefs,
 };
 
 /// A shell's work: some 300 samples at 999 Hz.
@@ -12,9 +12,7 @@ const HUNDREDTHS: u32 = 30;
 
 #[test]
 fn a_command_is_recorded_and_its_samples_are_in_the_file() {
-    let Some(_live) = live("a_command_is_recorded_and_its_samples_are_in_the_file") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let ran = run(rprof(["record", "-F", "999", "-o"]).arg(&out).args([
@@ -35,9 +33,7 @@ fn a_command_is_recorded_and_its_samples_are_in_the_file() {
 
 #[test]
 fn an_older_recording_is_kept_beside_the_new_one() {
-    let Some(_live) = live("an_older_recording_is_kept_beside_the_new_one") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     common::write(&out, b"older");
@@ -51,13 +47,7 @@ fn an_older_recording_is_kept_beside_the_new_one() {
 
 #[test]
 fn children_and_threads_are_followed() {
-    let test = "children_and_threads_are_followed";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(live, cc);
     let dir = scratch();
     let source = r#"
         #include <pthread.h>
@@ -86,9 +76,7 @@ fn children_and_threads_are_followed() {
 
 #[test]
 fn a_running_process_is_attached_to_and_outlives_the_recording() {
-    let Some(_live) = live("a_running_process_is_attached_to_and_outlives_the_recording") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut working = working();
@@ -114,12 +102,7 @@ fn working() -> Running {
 
 #[test]
 fn all_cpus_show_processes_that_were_there_before() {
-    let Some(_live) = live("all_cpus_show_processes_that_were_there_before") else {
-        return;
-    };
-    if !records_all("all_cpus_show_processes_that_were_there_before") {
-        return;
-    }
+    needs!(alone, all_cpus);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut working = working();
@@ -154,13 +137,7 @@ fn faults(before: &str, after: &str) -> String {
 
 #[test]
 fn what_is_lost_is_counted_as_the_kernel_counts_it() {
-    let test = "what_is_lost_is_counted_as_the_kernel_counts_it";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(alone, cc);
     let dir = scratch();
     // A sample for each fault, while the recorder is stopped: the ring must overflow.
     let source = faults("kill(getppid(), SIGSTOP)", "kill(getppid(), SIGCONT)");
@@ -175,7 +152,7 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
     assert!(lost > 0 && samples + lost >= 20_000, "{}", ran.stderr);
     let table = report(&out, &["-g", "none"]);
     assert_eq!(number_after(&table, "# Total Lost Samples: "), Some(lost));
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let perf = run(common::perf(["report", "--stdio", "-i"]).arg(&out)).ok();
         assert_eq!(
             number_after(&perf.stdout, "# Total Lost Samples: "),
@@ -186,15 +163,12 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
 
 #[test]
 fn of_what_is_lost_on_all_cpus_some_may_be_of_those_left_out() {
-    let test = "of_what_is_lost_on_all_cpus_some_may_be_of_those_left_out";
     // The recorder's own faults are left out, those that come while it is stopped are lost.
     let source = faults("kill(getppid(), SIGSTOP)", "kill(getppid(), SIGCONT)");
-    let Some(program) = Program::new(test, &source, FRAME_POINTERS) else {
+    let Some(program) = Program::new(&source, FRAME_POINTERS) else {
         return;
     };
-    if !records_all(test) {
-        return;
-    }
+    needs!(all_cpus);
     let args = ["-a", "-e", "page-faults", "-c", "1", "-m", "1"];
     let recording = program.record(&args, &[]);
     assert!(recording.lost() > 0, "{}", recording.stderr);
@@ -202,13 +176,7 @@ fn of_what_is_lost_on_all_cpus_some_may_be_of_those_left_out() {
 
 #[test]
 fn a_sample_is_taken_after_so_many_of_the_kernels_own_events() {
-    let test = "a_sample_is_taken_after_so_many_of_the_kernels_own_events";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(live, cc);
     let dir = scratch();
     let source = faults("", "");
     let program = compile_c(dir.path(), "faults", &source);
@@ -225,9 +193,7 @@ fn a_sample_is_taken_after_so_many_of_the_kernels_own_events() {
 
 #[test]
 fn several_events_are_recorded_side_by_side() {
-    let Some(_live) = live("several_events_are_recorded_side_by_side") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let script = burn(HUNDREDTHS);
@@ -263,12 +229,7 @@ fn several_events_are_recorded_side_by_side() {
 
 #[test]
 fn threads_and_cpus_can_be_chosen() {
-    let Some(_live) = live("threads_and_cpus_can_be_chosen") else {
-        return;
-    };
-    if !records_all("threads_and_cpus_can_be_chosen") {
-        return;
-    }
+    needs!(alone, all_cpus);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut working = working();
@@ -306,12 +267,7 @@ fn threads_and_cpus_can_be_chosen() {
 #[test]
 fn under_sudo_the_file_is_the_callers() {
     use std::os::unix::fs::MetadataExt;
-    let Some(_live) = live("under_sudo_the_file_is_the_callers") else {
-        return;
-    };
-    if !is_root("under_sudo_the_file_is_the_callers") {
-        return;
-    }
+    needs!(live, root);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut record = rprof(["record", "-q", "-o"]);
@@ -330,14 +286,8 @@ fn under_sudo_the_file_is_the_callers() {
 
 #[test]
 fn tracepoints_are_recorded_and_open_in_perf() {
-    let test = "tracepoints_are_recorded_and_open_in_perf";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(tracefs) = tracefs(test) else {
+    needs!(alone, perf);
+    let Some(tracefs) = tracefs() else {
         return;
     };
     let dir = scratch();

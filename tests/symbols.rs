@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::{
-    Ran, copy_of_rprof, fixtures, has, is_root, links, live, report, rprof, run, scratch, tool,
+    Ran, copy_of_rprof, fixtures, links, needs, report, rprof, run, scratch, tool,
 };
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -57,27 +57,21 @@ fn assert_same(here: &[String], there: &[String]) {
 
 #[test]
 fn a_recording_with_names_reads_the_same_without_the_files() {
-    let test = "a_recording_with_names_reads_the_same_without_the_files";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, live);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let (file, _) = record(dir.path(), &[]);
     let here = read_all(&file, &[]);
     assert!(here[0].contains("inner (inlined)"), "{}", here[0]);
     assert!(here[4].contains("program.c:"), "{}", here[4]);
-    let theirs = perf_reads(test, &file);
+    let theirs = perf_reads(&file);
     let said = run(rprof(["symbols", "--embed", "-i"]).arg(&file)).ok();
     assert!(
         said.stderr.contains("addresses in the file"),
         "{}",
         said.stderr
     );
-    assert_eq!(perf_reads(test, &file), theirs);
+    assert_eq!(perf_reads(&file), theirs);
     assert_same(&here, &read_all(&file, &[]));
     std::fs::remove_file(&program).unwrap();
     let nowhere = ["--symfs", "/nonexistent"];
@@ -92,10 +86,8 @@ fn a_recording_with_names_reads_the_same_without_the_files() {
 }
 
 /// What perf makes of a file, if it is there.
-fn perf_reads(test: &str, file: &Path) -> Option<String> {
-    if !has(test, "perf", "linux-perf") {
-        return None;
-    }
+fn perf_reads(file: &Path) -> Option<String> {
+    needs!(perf);
     let table = run(common::perf(["report", "--stdio", "-i"]).arg(file)).ok();
     assert!(table.stdout.contains("work"), "{}", table.stdout);
     // perf ends with a tip, another one each time.
@@ -105,13 +97,7 @@ fn perf_reads(test: &str, file: &Path) -> Option<String> {
 
 #[test]
 fn names_are_embedded_while_recording() {
-    let test = "names_are_embedded_while_recording";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, live);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let (file, said) = record(dir.path(), &["--embed-symbols"]);
@@ -138,21 +124,15 @@ fn names_are_embedded_while_recording() {
 
 #[test]
 fn files_by_perf_take_names_too_and_perf_reads_them_as_before() {
-    let test = "files_by_perf_take_names_too_and_perf_reads_them_as_before";
-    if !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, perf, alone);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &["-fno-omit-frame-pointer"]);
     let file = dir.path().join("perf.data");
     let mut perf = common::perf(["record", "-q", "-g", "-e", "cpu-clock", "-F", "1999", "-o"]);
     run(perf.arg(&file).arg("--").arg(&program)).ok();
-    let (here, theirs) = (read_all(&file, &[]), perf_reads(test, &file));
+    let (here, theirs) = (read_all(&file, &[]), perf_reads(&file));
     run(rprof(["symbols", "--embed", "-i"]).arg(&file)).ok();
-    assert_eq!(perf_reads(test, &file), theirs);
+    assert_eq!(perf_reads(&file), theirs);
     std::fs::remove_file(&program).unwrap();
     assert_same(&here, &read_all(&file, &["--symfs", "/nonexistent"]));
 }
@@ -253,13 +233,7 @@ fn copies_of_stacks_still_need_the_binaries_and_that_is_said() {
 /// A file with everything at its path that is not what was recorded.
 #[test]
 fn each_missing_name_has_its_reason_and_what_mends_it() {
-    let test = "each_missing_name_has_its_reason_and_what_mends_it";
-    if !has(test, "cc", "gcc") || !has(test, "strip", "binutils") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, "strip" in "binutils", live);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let path = program.to_str().unwrap().to_owned();
@@ -303,13 +277,11 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
     said("not a regular file", "");
     std::fs::remove_file(&program).unwrap();
     common::write(&program, &stripped);
-    another_user_may_not_read_it(test, &file, &program);
+    another_user_may_not_read_it(&file, &program);
 }
 
-fn another_user_may_not_read_it(test: &str, file: &Path, program: &Path) {
-    if !is_root(test) || !has(test, "setpriv", "util-linux") {
-        return;
-    }
+fn another_user_may_not_read_it(file: &Path, program: &Path) {
+    needs!(root, "setpriv" in "util-linux");
     let dir = program.parent().unwrap();
     let mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -333,13 +305,10 @@ fn another_user_may_not_read_it(test: &str, file: &Path, program: &Path) {
 
 #[test]
 fn a_file_without_symbols_and_one_without_build_id_say_so() {
-    let test = "a_file_without_symbols_and_one_without_build_id_say_so";
-    if !links(test, &["-static"], "libc6-dev (libc.a)") {
+    if !links(&["-static"], "libc6-dev (libc.a)") {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &["-static", "-s"]);
     let (file, _) = record(dir.path(), &[]);

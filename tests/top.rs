@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::work::burn;
 use crate::common::{
-    NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, compile, has, live, number_after,
-    number_before, report, rprof, run, scratch, signal, signals, skipped, tool,
+    NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, compile, needs, number_after,
+    number_before, report, rprof, run, scratch, signal, signals, skipped, test_name, tool,
 };
 use std::path::Path;
 use std::process::Command;
@@ -44,13 +44,10 @@ fn percent(word: &str) -> f64 {
 
 #[test]
 fn the_hottest_function_is_the_first_row_and_sums_are_all_samples() {
-    let test = "the_hottest_function_is_the_first_row_and_sums_are_all_samples";
-    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+    let Some(program) = Program::new(PROGRAM, NO_FRAME_POINTERS) else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let args = [AT_END, &["--once", "--no-children", "-n", "-E", "1000"]].concat();
     let ran = run(top(&args).arg("--").arg(program.path()));
     // The command's own.
@@ -75,13 +72,10 @@ fn the_hottest_function_is_the_first_row_and_sums_are_all_samples() {
 
 #[test]
 fn callers_have_the_samples_of_what_they_called() {
-    let test = "callers_have_the_samples_of_what_they_called";
-    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+    let Some(program) = Program::new(PROGRAM, NO_FRAME_POINTERS) else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let ran = run(top(AT_END).args(["--stdio", "--"]).arg(program.path()));
     let tables = tables(&ran.stdout);
     assert_eq!(tables.len(), 1, "{}", ran.stdout);
@@ -101,9 +95,7 @@ fn callers_have_the_samples_of_what_they_called() {
 
 #[test]
 fn tables_come_while_the_command_runs() {
-    let Some(_live) = live("tables_come_while_the_command_runs") else {
-        return;
-    };
+    needs!(live);
     let script = burn(6000);
     let mut running =
         Running::start(top(&["--stdio", "-d", "0.1"]).args(["--", "sh", "-c", &script]));
@@ -119,10 +111,7 @@ fn tables_come_while_the_command_runs() {
 
 #[test]
 fn the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success() {
-    let test = "the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     for (name, code) in [("INT", 0), ("TERM", 128 + 15), ("HUP", 128 + 1)] {
         let work = Running::start(Command::new("sh").args(["-c", &burn(600_000)]));
         let pid = work.pid().to_string();
@@ -139,10 +128,7 @@ fn the_signal_that_ends_it_is_its_status_and_ctrl_c_is_success() {
 
 #[test]
 fn a_command_that_is_ended_says_how_and_one_that_ends_in_its_own_way_too() {
-    let test = "a_command_that_is_ended_says_how_and_one_that_ends_in_its_own_way_too";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     for (trap, code) in [("", 128 + 15), ("trap 'exit 9' TERM; ", 9)] {
         for name in ["TERM", "HUP"] {
             let script = format!("{trap}kill -s {name} $PPID; {}", burn(600_000));
@@ -174,23 +160,18 @@ const EARLY: &str = r#"
 
 #[test]
 fn a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignored() {
-    let test = "a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignored";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(cc);
     if !signals::knows("--ignore-signal=INT") {
-        return skipped(test, "an env with --ignore-signal (coreutils 8.31)");
+        return skipped("an env with --ignore-signal (coreutils 8.31)");
     }
     let program = std::fs::read(env!("CARGO_BIN_EXE_rprof")).unwrap();
     if !program
         .windows(9)
         .any(|bytes| bytes == b"ld-linux-" || bytes == b"/ld-linux")
     {
-        return skipped(test, "an rprof that is linked dynamically");
+        return skipped("an rprof that is linked dynamically");
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let library = dir.path().join("early.so");
     compile(&library, EARLY, &["-shared", "-fPIC", "-ldl"]);
@@ -212,10 +193,9 @@ fn a_signal_that_comes_before_all_else_is_heard_also_where_a_shell_has_it_ignore
 
 #[test]
 fn programs_of_tests_have_default_signals_whatever_runs_the_tests() {
-    let test = "programs_of_tests_have_default_signals_whatever_runs_the_tests";
     let option = "--ignore-signal=HUP,INT,QUIT,TERM";
     if !signals::knows(option) {
-        return skipped(test, "an env with --ignore-signal (coreutils 8.31)");
+        return skipped("an env with --ignore-signal (coreutils 8.31)");
     }
     const INSIDE: &str = "RPROF_TEST_INSIDE";
     if std::env::var_os(INSIDE).is_some() {
@@ -227,16 +207,14 @@ fn programs_of_tests_have_default_signals_whatever_runs_the_tests() {
     }
     let mut again = Command::new("env");
     again.arg(option).arg(std::env::current_exe().unwrap());
-    let own_name = format!("top::{test}");
+    let own_name = format!("top::{}", test_name());
     again.args(["--exact", &own_name]).env(INSIDE, "1");
     assert!(run(&mut again).ok().stdout.contains("1 passed"));
 }
 
 #[test]
 fn lost_samples_are_said() {
-    let Some(_live) = live("lost_samples_are_said") else {
-        return;
-    };
+    needs!(alone);
     // Nobody drains the rings while the recorder is stopped.
     let script = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
     let args = [AT_END, &["--stdio", "-m", "1"]].concat();
@@ -262,13 +240,10 @@ fn save(program: &Path, file: &Path) -> (Ran, u64) {
 
 #[test]
 fn what_was_seen_can_be_saved() {
-    let test = "what_was_seen_can_be_saved";
-    let Some(program) = Program::new(test, PROGRAM, NO_FRAME_POINTERS) else {
+    let Some(program) = Program::new(PROGRAM, NO_FRAME_POINTERS) else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let file = program.file("saved.data");
     let (ran, saved) = save(&program.path(), &file);
     let last = *tables(&ran.stdout).last().unwrap();
@@ -299,9 +274,7 @@ fn what_was_seen_can_be_saved() {
 
 #[test]
 fn nothing_is_left_behind() {
-    let Some(_live) = live("nothing_is_left_behind") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut command = top(&["--once", "-d", "0.1"]);
     command.env("TMPDIR", dir.path()).current_dir(dir.path());
@@ -320,9 +293,7 @@ fn nothing_is_left_behind() {
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    let Some(_live) = live("a_reader_that_leaves_is_no_error") else {
-        return;
-    };
+    needs!(live);
     let mut command = top(&["--stdio", "-d", "0.1", "--", "sh", "-c", &burn(6000)]);
     command
         .stdout(closed_pipe())
@@ -347,9 +318,7 @@ fn what_cannot_be_watched_is_told_as_by_record() {
 
 #[test]
 fn idle_cpus_are_left_out_where_that_is_asked_for() {
-    let Some(_live) = live("idle_cpus_are_left_out_where_that_is_asked_for") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let file = dir.path().join("saved.data");
     let mut command = top(&[

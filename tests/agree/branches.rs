@@ -3,7 +3,7 @@
 
 use super::keys::assert_same;
 use super::made::{COLD, HOT, Made, WORK};
-use crate::common::{fixtures, has, rprof, run, scratch};
+use crate::common::{fixtures, needs, rprof, run, scratch};
 use rprof_abi::sample::BranchStack;
 use rprof_abi::{BranchSampleType, Endian, Sample, SampleType};
 use rprof_perfdata::FeatureId;
@@ -46,10 +46,7 @@ fn record(path: &Path) {
 
 #[test]
 fn rows_of_branches_are_those_of_perf() {
-    let test = "rows_of_branches_are_those_of_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let dir = scratch();
     let file = dir.path().join("branches");
     record(&file);

@@ -1,8 +1,8 @@
 //! One recording, and all that is compared of it: tables by keys, trees and filters, each the same way for every
 //! recording ([`super::sources`] has them).
 
-use super::filters::{Row, rows};
-use super::meant::{is_of_callers, take_joined, take_named, take_near};
+use super::filters::{LEAST, Row, rows_from};
+use super::meant::{NEAR_LEAST, is_of_callers, take_joined, take_named, take_near};
 use super::sums::{wrong_children, wrong_nodes, wrong_sums};
 use super::{common, trees};
 use common::{rprof, run};
@@ -65,15 +65,17 @@ impl Crossed {
     /// Compares rows that are not meant to differ. All that is wrong is shown at the end.
     fn compare(&mut self, args: &[&str]) -> usize {
         let has_callers = args.contains(&"--children");
+        let is_near = args.contains(&"-U");
+        let least = if is_near { NEAR_LEAST } else { LEAST };
         let [mut ours, mut theirs] = self.both(args).map(|table| {
-            let mut rows = rows(&table);
+            let mut rows = rows_from(&table, least);
             rows.retain(|row| !has_callers || !is_of_callers(row));
             rows
         });
         let n_rows = theirs.len();
         take_named(&mut ours, &mut theirs);
         take_joined(&mut ours, &mut theirs);
-        if args.contains(&"-U") {
+        if is_near {
             take_near(&mut ours, &mut theirs);
         }
         if ours.is_empty() && theirs.is_empty() {

@@ -1,7 +1,7 @@
 //! Filters leave the rows and percentages that perf's leave.
 
 use crate::common::{
-    compile_c, corpus, has, live, number_after, number_before, rprof, run, scratch,
+    compile_c, corpus, has, needs, number_after, number_before, rprof, run, scratch,
 };
 use std::path::{Path, PathBuf};
 
@@ -35,15 +35,23 @@ const PROGRAM: &str = r#"
 /// A percentage, and what stands beside it.
 pub(super) type Row = (String, String);
 
-/// The rows of a table of 1 % and more. A single sample may be in a stub that perf has no name for.
+/// Smaller rows are not compared: a single sample may be in a stub that perf has no name for.
+pub(super) const LEAST: f64 = 1.0;
+
+/// The rows of a table of 1 % and more.
 pub(super) fn rows(table: &str) -> Vec<Row> {
+    rows_from(table, LEAST)
+}
+
+/// The rows of a table that have at least this share.
+pub(super) fn rows_from(table: &str, least: f64) -> Vec<Row> {
     let rows = table.lines().filter(|line| line.starts_with(' '));
     let mut rows: Vec<Row> = rows
         .filter_map(|line| {
             let (percent, cells) = line.trim_start().split_once('%')?;
             let share: f64 = percent.parse().ok()?;
             let cells: Vec<&str> = cells.split_whitespace().collect();
-            (share >= 1.0).then(|| (percent.to_owned(), cells.join(" ")))
+            (share >= least).then(|| (percent.to_owned(), cells.join(" ")))
         })
         .collect();
     rows.sort();
@@ -100,13 +108,7 @@ fn ids_of(file: &Path, comm: &str) -> (String, String) {
 
 #[test]
 fn filters_leave_what_perfs_leave() {
-    let test = "filters_leave_what_perfs_leave";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let names = dir.path().join("names");
     crate::common::write(&names, b"leaf_a\nmain\n");
@@ -164,14 +166,11 @@ fn filters_leave_what_perfs_leave() {
 
 #[test]
 fn what_has_no_name_is_hidden_as_perf_hides_it() {
-    let test = "what_has_no_name_is_hidden_as_perf_hides_it";
-    let has_tools = has(test, "cc", "gcc") && has(test, "strip", "binutils");
-    if !has(test, "perf", "linux-perf") || !has_tools {
+    let has_tools = has("cc", "gcc") && has("strip", "binutils");
+    if !has("perf", "linux-perf") || !has_tools {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "filtered", PROGRAM);
     run(crate::common::tool("strip").arg(&program)).ok();
@@ -208,13 +207,7 @@ fn what_has_no_name_is_hidden_as_perf_hides_it() {
 
 #[test]
 fn the_heading_counts_what_perfs_counts() {
-    let test = "the_heading_counts_what_perfs_counts";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     for file in &recorded(dir.path()) {
         for filter in [
@@ -243,13 +236,10 @@ fn the_heading_counts_what_perfs_counts() {
 
 #[test]
 fn filters_leave_of_recordings_of_others_what_perfs_leave() {
-    let test = "filters_leave_of_recordings_of_others_what_perfs_leave";
-    let Some(corpus) = corpus(test) else {
+    let Some(corpus) = corpus() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     for (name, filters) in [
         (
             "quipper/perf.data.remmap-3.2",

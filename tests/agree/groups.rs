@@ -1,7 +1,7 @@
 //! Events of a group stand side by side as perf has them, with the same rows and shares.
 
 use super::trees::compare as compare_trees;
-use crate::common::{self, compile_c, corpus, has, live, rprof, run, scratch};
+use crate::common::{self, compile_c, corpus, needs, rprof, run, scratch};
 use std::path::{Path, PathBuf};
 
 /// Two busy functions, and one that page faults are taken in.
@@ -82,13 +82,7 @@ const FLAT: [&str; 3] = ["--no-children", "-g", "none"];
 
 #[test]
 fn events_of_a_group_stand_side_by_side_as_perfs() {
-    let test = "events_of_a_group_stand_side_by_side_as_perfs";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     for tool in ["perf", "rprof"] {
@@ -113,13 +107,7 @@ fn events_of_a_group_stand_side_by_side_as_perfs() {
 
 #[test]
 fn trees_of_a_group_are_those_of_its_leader() {
-    let test = "trees_of_a_group_are_those_of_its_leader";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     let file = record(
@@ -148,13 +136,7 @@ fn trees_of_a_group_are_those_of_its_leader() {
 
 #[test]
 fn events_without_a_group_can_stand_side_by_side() {
-    let test = "events_without_a_group_can_stand_side_by_side";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "grouped", PROGRAM);
     let events = ["-e", "cpu-clock", "-e", "page-faults", "-e", "major-faults"];
@@ -172,13 +154,10 @@ fn events_without_a_group_can_stand_side_by_side() {
 
 #[test]
 fn groups_of_recordings_of_others_stand_side_by_side() {
-    let test = "groups_of_recordings_of_others_stand_side_by_side";
-    let Some(corpus) = corpus(test) else {
+    let Some(corpus) = corpus() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let file = corpus.join("quipper/perf.data.group_desc-4.14");
     for args in [
         &["-s", "comm,dso"][..],

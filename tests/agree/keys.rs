@@ -1,8 +1,8 @@
 //! Sort keys and fields: rows, their cells and percentages are those of perf.
 
 use super::made::{COLD, HOT, Made};
-use super::{Live, PROGRAM, perf};
-use crate::common::{self, compile_c, fixtures, has, live, rprof, run, scratch};
+use super::{PROGRAM, perf};
+use crate::common::{self, compile_c, fixtures, needs, rprof, run, scratch};
 use rprof_abi::Sample;
 use std::path::{Path, PathBuf};
 
@@ -59,10 +59,7 @@ pub(super) fn assert_same(file: &Path, more: &[&str], what: &[&str]) {
 
 #[test]
 fn fields_stand_where_perf_has_them() {
-    let test = "fields_stand_where_perf_has_them";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let dir = fixtures().join("spin");
     let (file, root) = (dir.join("perf.data"), dir.join("root"));
     let symfs = ["--symfs", root.to_str().unwrap()];
@@ -87,26 +84,18 @@ fn fields_stand_where_perf_has_them() {
 
 /// A recording by perf of [`PROGRAM`], with these options.
 struct Recorded {
-    _live: Live,
     _dir: tempfile::TempDir,
     file: PathBuf,
 }
 
-fn recorded(test: &str, options: &[&str]) -> Option<Recorded> {
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return None;
-    }
-    let live = live(test)?;
+fn recorded(options: &[&str]) -> Option<Recorded> {
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "program7", PROGRAM);
     let file = dir.path().join("perf.data");
     let mut record = common::perf([&["record"][..], options].concat());
     run(record.arg("-o").arg(&file).arg(&program)).ok();
-    Some(Recorded {
-        _live: live,
-        _dir: dir,
-        file,
-    })
+    Some(Recorded { _dir: dir, file })
 }
 
 /// All that samples of a clock can have.
@@ -126,7 +115,7 @@ const ALL: &[&str] = &[
 
 #[test]
 fn rows_by_each_key_are_those_of_perf() {
-    let Some(recorded) = recorded("rows_by_each_key_are_those_of_perf", ALL) else {
+    let Some(recorded) = recorded(ALL) else {
         return;
     };
     for key in [
@@ -162,9 +151,8 @@ fn rows_by_each_key_are_those_of_perf() {
 
 #[test]
 fn sizes_of_functions_and_mappings_are_those_of_perf() {
-    let test = "sizes_of_functions_and_mappings_are_those_of_perf";
     // Of the kernel, perf shows the size of the piece of `/proc/kcore` that it reads.
-    let Some(recorded) = recorded(test, &["-e", "cpu-clock:u", "-F", "1999", "-g"]) else {
+    let Some(recorded) = recorded(&["-e", "cpu-clock:u", "-F", "1999", "-g"]) else {
         return;
     };
     // With -s and a key whose name begins with symbol, perf adds a column of its own.
@@ -181,8 +169,7 @@ fn sizes_of_functions_and_mappings_are_those_of_perf() {
 
 #[test]
 fn namespaces_of_control_groups_are_those_of_perf() {
-    let test = "namespaces_of_control_groups_are_those_of_perf";
-    let Some(recorded) = recorded(test, &["-e", "cpu-clock", "--namespaces"]) else {
+    let Some(recorded) = recorded(&["-e", "cpu-clock", "--namespaces"]) else {
         return;
     };
     for keys in ["cgroup_id", "cgroup_id,comm"] {
@@ -271,13 +258,7 @@ const LINES: &str = r#"
 
 #[test]
 fn rows_by_lines_are_those_of_perf() {
-    let test = "rows_by_lines_are_those_of_perf";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "lines", LINES);
     let file = dir.path().join("perf.data");
@@ -313,8 +294,7 @@ fn rows_by_lines_are_those_of_perf() {
 
 #[test]
 fn rows_of_threads_are_those_of_perf() {
-    let test = "rows_of_threads_are_those_of_perf";
-    let Some(recorded) = recorded(test, &["-a", "-e", "cpu-clock", "-F", "999"]) else {
+    let Some(recorded) = recorded(&["-a", "-e", "cpu-clock", "-F", "999"]) else {
         return;
     };
     // perf's key pid is of threads.
@@ -340,12 +320,11 @@ fn rows_of_threads_are_those_of_perf() {
 
 #[test]
 fn rows_of_tracepoints_are_those_of_perf() {
-    let test = "rows_of_tracepoints_are_those_of_perf";
-    if common::tracefs(test).is_none() {
+    if common::tracefs().is_none() {
         return;
     }
     let events = ["-e", "sched:sched_switch", "-a"];
-    let Some(recorded) = recorded(test, &events) else {
+    let Some(recorded) = recorded(&events) else {
         return;
     };
     for keys in [

@@ -31,7 +31,7 @@ fn both(file: &Path, args: &[&str]) -> (String, String) {
 
 #[test]
 fn levels_are_those_of_perf() {
-    let Some(recorded) = recordings("levels_are_those_of_perf") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {
@@ -61,7 +61,7 @@ fn levels_are_those_of_perf() {
 
 #[test]
 fn trees_below_levels_are_those_of_perf() {
-    let Some(recorded) = recordings("trees_below_levels_are_those_of_perf") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     let [_, file] = &recorded.files;

@@ -1,6 +1,6 @@
 //! Differences from perf that are meant, by what DIFFERENCES.md says of them: rows that may differ.
 
-use super::filters::Row;
+use super::filters::{LEAST, Row, rows_from};
 
 /// Rows of one share that are the same, however each tool names them.
 struct Named {
@@ -106,8 +106,11 @@ pub(super) fn take_joined(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
     });
 }
 
+/// The rows that [`take_near`] needs: the counterpart of a row just above [`LEAST`] may be just below.
+pub(super) const NEAR_LEAST: f64 = LEAST * 0.95;
+
 /// Takes away rows whose shares are of totals that differ by a few samples: those in stubs have no name with perf, and
-/// count for nothing where all without a name are left out.
+/// count for nothing where all without a name are left out. Smaller ones than [`LEAST`] need no counterpart.
 pub(super) fn take_near(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
     let share = |row: &Row| row.0.parse::<f64>().unwrap();
     ours.retain(|own| {
@@ -122,6 +125,9 @@ pub(super) fn take_near(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
             None => true,
         }
     });
+    for rows in [ours, theirs] {
+        rows.retain(|row| share(row) >= LEAST);
+    }
 }
 
 #[test]
@@ -149,4 +155,14 @@ fn names_that_perf_has_not_are_meant_of_every_image() {
     take_named(&mut ours, &mut theirs);
     assert_eq!((ours.len(), theirs.len()), (1, 1));
     assert!(ours[0].1.contains("libc"));
+}
+
+#[test]
+fn rows_just_below_the_least_share_are_counterparts_only() {
+    let read = |table: &str| rows_from(table, NEAR_LEAST);
+    let mut ours = read(" 50.10% main\n 0.99% small\n 0.97% own\n");
+    let mut theirs = read(" 50.00% main\n 1.00% small\n 1.00% missing\n 0.98% other\n");
+    take_near(&mut ours, &mut theirs);
+    assert_eq!(ours, []);
+    assert_eq!(theirs, [("1.00".to_owned(), "missing".to_owned())]);
 }

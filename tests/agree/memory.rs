@@ -3,7 +3,7 @@
 
 use super::keys::assert_same;
 use super::made::{COLD, HOT, Made};
-use crate::common::{Program, fixtures, has, rprof, run, scratch};
+use crate::common::{Program, fixtures, needs, rprof, run, scratch};
 use rprof_abi::{Sample, SampleType, Weight};
 use std::path::Path;
 
@@ -36,10 +36,7 @@ fn record(path: &Path) {
 
 #[test]
 fn rows_of_accesses_to_memory_are_those_of_perf() {
-    let test = "rows_of_accesses_to_memory_are_those_of_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let dir = scratch();
     let file = dir.path().join("memory");
     record(&file);
@@ -72,12 +69,9 @@ const VARIABLE: &str = r#"
 
 #[test]
 fn data_has_the_name_that_perf_gives_it() {
-    let test = "data_has_the_name_that_perf_gives_it";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let place = "-Wl,--section-start=.watched=0x20000000";
-    let Some(program) = Program::new(test, VARIABLE, &["-O1", "-no-pie", place]) else {
+    let Some(program) = Program::new(VARIABLE, &["-O1", "-no-pie", place]) else {
         return;
     };
     let event = ["-e", "mem:0x20000020:w", "-c", "100", "-d", "-W"];

@@ -5,7 +5,7 @@ use super::recordings;
 
 #[test]
 fn parents_are_those_of_perf() {
-    let Some(recorded) = recordings("parents_are_those_of_perf") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {

@@ -18,7 +18,7 @@ fn without_others(report: &str) -> String {
 
 #[test]
 fn nodes_of_lines_and_addresses_are_those_of_perf() {
-    let Some(recorded) = recordings("nodes_of_lines_and_addresses_are_those_of_perf") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     let [_, file] = &recorded.files;

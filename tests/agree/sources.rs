@@ -1,7 +1,7 @@
 //! The recordings of which everything is compared with perf, each a test: programs in C++ and Rust, a build, a storm
 //! of forks, tracepoints, page faults, a group of events, and recordings of others.
 
-use super::common::{Program, corpus, fixtures, has, run, tool, tracefs, write};
+use super::common::{Program, corpus, fixtures, needs, run, tool, tracefs, write};
 use super::crossed::Crossed;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -76,11 +76,9 @@ fn all(mut crossed: Crossed, name: &str) {
 }
 
 /// A program that is made so, as perf records it.
-fn recorded(test: &str, make: impl FnOnce(&Path), events: &[&str]) -> Option<(Program, Crossed)> {
-    if !has(test, "perf", "linux-perf") {
-        return None;
-    }
-    let program = Program::made(test, make)?;
+fn recorded(make: impl FnOnce(&Path), events: &[&str]) -> Option<(Program, Crossed)> {
+    needs!(perf);
+    let program = Program::made(make)?;
     let options = [SAMPLED, events].concat();
     let recording = program.record_by_perf(&options, &["2"]);
     let crossed = Crossed::new(&recording.file, "comm,dso,sym");
@@ -96,11 +94,8 @@ fn make_cpp(program: &Path) {
 
 #[test]
 fn a_cpp_program_is_as_perf_has_it() {
-    let test = "a_cpp_program_is_as_perf_has_it";
-    if !has(test, "c++", "g++") {
-        return;
-    }
-    let Some((_program, mut crossed)) = recorded(test, make_cpp, CLOCK) else {
+    needs!("c++" in "g++");
+    let Some((_program, mut crossed)) = recorded(make_cpp, CLOCK) else {
         return;
     };
     crossed.keys(SAMPLED_KEYS);
@@ -146,11 +141,8 @@ fn make_rust(program: &Path) {
 
 #[test]
 fn a_rust_program_is_as_perf_has_it() {
-    let test = "a_rust_program_is_as_perf_has_it";
-    if !has(test, "rustc", "rustc") {
-        return;
-    }
-    let Some((_program, crossed)) = recorded(test, make_rust, CLOCK) else {
+    needs!("rustc" in "rustc");
+    let Some((_program, crossed)) = recorded(make_rust, CLOCK) else {
         return;
     };
     all(crossed.mangled(), "Rust");
@@ -180,13 +172,10 @@ fn make_script(program: &Path, script: &str) {
 
 #[test]
 fn a_build_by_cargo_is_as_perf_has_it() {
-    let test = "a_build_by_cargo_is_as_perf_has_it";
-    if !has(test, "rustc", "rustc") || !has(test, "cargo", "cargo") {
-        return;
-    }
+    needs!("rustc" in "rustc", "cargo" in "cargo");
     // Compilers have no frame pointers: their chains are garbage, which each tool takes for something else.
     let events = [CLOCK, &["--kernel-callchains"]].concat();
-    let Some((_program, mut crossed)) = recorded(test, make_build, &events) else {
+    let Some((_program, mut crossed)) = recorded(make_build, &events) else {
         return;
     };
     // perf takes seconds for each table: it reads all symbols of the compiler.
@@ -206,9 +195,8 @@ done
 
 #[test]
 fn a_storm_of_forks_is_as_perf_has_it() {
-    let test = "a_storm_of_forks_is_as_perf_has_it";
     let make = |program: &Path| make_script(program, FORKS);
-    let Some((_program, crossed)) = recorded(test, make, CLOCK) else {
+    let Some((_program, crossed)) = recorded(make, CLOCK) else {
         return;
     };
     all(crossed, "forks");
@@ -216,10 +204,9 @@ fn a_storm_of_forks_is_as_perf_has_it() {
 
 #[test]
 fn page_faults_are_as_perf_has_them() {
-    let test = "page_faults_are_as_perf_has_them";
     let events = ["-e", "page-faults", "-c", "1", "-d"];
     let make = |program: &Path| make_script(program, FORKS);
-    let Some((_program, mut crossed)) = recorded(test, make, &events) else {
+    let Some((_program, mut crossed)) = recorded(make, &events) else {
         return;
     };
     crossed.keys(SAMPLED_KEYS);
@@ -228,12 +215,9 @@ fn page_faults_are_as_perf_has_them() {
 
 #[test]
 fn a_group_of_events_is_as_perf_has_it() {
-    let test = "a_group_of_events_is_as_perf_has_it";
-    if !has(test, "c++", "g++") {
-        return;
-    }
+    needs!("c++" in "g++");
     let events = ["-F", "1999", "-e", "{cpu-clock,page-faults}"];
-    let Some((_program, crossed)) = recorded(test, make_cpp, &events) else {
+    let Some((_program, crossed)) = recorded(make_cpp, &events) else {
         return;
     };
     all(crossed, "group");
@@ -241,14 +225,11 @@ fn a_group_of_events_is_as_perf_has_it() {
 
 #[test]
 fn tracepoints_are_as_perf_has_them() {
-    let test = "tracepoints_are_as_perf_has_them";
-    let Some(tracefs) = tracefs(test) else {
+    let Some(tracefs) = tracefs() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(program) = Program::made(test, |program| make_script(program, FORKS)) else {
+    needs!(perf);
+    let Some(program) = Program::made(|program| make_script(program, FORKS)) else {
         return;
     };
     let events = [
@@ -279,13 +260,10 @@ const OF_OTHERS: &[&str] = &[
 
 #[test]
 fn recordings_of_others_are_as_perf_has_them() {
-    let test = "recordings_of_others_are_as_perf_has_them";
-    let Some(corpus) = corpus(test) else {
+    let Some(corpus) = corpus() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     for name in OF_OTHERS {
         let mut crossed = Crossed::new(&corpus.join(name), "comm,dso");
         crossed.keys(&["comm", "dso", "comm,dso", "pid", "pid,dso"]);

@@ -1,6 +1,6 @@
 //! Samples between events that switch them on and off, and those of a socket, are those that perf has.
 
-use crate::common::{self, has, live, rprof, run, scratch, tracefs};
+use crate::common::{self, needs, rprof, run, scratch, tracefs};
 use std::path::Path;
 
 /// Cells of the rows, by event.
@@ -53,16 +53,11 @@ fn compare(file: &Path, args: &[&str]) -> usize {
 
 #[test]
 fn events_switch_samples_on_and_off() {
-    let test = "events_switch_samples_on_and_off";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(tracefs) = tracefs(test) else {
+    needs!(perf);
+    let Some(tracefs) = tracefs() else {
         return;
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let (fork, exit) = ("sched:sched_process_fork", "sched:sched_process_exit");

@@ -1,7 +1,7 @@
 //! Tasks, what they had mapped, and how many records there are: perf's lines.
 
 use crate::agree::{perf, recordings};
-use crate::common::{has, live, perf as perf_tool, rprof, run, scratch};
+use crate::common::{needs, perf as perf_tool, rprof, run, scratch};
 use std::path::Path;
 
 /// Lines in an order of their own: perf's is that of its hash table. Without inodes where mappings have build ids
@@ -35,8 +35,7 @@ fn same(flag: &str, file: &Path, shows_inodes: bool) -> usize {
 
 #[test]
 fn tasks_and_what_they_had_mapped_are_perfs_for_files_of_both() {
-    let test = "tasks_and_what_they_had_mapped_are_perfs_for_files_of_both";
-    let Some(recorded) = recordings(test) else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for (file, shows_inodes) in recorded.files.iter().zip([false, true]) {
@@ -48,13 +47,7 @@ fn tasks_and_what_they_had_mapped_are_perfs_for_files_of_both() {
 
 #[test]
 fn a_shells_processes_stand_below_it_as_in_perf() {
-    let test = "a_shells_processes_stand_below_it_as_in_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(perf, alone);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let shell = "sh -c 'ls / >/dev/null; (ls /; true) >/dev/null'; true";
@@ -84,7 +77,7 @@ fn a_shells_processes_stand_below_it_as_in_perf() {
 
 #[test]
 fn records_are_counted_as_by_perf() {
-    let Some(recorded) = recordings("records_are_counted_as_by_perf") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     for file in &recorded.files {

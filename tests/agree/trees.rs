@@ -1,7 +1,7 @@
 //! The stacks below a row: each way to write them is perf's, to the character.
 
 use super::{common, perf, recordings};
-use common::{fixtures, has, rprof, run};
+use common::{fixtures, needs, rprof, run};
 use std::collections::BTreeMap;
 
 /// What is written below each row, by the row. perf pads lines; it takes a byte that it never set for whether `[...]`
@@ -118,7 +118,7 @@ pub(super) fn ways(words: &[&'static str]) -> impl Iterator<Item = [String; 3]> 
 
 #[test]
 fn trees_are_perfs_in_every_way_they_are_written() {
-    let Some(recorded) = recordings("trees_are_perfs_in_every_way_they_are_written") else {
+    let Some(recorded) = recordings() else {
         return;
     };
     let [_, theirs] = &recorded.files;
@@ -134,13 +134,7 @@ fn trees_are_perfs_in_every_way_they_are_written() {
 
 #[test]
 fn trees_of_a_fixture_are_perfs_in_every_way() {
-    if !has(
-        "trees_of_a_fixture_are_perfs_in_every_way",
-        "perf",
-        "linux-perf",
-    ) {
-        return;
-    }
+    needs!(perf);
     let dir = fixtures().join("spin");
     for way in ways(&[WORDS, LIMITED].concat()) {
         let words: Vec<&str> = way.iter().map(String::as_str).collect();
@@ -168,13 +162,7 @@ fn trees_of_a_fixture_are_perfs_in_every_way() {
 
 #[test]
 fn ignored_callees_count_for_their_caller() {
-    if !has(
-        "ignored_callees_count_for_their_caller",
-        "perf",
-        "linux-perf",
-    ) {
-        return;
-    }
+    needs!(perf);
     let dir = fixtures().join("spin");
     let (file, root) = (dir.join("perf.data"), dir.join("root"));
     for (names, n_rows) in [("^work$", 1), ("^(work|hot)$", 1), ("^hot$", 2)] {

@@ -1,7 +1,7 @@
 //! Text, Markdown and JSON have the same counts, of each event.
 
 use super::{OPTIONS, PROGRAM, only, samples};
-use crate::common::{self, Program, has, is_x86_64, perf, rprof, run};
+use crate::common::{self, Program, has, needs, perf, rprof, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,12 +32,11 @@ fn numbers(text: &str) -> BTreeMap<u64, u64> {
 
 #[test]
 fn numbers_of_samples_and_periods_are_perfs() {
-    let test = "numbers_of_samples_and_periods_are_perfs";
     let tools = [("perf", "linux-perf"), ("objdump", "binutils")];
-    if !tools.iter().all(|(tool, package)| has(test, tool, package)) {
+    if !tools.iter().all(|(tool, package)| has(tool, package)) {
         return;
     }
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -57,8 +56,7 @@ fn numbers_of_samples_and_periods_are_perfs() {
 
 #[test]
 fn each_event_has_a_column_in_every_form() {
-    let test = "each_event_has_a_column_in_every_form";
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = [
@@ -101,8 +99,7 @@ fn each_event_has_a_column_in_every_form() {
 
 #[test]
 fn lines_alone_have_all_samples_that_have_a_line() {
-    let test = "lines_alone_have_all_samples_that_have_a_line";
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -133,16 +130,13 @@ fn lines_alone_have_all_samples_that_have_a_line() {
 
 #[test]
 fn source_files_are_found_where_they_were_moved_to() {
-    let test = "source_files_are_found_where_they_were_moved_to";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(cc);
     let make = |path: &Path| {
         let folder = path.parent().unwrap().display();
         let map = format!("-fdebug-prefix-map={folder}=/moved/away");
         common::compile(path, PROGRAM, &[OPTIONS, &[&map]].concat());
     };
-    let Some(program) = Program::made(test, make) else {
+    let Some(program) = Program::made(make) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -178,11 +172,8 @@ fn source_files_are_found_where_they_were_moved_to() {
 
 #[test]
 fn unwanted_parts_of_code_are_left_out_in_every_form() {
-    let test = "unwanted_parts_of_code_are_left_out_in_every_form";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+    needs!(x86_64);
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -205,16 +196,13 @@ fn unwanted_parts_of_code_are_left_out_in_every_form() {
 
 #[test]
 fn code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown() {
-    let test = "code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown";
-    if !is_x86_64(test) {
-        return;
-    }
+    needs!(x86_64);
     let source = r#"
         static volatile long sink;
         __attribute__((noinline)) void vast(void) { __asm__(".rept 600000\n\tnop\n\t.endr"); sink++; }
         __attribute__((noinline)) void small(void) { for (long i = 0; i < 100000; i++) sink += i; }
         int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) { vast(); small(); } return 0; }"#;
-    let Some(program) = Program::new(test, source, &["-O2", "-Wl,--build-id"]) else {
+    let Some(program) = Program::new(source, &["-O2", "-Wl,--build-id"]) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];

@@ -1,7 +1,7 @@
 //! What functions, their parts and what they refer to are called.
 
 use super::{functions, only, samples};
-use crate::common::{self, Program, has, is_x86_64, run};
+use crate::common::{self, Program, needs, run};
 use serde_json::Value;
 use std::path::Path;
 
@@ -41,11 +41,9 @@ const PROGRAM: &str = r#"
     }"#;
 
 /// Compiled as C++, with the functions' own frames.
-fn program(test: &str) -> Option<Program> {
-    if !is_x86_64(test) || !has(test, "g++", "g++") {
-        return None;
-    }
-    Program::made(test, |path| {
+fn program() -> Option<Program> {
+    needs!(x86_64, "g++" in "g++");
+    Program::made(|path| {
         let options = ["-x", "c++", "-O2", "-g", "-no-pie", "-Wl,--build-id"];
         let input = path.with_extension("cc");
         std::fs::write(&input, format!("{}{PROGRAM}", common::work::C)).unwrap();
@@ -66,8 +64,7 @@ fn texts(function: &Value) -> Vec<&str> {
 
 #[test]
 fn functions_of_cpp_have_their_cold_parts_and_answer_to_each_form_of_their_name() {
-    let test = "functions_of_cpp_have_their_cold_parts_and_answer_to_each_form_of_their_name";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -97,8 +94,7 @@ fn functions_of_cpp_have_their_cold_parts_and_answer_to_each_form_of_their_name(
 
 #[test]
 fn a_pointer_that_is_written_is_called_by_its_own_name() {
-    let test = "a_pointer_that_is_written_is_called_by_its_own_name";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -139,8 +135,7 @@ fn call_sites(function: &Value) -> Vec<(u64, u64)> {
 
 #[test]
 fn code_that_was_inlined_is_shown_where_it_is() {
-    let test = "code_that_was_inlined_is_shown_where_it_is";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -170,8 +165,7 @@ fn code_that_was_inlined_is_shown_where_it_is() {
 
 #[test]
 fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
-    let test = "a_copy_that_never_ran_does_not_stand_for_inlined_code";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -201,8 +195,7 @@ fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
 
 #[test]
 fn of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said() {
-    let test = "of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
@@ -231,10 +224,7 @@ fn of_a_copy_and_inlined_code_the_heavier_is_shown_and_the_other_said() {
 
 #[test]
 fn a_cold_part_that_two_functions_may_have_is_left_out_and_said() {
-    let test = "a_cold_part_that_two_functions_may_have_is_left_out_and_said";
-    if !is_x86_64(test) || !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(x86_64, cc);
     let twin = |name: &str| {
         format!(
             "extern volatile long sink; void rare(void) __attribute__((cold));
@@ -261,7 +251,7 @@ fn a_cold_part_that_two_functions_may_have_is_left_out_and_said() {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         common::compile(path, main, &options);
     };
-    let Some(program) = Program::made(test, make) else {
+    let Some(program) = Program::made(make) else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];

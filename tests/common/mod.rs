@@ -1,7 +1,7 @@
 //! What all tests through the binary share: running it under a watchdog, scratch folders, programs
 //! to record ([`program`]) that do work which is measured ([`work`]), recordings ([`recording`]),
-//! programs that end with the test ([`running`], [`cleanup`]), needs that are said aloud, and one live test at a
-//! time ([`needs`]).
+//! programs that end with the test ([`running`], [`cleanup`]), needs that are said aloud ([`needs`]), and
+//! live tests that run beside others, or alone ([`place`]).
 
 #![allow(
     dead_code,
@@ -15,6 +15,7 @@ mod cleanup;
 mod needs;
 pub mod nobody;
 mod perf_probe;
+mod place;
 mod program;
 mod recording;
 mod running;
@@ -25,6 +26,7 @@ pub mod work;
 pub use cleanup::{MARK, shared_folder};
 pub use needs::*;
 pub use perf_probe::PerfProbe;
+pub use place::*;
 pub use program::*;
 pub use recording::Recording;
 pub use running::{Running, both, record_while, until};

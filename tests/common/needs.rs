@@ -1,18 +1,27 @@
 //! What tests need and this machine may lack: said aloud, each time, and never a silent success.
 
 use super::{Ran, rprof, run, scratch, tool};
-use std::cell::Cell;
-use std::io::{ErrorKind, Read, Write};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+/// The test that this thread runs: its name without its modules. The harness gives each test a thread of that name.
+///
+/// # Panics
+/// In a thread that a test has started.
+#[track_caller]
+pub fn test_name() -> String {
+    let thread = std::thread::current();
+    let path = thread.name().expect("a thread of the test harness");
+    path.rsplit("::").next().unwrap_or_default().to_owned()
+}
 
 /// Says that a test, or the rest of it, did not run because something is not here. Where everything
 /// has to be there (`RPROF_SKIP_IS_FAILURE`), that is a failure.
 #[track_caller]
-pub fn skipped(test: &str, needs: &str) {
+pub fn skipped(needs: &str) {
+    let test = test_name();
     say(&format!("skipped: {test} needs {needs}\n"));
     assert!(
         std::env::var_os("RPROF_SKIP_IS_FAILURE").is_none(),
@@ -21,9 +30,28 @@ pub fn skipped(test: &str, needs: &str) {
 }
 
 /// Says that a test, or the rest of it, did not run for a reason that is no failure anywhere.
-pub fn not_run(test: &str, why: &str) {
-    say(&format!("not run: {test}: {why}\n"));
+pub fn not_run(why: &str) {
+    say(&format!("not run: {}: {why}\n", test_name()));
 }
+
+/// What the test or helper that begins so needs: where something is missing, that is said, and it returns what its
+/// type has for nothing. Rights, tools in packages, and a place among live tests, which is kept until it ends:
+/// `needs!(root, perf, "c++" in "g++", live)`.
+macro_rules! needs {
+    (@one live) => { let Some(_live) = $crate::common::live() else { return Default::default() }; };
+    (@one alone) => { let Some(_live) = $crate::common::live_alone() else { return Default::default() }; };
+    (@one perf) => { needs!(@one "perf" in "linux-perf"); };
+    (@one cc) => { needs!(@one "cc" in "gcc"); };
+    (@one $tool:literal in $package:literal) => { needs!(@if $crate::common::has($tool, $package)); };
+    (@one root) => { needs!(@if $crate::common::is_root()); };
+    (@one x86_64) => { needs!(@if $crate::common::is_x86_64()); };
+    (@one wide) => { needs!(@if $crate::common::is_wide()); };
+    (@one kernel) => { needs!(@if $crate::common::records_kernel()); };
+    (@one all_cpus) => { needs!(@if $crate::common::records_all()); };
+    (@if $has:expr) => { if !$has { return Default::default(); } };
+    ($($need:tt $(in $package:literal)?),+) => { $(needs!(@one $need $(in $package)?);)+ };
+}
+pub(crate) use needs;
 
 /// A line for whoever looks at the tests, which the test harness does not keep to itself; also into
 /// the file that `RPROF_SKIPS` names.
@@ -37,82 +65,11 @@ fn say(line: &str) {
     }
 }
 
-/// The machine's one place for live tests.
-#[derive(Debug)]
-pub struct Live {
-    _in_process: MutexGuard<'static, ()>,
-    _on_machine: Option<UnixListener>,
-}
-
-thread_local! {
-    /// Whether this thread has it: it stays there, as a lock is dropped by who has taken it.
-    static HAS_PLACE: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        HAS_PLACE.set(false);
-    }
-}
-
-/// Recordings are made one at a time: `-a` sees its neighbours, rings share one budget, and perf
-/// does not bear a recorder beside it. `None` if nothing can be recorded here, which is said.
-#[track_caller]
-pub fn live(test: &str) -> Option<Live> {
-    let live = alone();
-    match rights().nothing {
-        Some(ref why) => {
-            skipped(test, &format!("perf_event_open ({why})"));
-            None
-        }
-        None => Some(live),
-    }
-}
-
-/// The same place, for those who run perf and record nothing.
-///
-/// # Panics
-/// If this thread has it already: it would wait for itself.
-#[track_caller]
-pub fn alone() -> Live {
-    static ONE: Mutex<()> = Mutex::new(());
-    assert!(
-        !HAS_PLACE.replace(true),
-        "this test has the place for live tests already"
-    );
-    Live {
-        // A failed test leaves nothing behind that the next one could not bear.
-        _in_process: ONE.lock().unwrap_or_else(PoisonError::into_inner),
-        _on_machine: place_on_machine(),
-    }
-}
-
-/// A socket's name that one process at a time can have, and that is free when that ends. `None` if
-/// there are no such sockets here: then our neighbours have none either.
-fn place_on_machine() -> Option<UnixListener> {
-    let name = SocketAddr::from_abstract_name("rprof-live-tests").ok()?;
-    loop {
-        match UnixListener::bind_addr(&name) {
-            Ok(listener) => return Some(listener),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
-            Err(_) => return None,
-        }
-        match UnixStream::connect_addr(&name) {
-            // Nobody answers: it ends when the other one is done.
-            Ok(mut other) => drop(other.read(&mut [0])),
-            Err(error) => match error.kind() {
-                ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {}
-                _ => return None,
-            },
-        }
-    }
-}
-
 /// What may be recorded here.
 #[derive(Debug)]
-struct Rights {
+pub(super) struct Rights {
     /// Why nothing may.
-    nothing: Option<String>,
+    pub(super) nothing: Option<String>,
     /// Samples in the kernel may.
     kernel: bool,
     /// Everything on all CPUs may.
@@ -120,7 +77,7 @@ struct Rights {
 }
 
 /// Found by trying.
-fn rights() -> &'static Rights {
+pub(super) fn rights() -> &'static Rights {
     static RIGHTS: OnceLock<Rights> = OnceLock::new();
     RIGHTS.get_or_init(|| {
         let dir = scratch();
@@ -149,27 +106,27 @@ fn rights() -> &'static Rights {
 
 /// Whether samples in the kernel may be recorded; to be asked by who has the machine's place.
 #[track_caller]
-pub fn records_kernel(test: &str) -> bool {
+pub fn records_kernel() -> bool {
     let may = rights().kernel;
     if !may {
-        skipped(test, "root, or kernel.perf_event_paranoid=1");
+        skipped("root, or kernel.perf_event_paranoid=1");
     }
     may
 }
 
 /// Whether everything on all CPUs may be recorded; to be asked by who has the machine's place.
 #[track_caller]
-pub fn records_all(test: &str) -> bool {
+pub fn records_all() -> bool {
     let may = rights().all;
     if !may {
-        skipped(test, "root, or kernel.perf_event_paranoid=0");
+        skipped("root, or kernel.perf_event_paranoid=0");
     }
     may
 }
 
 /// Whether a tool is there; if not, says so, and fails where that counts as failure (CI).
 #[track_caller]
-pub fn has(test: &str, tool: &str, package: &str) -> bool {
+pub fn has(tool: &str, package: &str) -> bool {
     // Some are scripts that look for the real one: that of this kernel, or of the user's home.
     let asks = |word: &str| run(super::tool(tool).arg(word)).status.success();
     let is_here = in_path(tool).is_some()
@@ -179,7 +136,7 @@ pub fn has(test: &str, tool: &str, package: &str) -> bool {
             _ => true,
         };
     if !is_here {
-        skipped(test, package);
+        skipped(package);
     }
     is_here
 }
@@ -193,8 +150,8 @@ pub fn in_path(tool: &str) -> Option<PathBuf> {
 
 /// Whether the C compiler takes these options, such as for kinds of linking that need more packages.
 #[track_caller]
-pub fn links(test: &str, options: &[&str], package: &str) -> bool {
-    if !has(test, "cc", "gcc") {
+pub fn links(options: &[&str], package: &str) -> bool {
+    if !has("cc", "gcc") {
         return false;
     }
     let dir = scratch();
@@ -204,26 +161,26 @@ pub fn links(test: &str, options: &[&str], package: &str) -> bool {
     cc.args(options).arg("-o").arg(dir.path().join("empty"));
     let links = run(cc.arg(&source)).status.success();
     if !links {
-        skipped(test, package);
+        skipped(package);
     }
     links
 }
 
 /// Whether this is the one CPU that a test knows code of.
-pub fn is_x86_64(test: &str) -> bool {
+pub fn is_x86_64() -> bool {
     let is = cfg!(target_arch = "x86_64");
     if !is {
-        not_run(test, "it is for x86-64");
+        not_run("it is for x86-64");
     }
     is
 }
 
 /// Whether tests run that need compilers and linkers few have (`cargo xtask ci --wide`).
-pub fn is_wide(test: &str) -> bool {
+pub fn is_wide() -> bool {
     let is_wide = std::env::var_os("RPROF_WIDE").is_some();
     if !is_wide {
         // Not a failure: one machine that runs them is enough.
-        not_run(test, "RPROF_WIDE is not set");
+        not_run("RPROF_WIDE is not set");
     }
     is_wide
 }
@@ -236,16 +193,16 @@ pub fn am_root() -> bool {
 
 /// Whether we may do what only root may.
 #[track_caller]
-pub fn is_root(test: &str) -> bool {
+pub fn is_root() -> bool {
     let is_root = am_root();
     if !is_root {
-        skipped(test, "root");
+        skipped("root");
     }
     is_root
 }
 
 /// Whether we may attach to processes that are not our children (Yama's `ptrace_scope`).
-pub fn attaches(test: &str) -> bool {
+pub fn attaches() -> bool {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let may = match scope.trim() {
         "" | "0" => true,
@@ -253,17 +210,17 @@ pub fn attaches(test: &str) -> bool {
         _ => false,
     };
     if !may {
-        not_run(test, &format!("kernel.yama.ptrace_scope={}", scope.trim()));
+        not_run(&format!("kernel.yama.ptrace_scope={}", scope.trim()));
     }
     may
 }
 
 /// The folder with recordings by other tools.
-pub fn corpus(test: &str) -> Option<PathBuf> {
+pub fn corpus() -> Option<PathBuf> {
     let dir = std::env::var_os("RPROF_CORPUS").map(PathBuf::from);
     if dir.is_none() {
         // Not a failure: the folder is not part of the project.
-        not_run(test, "RPROF_CORPUS is not set");
+        not_run("RPROF_CORPUS is not set");
     }
     dir
 }
@@ -279,9 +236,9 @@ pub enum Tracefs {
 
 /// Tracepoints, if they can be used here; if not, says so.
 #[track_caller]
-pub fn tracefs(test: &str) -> Option<Tracefs> {
+pub fn tracefs() -> Option<Tracefs> {
     if !am_root() {
-        skipped(test, "root");
+        skipped("root");
         return None;
     }
     if Path::new("/sys/kernel/tracing/events/sched").exists() {
@@ -291,7 +248,7 @@ pub fn tracefs(test: &str) -> Option<Tracefs> {
     if in_path("unshare").is_some() && run(&mut private.within(&tool("true"))).status.success() {
         return Some(private);
     }
-    not_run(test, "no tracefs, and none can be mounted");
+    not_run("no tracefs, and none can be mounted");
     None
 }
 

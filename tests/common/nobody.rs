@@ -27,9 +27,9 @@ pub(crate) struct Nobody {
 impl Nobody {
     /// Such a user; the one who runs the tests, if that is not root.
     #[track_caller]
-    pub(crate) fn new(test: &str) -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let by_root = am_root();
-        if by_root && !has(test, "setpriv", "util-linux") {
+        if by_root && !has("setpriv", "util-linux") {
             return None;
         }
         let dir = scratch();
@@ -83,10 +83,10 @@ impl Sysctl {
 
     /// The same, which says so if it may not be set.
     #[track_caller]
-    pub(crate) fn set_or_skip(test: &str, name: &str, value: &str) -> Option<Self> {
+    pub(crate) fn set_or_skip(name: &str, value: &str) -> Option<Self> {
         let set = Self::set(name, value);
         if set.is_none() {
-            skipped(test, &format!("a {name} that can be set"));
+            skipped(&format!("a {name} that can be set"));
         }
         set
     }

@@ -1,6 +1,6 @@
 //! Programs that tests compile. One way to do it, and what tests that record one begin with.
 
-use super::{has, live, run, scratch, tool, work};
+use super::{live, needs, run, scratch, tool, work};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -52,18 +52,16 @@ pub struct Program {
 impl Program {
     /// Compiles C. `None` if there is no compiler or nothing can be recorded here, which is said.
     #[track_caller]
-    pub fn new(test: &str, source: &str, options: &[&str]) -> Option<Self> {
-        if !has(test, "cc", "gcc") {
-            return None;
-        }
-        Self::made(test, |path| compile(path, source, options))
+    pub fn new(source: &str, options: &[&str]) -> Option<Self> {
+        needs!(cc);
+        Self::made(|path| compile(path, source, options))
     }
 
     /// One that is made in another way, at the path it is to have. `None` if nothing can be recorded
     /// here.
     #[track_caller]
-    pub fn made(test: &str, make: impl FnOnce(&Path)) -> Option<Self> {
-        live(test)?;
+    pub fn made(make: impl FnOnce(&Path)) -> Option<Self> {
+        live()?;
         let program = Self { dir: scratch() };
         make(&program.path());
         Some(program)

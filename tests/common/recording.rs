@@ -1,6 +1,6 @@
 //! Recordings that tests read: those that they make, and those that are part of the project.
 
-use super::{Program, Ran, alone, fixtures, number_after, number_before, rprof, run};
+use super::{Program, Ran, alone, fixtures, number_after, number_before, rprof, run, shared};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -86,10 +86,12 @@ impl Recording {
 }
 
 impl Program {
-    /// Records it: `perf.data` in its folder.
+    /// Records it: `perf.data` in its folder. Beside others, if neither what they do nor the room in its rings counts.
     #[track_caller]
     pub fn record(&self, args: &[&str], program_args: &[&str]) -> Recording {
-        self.recorded(&mut self.recorder(args, program_args))
+        let sees_neighbours = args.contains(&"-a") || args.contains(&"-m");
+        let _live = if sees_neighbours { alone() } else { shared() };
+        self.run(&mut self.recorder(args, program_args))
     }
 
     /// The command that does so.
@@ -113,6 +115,11 @@ impl Program {
     #[track_caller]
     pub fn recorded(&self, recorder: &mut Command) -> Recording {
         let _live = alone();
+        self.run(recorder)
+    }
+
+    #[track_caller]
+    fn run(&self, recorder: &mut Command) -> Recording {
         let ran = run(recorder).ok();
         Recording::new(self.file("perf.data"), ran)
     }

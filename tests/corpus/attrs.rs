@@ -30,25 +30,22 @@ const BRANCHES: [&str; 4] = ["USER", "KERNEL", "HV", "ANY"];
 
 #[test]
 fn attrs_and_their_ids_are_those_that_quipper_saw() {
-    each_of_quipper(
-        "attrs_and_their_ids_are_those_that_quipper_saw",
-        |theirs, info, file| {
-            let attrs = theirs.messages("file_attrs");
-            let ids = attrs.iter().map(|attr| {
-                let ids = attr.all("ids");
-                ids.iter().map(|id| id.text().parse().unwrap()).collect()
-            });
-            assert_eq!(ids.collect::<Vec<Vec<u64>>>(), ids_of_events(info, file));
-            let events = list(info, "events");
-            assert_eq!(events.len(), attrs.len());
-            for (attr, event) in attrs.iter().zip(events) {
-                let [attr] = attr.messages("attr")[..] else {
-                    panic!("{attr:?}");
-                };
-                same_attr(attr, &event["attr"]);
-            }
-        },
-    );
+    each_of_quipper(|theirs, info, file| {
+        let attrs = theirs.messages("file_attrs");
+        let ids = attrs.iter().map(|attr| {
+            let ids = attr.all("ids");
+            ids.iter().map(|id| id.text().parse().unwrap()).collect()
+        });
+        assert_eq!(ids.collect::<Vec<Vec<u64>>>(), ids_of_events(info, file));
+        let events = list(info, "events");
+        assert_eq!(events.len(), attrs.len());
+        for (attr, event) in attrs.iter().zip(events) {
+            let [attr] = attr.messages("attr")[..] else {
+                panic!("{attr:?}");
+            };
+            same_attr(attr, &event["attr"]);
+        }
+    });
 }
 
 /// Ids of each event: from EVENT_DESC, or in pipe mode from the records that bring the attrs.

@@ -43,71 +43,63 @@ const FEATURES: [&str; 32] = [
 #[test]
 fn build_ids_are_those_that_quipper_saw() {
     let mut n_lists = 0;
-    each_of_quipper(
-        "build_ids_are_those_that_quipper_saw",
-        |theirs, info, file| {
-            let mut expected = Vec::new();
-            for entry in theirs.messages("build_ids") {
-                let Item::Bytes(id) = entry.one("build_id_hash") else {
-                    panic!("{entry:?}");
-                };
-                let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-                // Without the bit that says that the entry has a size, which `info` keeps to itself.
-                let misc = entry.number("misc") & 0x7fff;
-                expected.push((id, entry.text("filename"), misc, entry.number("pid")));
-            }
-            let entries = list(&info["features"], "build_id").iter();
-            let ours: Vec<_> = entries
-                .map(|entry| {
-                    let (misc, pid) = (number(&entry["misc"]).unwrap(), entry["pid"].as_i64());
-                    let pid = pid.unwrap().cast_unsigned() & 0xffff_ffff;
-                    (
-                        text(&entry["build_id"]),
-                        text(&entry["filename"]),
-                        misc,
-                        pid,
-                    )
-                })
-                .collect();
-            assert_eq!(ours, expected);
-            let name = file.file_name().unwrap().to_string_lossy();
-            // Files of quipper's that hold build ids have a list of them, but for one.
-            if let Ok(list) =
-                std::fs::read_to_string(file.with_file_name(format!("{name}.buildids")))
-            {
-                let lines = ours.iter().map(|(id, name, ..)| format!("{id} {name}"));
-                assert_eq!(lines.collect::<Vec<_>>(), list.lines().collect::<Vec<_>>());
-                n_lists += 1;
-            }
-        },
-    );
+    each_of_quipper(|theirs, info, file| {
+        let mut expected = Vec::new();
+        for entry in theirs.messages("build_ids") {
+            let Item::Bytes(id) = entry.one("build_id_hash") else {
+                panic!("{entry:?}");
+            };
+            let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            // Without the bit that says that the entry has a size, which `info` keeps to itself.
+            let misc = entry.number("misc") & 0x7fff;
+            expected.push((id, entry.text("filename"), misc, entry.number("pid")));
+        }
+        let entries = list(&info["features"], "build_id").iter();
+        let ours: Vec<_> = entries
+            .map(|entry| {
+                let (misc, pid) = (number(&entry["misc"]).unwrap(), entry["pid"].as_i64());
+                let pid = pid.unwrap().cast_unsigned() & 0xffff_ffff;
+                (
+                    text(&entry["build_id"]),
+                    text(&entry["filename"]),
+                    misc,
+                    pid,
+                )
+            })
+            .collect();
+        assert_eq!(ours, expected);
+        let name = file.file_name().unwrap().to_string_lossy();
+        // Files of quipper's that hold build ids have a list of them, but for one.
+        if let Ok(list) = std::fs::read_to_string(file.with_file_name(format!("{name}.buildids"))) {
+            let lines = ours.iter().map(|(id, name, ..)| format!("{id} {name}"));
+            assert_eq!(lines.collect::<Vec<_>>(), list.lines().collect::<Vec<_>>());
+            n_lists += 1;
+        }
+    });
     assert!(n_lists == 5 || std::env::var_os("RPROF_CORPUS").is_none());
 }
 
 #[test]
 fn features_hold_what_quipper_read_in_them() {
-    each_of_quipper(
-        "features_hold_what_quipper_read_in_them",
-        |theirs, info, _| {
-            let features = &info["features"];
-            same_texts(theirs, features);
-            same_numbers(theirs, features);
-            same_topology(theirs, features);
-            same_tables(theirs, features);
-            let mask = theirs.number("metadata_mask");
-            let present: Vec<String> = FEATURES
-                .iter()
-                .filter(|name| !features[**name].is_null())
-                .map(|name| (*name).to_owned())
-                .collect();
-            let mut expected = names(mask, &FEATURES);
-            if info["form"] == "pipe" && !features["sample_time"].is_null() {
-                // In a pipe quipper marks those features that it knows.
-                expected.push("sample_time".to_owned());
-            }
-            assert_eq!(present, expected);
-        },
-    );
+    each_of_quipper(|theirs, info, _| {
+        let features = &info["features"];
+        same_texts(theirs, features);
+        same_numbers(theirs, features);
+        same_topology(theirs, features);
+        same_tables(theirs, features);
+        let mask = theirs.number("metadata_mask");
+        let present: Vec<String> = FEATURES
+            .iter()
+            .filter(|name| !features[**name].is_null())
+            .map(|name| (*name).to_owned())
+            .collect();
+        let mut expected = names(mask, &FEATURES);
+        if info["form"] == "pipe" && !features["sample_time"].is_null() {
+            // In a pipe quipper marks those features that it knows.
+            expected.push("sample_time".to_owned());
+        }
+        assert_eq!(present, expected);
+    });
 }
 
 fn same_texts(theirs: &Message, features: &Value) {

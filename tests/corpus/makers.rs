@@ -17,7 +17,7 @@ fn expected(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
 /// counts the same, and reads the other two not at all.
 #[test]
 fn compressed_records_are_unpacked_to_those_that_were_packed() {
-    let Some(corpus) = corpus("compressed_records_are_unpacked_to_those_that_were_packed") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let dir = corpus.join("linux-perf-data");
@@ -68,7 +68,7 @@ fn compressed_records_are_unpacked_to_those_that_were_packed() {
 /// and numbers of processes differ.
 #[test]
 fn a_compressed_recording_tells_the_story_of_its_plain_twin() {
-    let Some(corpus) = corpus("a_compressed_recording_tells_the_story_of_its_plain_twin") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let story = |name: &str| -> Vec<String> {
@@ -102,7 +102,7 @@ fn without_place(mut record: Value) -> Value {
 
 #[test]
 fn the_other_byte_order_changes_nothing() {
-    let Some(corpus) = corpus("the_other_byte_order_changes_nothing") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let little = corpus.join("quipper/perf.data.singleprocess-3.8");
@@ -141,7 +141,7 @@ fn the_other_byte_order_changes_nothing() {
 
 #[test]
 fn recordings_of_simpleperf_are_read_with_its_own_sections() {
-    let Some(corpus) = corpus("recordings_of_simpleperf_are_read_with_its_own_sections") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let dir = corpus.join("simpleperf");
@@ -176,7 +176,7 @@ fn recordings_of_simpleperf_are_read_with_its_own_sections() {
 /// What simpleperf's own report of these files names, and no file of the phone is here.
 #[test]
 fn recordings_of_simpleperf_bring_their_names_along() {
-    let Some(corpus) = corpus("recordings_of_simpleperf_bring_their_names_along") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let dir = corpus.join("simpleperf");
@@ -227,7 +227,7 @@ fn recordings_of_simpleperf_bring_their_names_along() {
 
 #[test]
 fn every_record_of_every_recording_is_whole_and_has_its_event() {
-    let Some(corpus) = corpus("every_record_of_every_recording_is_whole_and_has_its_event") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     for file in crate::corpus::recordings(&corpus) {
@@ -245,7 +245,7 @@ fn every_record_of_every_recording_is_whole_and_has_its_event() {
 fn what_fuzzers_found_ends_soon_with_an_error() {
     /// Far more than any of these small files needs.
     const LONG: Duration = Duration::from_secs(10);
-    let Some(corpus) = corpus("what_fuzzers_found_ends_soon_with_an_error") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let files = std::fs::read_dir(corpus.join("malformed")).unwrap();

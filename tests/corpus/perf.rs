@@ -2,7 +2,7 @@
 //! compared only where the recording has the kernel's build id: without it, as in pipe mode, perf
 //! names the addresses of whatever kernel by the list of the running one.
 
-use crate::common::{alone, corpus, has, rprof, run};
+use crate::common::{alone, corpus, needs, rprof, run};
 use crate::corpus::{events, info, kinds, list, recordings, text, texts};
 use serde_json::Value;
 use std::path::Path;
@@ -54,13 +54,11 @@ fn brings_names(info: &Value) -> bool {
 }
 
 /// Compares every recording that perf reads; at least `n_least` of them.
-pub(crate) fn each(test: &str, n_least: usize, compare: impl Fn(&Path, &Value) -> Option<()>) {
-    let Some(corpus) = corpus(test) else {
+pub(crate) fn each(n_least: usize, compare: impl Fn(&Path, &Value) -> Option<()>) {
+    let Some(corpus) = corpus() else {
         return;
     };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let files = recordings(&corpus);
     let read = files.iter().filter(|file| {
         println!("{}", file.display());
@@ -72,8 +70,7 @@ pub(crate) fn each(test: &str, n_least: usize, compare: impl Fn(&Path, &Value) -
 
 #[test]
 fn samples_are_printed_line_for_line_as_perf_does() {
-    let test = "samples_are_printed_line_for_line_as_perf_does";
-    each(test, 12, |file, info| {
+    each(12, |file, info| {
         if has_endless_kernel(file) {
             return None;
         }
@@ -142,8 +139,7 @@ fn numbers(table: &str, heading: &str) -> Vec<u64> {
 
 #[test]
 fn commands_and_objects_have_the_shares_that_perf_gives_them() {
-    let test = "commands_and_objects_have_the_shares_that_perf_gives_them";
-    each(test, 12, |file, _| {
+    each(12, |file, _| {
         if has_endless_kernel(file) {
             return None;
         }
@@ -194,8 +190,7 @@ fn lines_of_rows(table: &str) -> Vec<String> {
 
 #[test]
 fn branches_are_counted_as_perf_counts_them() {
-    let test = "branches_are_counted_as_perf_counts_them";
-    each(test, 1, |file, info| {
+    each(1, |file, info| {
         let has_branches = |event: &&Value| {
             let branches = "BRANCH_STACK".to_owned();
             texts(&event["attr"], "sample_type").contains(&branches)
@@ -241,8 +236,7 @@ fn stats(text: &str) -> Vec<(String, Vec<(String, u64)>)> {
 
 #[test]
 fn records_of_each_kind_are_as_many_as_perf_counts() {
-    let test = "records_of_each_kind_are_as_many_as_perf_counts";
-    each(test, 11, |file, info| {
+    each(11, |file, info| {
         let printed = perf(&["report", "--stats"], file)?;
         if file.ends_with("sleep.compressed.pipe.data") && printed.is_empty() {
             // "Couldn't decompress data" is what perf 6.1 says here, though not elsewhere, and
@@ -272,7 +266,7 @@ fn records_of_each_kind_are_as_many_as_perf_counts() {
 
 #[test]
 fn build_ids_are_those_that_perf_lists() {
-    each("build_ids_are_those_that_perf_lists", 12, |file, info| {
+    each(12, |file, info| {
         let theirs = perf(&["buildid-list"], file)?;
         if info["form"] == "pipe" {
             // There perf lists objects with samples, and knows no build id of theirs.

@@ -18,8 +18,7 @@ const OTHER: [&str; 6] = [
 
 #[test]
 fn features_are_printed_by_perf_with_the_same_values() {
-    let test = "features_are_printed_by_perf_with_the_same_values";
-    each(test, 12, |file, info| {
+    each(12, |file, info| {
         let printed = perf(&["report", "--header-only", "-I"], file)?;
         let lines = printed.lines().filter(|line| {
             let is_other = OTHER.iter().any(|other| line.starts_with(other));
@@ -40,8 +39,7 @@ fn features_are_printed_by_perf_with_the_same_values() {
 
 #[test]
 fn headers_are_printed_line_for_line_as_perf_does() {
-    let test = "headers_are_printed_line_for_line_as_perf_does";
-    each(test, 12, |file, _| {
+    each(12, |file, _| {
         let args = ["report", "--header-only", "-I"];
         let theirs = perf_in_utc(&args, file)?;
         let mut ours = run(rprof(args).arg("-i").arg(file)).ok().stdout;

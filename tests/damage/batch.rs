@@ -1,7 +1,7 @@
 //! Many cases in one process: the test starts itself again, with less memory than anything would
 //! need that follows a length in a file, and asks of every case that it ends soon.
 
-use crate::common::{Running, scratch, tool};
+use crate::common::{Running, scratch, test_name, tool};
 use crate::damage::edits::Edit;
 use crate::damage::recordings::{self, Original, Places};
 use crate::damage::verbs::{Ways, read};
@@ -26,13 +26,13 @@ const ALL: Duration = Duration::from_secs(900);
 /// Lists what is done to a recording.
 pub(crate) type Edits = fn(&Original, &Places) -> Vec<Edit>;
 
-/// Does all of `edits` to all recordings, one by one, in a process of its own. `test` is the name
-/// of the test that asks for it.
+/// Does all of `edits` to all recordings, one by one, in a process of its own.
 #[track_caller]
-pub(crate) fn run(test: &'static str, edits: Edits) {
+pub(crate) fn run(edits: Edits) {
     if std::env::var_os(INNER).is_some() {
-        return run_here(test, edits);
+        return run_here(edits);
     }
+    let test = test_name();
     let limit = format!("ulimit -v {MEMORY_KIB} && exec \"$@\"");
     let child = tool("sh")
         .args(["-c", &limit, "sh"])
@@ -61,13 +61,16 @@ pub(crate) fn run(test: &'static str, edits: Edits) {
 }
 
 /// The cases run in a thread, so that the one that hangs can be named.
-fn run_here(test: &'static str, edits: Edits) {
+fn run_here(edits: Edits) {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
     let memory = limits.lines().find(|line| line.contains("address space"));
     let limit = (MEMORY_KIB << 10).to_string();
     assert!(memory.is_some_and(|line| line.contains(&limit)), "{limits}");
     let (sender, results) = channel();
-    let worker = std::thread::spawn(move || run_all(test, edits, &sender));
+    let worker = std::thread::Builder::new()
+        .name(test_name())
+        .spawn(move || run_all(edits, &sender))
+        .unwrap();
     let mut n_cases = 0u32;
     let mut bad = Vec::new();
     loop {
@@ -87,9 +90,9 @@ fn run_here(test: &'static str, edits: Edits) {
 }
 
 /// Sends for each case what is wrong with it, if something is.
-fn run_all(test: &str, edits: Edits, results: &Sender<Option<String>>) {
+fn run_all(edits: Edits, results: &Sender<Option<String>>) {
     let nowhere = scratch();
-    for recording in recordings::all(test) {
+    for recording in recordings::all() {
         let Some(places) = recording.places() else {
             continue;
         };

@@ -22,22 +22,22 @@ use std::path::Path;
 
 #[test]
 fn a_cut_recording_is_an_error_or_a_warning() {
-    batch::run("a_cut_recording_is_an_error_or_a_warning", edits::cuts);
+    batch::run(edits::cuts);
 }
 
 #[test]
 fn every_byte_of_the_header_may_be_wrong() {
-    batch::run("every_byte_of_the_header_may_be_wrong", edits::head_bytes);
+    batch::run(edits::head_bytes);
 }
 
 #[test]
 fn lengths_and_counts_may_be_anything() {
-    batch::run("lengths_and_counts_may_be_anything", edits::numbers);
+    batch::run(edits::numbers);
 }
 
 #[test]
 fn records_may_hold_anything() {
-    batch::run("records_may_hold_anything", edits::random);
+    batch::run(edits::random);
 }
 
 /// Samples of 64 KiB, as those with stacks are, and no rounds to order them by.
@@ -97,7 +97,7 @@ fn write_sparse(path: &Path, n_samples: usize) {
 
 #[test]
 fn recordings_by_others_and_malformed_ones_are_survived() {
-    let Some(dir) = corpus("recordings_by_others_and_malformed_ones_are_survived") else {
+    let Some(dir) = corpus() else {
         return;
     };
     let mut n = 0;

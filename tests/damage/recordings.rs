@@ -109,7 +109,7 @@ impl Places {
 }
 
 /// All of them, in the same order every time.
-pub(crate) fn all(test: &str) -> Vec<Original> {
+pub(crate) fn all() -> Vec<Original> {
     let mut all = Vec::new();
     for name in [
         "spin/perf.data",
@@ -127,7 +127,7 @@ pub(crate) fn all(test: &str) -> Vec<Original> {
     for part in ["data", "data.1"] {
         all.push(directory(part));
     }
-    if let Some(dir) = corpus(test) {
+    if let Some(dir) = corpus() {
         let mut paths = Vec::new();
         collect(&dir, &mut paths);
         paths.sort();

@@ -1,9 +1,10 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
 use rprof_analysis::{
-    GroupBy, Options, SortMode, TimelineDetail, WantedMappings, load, load_tasks, load_timeline,
+    CodeDetail, GroupBy, Options, SortMode, WantedMappings, load, load_code_samples,
+    load_counted_stacks, load_tasks,
 };
-use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
+use rprof_export::{Callgrind, Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
@@ -229,23 +230,20 @@ fn export(reader: &Reader, root: &Path) -> Said {
         locator: locator(root),
         ..Options::default()
     };
-    let detail = TimelineDetail {
-        lines: true,
-        fields: true,
-    };
-    let timeline = load_timeline(reader, &options, detail, &mut |_| {})?;
+    let sampled = load_code_samples(reader, &options, CodeDetail::Fields, &mut |_| {})?;
     let mut json = Vec::new();
-    Firefox.write(&timeline, &mut json)?;
+    Firefox.write(&sampled, &mut json)?;
     let firefox: Value = serde_json::from_slice(&json).expect("Firefox's profile is JSON");
     assert!(firefox["threads"].is_array());
     json.clear();
-    let written = Speedscope.write(&timeline, &mut json);
+    let written = Speedscope.write(&sampled, &mut json);
     written?;
     let speedscope: Value = serde_json::from_slice(&json).expect("speedscope's profile is JSON");
     assert!(speedscope["profiles"].is_array());
-    let written = Pprof.write(&timeline, &mut io::sink());
-    written?;
-    Ok(timeline.profile.warnings)
+    let stacks = load_counted_stacks(reader, &options, &mut |_| {})?;
+    Pprof.write(&stacks, &mut io::sink())?;
+    Callgrind.write(&stacks, &mut io::sink())?;
+    Ok(sampled.profile.warnings)
 }
 
 const ALL_RECORDS: ShownRecords = ShownRecords {

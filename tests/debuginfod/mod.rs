@@ -3,7 +3,7 @@
 mod real;
 
 use crate::common::server::{Reply, Server};
-use crate::common::{Ran, has, live, rprof, run, scratch, tool, work};
+use crate::common::{Ran, has, needs, rprof, run, scratch, tool, work};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -99,8 +99,8 @@ fn assert_named(ran: &Ran) {
     assert!(stdout.contains(" burn_cpu"), "{stdout}\n{stderr}");
 }
 
-fn can_run(test: &str) -> bool {
-    has(test, "cc", "gcc") && has(test, "objcopy", "binutils") && has(test, "readelf", "binutils")
+fn can_run() -> bool {
+    has("cc", "gcc") && has("objcopy", "binutils") && has("readelf", "binutils")
 }
 
 /// Long enough for any machine.
@@ -108,13 +108,10 @@ const PATIENT: [&str; 2] = ["--debuginfod-wait", "60"];
 
 #[test]
 fn a_server_that_hangs_is_not_waited_for() {
-    let test = "a_server_that_hangs_is_not_waited_for";
-    if !can_run(test) {
+    if !can_run() {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let program = Stripped::new("none");
     let hanging = Server::new(|_| Reply::Silence);
     // It would be silent for ever.
@@ -140,13 +137,10 @@ fn a_server_that_hangs_is_not_waited_for() {
 
 #[test]
 fn what_no_server_has_is_asked_for_once() {
-    let test = "what_no_server_has_is_asked_for_once";
-    if !can_run(test) {
+    if !can_run() {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let program = Stripped::new("none");
     let server = Server::new(|_| Reply::Is(404, b"not found".to_vec()));
     let only_ours = |asked: Vec<String>| {
@@ -170,13 +164,10 @@ fn what_no_server_has_is_asked_for_once() {
 
 #[test]
 fn only_the_file_that_was_asked_for_counts() {
-    let test = "only_the_file_that_was_asked_for_counts";
-    if !can_run(test) {
+    if !can_run() {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let program = Stripped::new("none");
     let right = program.debug_file();
     let mut other = right.clone();
@@ -229,13 +220,10 @@ fn only_the_file_that_was_asked_for_counts() {
 
 #[test]
 fn an_endless_answer_ends_and_leaves_nothing() {
-    let test = "an_endless_answer_ends_and_leaves_nothing";
-    if !can_run(test) {
+    if !can_run() {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let program = Stripped::new("none");
     let start = program.debug_file();
     let server = Server::new(move |_| Reply::Endless(start.clone()));

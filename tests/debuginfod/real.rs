@@ -1,6 +1,6 @@
 //! Debian's debuginfod.
 
-use crate::common::{Running, WATCHDOG, has, live, rprof, run, tool};
+use crate::common::{Running, WATCHDOG, has, needs, rprof, run, tool};
 use crate::debuginfod::{PATIENT, Stripped, assert_named, can_run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -66,13 +66,10 @@ fn is_served(port: u16, path: &str) -> bool {
 
 #[test]
 fn a_real_server_gives_names_inlined_functions_and_lines() {
-    let test = "a_real_server_gives_names_inlined_functions_and_lines";
-    if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
+    if !can_run() || !has("debuginfod", "debuginfod") {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let program = Stripped::new("auto");
     assert!(!program.report("", &[]).stdout.contains("burn_cpu"));
     let server = Real::new(&program, &["debuginfo"]);
@@ -92,13 +89,10 @@ fn a_real_server_gives_names_inlined_functions_and_lines() {
 
 #[test]
 fn a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked() {
-    let test = "a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked";
-    if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
+    if !can_run() || !has("debuginfod", "debuginfod") {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let program = Stripped::new("dwarf");
     let dir = program.dir.path();
     let mut record = rprof([

@@ -3,7 +3,7 @@
 mod runs;
 
 use crate::common;
-use crate::common::{Recording, compile_c, has, live, perf, rprof, run, scratch};
+use crate::common::{Recording, compile_c, live_alone, needs, perf, rprof, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,11 +32,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn made(test: &str) -> Option<Self> {
-        if !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
-            return None;
-        }
-        let live = live(test)?;
+    fn made() -> Option<Self> {
+        needs!(cc, perf);
+        let live = live_alone()?;
         let dir = scratch();
         let program = compile_c(dir.path(), "work", PROGRAM);
         let record = |name: &str, words: &[&str]| {
@@ -100,7 +98,7 @@ fn rows(table: &str, columns: &[&str]) -> BTreeSet<Vec<String>> {
 
 #[test]
 fn rows_are_those_of_perf_diff() {
-    let Some(pair) = Pair::made("rows_are_those_of_perf_diff") else {
+    let Some(pair) = Pair::made() else {
         return;
     };
     // perf leaves out the column of a filter for one name.
@@ -143,8 +141,7 @@ fn rows_are_those_of_perf_diff() {
 
 #[test]
 fn changes_beyond_noise_are_marked_and_conditions_fail_on_them() {
-    let Some(pair) = Pair::made("changes_beyond_noise_are_marked_and_conditions_fail_on_them")
-    else {
+    let Some(pair) = Pair::made() else {
         return;
     };
     let asked = |words: &[&str]| {
@@ -239,11 +236,7 @@ fn what_cannot_be_compared_is_said() {
 
 #[test]
 fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
-    let test = "trees_are_beside_the_table_and_a_renamed_program_is_the_same";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    needs!(cc, live);
     let dir = scratch();
     let recorded = ["prog-old", "prog-new"].map(|name| {
         // Builds that are the same are known by their build id.

@@ -1,6 +1,6 @@
 //! Several runs a side, by page faults: there are as many as there are pages, however fast the machine is.
 
-use crate::common::{Ran, Recording, compile_c, has, live, rprof, run, scratch};
+use crate::common::{Ran, Recording, compile_c, needs, rprof, run, scratch};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -34,13 +34,11 @@ struct Runs {
 }
 
 impl Runs {
-    fn recorded(test: &str) -> Option<Self> {
-        if !has(test, "cc", "gcc") {
-            return None;
-        }
+    fn recorded() -> Option<Self> {
+        needs!(cc);
         let dir = scratch();
         let program = compile_c(dir.path(), "touch", PROGRAM);
-        let _live = live(test)?;
+        needs!(alone);
         let record = |side: &str, times: u32| {
             let one = |at: u32| {
                 let file = dir.path().join(format!("{side}{at}.data"));
@@ -97,8 +95,7 @@ fn change(judged: &Value) -> f64 {
 
 #[test]
 fn what_changed_is_marked_in_all_events_however_many_runs_a_side_has() {
-    let test = "what_changed_is_marked_in_all_events_however_many_runs_a_side_has";
-    let Some(runs) = Runs::recorded(test) else {
+    let Some(runs) = Runs::recorded() else {
         return;
     };
     for counts in [(6, 6), (6, 3), (1, 6), (2, 5), (1, 1)] {
@@ -131,7 +128,7 @@ fn what_changed_is_marked_in_all_events_however_many_runs_a_side_has() {
 
 #[test]
 fn own_samples_are_the_same_without_what_is_called() {
-    let Some(runs) = Runs::recorded("own_samples_are_the_same_without_what_is_called") else {
+    let Some(runs) = Runs::recorded() else {
         return;
     };
     let own = |words: &[&str]| -> Vec<(String, String)> {
@@ -161,7 +158,7 @@ fn own_samples_are_the_same_without_what_is_called() {
 
 #[test]
 fn each_recording_is_compared_by_itself() {
-    let Some(runs) = Runs::recorded("each_recording_is_compared_by_itself") else {
+    let Some(runs) = Runs::recorded() else {
         return;
     };
     let after = [runs.before[5].clone(), runs.after[0].clone()];
@@ -204,7 +201,7 @@ fn each_recording_is_compared_by_itself() {
 
 #[test]
 fn a_gate_has_an_exit_code_for_each_end() {
-    let Some(runs) = Runs::recorded("a_gate_has_an_exit_code_for_each_end") else {
+    let Some(runs) = Runs::recorded() else {
         return;
     };
     let asked = |condition: &str| runs.diff((6, 6), &["--fail-if", condition]);

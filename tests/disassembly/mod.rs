@@ -30,14 +30,14 @@ fn libraries() -> Vec<PathBuf> {
 }
 
 /// What was found in a file, if it can be compared here.
-fn swept(test: &str, syntax: Syntax, file: &Path) -> Option<Sweep> {
+fn swept(syntax: Syntax, file: &Path) -> Option<Sweep> {
     let code = CodeOf::file(file);
     // Other machines have one syntax.
     if code.machine == "aarch64" && syntax == Syntax::Intel {
         return None;
     }
     let Some(objdump) = code.objdump() else {
-        skipped(test, "objdump of binutils");
+        skipped("objdump of binutils");
         return None;
     };
     let mut sweep = Sweep::of(code.machine, syntax);
@@ -46,19 +46,19 @@ fn swept(test: &str, syntax: Syntax, file: &Path) -> Option<Sweep> {
 }
 
 /// Sweeps over the libraries, where nothing may differ, and over what the chore names.
-fn sweep(test: &str, syntax: Syntax) {
+fn sweep(syntax: Syntax) {
     let libraries = libraries();
     if libraries.len() < 2 {
-        skipped(test, "libc.so.6 and libstdc++.so.6");
+        skipped("libc.so.6 and libstdc++.so.6");
     }
     for file in libraries {
-        if let Some(sweep) = swept(test, syntax, &file) {
+        if let Some(sweep) = swept(syntax, &file) {
             assert_eq!(sweep.n_different(), 0, "{}\n{sweep}", file.display());
         }
     }
     let asked = std::env::var_os("RPROF_SWEEP").unwrap_or_default();
     for file in std::env::split_paths(&asked).filter(|path| path.is_file()) {
-        if let Some(sweep) = swept(test, syntax, &file) {
+        if let Some(sweep) = swept(syntax, &file) {
             println!("{}, {syntax:?}: {sweep}", file.display());
         }
     }
@@ -66,13 +66,10 @@ fn sweep(test: &str, syntax: Syntax) {
 
 #[test]
 fn libraries_are_decoded_as_objdump_does() {
-    sweep("libraries_are_decoded_as_objdump_does", Syntax::Att);
+    sweep(Syntax::Att);
 }
 
 #[test]
 fn libraries_are_decoded_as_objdump_does_in_intels_syntax() {
-    sweep(
-        "libraries_are_decoded_as_objdump_does_in_intels_syntax",
-        Syntax::Intel,
-    );
+    sweep(Syntax::Intel);
 }

@@ -1,7 +1,7 @@
 //! A test leaves nothing behind, however it ends: this program starts itself again, to be a test that
 //! ends badly while a recording runs.
 
-use crate::common::{MARK, Running, live, rprof, shared_folder, signal, tool};
+use crate::common::{MARK, Running, needs, rprof, shared_folder, signal, tool};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -42,10 +42,8 @@ fn bad_test() {
 
 /// Runs the bad test until nobody is left that has its stderr.
 #[track_caller]
-fn assert_nothing_is_left(test: &str, how: &str) {
-    let Some(_live) = live(test) else {
-        return;
-    };
+fn assert_nothing_is_left(how: &str) {
+    needs!(live);
     let mut bad = tool(std::env::current_exe().unwrap());
     bad.args(["--exact", "endings::left::bad_test", "--nocapture"]);
     // It is to clean up by itself.
@@ -72,16 +70,15 @@ fn assert_nothing_is_left(test: &str, how: &str) {
 
 #[test]
 fn a_test_that_is_killed_leaves_nothing_behind() {
-    assert_nothing_is_left("a_test_that_is_killed_leaves_nothing_behind", "by SIGKILL");
+    assert_nothing_is_left("by SIGKILL");
 }
 
 #[test]
 fn a_test_that_panics_leaves_nothing_behind() {
-    assert_nothing_is_left("a_test_that_panics_leaves_nothing_behind", "by a panic");
+    assert_nothing_is_left("by a panic");
 }
 
 #[test]
 fn a_test_that_takes_too_long_leaves_nothing_behind() {
-    let test = "a_test_that_takes_too_long_leaves_nothing_behind";
-    assert_nothing_is_left(test, "by the watchdog");
+    assert_nothing_is_left("by the watchdog");
 }

@@ -2,8 +2,7 @@
 
 use super::{common, perf_record, record, sums};
 use common::{
-    FRAME_POINTERS, Program, Running, Tracefs, has, is_root, live, not_run, rprof, run, scratch,
-    tracefs,
+    FRAME_POINTERS, Program, Running, Tracefs, has, needs, not_run, rprof, run, scratch, tracefs,
 };
 use std::path::Path;
 
@@ -18,11 +17,11 @@ const WRITE: &str = "syscalls:sys_enter_write";
 const WRITTEN: &str = "syscalls:sys_exit_write";
 
 #[track_caller]
-fn is_mounted(test: &str) -> bool {
-    match tracefs(test) {
+fn is_mounted() -> bool {
+    match tracefs() {
         Some(Tracefs::Mounted) => true,
         Some(Tracefs::Private) => {
-            not_run(test, "tracefs is not mounted");
+            not_run("tracefs is not mounted");
             false
         }
         None => false,
@@ -38,11 +37,10 @@ fn counts(file: &Path) -> Vec<(String, u64)> {
 
 #[test]
 fn only_hits_that_fit_are_sampled() {
-    let test = "only_hits_that_fit_are_sampled";
-    if !is_mounted(test) || !has(test, "perf", "perf") {
+    if !is_mounted() || !has("perf", "perf") {
         return;
     }
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     let two = format!("{WRITE},syscalls:sys_enter_writev");
@@ -115,11 +113,10 @@ fn only_hits_that_fit_are_sampled() {
 
 #[test]
 fn the_recorders_own_hits_are_left_out_by_the_kernel() {
-    let test = "the_recorders_own_hits_are_left_out_by_the_kernel";
-    if !is_mounted(test) {
+    if !is_mounted() {
         return;
     }
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let dir = scratch();
     let out = dir.path().join("out");
     // The recorder waits so; that its samples are left out later is counted.
@@ -155,17 +152,14 @@ const SOURCE: &str = r#"
 
 #[test]
 fn probes_have_the_fields_of_all_tracepoints() {
-    let test = "probes_have_the_fields_of_all_tracepoints";
-    if !is_root(test) || !has(test, "perf", "perf") {
-        return;
-    }
+    needs!(root, "perf" in "perf");
     if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        return common::skipped(test, "a kernel with CONFIG_UPROBE_EVENTS");
+        return common::skipped("a kernel with CONFIG_UPROBE_EVENTS");
     }
-    let Some(program) = Program::new(test, SOURCE, FRAME_POINTERS) else {
+    let Some(program) = Program::new(SOURCE, FRAME_POINTERS) else {
         return;
     };
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let probe = format!("uprobe:{}:hit", path.display());
     for (filter, hits) in [
@@ -189,8 +183,7 @@ fn probes_have_the_fields_of_all_tracepoints() {
 
 #[test]
 fn wrong_filters_are_told_before_anything_is_recorded() {
-    let test = "wrong_filters_are_told_before_anything_is_recorded";
-    if !is_mounted(test) {
+    if !is_mounted() {
         return;
     }
     for (args, message) in [

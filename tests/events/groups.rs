@@ -1,7 +1,7 @@
 //! Groups against perf's: what the files say of them, and what is counted.
 
 use super::{common, perf_record, perf_says, record, sums};
-use common::{has, live, report, rprof, run, scratch};
+use common::{needs, report, rprof, run, scratch};
 
 /// Fields of an event's attr that perf shows, without those that rprof has always: names with values.
 fn attr(line: &str) -> Vec<String> {
@@ -37,11 +37,7 @@ fn attr(line: &str) -> Vec<String> {
 
 #[test]
 fn groups_are_opened_and_written_as_by_perf() {
-    let test = "groups_are_opened_and_written_as_by_perf";
-    let Some(_live) = live(test) else { return };
-    if !has(test, "perf", "perf") {
-        return;
-    }
+    needs!(alone, "perf" in "perf");
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     for args in [
@@ -78,11 +74,7 @@ fn groups_are_opened_and_written_as_by_perf() {
 
 #[test]
 fn members_are_read_when_their_leader_is_sampled() {
-    let test = "members_are_read_when_their_leader_is_sampled";
-    let Some(_live) = live(test) else { return };
-    if !has(test, "perf", "perf") {
-        return;
-    }
+    needs!(live, "perf" in "perf");
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // With each page fault the same event has counted one more in the group.
@@ -105,8 +97,7 @@ fn members_are_read_when_their_leader_is_sampled() {
 
 #[test]
 fn a_group_that_the_kernel_refuses_is_named() {
-    let test = "a_group_that_the_kernel_refuses_is_named";
-    let Some(_live) = live(test) else { return };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // Values of a group longer than a record can be.

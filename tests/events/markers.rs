@@ -3,7 +3,7 @@
 use super::common;
 use super::probes::program;
 use super::{record, sums};
-use common::{Running, in_path, live, rprof, run, skipped, tool};
+use common::{Running, in_path, needs, rprof, run, skipped, tool};
 use std::process::Command;
 
 /// What is said of a marker that cannot be found.
@@ -20,9 +20,8 @@ fn error(args: &[&str]) -> String {
 
 #[test]
 fn why_there_are_no_files_to_look_in_is_said() {
-    let test = "why_there_are_no_files_to_look_in_is_said";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let script = program.file("script");
     std::fs::write(&script, "#!/bin/sh\ntrue\n").unwrap();
     run(tool("chmod").arg("+x").arg(&script)).ok();
@@ -54,11 +53,10 @@ fn why_there_are_no_files_to_look_in_is_said() {
 
 #[test]
 fn markers_of_a_process_with_another_root_are_found() {
-    let test = "markers_of_a_process_with_another_root_are_found";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     if in_path("unshare").is_none() {
-        return skipped(test, "unshare");
+        return skipped("unshare");
     }
     // It sees its program in a place where nobody else does.
     let here = program.file("elsewhere");
@@ -71,7 +69,7 @@ fn markers_of_a_process_with_another_root_are_found() {
         .arg(&here)
         .arg(program.path());
     if !run(tool("unshare").args(["-m", "true"])).status.success() {
-        return skipped(test, "a kernel that lets root unshare mounts");
+        return skipped("a kernel that lets root unshare mounts");
     }
     let mut waiting = Running::start(&mut command);
     let pid = waiting.pid().to_string();

@@ -5,6 +5,7 @@ mod groups;
 mod markers;
 mod named_probes;
 mod names;
+mod parameters;
 mod probes;
 mod terms;
 

@@ -1,9 +1,7 @@
 //! Probes by names as they are shown, their arguments, and their counts without samples.
 
 use super::{common, record, sums};
-use common::{
-    FRAME_POINTERS, Program, Running, is_root, is_x86_64, live, rprof, run, skipped, tool,
-};
+use common::{FRAME_POINTERS, Program, Running, needs, rprof, run, skipped, tool};
 use std::path::Path;
 
 /// Functions with names that C++ compilers make; each is called a known number of times.
@@ -29,25 +27,19 @@ const SOURCE: &str = r#"
         return 0;
     }"#;
 
-fn program(test: &str) -> Option<Program> {
-    if !is_root(test) {
-        return None;
-    }
+fn program() -> Option<Program> {
+    needs!(root);
     if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        skipped(test, "a kernel with CONFIG_UPROBE_EVENTS");
+        skipped("a kernel with CONFIG_UPROBE_EVENTS");
         return None;
     }
-    Program::new(test, SOURCE, FRAME_POINTERS)
+    Program::new(SOURCE, FRAME_POINTERS)
 }
 
 #[test]
 fn functions_have_the_names_that_are_shown() {
-    let test = "functions_have_the_names_that_are_shown";
-    let Some(program) = program(test) else { return };
-    if !common::has(test, "perf", "perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!("perf" in "perf", alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     let of = |name: &str, hits: u64| (format!("uprobe:{at}:{name}"), hits, hits);
@@ -83,9 +75,8 @@ fn functions_have_the_names_that_are_shown() {
 
 #[test]
 fn libraries_are_found_by_their_names() {
-    let test = "libraries_are_found_by_their_names";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let libc = common::libc();
     let name = libc.rsplit('/').next().unwrap();
@@ -109,12 +100,8 @@ fn libraries_are_found_by_their_names() {
 
 #[test]
 fn arguments_are_in_samples_and_filters_compare_them() {
-    let test = "arguments_are_in_samples_and_filters_compare_them";
-    let Some(program) = program(test) else { return };
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(x86_64, alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:plain(%di:s64,len=%si:u32)", path.display());
     let script = |filter: &[&str]| -> Vec<String> {
@@ -147,9 +134,8 @@ fn arguments_are_in_samples_and_filters_compare_them() {
 
 #[test]
 fn hits_are_counted_without_samples() {
-    let test = "hits_are_counted_without_samples";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let path = program.path();
     let at = path.display();
     let count = |event: &str, more: &[&str]| {

@@ -2,7 +2,7 @@
 
 use super::common;
 use common::attr_dump::{Dumped, first_tries};
-use common::{Tracefs, has, live, perf, run, tracefs};
+use common::{Tracefs, needs, perf, run, tracefs};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::{ListKind, Selection, Sources, list_events, parse_events};
 
@@ -173,14 +173,10 @@ fn compared(name: &str, mut attr: Dumped) -> Dumped {
 
 #[test]
 fn names_of_perf_list_are_the_same_events() {
-    let test = "names_of_perf_list_are_the_same_events";
-    if !common::is_root(test) || !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    needs!(root, perf, alone);
     let (tracepoints, others): (Vec<_>, Vec<_>) =
         of_perf().into_iter().partition(|name| name.contains(':'));
-    let tracepoints = match tracefs(test) {
+    let tracepoints = match tracefs() {
         Some(Tracefs::Mounted) => sampled(tracepoints),
         // perf could look them up only in a place of its own.
         _ => Vec::new(),

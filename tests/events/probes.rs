@@ -2,8 +2,8 @@
 
 use super::{common, perf_says, record, sums};
 use common::{
-    FRAME_POINTERS, PerfProbe, Program, Running, Tracefs, has, is_root, live, perf, report, rprof,
-    run, scratch, tool, tracefs,
+    FRAME_POINTERS, PerfProbe, Program, Running, Tracefs, needs, perf, report, rprof, run, scratch,
+    tool, tracefs,
 };
 use std::path::Path;
 
@@ -44,22 +44,19 @@ const SOURCE: &str = r#"
         return status != 0;
     }"#;
 
-pub(crate) fn program(test: &str) -> Option<Program> {
-    if !is_root(test) || !has(test, "perf", "perf") {
-        return None;
-    }
+pub(crate) fn program() -> Option<Program> {
+    needs!(root, "perf" in "perf");
     if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        common::skipped(test, "a kernel with CONFIG_UPROBE_EVENTS");
+        common::skipped("a kernel with CONFIG_UPROBE_EVENTS");
         return None;
     }
-    Program::new(test, SOURCE, FRAME_POINTERS)
+    Program::new(SOURCE, FRAME_POINTERS)
 }
 
 #[test]
 fn each_hit_is_a_sample_also_in_children() {
-    let test = "each_hit_is_a_sample_also_in_children";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     for (event, name, hits) in [
@@ -93,9 +90,8 @@ fn each_hit_is_a_sample_also_in_children() {
 
 #[test]
 fn a_burst_is_kept_whole_while_others_run_the_same_code() {
-    let test = "a_burst_is_kept_whole_while_others_run_the_same_code";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     let mut other = Running::start(tool(&path).arg("loop"));
@@ -115,9 +111,8 @@ fn a_burst_is_kept_whole_while_others_run_the_same_code() {
 
 #[test]
 fn what_needs_less_room_is_said_where_samples_were_lost() {
-    let test = "what_needs_less_room_is_said_where_samples_were_lost";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     // Nobody empties the rings meanwhile, and they hold a page.
@@ -135,10 +130,9 @@ fn what_needs_less_room_is_said_where_samples_were_lost() {
 
 #[test]
 fn definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next() {
-    let test = "definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next";
-    let Some(program) = program(test) else { return };
-    let Some(tracefs) = tracefs(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    let Some(tracefs) = tracefs() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let event = format!("uprobe:{}:hit", path.display());
     let defined = || -> Vec<String> {
@@ -164,9 +158,8 @@ fn definitions_go_with_the_recorder_and_what_a_killed_one_left_with_the_next() {
 
 #[test]
 fn several_probes_and_other_events_are_recorded_together() {
-    let test = "several_probes_and_other_events_are_recorded_together";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let at = path.display();
     let list = format!("{{uprobe:{at}:hit,uprobe:{at}:guarded}},sdt_demo:plain,dummy");
@@ -184,9 +177,8 @@ fn several_probes_and_other_events_are_recorded_together() {
 
 #[test]
 fn probes_of_running_processes_count_their_hits_alone() {
-    let test = "probes_of_running_processes_count_their_hits_alone";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let (out, path) = (program.file("perf.data"), program.path());
     let mut waiting = Running::start(tool(&path).arg("wait"));
     let pid = waiting.pid().to_string();
@@ -201,12 +193,11 @@ fn probes_of_running_processes_count_their_hits_alone() {
 
 #[test]
 fn counts_are_those_of_perfs_own_probes() {
-    let test = "counts_are_those_of_perfs_own_probes";
-    let Some(program) = program(test) else { return };
-    let Some(tracefs) = tracefs(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    let Some(tracefs) = tracefs() else { return };
+    needs!(alone);
     if tracefs != Tracefs::Mounted {
-        return common::not_run(test, "perf's probes would stay in a tracefs that goes away");
+        return common::not_run("perf's probes would stay in a tracefs that goes away");
     }
     let (out, path) = (program.file("perf.data"), program.path());
     let probe = PerfProbe::new(&path, "hit");
@@ -220,9 +211,8 @@ fn counts_are_those_of_perfs_own_probes() {
 
 #[test]
 fn places_that_are_none_are_told() {
-    let test = "places_that_are_none_are_told";
-    let Some(program) = program(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = program() else { return };
+    needs!(alone);
     let path = program.path();
     let at = path.display();
     let scratch = scratch();

@@ -1,7 +1,7 @@
 //! Terms of single events: how callers are recorded, and of whom, against perf.
 
 use super::{common, perf_record, perf_says, record};
-use common::{NO_FRAME_POINTERS, Program, has, live, rprof, run};
+use common::{NO_FRAME_POINTERS, Program, needs, rprof, run};
 
 /// Deep enough to tell ways to find callers apart, with a child.
 const SOURCE: &str = r#"
@@ -46,11 +46,10 @@ fn frames(file: &std::path::Path, event: &str) -> Vec<usize> {
 
 #[test]
 fn each_event_records_callers_in_its_own_way() {
-    let test = "each_event_records_callers_in_its_own_way";
-    let Some(program) = Program::new(test, SOURCE, NO_FRAME_POINTERS) else {
+    let Some(program) = Program::new(SOURCE, NO_FRAME_POINTERS) else {
         return;
     };
-    let Some(_live) = live(test) else { return };
+    needs!(live);
     let (out, path) = (program.file("perf.data"), program.path());
     // Two events, since the kernel (6.18) takes samples of the same software event for those of one.
     for (global, terms, usual, most) in [
@@ -90,11 +89,7 @@ fn each_event_records_callers_in_its_own_way() {
 
 #[test]
 fn terms_make_the_attrs_that_perf_makes() {
-    let test = "terms_make_the_attrs_that_perf_makes";
-    let Some(_live) = live(test) else { return };
-    if !has(test, "perf", "perf") {
-        return;
-    }
+    needs!(alone, "perf" in "perf");
     let dir = common::scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     let list = "cpu-clock/call-graph=no,name=a/,cpu-clock/call-graph=fp,max-stack=3,name=b/,\
@@ -130,8 +125,7 @@ fn terms_make_the_attrs_that_perf_makes() {
 
 #[test]
 fn more_callers_than_the_kernel_finds_are_an_error() {
-    let test = "more_callers_than_the_kernel_finds_are_an_error";
-    let Some(_live) = live(test) else { return };
+    needs!(live);
     let error = run(&mut rprof(["record", "-e", "cs/max-stack=65535/", "true"])).fails(1);
     let start = "rprof: error: max-stack=65535 of 'cs/max-stack=65535/' is above kernel.perf_event_max_stack (";
     assert!(error.starts_with(start), "{error}");

@@ -1,6 +1,6 @@
 //! Callgrind's format, and `callgrind_annotate`.
 
-use crate::common::{Recording, has, is_wide, run, scratch, tool};
+use crate::common::{Recording, needs, run, scratch, tool};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -101,10 +101,7 @@ fn what_calls_of_a_function_cost_is_what_the_report_says_of_it() {
 
 #[test]
 fn callgrind_annotate_sees_the_reports_total() {
-    let test = "callgrind_annotate_sees_the_reports_total";
-    if !is_wide(test) || !has(test, "callgrind_annotate", "valgrind") {
-        return;
-    }
+    needs!(wide, "callgrind_annotate" in "valgrind");
     let dir = scratch();
     let recording = Recording::fixture("spin");
     let file = recording.export(dir.path(), "work.callgrind", &[]);

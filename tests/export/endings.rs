@@ -1,7 +1,7 @@
 //! How exports end that cannot go well.
 
 use crate::common::work::burn;
-use crate::common::{Recording, closed_pipe, has, live, run, scratch, tool};
+use crate::common::{Recording, closed_pipe, has, needs, run, scratch, tool};
 use crate::export::firefox;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +35,7 @@ fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
     let json = spin.export_json(dir.path(), "a.json", &nobody);
     assert_eq!(json["events"][0]["stacks"].as_array().unwrap().len(), 0);
     assert_eq!(fs::read(dir.path().join("folded")).unwrap(), b"");
-    if has("nothing_to_export", "go", "golang-go") {
+    if has("go", "golang-go") {
         let path = spin.export(dir.path(), "empty.pb.gz", &nobody);
         let mut top = tool("go");
         let top = top.args(["tool", "pprof", "-top", "-symbolize=none"]);
@@ -45,15 +45,10 @@ fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
 
 #[test]
 fn samples_without_times_come_in_the_files_order() {
-    let test = "samples_without_times_come_in_the_files_order";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let dir = scratch();
     let path = dir.path().join("untimed.data");
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let mut perf = crate::common::perf(["record", "-B", "--per-thread", "-g"]);
     perf.args(["-e", "cpu-clock", "-o"]).arg(&path);
     let ran = run(perf.args(["sh", "-c", &burn(30)])).ok();

@@ -1,6 +1,6 @@
 //! pprof's own tool reads our files.
 
-use crate::common::{Recording, has, run, scratch, tool};
+use crate::common::{Recording, needs, run, scratch, tool};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -43,9 +43,7 @@ pub(crate) fn totals(
     path: &Path,
     events: &[(String, u64, u64)],
 ) -> Option<Vec<(String, u64, u64)>> {
-    if !has("pprof_reads_the_totals", "go", "golang-go") {
-        return None;
-    }
+    needs!("go" in "golang-go");
     let raw = pprof(path, &["-raw"]);
     let samples = raw.lines().skip_while(|line| *line != "Samples:").skip(1);
     let mut samples = samples.take_while(|line| *line != "Locations");
@@ -96,9 +94,7 @@ fn report(inlines: &[&str]) -> BTreeMap<String, (u64, String)> {
 
 #[test]
 fn top_has_the_reports_flat_and_cumulative_numbers() {
-    if !has("top_has_the_reports_numbers", "go", "golang-go") {
-        return;
-    }
+    needs!("go" in "golang-go");
     let dir = scratch();
     // Functions that were inlined are left out on either side: for pprof, a sample's own function
     // is the one inlined there, for a report's row the one that holds the code.
@@ -125,9 +121,7 @@ fn top_has_the_reports_flat_and_cumulative_numbers() {
 
 #[test]
 fn peek_shows_callers_and_inlined_functions() {
-    if !has("peek_shows_callers", "go", "golang-go") {
-        return;
-    }
+    needs!("go" in "golang-go");
     let dir = scratch();
     let path = Recording::fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
     let peek = pprof(&path, &["-peek", "^hot$", "-sample_index=samples"]);
@@ -146,9 +140,7 @@ fn peek_shows_callers_and_inlined_functions() {
 
 #[test]
 fn labels_mappings_and_build_ids_are_there() {
-    if !has("labels_are_there", "go", "golang-go") {
-        return;
-    }
+    needs!("go" in "golang-go");
     let dir = scratch();
     let path = Recording::fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
     let raw = pprof(&path, &["-raw"]);

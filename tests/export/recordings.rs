@@ -1,6 +1,6 @@
 //! What is exported, and how.
 
-use crate::common::{Recording, compile_c, has, live, rprof, run, tracefs};
+use crate::common::{Recording, compile_c, needs, rprof, run, tracefs};
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::io::Read;
@@ -90,12 +90,10 @@ const BUSY: &str = r#"
     }"#;
 
 /// A recording of several events: CPU time, faults, and where that is allowed a tracepoint.
-pub(crate) fn several_events(test: &str, dir: &Path) -> Option<Recording> {
-    if !has(test, "cc", "gcc") {
-        return None;
-    }
-    let _live = live(test)?;
-    let tracefs = tracefs(test)?;
+pub(crate) fn several_events(dir: &Path) -> Option<Recording> {
+    needs!(cc);
+    needs!(live);
+    let tracefs = tracefs()?;
     let program = compile_c(dir, "busy", BUSY);
     let file = dir.join("busy.data");
     let events = "cpu-clock,page-faults,sched:sched_process_exit";

@@ -1,6 +1,6 @@
 //! speedscope's format, and its released package.
 
-use crate::common::{Recording, has, is_wide, run, scratch, tool};
+use crate::common::{Recording, needs, run, scratch, tool};
 use crate::export::recordings::{index, unpacked};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -107,10 +107,7 @@ fn loaded(dir: &Path, profile: &Path) -> String {
 
 #[test]
 fn the_released_package_loads_the_file() {
-    let test = "the_released_package_loads_the_file";
-    if !is_wide(test) || !has(test, "chromium", "chromium") || !has(test, "npm", "npm") {
-        return;
-    }
+    needs!(wide, "chromium" in "chromium", "npm" in "npm");
     let dir = scratch();
     let mut npm = tool("npm");
     npm.args(["pack", "speedscope@1.25.0"])

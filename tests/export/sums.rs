@@ -74,8 +74,7 @@ fn every_format_has_the_reports_totals() {
 #[test]
 fn several_events_have_each_their_totals_whatever_threads_are_called() {
     let dir = scratch();
-    let test = "several_events_have_each_their_totals";
-    let Some(recording) = several_events(test, dir.path()) else {
+    let Some(recording) = several_events(dir.path()) else {
         return;
     };
     check(&recording, dir.path());

@@ -1,7 +1,7 @@
 //! What is opened is what perf opens with the same flags, but for what is rprof's own.
 
 use crate::common::attr_dump::{Dumped, first_tries};
-use crate::common::{Recording, records_kernel, scratch};
+use crate::common::{Recording, needs, scratch};
 use crate::fields::{both, info, ours, perfs};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -136,8 +136,7 @@ fn assert_both_same(dir: &Path, flags: &str, event: &str, of_ours: &[&str]) {
 
 #[test]
 fn each_flag_asks_the_kernel_for_what_perf_asks() {
-    let test = "each_flag_asks_the_kernel_for_what_perf_asks";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();
@@ -169,9 +168,7 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
             &["--call-graph", "none"],
         );
     }
-    if !records_kernel(test) {
-        return;
-    }
+    needs!(kernel);
     for flags in [
         "-c 1 --namespaces",
         "-c 1 --all-kernel",
@@ -191,11 +188,7 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
 
 #[test]
 fn latencies_are_in_the_samples_of_the_event_that_wants_them() {
-    let Some(_live) =
-        crate::common::live("latencies_are_in_the_samples_of_the_event_that_wants_them")
-    else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let flags = ["-e", "page-faults:uR,minor-faults:u", "-c", "1"];
     let recording = ours(dir.path(), &flags, &["true"]);

@@ -1,6 +1,6 @@
 //! Times of any clock that perf takes.
 
-use crate::common::{Program, compile, has, rprof, run, scratch};
+use crate::common::{Program, compile, needs, rprof, run, scratch};
 use crate::fields::{both, info, ours};
 
 const CLOCKS: &[(&str, u64)] = &[
@@ -23,11 +23,8 @@ const CALLER: &str = r#"
 
 #[test]
 fn times_and_what_is_looked_up_by_them_are_of_the_clock_that_was_asked_for() {
-    let test = "times_and_what_is_looked_up_by_them_are_of_the_clock_that_was_asked_for";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = both(test) else {
+    needs!(cc);
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();
@@ -74,11 +71,10 @@ fn a_jitdump_needs_its_own_clock_and_that_is_said() {
             if (ftruncate(file, 4096)) return 1;
             return mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED;
         }"#;
-    let test = "a_jitdump_needs_its_own_clock_and_that_is_said";
-    let Some(program) = Program::new(test, source, &["-O1"]) else {
+    let Some(program) = Program::new(source, &["-O1"]) else {
         return;
     };
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     let said = |clock: &str| {

@@ -22,7 +22,7 @@ fn counted(recording: &crate::common::Recording) -> BTreeMap<u64, u64> {
 
 #[test]
 fn each_thread_has_counted_as_much_as_it_has_samples() {
-    let Some(_live) = both("each_thread_has_counted_as_much_as_it_has_samples") else {
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();
@@ -44,7 +44,7 @@ fn each_thread_has_counted_as_much_as_it_has_samples() {
 
 #[test]
 fn without_samples_there_are_counts_all_the_same() {
-    let Some(_live) = both("without_samples_there_are_counts_all_the_same") else {
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();

@@ -8,17 +8,15 @@ mod sideband;
 mod values;
 
 use crate::common;
-use crate::common::{Recording, has, live, perf, rprof, run};
+use crate::common::{Recording, live_alone, needs, perf, rprof, run};
 use serde_json::Value;
 use std::path::Path;
 
 /// Whether both recorders are here; the machine's place for live tests, if so.
 #[track_caller]
-fn both(test: &str) -> Option<common::Live> {
-    if !has(test, "perf", "linux-perf") {
-        return None;
-    }
-    live(test)
+fn both() -> Option<common::Live> {
+    needs!(perf);
+    live_alone()
 }
 
 /// perf's recording of a command, made with these flags.

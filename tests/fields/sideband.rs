@@ -1,7 +1,7 @@
 //! What is told beside samples, and which part of the machine samples are of.
 
 use crate::common::nobody::Nobody;
-use crate::common::{Recording, is_root, records_kernel, rprof, run, scratch};
+use crate::common::{Recording, needs, rprof, run, scratch};
 use crate::fields::{both, ours, perfs};
 use serde_json::Value;
 
@@ -20,13 +20,10 @@ const FAULTS: &[&str] = &["-e", "page-faults:u", "-c", "1"];
 
 #[test]
 fn namespaces_are_those_that_perf_records() {
-    let test = "namespaces_are_those_that_perf_records";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
-    if !is_root(test) {
-        return;
-    }
+    needs!(root);
     let dir = scratch();
     let flags = [FAULTS, &["--namespaces"]].concat();
     let command = ["unshare", "-u", "true"];
@@ -48,11 +45,10 @@ fn namespaces_are_those_that_perf_records() {
 
 #[test]
 fn without_rights_namespaces_are_left_out_aloud() {
-    let test = "without_rights_namespaces_are_left_out_aloud";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let mut record = nobody.rprof(&["record", "--namespaces"]);
@@ -65,8 +61,7 @@ fn without_rights_namespaces_are_left_out_aloud() {
 
 #[test]
 fn control_groups_have_the_ids_and_paths_that_perf_gives_them() {
-    let test = "control_groups_have_the_ids_and_paths_that_perf_gives_them";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();
@@ -96,13 +91,10 @@ fn control_groups_have_the_ids_and_paths_that_perf_gives_them() {
 
 #[test]
 fn each_switch_from_a_task_that_is_sampled_has_a_record() {
-    let test = "each_switch_from_a_task_that_is_sampled_has_a_record";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
-    if !records_kernel(test) {
-        return;
-    }
+    needs!(kernel);
     let dir = scratch();
     let flags = ["-e", "context-switches", "-c", "1", "--switch-events"];
     let command = ["sh", "-c", "echo x | cat; echo y | cat"];
@@ -118,13 +110,10 @@ fn each_switch_from_a_task_that_is_sampled_has_a_record() {
 
 #[test]
 fn call_chains_may_be_of_one_side_only() {
-    let test = "call_chains_may_be_of_one_side_only";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
-    if !records_kernel(test) {
-        return;
-    }
+    needs!(kernel);
     let dir = scratch();
     let flags = ["-e", "context-switches", "-c", "1"];
     let command = ["sh", "-c", "echo x | cat; echo y | cat"];
@@ -155,15 +144,14 @@ fn what_excludes_each_other_and_what_the_machine_lacks_is_said() {
         let error = run(&mut record).fails(2);
         assert!(error.contains(said), "{error}");
     }
-    let test = "what_excludes_each_other_and_what_the_machine_lacks_is_said";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     // No clock has branches, on any machine.
     let mut record = rprof(["record", "-e", "cpu-clock", "-b", "true"]);
     let error = run(record.current_dir(dir.path())).fails(1);
     assert!(error.contains("omit -b and -j"), "{error}");
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let mut record = nobody.rprof(&["record", "-e", "cpu-clock", "--all-kernel", "true"]);

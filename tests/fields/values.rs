@@ -1,7 +1,7 @@
 //! Values of fields are perf's.
 
 use crate::common::nobody::Nobody;
-use crate::common::{compile, has, rprof, run, scratch};
+use crate::common::{compile, needs, rprof, run, scratch};
 use crate::fields::{both, info, ours, perf_script, perfs};
 use std::path::{Path, PathBuf};
 
@@ -39,11 +39,8 @@ fn of_pages(lines: Vec<String>, start: u64) -> Vec<String> {
 
 #[test]
 fn addresses_registers_and_sizes_of_page_faults_are_perfs_however_stacks_are_recorded() {
-    let test = "addresses_registers_and_sizes_of_page_faults_are_perfs_however_stacks_are_recorded";
-    if !has(test, "cc", "gcc") || !has(test, "nm", "binutils") {
-        return;
-    }
-    let Some(_live) = both(test) else {
+    needs!(cc, "nm" in "binutils");
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();
@@ -81,18 +78,17 @@ fn addresses_registers_and_sizes_of_page_faults_are_perfs_however_stacks_are_rec
 
 #[test]
 fn physical_addresses_are_recorded_where_that_is_allowed_and_else_left_out_aloud() {
-    let test = "physical_addresses_are_recorded_where_that_is_allowed_and_else_left_out_aloud";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     let flags = ["-e", "page-faults:u", "-c", "1", "-d", "--phys-data"];
-    if crate::common::is_root(test) {
+    if crate::common::is_root() {
         let dir = scratch();
         let recording = ours(dir.path(), &flags, &["true"]);
         let lines = perf_script(&recording, "phys_addr");
         assert!(lines.iter().any(|line| line.trim() != "0"), "{lines:?}");
     }
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let ran = run(nobody.rprof(&["record"]).args(flags).arg("true")).ok();
@@ -103,8 +99,7 @@ fn physical_addresses_are_recorded_where_that_is_allowed_and_else_left_out_aloud
 
 #[test]
 fn mappings_of_data_come_with_their_addresses() {
-    let test = "mappings_of_data_come_with_their_addresses";
-    let Some(_live) = both(test) else {
+    let Some(_live) = both() else {
         return;
     };
     let dir = scratch();

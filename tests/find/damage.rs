@@ -1,12 +1,11 @@
 //! Whatever is at the path of a program or of its debug file: a report, in bounded memory.
 
-use crate::common::{has, rprof, run};
+use crate::common::{needs, rprof, run};
 use crate::find::program::{BUILD_ID, Recorded, alone, compile, shown, tool};
 
 #[test]
 fn pipes_devices_and_folders_are_no_programs() {
-    let test = "pipes_devices_and_folders_are_no_programs";
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     for make in ["mkfifo program", "ln -s /dev/zero program", "mkdir program"] {
@@ -19,11 +18,8 @@ fn pipes_devices_and_folders_are_no_programs() {
 
 #[test]
 fn a_section_cannot_claim_memory_that_it_does_not_fill() {
-    let test = "a_section_cannot_claim_memory_that_it_does_not_fill";
-    if !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     tool(
@@ -52,11 +48,8 @@ fn a_section_cannot_claim_memory_that_it_does_not_fill() {
 
 #[test]
 fn damaged_files_cost_names_and_nothing_else() {
-    let test = "damaged_files_cost_names_and_nothing_else";
-    if !has(test, "xz", "xz-utils") || !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("xz" in "xz-utils", "objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     let dir = one.path();

@@ -1,6 +1,6 @@
 //! Programs that are gone from their path, but not from the process that runs them.
 
-use crate::common::{self, has, is_root, links, live, rprof, run, scratch, signal, skipped};
+use crate::common::{self, has, is_root, links, needs, rprof, run, scratch, signal, skipped};
 use crate::find::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, assert_is_whole, compile, of_program, printed, shown,
     tool,
@@ -66,13 +66,7 @@ impl Drop for Waiting {
 
 #[test]
 fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
-    let test = "a_program_that_was_deleted_or_replaced_is_read_while_it_runs";
-    if !has(test, "cc", "gcc") || !is_root(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, root, live);
     for (build_id, why) in [
         (BUILD_ID, "changed since the recording"),
         (NO_BUILD_ID, "replaced by another file"),
@@ -105,13 +99,7 @@ fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
 
 #[test]
 fn a_debug_file_that_is_left_does_not_hide_the_program_that_runs() {
-    let test = "a_debug_file_that_is_left_does_not_hide_the_program_that_runs";
-    if !has(test, "cc", "gcc") || !has(test, "objcopy", "binutils") || !is_root(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, "objcopy" in "binutils", root, live);
     let dir = scratch();
     let program = compile(dir.path(), "program", &[BUILD_ID, "-fomit-frame-pointer"]);
     let record = ["--call-graph", "dwarf", "--post-unwind"];
@@ -129,20 +117,17 @@ fn a_debug_file_that_is_left_does_not_hide_the_program_that_runs() {
 
 #[test]
 fn programs_are_read_where_their_process_sees_them() {
-    let test = "programs_are_read_where_their_process_sees_them";
-    let is_static = links(test, &["-static"], "libc6-dev (libc.a)");
-    if !is_static || !has(test, "unshare", "util-linux") || !is_root(test) {
+    let is_static = links(&["-static"], "libc6-dev (libc.a)");
+    if !is_static || !has("unshare", "util-linux") || !is_root() {
         return;
     }
     let mut unshare = common::tool("unshare");
     unshare.args(["-m", "-p", "-f", "--kill-child", "true"]);
     if !run(&mut unshare).status.success() {
-        skipped(test, "the right to make namespaces");
+        skipped("the right to make namespaces");
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let root = dir.path().join("root");
     let inside = root.join(dir.path().strip_prefix("/").unwrap());

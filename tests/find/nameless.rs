@@ -1,6 +1,6 @@
 //! Functions of a stripped program: told apart by its unwind tables, as its symbols told them apart.
 
-use crate::common::{Program, Recording, has};
+use crate::common::{Program, Recording, needs};
 use crate::find::program::tool;
 use rprof_images::{Elf, SymbolTable};
 use serde_json::Value;
@@ -73,12 +73,9 @@ fn stacks(recording: &Recording, of: &str, label: impl Fn(&str) -> String) -> Ve
 
 #[test]
 fn a_stripped_programs_functions_are_those_of_its_symbols() {
-    let test = "a_stripped_programs_functions_are_those_of_its_symbols";
-    if !has(test, "strip", "binutils") {
-        return;
-    }
+    needs!("strip" in "binutils");
     let options = ["-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id"];
-    let Some(program) = Program::new(test, SOURCE, &options) else {
+    let Some(program) = Program::new(SOURCE, &options) else {
         return;
     };
     let recording = program.record(&["-e", "cpu-clock:u", "-F", "1999"], &[]);

@@ -1,6 +1,6 @@
 //! A program, a recording of it, and what is printed of that.
 
-use crate::common::{self, has, live, rprof, run, scratch, work};
+use crate::common::{self, needs, rprof, run, scratch, work};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -90,11 +90,9 @@ pub struct Recorded {
 impl Recorded {
     /// `None` without a compiler.
     #[track_caller]
-    pub fn new(test: &str, args: &[&str], record: &[&str]) -> Option<Self> {
-        if !has(test, "cc", "gcc") {
-            return None;
-        }
-        let _live = live(test)?;
+    pub fn new(args: &[&str], record: &[&str]) -> Option<Self> {
+        needs!(cc);
+        needs!(live);
         let dir = scratch();
         let whole = compile(dir.path(), "whole", args);
         let (program, file) = (dir.path().join("program"), dir.path().join("perf.data"));

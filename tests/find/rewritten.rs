@@ -1,6 +1,6 @@
 //! Programs without a build id that are other ones by now: rewritten where they are, in the same file.
 
-use crate::common::{has, live, perf, rprof, run, scratch, write};
+use crate::common::{has, needs, perf, rprof, run, scratch, write};
 use crate::find::program::{
     NO_BUILD_ID, Recorded, assert_is_whole, compile, of_program, printed, shown,
 };
@@ -39,12 +39,11 @@ fn names_nothing(file: &Path, why: &str) {
 
 #[test]
 fn a_program_that_was_rewritten_in_place_gives_no_names_and_a_touched_one_does() {
-    let test = "a_program_that_was_rewritten_in_place_gives_no_names_and_a_touched_one_does";
-    let Some(recorded) = Recorded::new(test, &[NO_BUILD_ID], &[]) else {
+    let Some(recorded) = Recorded::new(&[NO_BUILD_ID], &[]) else {
         return;
     };
     let (program, file) = (&recorded.program, &recorded.file);
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let report = run(perf(["report", "--stdio", "-g", "none", "-i"]).arg(file)).ok();
         assert!(report.stdout.contains(" local_work"), "{}", report.stdout);
     }
@@ -71,8 +70,7 @@ fn a_program_that_was_rewritten_in_place_gives_no_names_and_a_touched_one_does()
 
 #[test]
 fn names_that_are_embedded_stay_when_the_program_is_rewritten() {
-    let test = "names_that_are_embedded_stay_when_the_program_is_rewritten";
-    let Some(recorded) = Recorded::new(test, &[NO_BUILD_ID], &["--embed-symbols"]) else {
+    let Some(recorded) = Recorded::new(&[NO_BUILD_ID], &["--embed-symbols"]) else {
         return;
     };
     rewrite(&recorded.program, &other_program(recorded.path()));
@@ -81,13 +79,7 @@ fn names_that_are_embedded_stay_when_the_program_is_rewritten() {
 
 #[test]
 fn what_was_written_to_after_a_recording_of_perf_is_not_taken_for_what_was_recorded() {
-    let test = "what_was_written_to_after_a_recording_of_perf_is_not_taken_for_what_was_recorded";
-    if !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, perf, alone);
     let dir = scratch();
     let program = compile(
         dir.path(),
@@ -124,13 +116,7 @@ fn what_was_written_to_after_a_recording_of_perf_is_not_taken_for_what_was_recor
 /// One after the other runs under one name, in one file: samples of both have the same addresses.
 #[test]
 fn a_program_that_is_rewritten_between_two_runs_of_a_recording_gives_no_names() {
-    let test = "a_program_that_is_rewritten_between_two_runs_of_a_recording_gives_no_names";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, live);
     let dir = scratch();
     compile(dir.path(), "one", &[NO_BUILD_ID]);
     other_program(dir.path());
@@ -147,7 +133,7 @@ fn a_program_that_is_rewritten_between_two_runs_of_a_recording_gives_no_names() 
     };
     let clock = ["record", "-q", "-e", "cpu-clock", "-F", "1999"];
     record(rprof(clock));
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         record(perf([&clock[..], &["-k", "mono"]].concat()));
     }
 }

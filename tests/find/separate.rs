@@ -1,6 +1,6 @@
 //! Separate debug files, packed sections, what `dwz` shares, and symbols inside the program.
 
-use crate::common::{has, is_x86_64};
+use crate::common::needs;
 use crate::find::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, Recorded, compile, of_program, printed, shown, tool,
 };
@@ -9,11 +9,8 @@ const HEX: (&str, &str) = ("01", "23456789abcdef0123456789abcdef01234567");
 
 #[test]
 fn a_debug_file_is_found_by_link_by_build_id_and_by_name() {
-    let test = "a_debug_file_is_found_by_link_by_build_id_and_by_name";
-    if !has(test, "eu-strip", "elfutils") || !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("eu-strip" in "elfutils", "objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     let dir = one.path();
@@ -63,11 +60,8 @@ fn a_debug_file_is_found_by_link_by_build_id_and_by_name() {
 
 #[test]
 fn a_debug_file_stands_in_for_a_program_that_is_gone() {
-    let test = "a_debug_file_stands_in_for_a_program_that_is_gone";
-    if !has(test, "eu-strip", "elfutils") || !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("eu-strip" in "elfutils", "objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     for make in [
@@ -92,11 +86,8 @@ fn a_debug_file_stands_in_for_a_program_that_is_gone() {
 
 #[test]
 fn without_build_ids_the_checksum_decides() {
-    let test = "without_build_ids_the_checksum_decides";
-    if !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[NO_BUILD_ID], &[]) else {
+    needs!("objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[NO_BUILD_ID], &[]) else {
         return;
     };
     // Who says where to look knows: below --symfs no inode is asked for.
@@ -123,11 +114,8 @@ fn without_build_ids_the_checksum_decides() {
 
 #[test]
 fn packed_sections_are_unpacked() {
-    let test = "packed_sections_are_unpacked";
-    if !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     for how in ["zlib", "zstd", "zlib-gnu"] {
@@ -144,11 +132,8 @@ fn packed_sections_are_unpacked() {
 
 #[test]
 fn what_dwz_moved_to_a_common_file_is_read_there() {
-    let test = "what_dwz_moved_to_a_common_file_is_read_there";
-    if !has(test, "dwz", "dwz") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("dwz" in "dwz");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     for line in [
@@ -177,11 +162,8 @@ fn what_dwz_moved_to_a_common_file_is_read_there() {
 
 #[test]
 fn symbols_inside_the_program_name_what_others_cannot_call() {
-    let test = "symbols_inside_the_program_name_what_others_cannot_call";
-    if !has(test, "xz", "xz-utils") || !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!("xz" in "xz-utils", "objcopy" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     let dir = one.path();
@@ -205,17 +187,14 @@ fn symbols_inside_the_program_name_what_others_cannot_call() {
 
 #[test]
 fn stacks_are_unwound_with_the_debug_files_frames() {
-    let test = "stacks_are_unwound_with_the_debug_files_frames";
-    if !is_x86_64(test) || !has(test, "objcopy", "binutils") {
-        return;
-    }
+    needs!(x86_64, "objcopy" in "binutils");
     let args = [
         BUILD_ID,
         "-fno-asynchronous-unwind-tables",
         "-fomit-frame-pointer",
     ];
     let record = ["--call-graph", "dwarf", "--post-unwind"];
-    let Some(one) = Recorded::new(test, &args, &record) else {
+    let Some(one) = Recorded::new(&args, &record) else {
         return;
     };
     tool(one.path(), "objcopy --only-keep-debug whole part");

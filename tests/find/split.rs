@@ -1,17 +1,14 @@
 //! Split DWARF: beside the program, where it was compiled, and in packages.
 
-use crate::common::{has, is_wide};
+use crate::common::needs;
 use crate::find::program::{BUILD_ID, Recorded, compile, printed, tool};
 
 #[test]
 fn units_are_found_where_they_were_compiled_and_beside_the_program() {
-    let test = "units_are_found_where_they_were_compiled_and_beside_the_program";
     // The compiler calls it.
-    if !has(test, "objcopy", "binutils") {
-        return;
-    }
+    needs!("objcopy" in "binutils");
     for dwarf in ["-gdwarf-4", "-gdwarf-5"] {
-        let Some(one) = Recorded::new(test, &[BUILD_ID, dwarf], &[]) else {
+        let Some(one) = Recorded::new(&[BUILD_ID, dwarf], &[]) else {
             return;
         };
         let there = one.path().join("there");
@@ -53,11 +50,8 @@ fn units_are_found_where_they_were_compiled_and_beside_the_program() {
 
 #[test]
 fn packages_have_all_units() {
-    let test = "packages_have_all_units";
-    if !has(test, "dwp", "binutils") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID, "-gdwarf-4"], &[]) else {
+    needs!("dwp" in "binutils");
+    let Some(one) = Recorded::new(&[BUILD_ID, "-gdwarf-4"], &[]) else {
         return;
     };
     compile(
@@ -73,11 +67,8 @@ fn packages_have_all_units() {
 /// binutils' `dwp` does not read what gcc writes for DWARF 5.
 #[test]
 fn packages_of_dwarf_5_have_all_units() {
-    let test = "packages_of_dwarf_5_have_all_units";
-    if !is_wide(test) || !has(test, "clang", "clang") || !has(test, "llvm-dwp", "llvm") {
-        return;
-    }
-    let Some(one) = Recorded::new(test, &[BUILD_ID], &[]) else {
+    needs!(wide, "clang" in "clang", "llvm-dwp" in "llvm");
+    let Some(one) = Recorded::new(&[BUILD_ID], &[]) else {
         return;
     };
     let file = one.path().join("clang.data");

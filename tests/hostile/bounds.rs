@@ -2,8 +2,7 @@
 //! files have, or that become more than anybody needs.
 
 use crate::common::{
-    Running, both, compile_c, has, in_path, is_x86_64, live, records_all, report, rprof, run,
-    scratch, signal, tool, until,
+    Running, both, compile_c, in_path, needs, report, rprof, run, scratch, signal, tool, until,
 };
 use crate::hostile::elf::{Section, append_hole, append_packed, with_sections};
 use crate::hostile::memory::Peak;
@@ -44,13 +43,7 @@ pub(crate) fn recorded(dir: &Path, program: &Path) -> PathBuf {
 
 #[test]
 fn the_recorder_stays_small_whatever_is_mapped() {
-    let test = "the_recorder_stays_small_whatever_is_mapped";
-    if !is_x86_64(test) || !has(test, "strip", "binutils") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, "strip" in "binutils", alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let hole = |name: &'static str| {
@@ -116,10 +109,7 @@ const MANY: &str = r#"
 
 #[test]
 fn the_recorder_stays_small_however_many_mappings_live() {
-    let test = "the_recorder_stays_small_however_many_mappings_live";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let program = compile_c(dir.path(), "many", MANY);
@@ -164,13 +154,7 @@ const MANY_BEFORE: &str = r#"
 
 #[test]
 fn the_recorder_stays_small_whatever_others_have_mapped_before() {
-    let test = "the_recorder_stays_small_whatever_others_have_mapped_before";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !records_all(test) {
-        return;
-    }
+    needs!(alone, all_cpus);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let mut many = Running::start(&mut tool(compile_c(dir.path(), "many", MANY_BEFORE)));
@@ -198,13 +182,7 @@ fn the_recorder_stays_small_whatever_others_have_mapped_before() {
 
 #[test]
 fn sections_that_are_holes_or_the_same_bytes_are_not_read() {
-    let test = "sections_that_are_holes_or_the_same_bytes_are_not_read";
-    if !is_x86_64(test) || !has(test, "strip", "binutils") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, "strip" in "binutils", live);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let names = [
@@ -254,13 +232,7 @@ fn sections_that_are_holes_or_the_same_bytes_are_not_read() {
 
 #[test]
 fn what_does_not_fit_is_left_out_and_said_to_be() {
-    let test = "what_does_not_fit_is_left_out_and_said_to_be";
-    if !is_x86_64(test) || !has(test, "strip", "binutils") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, "strip" in "binutils", live);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let program = program(dir.path(), |path| {
@@ -299,9 +271,7 @@ fn within_2_gib(command: &Command) -> Command {
 
 #[test]
 fn features_that_are_holes_are_not_read() {
-    let Some(_live) = live("features_that_are_holes_are_not_read") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let file = dir.path().join("perf.data");
@@ -359,13 +329,7 @@ const MAPPED: &str = r#"
 
 #[test]
 fn a_map_of_names_that_is_a_hole_is_not_read() {
-    let test = "a_map_of_names_that_is_a_hole_is_not_read";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let file = dir.path().join("perf.data");
@@ -419,10 +383,7 @@ const LOGGED: &str = r#"
 
 #[test]
 fn pieces_of_code_are_of_the_budget_for_each_process_that_has_them() {
-    let test = "pieces_of_code_are_of_the_budget_for_each_process_that_has_them";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let program = compile_c(dir.path(), "logged", LOGGED);
@@ -438,13 +399,7 @@ fn pieces_of_code_are_of_the_budget_for_each_process_that_has_them() {
 
 #[test]
 fn a_debug_file_that_is_a_hole_has_no_checksum() {
-    let test = "a_debug_file_that_is_a_hole_has_no_checksum";
-    if !has(test, "objcopy", "binutils") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!("objcopy" in "binutils", live);
     let dir = scratch();
     let program = program(dir.path(), |_| {});
     let debug = dir.path().join("program.debug");

@@ -1,6 +1,6 @@
 //! The command that is recorded is started as it would be without rprof.
 
-use crate::common::{live, run, scratch, skipped, tool};
+use crate::common::{needs, run, scratch, skipped, tool};
 use std::process::Command;
 
 /// Its signals, as the kernel has them: those that are blocked, and those that are ignored.
@@ -18,15 +18,12 @@ fn with_env(options: &[&str], command: &Command) -> Command {
 
 #[test]
 fn a_command_has_the_signals_that_rprof_was_started_with() {
-    let test = "a_command_has_the_signals_that_rprof_was_started_with";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     if !run(&mut with_env(&["--block-signal=USR1"], &tool("true")))
         .status
         .success()
     {
-        skipped(test, "an env with --block-signal (coreutils 8.31)");
+        skipped("an env with --block-signal (coreutils 8.31)");
         return;
     }
     let dir = scratch();

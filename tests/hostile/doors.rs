@@ -1,6 +1,6 @@
 //! Files that recordings and processes name are looked at before they are opened.
 
-use crate::common::{Running, compile_c, live, rprof, run, scratch, tool};
+use crate::common::{Running, compile_c, needs, rprof, run, scratch, tool};
 use std::path::Path;
 
 /// A writer of a FIFO that waits for its reader, and says so if it gets one.
@@ -20,9 +20,7 @@ fn writer(fifo: &Path) -> Running {
 /// The same, once the program is a FIFO: all that reads it gets on without it.
 #[test]
 fn a_fifo_in_the_place_of_a_program_lets_no_writer_go() {
-    let Some(_live) = live("a_fifo_in_the_place_of_a_program_lets_no_writer_go") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let program = compile_c(
         dir.path(),

@@ -20,9 +20,9 @@ const PROTECTIONS: &[(&str, &str)] = &[
 
 /// Does something under each setting of those; says so if they may not be set.
 #[track_caller]
-pub(crate) fn under_all_protections(test: &str, check: impl Fn(&str)) {
+pub(crate) fn under_all_protections(check: impl Fn(&str)) {
     for (links, regular) in PROTECTIONS {
-        let set = |name, value| Sysctl::set_or_skip(test, name, value);
+        let set = |name, value| Sysctl::set_or_skip(name, value);
         let Some(_links) = set("fs/protected_symlinks", links) else {
             return;
         };

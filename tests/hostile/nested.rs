@@ -1,6 +1,6 @@
 //! DWARF that nests: functions inlined into each other, names inside names.
 
-use crate::common::{compile_c, is_x86_64, live, rprof, run, scratch, tool};
+use crate::common::{compile_c, needs, rprof, run, scratch, tool};
 use crate::hostile::bounds::{PROGRAM, READER, recorded};
 use crate::hostile::memory::Peak;
 
@@ -41,13 +41,7 @@ end:
 
 #[test]
 fn functions_inlined_into_each_other_without_end_do_not_end_rprof() {
-    let test = "functions_inlined_into_each_other_without_end_do_not_end_rprof";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, live);
     let dir = scratch();
     let source = PROGRAM.replace(
         "int main(void) { return outer(150); }",
@@ -134,13 +128,7 @@ line_end:
 
 #[test]
 fn names_inside_names_are_not_kept_in_full() {
-    let test = "names_inside_names_are_not_kept_in_full";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(x86_64, live);
     let dir = scratch();
     let peak = Peak::new(dir.path());
     let plain = compile_c(dir.path(), "plain", PROGRAM);

@@ -1,7 +1,7 @@
 //! Commands that rprof suggests can be pasted into a shell, whatever files are called.
 
 use crate::common::work::burn;
-use crate::common::{in_path, live, rprof, run, scratch, tool};
+use crate::common::{in_path, needs, rprof, run, scratch, tool};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -19,9 +19,7 @@ const NAMES: &[&[u8]] = &[
 
 #[test]
 fn a_suggested_command_runs_nothing_else_in_any_shell() {
-    let Some(_live) = live("a_suggested_command_runs_nothing_else_in_any_shell") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     for name in NAMES {
         let mut record = rprof(["record", "-F", "999", "-e", "cpu-clock"]);

@@ -1,9 +1,7 @@
 //! An rprof that has more rights than its user.
 
 use crate::common::nobody::{NOBODY, Sysctl, as_user};
-use crate::common::{
-    Running, copy_of_rprof, has, is_root, live, report, run, scratch, skipped, tool,
-};
+use crate::common::{Running, copy_of_rprof, needs, report, run, scratch, skipped, tool};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
@@ -23,13 +21,8 @@ struct Installed {
 impl Installed {
     /// For the team, with this mode and these capabilities. `None` where there are none, which is said.
     #[track_caller]
-    fn new(test: &str, mode: u32, capabilities: &str) -> Option<Self> {
-        if !is_root(test)
-            || !has(test, "setpriv", "util-linux")
-            || !has(test, "setcap", "libcap2-bin")
-        {
-            return None;
-        }
+    fn new(mode: u32, capabilities: &str) -> Option<Self> {
+        needs!(root, "setpriv" in "util-linux", "setcap" in "libcap2-bin");
         let dir = scratch();
         fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
         let binary = copy_of_rprof(dir.path());
@@ -39,11 +32,11 @@ impl Installed {
         if !capabilities.is_empty() {
             let set = run(tool("setcap").arg(capabilities).arg(&binary));
             if !set.status.success() {
-                skipped(test, "a file system with capabilities");
+                skipped("a file system with capabilities");
                 return None;
             }
         }
-        let paranoid = Sysctl::set_or_skip(test, "kernel/perf_event_paranoid", "2")?;
+        let paranoid = Sysctl::set_or_skip("kernel/perf_event_paranoid", "2")?;
         let theirs = dir.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
         chown(&theirs, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -70,11 +63,8 @@ const CAPABILITIES: &str = "cap_perfmon,cap_sys_ptrace,cap_syslog=ep";
 
 #[test]
 fn capabilities_that_everybody_could_use_are_dropped() {
-    let test = "capabilities_that_everybody_could_use_are_dropped";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(installed) = Installed::new(test, 0o755, CAPABILITIES) else {
+    needs!(alone);
+    let Some(installed) = Installed::new(0o755, CAPABILITIES) else {
         return;
     };
     let roots = Running::start(&mut tool("cat"));
@@ -103,13 +93,10 @@ fn capabilities_that_everybody_could_use_are_dropped() {
 
 #[test]
 fn capabilities_count_for_the_group_that_may_run_the_file() {
-    let test = "capabilities_count_for_the_group_that_may_run_the_file";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     // One that gives files away is not for recording.
     let capabilities = format!("cap_dac_override,{CAPABILITIES}");
-    let Some(installed) = Installed::new(test, 0o750, &capabilities) else {
+    let Some(installed) = Installed::new(0o750, &capabilities) else {
         return;
     };
     let roots = Running::start(&mut tool("cat"));
@@ -137,12 +124,9 @@ fn capabilities_count_for_the_group_that_may_run_the_file() {
 
 #[test]
 fn a_set_user_id_or_set_group_id_rprof_does_nothing() {
-    let test = "a_set_user_id_or_set_group_id_rprof_does_nothing";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     for mode in [0o4755, 0o2755] {
-        let Some(installed) = Installed::new(test, mode, "") else {
+        let Some(installed) = Installed::new(mode, "") else {
             return;
         };
         let error = run(&mut installed.record(NOBODY, &["-a", "--", "true"])).fails(1);

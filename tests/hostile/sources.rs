@@ -1,7 +1,7 @@
 //! Source files that a stranger's program names: root shows those that the stranger could read, and no others.
 
 use crate::common::nobody::NOBODY;
-use crate::common::{Program, has, is_root, rprof, run, tool};
+use crate::common::{Program, needs, rprof, run, tool};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
@@ -44,11 +44,8 @@ fn is_nosuid(dir: &Path) -> bool {
 
 #[test]
 fn root_shows_no_lines_of_files_that_the_owner_of_a_program_may_not_read() {
-    let test = "root_shows_no_lines_of_files_that_the_owner_of_a_program_may_not_read";
-    if !is_root(test) || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(program) = Program::made(test, |path| {
+    needs!(root, cc);
+    let Some(program) = Program::made(|path| {
         let dir = path.parent().unwrap();
         let source = source(dir);
         crate::common::compile(path, &source, &["-O1", "-g"]);

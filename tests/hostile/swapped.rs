@@ -1,7 +1,7 @@
 //! Another user who swaps files in folders where root writes.
 
 use crate::common::nobody::{NOBODY, Sysctl, as_user};
-use crate::common::{Running, compile_c, has, is_root, live, run};
+use crate::common::{Running, compile_c, needs, run};
 use crate::hostile::folders::{Folders, export, owner, record};
 use std::fs;
 
@@ -62,14 +62,8 @@ const SWAPS: &str = r#"
 /// everything, and in such as `/tmp`. That a command fails is no win: the folder is theirs, too.
 #[test]
 fn a_user_who_swaps_files_under_root_wins_nothing() {
-    let test = "a_user_who_swaps_files_under_root_wins_nothing";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) || !has(test, "cc", "gcc") || !has(test, "setpriv", "util-linux") {
-        return;
-    }
-    let set = |name| Sysctl::set_or_skip(test, name, "0");
+    needs!(live, root, cc, "setpriv" in "util-linux");
+    let set = |name| Sysctl::set_or_skip(name, "0");
     let (Some(_links), Some(_regular)) =
         (set("fs/protected_symlinks"), set("fs/protected_regular"))
     else {

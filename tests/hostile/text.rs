@@ -2,7 +2,7 @@
 //! many lines as with harmless names, and nothing but characters that can be seen.
 
 use crate::common::{
-    Ran, compile_c, copy_of_rprof, has, live, records_all, rprof, run, scratch, tool, tracefs,
+    Ran, compile_c, copy_of_rprof, has, needs, records_all, rprof, run, scratch, tool, tracefs,
 };
 use crate::hostile::crafted::{Crafted, sample};
 use rprof_abi::{Encoder, Endian, Misc, PerfEventAttr, Record, SampleType, event_type};
@@ -215,7 +215,6 @@ fn names_in_recordings_are_shown_and_forge_no_lines() {
 
 #[test]
 fn pictures_are_well_formed_whatever_things_are_called() {
-    let test = "pictures_are_well_formed_whatever_things_are_called";
     let dir = scratch();
     let file = recording(dir.path(), "<&\"'>]]>\x01\u{fffe}\u{ffff}\x1b");
     for title in ["<&\"\x01\u{ffff}", ""] {
@@ -223,7 +222,7 @@ fn pictures_are_well_formed_whatever_things_are_called() {
         let is_allowed =
             |c: char| !matches!(c, '\0'..'\x20' | '\u{fffe}' | '\u{ffff}') || c == '\n';
         assert_eq!(picture.find(|c| !is_allowed(c)), None);
-        if has(test, "python3", "python3") {
+        if has("python3", "python3") {
             let path = dir.path().join("flame.svg");
             std::fs::write(&path, picture).unwrap();
             let parse = "import sys, xml.dom.minidom as x; x.parse(sys.argv[1])";
@@ -244,15 +243,12 @@ int main(void) {
 
 #[test]
 fn another_users_process_that_calls_itself_something_forges_no_line_of_roots() {
-    let test = "another_users_process_that_calls_itself_something_forges_no_line_of_roots";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let (true, Some(tracefs), true, true) = (
-        records_all(test),
-        tracefs(test),
-        has(test, "setpriv", "util-linux"),
-        has(test, "cc", "gcc"),
+        records_all(),
+        tracefs(),
+        has("setpriv", "util-linux"),
+        has("cc", "gcc"),
     ) else {
         return;
     };

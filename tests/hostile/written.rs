@@ -2,7 +2,7 @@
 //! written to, whatever the kernel's own protections are set to.
 
 use crate::common::nobody::{NOBODY, Sysctl};
-use crate::common::{Running, fixtures, is_root, live, report, rprof, run, scratch, tool};
+use crate::common::{Running, fixtures, is_root, needs, report, rprof, run, scratch, tool};
 use crate::hostile::folders::{Folders, export, link, owner, record, under_all_protections};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -10,16 +10,10 @@ use std::path::Path;
 
 #[test]
 fn a_recording_takes_the_place_of_another_users_link() {
-    let test = "a_recording_takes_the_place_of_another_users_link";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
+    needs!(live, root);
     let folders = Folders::new();
     let (victim, missing) = (folders.victim(), folders.private.join("missing"));
-    under_all_protections(test, |settings| {
+    under_all_protections(|settings| {
         for (folder, by_sudo) in folders.open.iter().flat_map(|f| [(f, false), (f, true)]) {
             let out = folder.join("perf.data");
             for target in [&victim, &missing] {
@@ -42,15 +36,9 @@ fn a_recording_takes_the_place_of_another_users_link() {
 
 #[test]
 fn another_users_empty_file_is_replaced_and_not_written_to() {
-    let test = "another_users_empty_file_is_replaced_and_not_written_to";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
+    needs!(live, root);
     let folders = Folders::new();
-    under_all_protections(test, |settings| {
+    under_all_protections(|settings| {
         for folder in &folders.open {
             let out = folder.join("perf.data");
             let _ = fs::remove_file(&out);
@@ -66,16 +54,10 @@ fn another_users_empty_file_is_replaced_and_not_written_to() {
 
 #[test]
 fn an_export_takes_the_place_of_another_users_link_and_file() {
-    let test = "an_export_takes_the_place_of_another_users_link_and_file";
-    if !is_root(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(root, live);
     let folders = Folders::new();
     let (victim, missing) = (folders.victim(), folders.private.join("missing"));
-    under_all_protections(test, |settings| {
+    under_all_protections(|settings| {
         for folder in &folders.open {
             let out = folder.join("profile.json");
             for target in [&victim, &missing] {
@@ -100,13 +82,7 @@ fn an_export_takes_the_place_of_another_users_link_and_file() {
 
 #[test]
 fn names_are_not_put_into_what_another_users_link_leads_to() {
-    let test = "names_are_not_put_into_what_another_users_link_leads_to";
-    if !is_root(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(root, live);
     let folders = Folders::new();
     let victim = folders.private.join("perf.data");
     let spin = fixtures().join("spin");
@@ -134,10 +110,7 @@ fn names_are_not_put_into_what_another_users_link_leads_to() {
 
 #[test]
 fn ones_own_link_is_followed_but_not_for_somebody_else() {
-    let test = "ones_own_link_is_followed_but_not_for_somebody_else";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let (real, path) = (dir.path().join("real"), dir.path().join("perf.data"));
     symlink("real", &path).unwrap();
@@ -147,7 +120,7 @@ fn ones_own_link_is_followed_but_not_for_somebody_else() {
     // The older one is kept beside it.
     run(&mut record(&path, false)).ok();
     report(&dir.path().join("real.old"), &["-g", "none"]);
-    if is_root(test) {
+    if is_root() {
         let before = fs::read(&real).unwrap();
         run(&mut record(&path, true)).ok();
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
@@ -157,13 +130,7 @@ fn ones_own_link_is_followed_but_not_for_somebody_else() {
 
 #[test]
 fn another_users_link_to_a_folder_is_an_error() {
-    let test = "another_users_link_to_a_folder_is_an_error";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
+    needs!(live, root);
     let folders = Folders::new();
     let _links = Sysctl::set("fs/protected_symlinks", "0");
     for folder in &folders.open {
@@ -183,10 +150,7 @@ fn another_users_link_to_a_folder_is_an_error() {
 /// Nor does it wait for a reader.
 #[test]
 fn another_users_pipe_gets_no_export() {
-    let test = "another_users_pipe_gets_no_export";
-    if !is_root(test) {
-        return;
-    }
+    needs!(root);
     let folders = Folders::new();
     for folder in &folders.open {
         let pipe = folder.join("profile.json");
@@ -223,10 +187,7 @@ fn standard_output_by_its_path_is_written_where_it_is() {
 /// A recorder that is killed leaves what it has under the name that was asked for.
 #[test]
 fn a_recorder_has_its_file_under_its_name_while_it_records() {
-    let test = "a_recorder_has_its_file_under_its_name_while_it_records";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     fs::write(&out, "older").unwrap();

@@ -1,7 +1,7 @@
 //! What is printed as a fix is run as it is printed, with the real runtime, and gives the names.
 
 use super::{Left, recorded};
-use crate::common::{has, live, not_run, rprof, run, scratch, tool};
+use crate::common::{needs, not_run, rprof, run, scratch, tool};
 use std::path::{Path, PathBuf};
 
 /// One that makes code at run time, and a program that spends a second of CPU time in `hot`.
@@ -115,37 +115,19 @@ impl Runtime {
 
 #[test]
 fn the_fix_for_java_names_its_functions() {
-    let test = "the_fix_for_java_names_its_functions";
-    if !has(test, "javac", "default-jdk-headless") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!("javac" in "default-jdk-headless", live);
     JAVA.is_fixed_as_printed();
 }
 
 #[test]
 fn the_fix_for_node_names_its_functions() {
-    let test = "the_fix_for_node_names_its_functions";
-    if !has(test, "node", "nodejs") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!("node" in "nodejs", live);
     NODE.is_fixed_as_printed();
 }
 
 #[test]
 fn the_fix_for_php_names_its_functions() {
-    let test = "the_fix_for_php_names_its_functions";
-    if !has(test, "php", "php-cli") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!("php" in "php-cli", live);
     PHP.is_fixed_as_printed();
 }
 
@@ -170,13 +152,10 @@ fn python() -> Option<(&'static str, &'static str)> {
 
 #[test]
 fn the_fix_for_python_names_its_functions() {
-    let test = "the_fix_for_python_names_its_functions";
     let Some((python, version)) = python() else {
-        return not_run(test, "no Python of 3.12 or newer is here");
+        return not_run("no Python of 3.12 or newer is here");
     };
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     std::fs::write(dir.path().join("hot.py"), PYTHON).unwrap();
     let table = |options: &[&str]| {

@@ -220,12 +220,12 @@ pub(crate) fn mapping(out: &mut Vec<u8>, start: u64, len: u64, pgoff: u64, name:
     push(out, RecordKind::MMAP, &body);
 }
 
-pub(crate) fn can_run(test: &str) -> bool {
-    is_x86_64(test)
-        && has(test, "cc", "gcc")
+pub(crate) fn can_run() -> bool {
+    is_x86_64()
+        && has("cc", "gcc")
         && ["ld", "nm", "objcopy", "readelf"]
             .iter()
-            .all(|tool| has(test, tool, "binutils"))
+            .all(|tool| has(tool, "binutils"))
 }
 
 /// Functions of the module, wherever it was found.

@@ -6,8 +6,7 @@ use std::path::Path;
 
 #[test]
 fn modules_are_found_by_name_unpacked_and_laid_out_as_in_the_kernel() {
-    let test = "modules_are_found_by_name_unpacked_and_laid_out_as_in_the_kernel";
-    if !can_run(test) || !has(test, "xz", "xz-utils") || !has(test, "zstd", "zstd") {
+    if !can_run() || !has("xz", "xz-utils") || !has("zstd", "zstd") {
         return;
     }
     let machine = Machine::new();
@@ -45,7 +44,7 @@ fn modules_are_found_by_name_unpacked_and_laid_out_as_in_the_kernel() {
 
 #[test]
 fn debug_files_of_modules_give_inlined_functions_and_lines() {
-    if !can_run("debug_files_of_modules_give_inlined_functions_and_lines") {
+    if !can_run() {
         return;
     }
     let machine = Machine::new();
@@ -74,8 +73,7 @@ fn debug_files_of_modules_give_inlined_functions_and_lines() {
 
 #[test]
 fn damaged_files_of_a_kernel_give_no_names_and_nothing_worse() {
-    let test = "damaged_files_of_a_kernel_give_no_names_and_nothing_worse";
-    if !can_run(test) || !has(test, "xz", "xz-utils") {
+    if !can_run() || !has("xz", "xz-utils") {
         return;
     }
     let machine = Machine::new();

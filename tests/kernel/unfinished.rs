@@ -27,7 +27,6 @@ fn unfinished(file: &Path, symbols: &[u64; 3], (shift, longer): (u64, u64)) {
 /// builds, wherever they are.
 #[test]
 fn a_recording_that_was_never_finished_has_the_names_of_the_kernel_that_still_runs() {
-    let test = "a_recording_that_was_never_finished_has_the_names_of_the_kernel_that_still_runs";
     let list = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
     let address = |name: &str| {
         let line = list
@@ -38,7 +37,7 @@ fn a_recording_that_was_never_finished_has_the_names_of_the_kernel_that_still_ru
     };
     let symbols = ["_text", "_etext", "schedule"].map(address);
     let [Some(text), Some(etext), Some(schedule)] = symbols else {
-        not_run(test, "the kernel hides its symbols");
+        not_run("the kernel hides its symbols");
         return;
     };
     let dir = scratch();

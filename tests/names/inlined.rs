@@ -1,6 +1,6 @@
 //! Inlined functions and lines, as DWARF has them.
 
-use crate::common::{has, run, scratch, tool};
+use crate::common::{needs, run, scratch, tool};
 use crate::names::{Frames, addresses, compile, frames};
 use std::path::{Path, PathBuf};
 
@@ -54,10 +54,7 @@ fn addr2line(program: &Path, addresses: &[u64]) -> Vec<Frames> {
 
 #[test]
 fn every_version_of_dwarf_says_what_addr2line_reads_in_it() {
-    let test = "every_version_of_dwarf_says_what_addr2line_reads_in_it";
-    if !has(test, "cc", "gcc") || !has(test, "addr2line", "binutils") {
-        return;
-    }
+    needs!(cc, "addr2line" in "binutils");
     let dir = scratch();
     std::fs::write(dir.path().join("inner.h"), HEADER).unwrap();
     for version in ["2", "3", "4", "5"] {

@@ -1,6 +1,6 @@
 //! Functions of one name in one image: one row, unless told apart.
 
-use crate::common::{Program, has, rprof, run, tool, work};
+use crate::common::{Program, needs, rprof, run, tool, work};
 
 /// A static function `work` that takes a while; `NAME` calls it.
 const PART: &str = r"
@@ -14,11 +14,9 @@ const MAIN: &str = r"
     int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) { one(); two(); } return 0; }";
 
 /// A program with two functions `work`.
-fn program(test: &str) -> Option<Program> {
-    if !has(test, "cc", "gcc") {
-        return None;
-    }
-    Program::made(test, |path| {
+fn program() -> Option<Program> {
+    needs!(cc);
+    Program::made(|path| {
         let mut cc = tool("cc");
         cc.args(["-O1", "-g", "-fno-omit-frame-pointer", "-o"])
             .arg(path);
@@ -45,8 +43,7 @@ fn rows(table: &str) -> Vec<u64> {
 
 #[test]
 fn functions_of_one_name_are_one_row_unless_told_apart() {
-    let test = "functions_of_one_name_are_one_row_unless_told_apart";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];

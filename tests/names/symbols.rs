@@ -1,6 +1,6 @@
 //! Names from symbol tables and stubs.
 
-use crate::common::{has, run, scratch, tool};
+use crate::common::{needs, run, scratch, tool};
 use crate::names::{addresses, compile, frames};
 
 /// Calls through stubs, and a function that is chosen when the program starts.
@@ -21,10 +21,7 @@ const STUBS: &str = r#"
 
 #[test]
 fn stubs_of_all_kinds_have_the_names_that_objdump_gives_them() {
-    let test = "stubs_of_all_kinds_have_the_names_that_objdump_gives_them";
-    if !has(test, "cc", "gcc") || !has(test, "objdump", "binutils") {
-        return;
-    }
+    needs!(cc, "objdump" in "binutils");
     let dir = scratch();
     let marked = ["-fcf-protection=full", "-Wl,-z,ibtplt"];
     let kinds: [(&str, &[&str]); 4] = [
@@ -89,10 +86,7 @@ const SIZELESS: &str = r#"
 
 #[test]
 fn a_symbol_without_size_ends_where_another_function_begins() {
-    let test = "a_symbol_without_size_ends_where_another_function_begins";
-    if !has(test, "cc", "gcc") || !has(test, "strip", "binutils") {
-        return;
-    }
+    needs!(cc, "strip" in "binutils");
     let dir = scratch();
     let options = ["-shared", "-fPIC", "-nostdlib", "-Wl,--eh-frame-hdr"];
     let library = compile(dir.path(), "sizeless.so", SIZELESS, &options);

@@ -1,8 +1,6 @@
 //! Names in recordings that are made here, through the whole of rprof.
 
-use crate::common::{
-    fixtures, has, is_x86_64, live, perf, report, rprof, run, scratch, tool, work,
-};
+use crate::common::{fixtures, has, needs, perf, report, rprof, run, scratch, tool, work};
 use crate::names::{addresses, compile, frames};
 use std::path::Path;
 
@@ -21,13 +19,7 @@ const HANDLED: &str = r#"
 
 #[test]
 fn what_a_signal_handler_returns_to_has_a_name() {
-    let test = "what_a_signal_handler_returns_to_has_a_name";
-    if !has(test, "cc", "gcc") || !is_x86_64(test) {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, x86_64, live);
     let dir = scratch();
     // A static program has libc's own symbols.
     let options = ["-O0", "-static"];
@@ -46,7 +38,7 @@ fn what_a_signal_handler_returns_to_has_a_name() {
         run(record.arg(&file).arg(&program)).ok();
         callers_of_handler(&file, how);
     }
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let file = dir.path().join("copies");
         let copies = ["record", "-q", "-e", "cpu-clock:u", "--call-graph", "dwarf"];
         run(perf(copies).arg("-o").arg(&file).arg(&program)).ok();
@@ -68,10 +60,7 @@ fn callers_of_handler(file: &Path, how: &str) {
 
 #[test]
 fn a_stripped_go_program_says_what_it_said_with_dwarf() {
-    let test = "a_stripped_go_program_says_what_it_said_with_dwarf";
-    if !has(test, "go", "golang-go") || !has(test, "strip", "binutils") {
-        return;
-    }
+    needs!("go" in "golang-go", "strip" in "binutils");
     let dir = scratch();
     let source = fixtures().join("workloads/busy.go");
     for mode in ["exe", "pie"] {
@@ -102,9 +91,7 @@ fn a_stripped_go_program_says_what_it_said_with_dwarf() {
         assert_eq!(differ, None, "{mode}");
     }
     // Through the whole of it.
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let file = dir.path().join("perf.data");
     let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "1999", "-o"]);
     run(record.arg(&file).arg("--").arg(dir.path().join("busy"))).ok();
@@ -114,10 +101,7 @@ fn a_stripped_go_program_says_what_it_said_with_dwarf() {
 
 #[test]
 fn names_have_the_form_that_is_asked_for() {
-    let test = "names_have_the_form_that_is_asked_for";
-    if !has(test, "c++", "g++") {
-        return;
-    }
+    needs!("c++" in "g++");
     let dir = scratch();
     let source = dir.path().join("main.cc");
     let text = "volatile unsigned long sink;\n\
@@ -126,9 +110,7 @@ fn names_have_the_form_that_is_asked_for() {
     std::fs::write(&source, format!("{}{text}", work::C)).unwrap();
     let program = dir.path().join("forms");
     run(tool("c++").args(["-O1", "-o"]).arg(&program).arg(&source)).ok();
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let file = dir.path().join("perf.data");
     run(
         rprof(["record", "-q", "-e", "cpu-clock", "-F", "999", "-o"])

@@ -1,7 +1,7 @@
 //! Recorders that are killed, and disks that are full: what was written is read, by perf, too.
 
 use crate::common::{
-    Running, has, is_root, live, number_after, perf, rprof, run, scratch, signal, tool,
+    Running, has, needs, number_after, perf, rprof, run, scratch, signal, tool,
     work::{burn, worker},
 };
 use std::path::Path;
@@ -23,11 +23,8 @@ fn samples_by_perf(file: &Path) -> u64 {
 
 #[test]
 fn whenever_a_recorder_is_killed_its_file_is_read() {
-    let test = "whenever_a_recorder_is_killed_its_file_is_read";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let has_perf = has(test, "perf", "linux-perf");
+    needs!(live);
+    let has_perf = has("perf", "linux-perf");
     // Moments are told by what is in the file.
     let lengths = [1u64, 300, 1000, 3000, 5000, 8000, 13_000, 21_000, 34_000];
     for (nth, length) in lengths.into_iter().enumerate() {
@@ -60,13 +57,7 @@ fn whenever_a_recorder_is_killed_its_file_is_read() {
 
 #[test]
 fn a_disk_that_gets_full_leaves_a_file_that_is_read() {
-    let test = "a_disk_that_gets_full_leaves_a_file_that_is_read";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) || !has(test, "unshare", "util-linux") {
-        return;
-    }
+    needs!(alone, root, "unshare" in "util-linux");
     for flags in [&[][..], &["-z"]] {
         let dir = scratch();
         let disk = dir.path().join("disk");
@@ -89,7 +80,7 @@ fn a_disk_that_gets_full_leaves_a_file_that_is_read() {
         shell.arg(disk.join("perf.data")).args(flags);
         let ran = run(shell.args(["--", "sh", "-c", &burn(60)]));
         if ran.status.code() == Some(99) {
-            crate::common::not_run(test, "no tmpfs can be mounted");
+            crate::common::not_run("no tmpfs can be mounted");
             return;
         }
         let error = ran.fails(1);
@@ -101,7 +92,7 @@ fn a_disk_that_gets_full_leaves_a_file_that_is_read() {
         let n = samples_of(&file);
         assert!(n > 0, "{error}");
         // perf reads compressed records only where what follows them could be written, too.
-        if flags.is_empty() && has(test, "perf", "linux-perf") {
+        if flags.is_empty() && has("perf", "linux-perf") {
             assert_eq!(samples_by_perf(&file), n);
         }
     }

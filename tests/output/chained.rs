@@ -5,7 +5,6 @@ use crate::common::{Program, report, samples};
 
 #[test]
 fn every_file_knows_children_whose_parents_end_meanwhile() {
-    let test = "every_file_knows_children_whose_parents_end_meanwhile";
     // Each process ends as soon as it has started the next one.
     let source = r#"
         #include <sys/wait.h>
@@ -27,7 +26,7 @@ fn every_file_knows_children_whose_parents_end_meanwhile() {
             return read(ends[0], &none, 1);
         }
     "#;
-    let Some(program) = Program::new(test, source, &["-O1"]) else {
+    let Some(program) = Program::new(source, &["-O1"]) else {
         return;
     };
     let recording = program.record(&["-F", "4000", "--switch-output=8K"], &[]);

@@ -1,7 +1,7 @@
 //! `-z`: what is compressed is read as if it were not.
 
 use crate::common::{
-    Recording, Running, has, live, number_after, perf, rprof, run, samples, scratch, signal,
+    Recording, Running, has, needs, number_after, perf, rprof, run, samples, scratch, signal,
     work::{burn, worker},
 };
 use std::fs::File;
@@ -9,10 +9,7 @@ use std::process::Stdio;
 
 #[test]
 fn a_compressed_recording_is_read_by_rprof_and_perf() {
-    let test = "a_compressed_recording_is_read_by_rprof_and_perf";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     for level in ["-z", "-z19", "--compression-level=22"] {
         let out = dir.path().join("perf.data");
@@ -28,7 +25,7 @@ fn a_compressed_recording_is_read_by_rprof_and_perf() {
         let info = recording.info();
         let how = &info["features"]["compressed"];
         assert_eq!((&how["type"], &how["version"]), (&1.into(), &0.into()));
-        if has(test, "perf", "linux-perf") {
+        if has("perf", "linux-perf") {
             let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
             let text = run(script.arg(&out)).ok().stdout;
             assert_eq!(text.lines().count() as u64, n, "{text}");
@@ -38,10 +35,7 @@ fn a_compressed_recording_is_read_by_rprof_and_perf() {
 
 #[test]
 fn a_compressed_pipe_is_read_by_rprof_and_perf() {
-    let test = "a_compressed_pipe_is_read_by_rprof_and_perf";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let piped = dir.path().join("piped.data");
     let mut record = rprof(["record", "-z", "-F", "999", "-e", "cpu-clock", "-o", "-"]);
@@ -56,7 +50,7 @@ fn a_compressed_pipe_is_read_by_rprof_and_perf() {
     let n = samples(&ran.stderr);
     let table = Recording::new(piped.clone(), ran).read("report", &["-g", "none"]);
     assert_eq!(number_after(&table, "# Samples: "), Some(n));
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i", "-"]);
         let text = crate::common::run_from(&mut script, &piped).ok().stdout;
         assert_eq!(text.lines().count() as u64, n, "{text}");
@@ -65,10 +59,7 @@ fn a_compressed_pipe_is_read_by_rprof_and_perf() {
 
 #[test]
 fn a_compressed_recording_whose_recorder_is_killed_has_what_was_flushed() {
-    let test = "a_compressed_recording_whose_recorder_is_killed_has_what_was_flushed";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let mut record = rprof(["record", "-z", "-F", "999", "-e", "cpu-clock", "-o"]);

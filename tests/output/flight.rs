@@ -2,14 +2,13 @@
 
 use super::switched::{finished, recorder, samples_of, switch};
 use crate::common::{
-    FRAME_POINTERS, Program, has, live, perf, report, rprof, run, samples, scratch,
+    FRAME_POINTERS, Program, has, needs, perf, report, rprof, run, samples, scratch,
 };
 use std::collections::HashSet;
 use std::path::Path;
 
 #[test]
 fn only_the_last_samples_are_written_in_order_and_with_callers() {
-    let test = "only_the_last_samples_are_written_in_order_and_with_callers";
     // On one CPU: each has a ring, in which what is older stays.
     let source = r#"
         #include <sched.h>
@@ -27,7 +26,7 @@ fn only_the_last_samples_are_written_in_order_and_with_callers() {
             return 0;
         }
     "#;
-    let Some(program) = Program::new(test, source, FRAME_POINTERS) else {
+    let Some(program) = Program::new(source, FRAME_POINTERS) else {
         return;
     };
     // 16 KiB: some hundred samples.
@@ -39,7 +38,7 @@ fn only_the_last_samples_are_written_in_order_and_with_callers() {
     assert!(!table.contains(" early"), "{table}");
     let folded = recording.read("flame", &["--folded"]);
     assert!(folded.contains("main;caller;late"), "{folded}");
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
         let ran = run(script.arg(&recording.file)).ok();
         assert_eq!(ran.stdout.lines().count() as u64, n, "{}", ran.stdout);
@@ -60,10 +59,7 @@ fn times(file: &Path) -> Vec<String> {
 
 #[test]
 fn a_snapshot_has_what_came_since_the_one_before() {
-    let test = "a_snapshot_has_what_came_since_the_one_before";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let args = ["--overwrite", "--switch-output=signal", "-m", "64"];
     let mut recorder = recorder(dir.path(), &args);
@@ -93,9 +89,7 @@ fn a_snapshot_has_what_came_since_the_one_before() {
 
 #[test]
 fn a_snapshot_switches_nothing_on() {
-    let Some(_live) = live("a_snapshot_switches_nothing_on") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let args = ["--overwrite", "--switch-output=signal", "-D", "-1"];
     let mut recorder = recorder(dir.path(), &args);

@@ -1,8 +1,7 @@
 //! Where and when samples are missing, of recordings whose records say it.
 
 use crate::common::{
-    Recording, corpus, is_root, live, number_after, number_before, report, rprof, run, scratch,
-    work::burn,
+    Recording, corpus, needs, number_after, number_before, report, rprof, run, scratch, work::burn,
 };
 use rprof_abi::record::{Lost, Record, Throttle};
 use rprof_abi::{AttrFlags, Endian, Misc, PerfEventAttr, SampleId, SampleLayout, SampleType};
@@ -81,8 +80,7 @@ Missing:          lost  throttled  for ms
 
 #[test]
 fn losses_of_other_recorders_are_summed_as_their_records_say() {
-    let test = "losses_of_other_recorders_are_summed_as_their_records_say";
-    let Some(dir) = corpus(test) else {
+    let Some(dir) = corpus() else {
         return;
     };
     let mut files = vec![dir];
@@ -127,13 +125,7 @@ fn losses_of_other_recorders_are_summed_as_their_records_say() {
 
 #[test]
 fn what_was_lost_would_have_fit_into_rings_of_a_size_that_is_said() {
-    let test = "what_was_lost_would_have_fit_into_rings_of_a_size_that_is_said";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
+    needs!(alone, root);
     let dir = scratch();
     let path = dir.path().join("perf.data");
     // A ring of a page, and a recorder that is stopped while its command works.

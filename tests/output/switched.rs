@@ -1,7 +1,7 @@
 //! A recording in several files: each is complete by itself.
 
 use crate::common::{
-    Recording, Running, has, live, number_after, number_before, perf, report, rprof, run, samples,
+    Recording, Running, has, needs, number_after, number_before, perf, report, rprof, run, samples,
     scratch, signal, work::worker,
 };
 use std::path::{Path, PathBuf};
@@ -38,10 +38,7 @@ pub(crate) fn switch(recorder: &mut Running, dir: &Path) {
 
 #[test]
 fn files_are_switched_on_a_signal_and_each_is_complete() {
-    let test = "files_are_switched_on_a_signal_and_each_is_complete";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     for how in ["auto", "fp"] {
         let dir = scratch();
         let args = ["--switch-output", "--call-graph", how];
@@ -72,7 +69,7 @@ fn files_are_switched_on_a_signal_and_each_is_complete() {
             for feature in ["hostname", "cmdline", "sample_time", "build_id"] {
                 assert!(!info["features"][feature].is_null(), "{feature}");
             }
-            if has(test, "perf", "linux-perf") {
+            if has("perf", "linux-perf") {
                 let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
                 let text = run(script.arg(file)).ok().stdout;
                 assert_eq!(text.lines().count() as u64, samples_of(file), "{text}");
@@ -86,10 +83,7 @@ fn files_are_switched_on_a_signal_and_each_is_complete() {
 
 #[test]
 fn files_are_switched_by_size_and_only_the_last_are_kept() {
-    let test = "files_are_switched_by_size_and_only_the_last_are_kept";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let args = ["--switch-output=8K", "--switch-max-files", "2"];
     let mut recorder = recorder(dir.path(), &args);
@@ -121,13 +115,7 @@ fn files_are_switched_by_size_and_only_the_last_are_kept() {
 
 #[test]
 fn everybodys_files_are_switched_by_time() {
-    let test = "everybodys_files_are_switched_by_time";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !crate::common::records_all(test) {
-        return;
-    }
+    needs!(alone, all_cpus);
     let dir = scratch();
     let mut recorder = recorder(dir.path(), &["-a", "--switch-output=1s", "-z"]);
     while finished(dir.path()).len() < 2 {
@@ -148,10 +136,7 @@ fn everybodys_files_are_switched_by_time() {
 
 #[test]
 fn files_keep_their_place_where_the_output_is_a_link() {
-    let test = "files_keep_their_place_where_the_output_is_a_link";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let (dir, there) = (scratch(), scratch());
     let target = there.path().join("perf.data");
     std::os::unix::fs::symlink(target, dir.path().join("perf.data")).unwrap();
@@ -173,10 +158,7 @@ fn files_keep_their_place_where_the_output_is_a_link() {
 
 #[test]
 fn a_recording_ends_at_its_largest_size() {
-    let test = "a_recording_ends_at_its_largest_size";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut recorder = recorder(dir.path(), &["--max-size", "8K"]);
     while recorder.type_in_if_open(b"\n") {}
@@ -189,10 +171,7 @@ fn a_recording_ends_at_its_largest_size() {
 
 #[test]
 fn a_file_gets_the_time_of_its_end_as_name() {
-    let test = "a_file_gets_the_time_of_its_end_as_name";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut recorder = recorder(dir.path(), &["--timestamp-filename"]);
     recorder.work();
@@ -216,10 +195,7 @@ fn a_file_gets_the_time_of_its_end_as_name() {
 
 #[test]
 fn what_runs_is_described_at_the_end_or_not_at_all() {
-    let test = "what_runs_is_described_at_the_end_or_not_at_all";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     // Records with time 0 are those that describe what ran before.
     let described = |args: &[&str]| {
@@ -266,10 +242,7 @@ fn what_runs_is_described_at_the_end_or_not_at_all() {
 
 #[test]
 fn build_ids_at_the_end_are_left_out_if_so_asked() {
-    let test = "build_ids_at_the_end_are_left_out_if_so_asked";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     for (flag, has_section) in [("--no-buildid", false), ("--no-buildid-cache", true)] {
         let mut recorder = recorder(dir.path(), &[flag]);

@@ -1,7 +1,7 @@
 //! `--switch-output-event`: another file begins when an event happens.
 
 use super::switched::{finished, samples_of};
-use crate::common::{Program, has, rprof, run, samples};
+use crate::common::{Program, needs, rprof, run, samples};
 use std::path::{Path, PathBuf};
 
 /// The files of a recording beside its program.
@@ -13,7 +13,6 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_file_ends_when_a_breakpoint_is_hit() {
-    let test = "a_file_ends_when_a_breakpoint_is_hit";
     let source = r#"
         static volatile unsigned long sink;
         __attribute__((noinline)) static void mark(void) { __asm__ volatile("" ::: "memory"); }
@@ -24,12 +23,10 @@ fn a_file_ends_when_a_breakpoint_is_hit() {
         }
     "#;
     let options = ["-O1", "-static", "-no-pie"];
-    let Some(program) = Program::new(test, source, &options) else {
+    let Some(program) = Program::new(source, &options) else {
         return;
     };
-    if !has(test, "nm", "binutils") {
-        return;
-    }
+    needs!("nm" in "binutils");
     let names = run(crate::common::tool("nm").arg(program.path()))
         .ok()
         .stdout;

@@ -21,7 +21,7 @@ const panel = require("./panel.js");
 /** @param {Tab} tab @param {Facts} facts */
 async function sumsAreTheReports(tab, facts) {
   const flame = await tab.run(`(() => {
-    const { boxes } = rprofPage.views.flame;
+    const { boxes } = rprofPage.views.all.flame.graph;
     const sum = (list, column) => list.reduce((a, box) => a + column[box], 0);
     return {
       whole: boxes.whole,
@@ -37,12 +37,12 @@ async function sumsAreTheReports(tab, facts) {
     assert.equal(width + ended, facts.total, `level ${level}`);
   }
   await tab.run(`rprofPage.set({ inverted: true })`);
-  const inverted = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
-    list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
+  const inverted = await tab.run(`rprofPage.views.all.flame.graph.boxes.levels.map((list) =>
+    list.reduce((a, box) => a + rprofPage.views.all.flame.graph.boxes.samples[box], 0))`);
   assert.deepEqual(inverted, facts.levels);
   await tab.run(`rprofPage.set({ inverted: false, order: "time" })`);
-  const ordered = await tab.run(`rprofPage.views.flame.boxes.levels.map((list) =>
-    list.reduce((a, box) => a + rprofPage.views.flame.boxes.samples[box], 0))`);
+  const ordered = await tab.run(`rprofPage.views.all.flame.graph.boxes.levels.map((list) =>
+    list.reduce((a, box) => a + rprofPage.views.all.flame.graph.boxes.samples[box], 0))`);
   assert.deepEqual(ordered, facts.levels);
   await tab.run(`rprofPage.set({ order: "heavy" })`);
 }
@@ -51,7 +51,7 @@ async function sumsAreTheReports(tab, facts) {
 async function rowsAreTheReports(tab, facts) {
   await tab.press("2", "2");
   /** @type {Facts["rows"]} */
-  const rows = await tab.run(`rprofPage.views.table.rows`);
+  const rows = await tab.run(`rprofPage.views.all.table.table.rows`);
   const key = (/** @type {Facts["rows"][0]} */ row) => `${row.name} ${row.image} ${row.self} ${row.total}`;
   assert.deepEqual(rows.map(key).sort(), facts.rows.map(key).sort());
   const cells = await tab.run(`document.querySelectorAll("#table-place tbody tr th[scope=row]").length`);
@@ -67,10 +67,10 @@ async function aFunctionHasItsCallersAndCallees(tab, facts) {
   for (const row of facts.rows) {
     const sums = await tab.run(`(() => {
       const page = rprofPage;
-      const row = page.views.table.rows.find((row) =>
+      const row = page.views.all.table.table.rows.find((row) =>
         row.name === ${JSON.stringify(row.name)} && row.total === ${row.total});
       page.set({ view: "sandwich", focus: row.key });
-      return [page.views.callers.boxes.whole, page.views.callees.boxes.whole];
+      return [page.views.all.sandwich.callers.boxes.whole, page.views.all.sandwich.callees.boxes.whole];
     })()`);
     assert.deepEqual(sums, [row.total, row.total], row.name);
   }
@@ -80,20 +80,20 @@ async function aFunctionHasItsCallersAndCallees(tab, facts) {
 /** @param {Tab} tab */
 async function aClickZoomsAndEscapeGoesBack(tab) {
   const [x, y, width] = await tab.run(`(() => {
-    const flame = rprofPage.views.flame;
+    const flame = rprofPage.views.all.flame.graph;
     const level = flame.boxes.levels.findIndex((list) => flame.boxes.widths[list[0]] < flame.boxes.whole);
     const box = flame.boxes.levels[level][0];
     const rect = flame.canvas.getBoundingClientRect();
     return [rect.left + 3, rect.top + level * 20 + 8, flame.boxes.widths[box]];
   })()`);
   await tab.drag([x, y]);
-  assert.equal(await tab.run(`rprofPage.views.flame.width`), width);
+  assert.equal(await tab.run(`rprofPage.views.all.flame.graph.width`), width);
   assert.equal(await tab.run(`document.getElementById("details").hidden`), false);
   await tab.run(`rprofPage.address.rememberNow()`);
   const fragment = await tab.run(`location.hash`);
   assert.match(fragment, /zoom=/);
   await tab.press("Escape");
-  assert.notEqual(await tab.run(`rprofPage.views.flame.width`), width);
+  assert.notEqual(await tab.run(`rprofPage.views.all.flame.graph.width`), width);
   return { fragment, width };
 }
 
@@ -117,10 +117,10 @@ async function rowsThatAreKeptCountWhatTheySay(tab) {
   await tab.press("2", "2");
   for (const grouping of ["function", "image", "thread"]) {
     await tab.run(`rprofPage.set({ grouping: ${JSON.stringify(grouping)} })`);
-    const n = await tab.run(`rprofPage.views.table.rows.slice(0, 20).length`);
+    const n = await tab.run(`rprofPage.views.all.table.table.rows.slice(0, 20).length`);
     for (let at = 0; at < n; at++) {
       const [total, shown] = await tab.run(`(() => {
-        const { total } = rprofPage.views.table.rows[${at}];
+        const { total } = rprofPage.views.all.table.table.rows[${at}];
         document.querySelectorAll("tbody .name button")[${at}].click();
         if (rprofPage.state.only === null) document.getElementById("keep-this").click();
         return [total, rprofPage.counts.shown.weight];
@@ -155,8 +155,8 @@ async function aBrushChoosesARangeOfTime(tab) {
 
   await tab.press("5", "5");
   const [x, y] = await tab.run(`(() => {
-    const rect = rprofPage.views.heat.canvas.getBoundingClientRect();
-    const heat = rprofPage.views.heat;
+    const rect = rprofPage.views.all.heat.map.canvas.getBoundingClientRect();
+    const heat = rprofPage.views.all.heat.map;
     return [rect.left + 48 + heat.cellWidth / 2, rect.top + heat.cellHeight * 49.5];
   })()`);
   await tab.drag([x, y], [x, y - 30]);
@@ -167,8 +167,8 @@ async function aBrushChoosesARangeOfTime(tab) {
 
   await tab.press("4", "4");
   const [laneX, laneY, weight] = await tab.run(`(() => {
-    const rect = rprofPage.views.lanes.canvas.getBoundingClientRect();
-    return [rect.left + 20, rect.top + 10, rprofPage.views.lanes.lanes[0].weight];
+    const rect = rprofPage.views.all.threads.lanes.canvas.getBoundingClientRect();
+    return [rect.left + 20, rect.top + 10, rprofPage.views.all.threads.lanes.lanes[0].weight];
   })()`);
   await tab.drag([laneX, laneY]);
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), weight);
@@ -177,9 +177,9 @@ async function aBrushChoosesARangeOfTime(tab) {
 
 /** @param {Tab} tab */
 async function keysGoFromBoxToBox(tab) {
-  await tab.run(`rprofPage.views.flame.canvas.focus()`);
+  await tab.run(`rprofPage.views.all.flame.graph.canvas.focus()`);
   for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"]) await tab.press(key);
-  const depth = await tab.run(`rprofPage.views.flame.boxes.depths[rprofPage.views.flame.selected]`);
+  const depth = await tab.run(`rprofPage.views.all.flame.graph.boxes.depths[rprofPage.views.all.flame.graph.selected]`);
   assert.equal(depth, 1);
   await tab.press("Enter");
   await tab.press("?", "?");
@@ -193,7 +193,7 @@ async function keysGoFromBoxToBox(tab) {
 /** @param {Tab} tab @param {Facts} facts @param {{fragment: string, width: number}} zoomed */
 async function theAddressRestoresWhatWasSeen(tab, facts, { fragment, width }) {
   await tab.open(`file://${facts.page}${fragment}`);
-  assert.equal(await tab.run(`rprofPage.views.flame.width`), width);
+  assert.equal(await tab.run(`rprofPage.views.all.flame.graph.width`), width);
   const words = "view=table&sort=name&up=true&range=0.50000000&search=a&grouping=image&inverted=true";
   await tab.open(`file://${facts.page}#${words}`);
   const { view, sort, up, range, search, grouping, inverted } = await tab.run(`rprofPage.state`);
@@ -202,7 +202,7 @@ async function theAddressRestoresWhatWasSeen(tab, facts, { fragment, width }) {
   });
   // What no profile has is as if it was not said.
   await tab.open(`file://${facts.page}#view=nothing&event=99&thread=-1&focus=1e9&range=9.1&zoom=5.x.77777&search=(`);
-  assert.equal(await tab.run(`rprofPage.views.flame.boxes.whole`), facts.total);
+  assert.equal(await tab.run(`rprofPage.views.all.flame.graph.boxes.whole`), facts.total);
 }
 
 /** Each of these may take for ever: a link's is not searched for before that is asked for. @param {Tab} tab @param {Facts} facts */

@@ -12,7 +12,7 @@ const assert = require("node:assert/strict");
 /** What ends in each box, by its path; and what is said of each. */
 const BOXES = `(() => {
   const page = rprofPage;
-  const { boxes } = page.views.flame;
+  const { boxes } = page.views.all.flame.graph;
   const own = { before: Array.from(boxes.sides.before.samples), after: Array.from(boxes.sides.after.samples) };
   for (let box = 0; box < boxes.n; box++) {
     const parent = boxes.parents[box];
@@ -24,7 +24,7 @@ const BOXES = `(() => {
   for (let box = 0; box < boxes.n; box++) {
     const path = boxes.pathOf(box).reverse().map((label) => page.profile.nameOf(label));
     if (own.before[box] + own.after[box] > 0) stacks.push([path.join(";"), own.before[box], own.after[box]]);
-    said.push([path.at(-1), page.sumOf(boxes, box), page.views.flame.fill(box)]);
+    said.push([path.at(-1), page.sumOf(boxes, box), page.views.all.flame.graph.fill(box)]);
   }
   return { stacks, said };
 })()`;
@@ -60,7 +60,7 @@ async function wordsAndColoursAreThoseOfThePicture(tab, facts) {
 /** A function may be in several images: none is said, whatever the first name of the profile is. @param {Tab} tab */
 async function noThreadIsTakenForAnImage(tab) {
   const said = await tab.run(`(() => {
-    const { profile, views: { flame: { boxes } } } = rprofPage;
+    const { profile, views: { all: { flame: { graph: { boxes } } } } } = rprofPage;
     return Array.from({ length: boxes.n }, (_, box) => [profile.nameOf(boxes.labels[box]).slice(0, 500), rprofPage.describe(boxes, box)]);
   })()`);
   for (const [name, text] of said) assert.ok(text.startsWith(`${name} — `), text);
@@ -85,10 +85,10 @@ async function rowsAreSumsOfStacks(tab, facts) {
     own[1] += after;
   }
   await tab.run(`document.activeElement.blur(); rprofPage.view("table")`);
-  const rows = await tab.run(`rprofPage.views.table.rows.map(({ name, own, all }) => [name,
+  const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ name, own, all }) => [name,
     own.before.samples, own.after.samples, all.before.samples, all.after.samples])`);
   assert.deepEqual(rows.sort(), [...expected].map(([name, sums]) => [name, ...sums]).sort());
-  const sizes = await tab.run(`rprofPage.views.table.rows.map((row) => Math.abs(row.selfChange))`);
+  const sizes = await tab.run(`rprofPage.views.all.table.table.rows.map((row) => Math.abs(row.selfChange))`);
   assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
   assert.equal(await tab.run(`document.querySelectorAll("#table-place thead th").length`), 7);
   await tab.run(`rprofPage.view("flame")`);
@@ -100,7 +100,7 @@ async function levelsAreAsWideAsTheOnesBelow(tab) {
     for (const inverted of [true, false]) {
       const [whole, levels] = await tab.run(`(() => {
         rprofPage.set({ widths: "${widths}", inverted: ${inverted} });
-        const { boxes } = rprofPage.views.flame;
+        const { boxes } = rprofPage.views.all.flame.graph;
         const sum = (list, column) => list.reduce((a, box) => a + column[box], 0);
         return [boxes.whole, boxes.levels.map((list) => [sum(list, boxes.widths), sum(list, boxes.own)])];
       })()`);

@@ -38,7 +38,7 @@ async function helpHasRoom(tab) {
 async function labelsOfTheHeatMapAreWhole(tab) {
   await tab.run(`rprofPage.set({ view: "heat" })`);
   const [right, ends] = await tab.run(`(() => {
-    const { heat } = rprofPage.views;
+    const heat = rprofPage.views.all.heat.map;
     const before = { columns: heat.columns, cells: heat.cells };
     // So many that the last one has a label.
     heat.columns = 1101;

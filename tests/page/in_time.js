@@ -44,7 +44,7 @@ function byName(boxes) {
 /** Names are those of pictures, which colour what is inlined. @param {Tab} tab @returns {Promise<Boxes>} */
 function drawn(tab) {
   return tab.run(`(() => {
-    const { boxes } = rprofPage.views.flame;
+    const { boxes } = rprofPage.views.all.flame.graph;
     return Array.from({ length: boxes.n }, (_, box) =>
       [boxes.depths[box], boxes.starts[box], boxes.widths[box], rprofPage.profile.nameOf(boxes.labels[box]).replace(/ \\(inlined\\)$/, "").replaceAll(";", ":")]);
   })()`);
@@ -57,7 +57,7 @@ async function check(tab, { inTime }) {
   assert.deepEqual(byName(all), inOrder(inTime));
 
   // Where boxes are too many, neighbours count for what they have in common.
-  await tab.run(`rprofPage.views.maxTimeBoxes = ${all.length - 1}`);
+  await tab.run(`rprofPage.views.all.flame.maxTimeBoxes = ${all.length - 1}`);
   await tab.run(`rprofPage.set({ order: "heavy" }); rprofPage.set({ order: "time" })`);
   const joined = inOrder(await drawn(tab));
   assert.ok(joined.length < all.length, `${joined.length} of ${all.length}`);
@@ -71,7 +71,7 @@ async function check(tab, { inTime }) {
     const sum = within.reduce((sum, one) => sum + Math.min(one[1] + one[2], start + width) - Math.max(one[1], start), 0);
     assert.equal(sum, width, `${name} at ${level}, ${start}`);
   }
-  await tab.run(`rprofPage.views.maxTimeBoxes = 2e6; rprofPage.set({ order: "heavy" })`);
+  await tab.run(`rprofPage.views.all.flame.maxTimeBoxes = 2e6; rprofPage.set({ order: "heavy" })`);
 }
 
 module.exports = { check };

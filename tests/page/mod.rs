@@ -1,7 +1,7 @@
 //! `rprof export -o profile.html`: a browser opens the page, and a script clicks, zooms, brushes, searches and reads
 //! back its sums. They are those of `rprof report`.
 
-use crate::common::{Program, Recording, has, run, scratch, tool, write};
+use crate::common::{Program, Recording, needs, run, scratch, tool, write};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -166,10 +166,7 @@ fn levels(recording: &Recording) -> Vec<u64> {
 
 #[test]
 fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
-    let test = "a_browser_shows_what_report_says";
-    if !has(test, "chromium", "chromium") || !has(test, "node", "nodejs") {
-        return;
-    }
+    needs!("chromium" in "chromium", "node" in "nodejs");
     let dir = scratch();
     let mut pages = vec![
         facts(&Recording::fixture("spin"), dir.path(), "spin.html"),
@@ -177,7 +174,7 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
     ];
     let (spin, dwarf) = (Recording::fixture("spin"), Recording::fixture("dwarf"));
     pages.push(changes(&spin, &dwarf, &dir.path().join("changes.html")));
-    let hostile = hostile(test);
+    let hostile = hostile();
     if let Some((program, recording)) = &hostile {
         let facts = facts(recording, dir.path(), "hostile.html");
         let names = facts["rows"].to_string();
@@ -187,7 +184,7 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
         pages.push(facts);
         let page = dir.path().join("hostile-changes.html");
         pages.push(changes(&spin, recording, &page));
-        pages.extend(flat_without_times(test, program, dir.path()));
+        pages.extend(flat_without_times(program, dir.path()));
     }
     let list = dir.path().join("pages.json");
     write(&list, Value::from(pages).to_string().as_bytes());
@@ -200,10 +197,8 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
 }
 
 /// Of a recording in which samples have neither times nor callers.
-fn flat_without_times(test: &str, program: &Program, dir: &Path) -> Option<Value> {
-    if !has(test, "perf", "linux-perf") {
-        return None;
-    }
+fn flat_without_times(program: &Program, dir: &Path) -> Option<Value> {
+    needs!(perf);
     let args = ["-B", "--per-thread", "-e", "cpu-clock:u", "-F", "999"];
     let recording = program.record_by_perf(&args, &[]);
     let mut facts = facts(&recording, dir, "flat.html");
@@ -212,9 +207,9 @@ fn flat_without_times(test: &str, program: &Program, dir: &Path) -> Option<Value
 }
 
 /// A recording of a program whose functions and threads are called what could run in a page.
-fn hostile(test: &str) -> Option<(Program, Recording)> {
+fn hostile() -> Option<(Program, Recording)> {
     let long = format!("-DLONG=\"{}\"", "x".repeat(10_000));
-    let program = Program::new(test, HOSTILE, &["-O1", "-pthread", &long])?;
+    let program = Program::new(HOSTILE, &["-O1", "-pthread", &long])?;
     let recording = program.record(&["-e", "cpu-clock:u", "-F", "999"], &[]);
     Some((program, recording))
 }
@@ -228,13 +223,7 @@ fn script(name: &str) -> PathBuf {
 /// The page's script and that of this test, in the strictest way that the compiler has.
 #[test]
 fn scripts_have_the_types_that_they_say() {
-    if !has(
-        "scripts_have_the_types_that_they_say",
-        "tsc",
-        "node-typescript",
-    ) {
-        return;
-    }
+    needs!("tsc" in "node-typescript");
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../export/src/page/assets");
     let files = std::fs::read_dir(assets)
         .unwrap()

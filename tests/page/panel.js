@@ -9,7 +9,7 @@ const assert = require("node:assert/strict");
 async function click(tab) {
   await tab.run(`rprofPage.set({ view: "flame", zoom: [], span: null, inverted: false, order: "heavy" })`);
   const { x, y, name, key } = await tab.run(`(() => {
-    const { flame } = rprofPage.views;
+    const flame = rprofPage.views.all.flame.graph;
     const { boxes } = flame;
     const level = boxes.levels.length - 1;
     const box = boxes.levels[level][0];
@@ -43,9 +43,9 @@ async function callersAreThoseOfTheSelectedFunction(tab) {
   assert.equal(await isPanelHidden(tab), true);
   const lines = await tab.run(`[...document.querySelectorAll("#focus-lines li")].map((line) => line.textContent)`);
   const expected = await tab.run(`(() => {
-    const { table, profile } = { table: rprofPage.views.table, profile: rprofPage.profile };
+    const { profile } = rprofPage;
     if (!profile.hasPlaces) return [];
-    const rows = table.allRows(rprofPage.counts, "line", null);
+    const rows = rprofPage.rows("line");
     return rows.filter((row) => profile.functionOf[row.key] === ${key} && profile.places[row.key] > 0)
       .map((row) => profile.text(profile.places[row.key] - 1));
   })()`);
@@ -76,7 +76,7 @@ async function aRangeIsAShareOfAll(tab, facts) {
 async function samplesOfRowsAreTheirOwn(tab) {
   await tab.run(`rprofPage.set({ view: "table", grouping: "function", sort: "ownSamples" })`);
   const { samples, all, sorted } = await tab.run(`(() => {
-    const { rows } = rprofPage.views.table;
+    const { rows } = rprofPage.views.all.table.table;
     const at = [...document.querySelectorAll("#table-place thead th")].findIndex((cell) => cell.ariaSort === "descending");
     const cells = [...document.querySelectorAll("#table-place tbody tr")].map((line) => line.children[at].textContent);
     return {

@@ -1,7 +1,7 @@
 //! A user with certain rights, who asks the doctor and records.
 
 use crate::common::nobody::Nobody;
-use crate::common::{Ran, compile_c, has, run, samples};
+use crate::common::{Live, Ran, compile_c, live_alone, needs, run, samples};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -52,14 +52,20 @@ const FILTER: &str = r#"
         return 98;
     }"#;
 
+/// Root's cells, and the place alone: rights are the whole machine's. `None` if something for it is not here.
+#[track_caller]
+pub(crate) fn start() -> Option<(Live, Cells)> {
+    let live = live_alone()?;
+    needs!(root);
+    Some((live, Cells::new()?))
+}
+
 impl Cells {
     /// `None` if something for it is not here, which is said.
     #[track_caller]
-    pub(crate) fn new(test: &str) -> Option<Self> {
-        if !has(test, "cc", "gcc") || !has(test, "setpriv", "util-linux") {
-            return None;
-        }
-        let nobody = Nobody::new(test)?;
+    pub(crate) fn new() -> Option<Self> {
+        needs!(cc, "setpriv" in "util-linux");
+        let nobody = Nobody::new()?;
         let filter = compile_c(nobody.dir.path(), "filter", FILTER);
         Some(Self { nobody, filter })
     }

@@ -1,8 +1,8 @@
 //! What rights decide beside whom: kinds of events, other processes, memory by a capability.
 
 use crate::common::nobody::Sysctl;
-use crate::common::{compile_c, has, is_root, libc, live, not_run, run, samples};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{compile_c, libc, needs, not_run, run, samples};
+use crate::permissions::cells::{Who, start};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -11,14 +11,11 @@ const POWERLESS: Who = Who::RootWith("");
 
 #[test]
 fn tracepoints_and_probes_take_a_capability() {
-    let Some((_live, cells)) = start("tracepoints_and_probes_take_a_capability") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        not_run(
-            "tracepoints_and_probes_take_a_capability",
-            "no uprobes here",
-        );
+        not_run("no uprobes here");
         return;
     }
     let event = format!("uprobe:{}:malloc", libc());
@@ -48,10 +45,7 @@ fn tracepoints_and_probes_take_a_capability() {
     let tracepoint = ["-e", "sched:sched_switch"];
     let events = std::fs::read_dir("/sys/kernel/tracing/events");
     if events.is_err() {
-        not_run(
-            "tracepoints_and_probes_take_a_capability",
-            "no tracefs here",
-        );
+        not_run("no tracefs here");
         return;
     }
     // tracefs is root's; what it shows is for who has the capability.
@@ -61,16 +55,13 @@ fn tracepoints_and_probes_take_a_capability() {
 
 #[test]
 fn probes_that_everybody_has_are_said() {
-    let test = "probes_that_everybody_has_are_said";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        return not_run(test, "no uprobes here");
+        return not_run("no uprobes here");
     }
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(cc);
     let dir = cells.nobody.dir.path();
     // May probe, and may not write into tracefs.
     let rprof = |words: &[&str]| {
@@ -81,7 +72,7 @@ fn probes_that_everybody_has_are_said() {
         run(command.arg(dir.join("rprof")).args(words).current_dir(dir))
     };
     if !rprof(&["--version"]).status.success() {
-        return not_run(test, "setpriv cannot give a user a capability here");
+        return not_run("setpriv cannot give a user a capability here");
     }
     // Nobody else calls it, however busy the machine is.
     let source = "__attribute__((noinline)) void probed(void) { __asm__(\"\"); }
@@ -110,12 +101,11 @@ fn probes_that_everybody_has_are_said() {
 
 #[test]
 fn what_happens_in_the_kernel_is_not_said_to_be_0() {
-    let test = "what_happens_in_the_kernel_is_not_said_to_be_0";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let Some(_level) = Sysctl::paranoid("2") else {
-        not_run(test, "kernel.perf_event_paranoid may not be set");
+        not_run("kernel.perf_event_paranoid may not be set");
         return;
     };
     let fix = "kernel.perf_event_paranoid=1";
@@ -154,8 +144,7 @@ fn what_happens_in_the_kernel_is_not_said_to_be_0() {
 
 #[test]
 fn own_processes_may_be_watched_at_any_level_and_others_not() {
-    let test = "own_processes_may_be_watched_at_any_level_and_others_not";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let work = ["-c", "while :; do :; done"];
@@ -192,12 +181,11 @@ fn own_processes_may_be_watched_at_any_level_and_others_not() {
 
 #[test]
 fn a_capability_lifts_the_limit_of_memory() {
-    let test = "a_capability_lifts_the_limit_of_memory";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let Some(_budget) = Sysctl::set("kernel/perf_event_mlock_kb", "4") else {
-        not_run(test, "kernel.perf_event_mlock_kb may not be set");
+        not_run("kernel.perf_event_mlock_kb may not be set");
         return;
     };
     let around = ["sh", "-c", "ulimit -l 0; exec \"$@\"", "sh"];
@@ -205,13 +193,4 @@ fn a_capability_lifts_the_limit_of_memory() {
     assert!(less.stderr.contains("CAP_IPC_LOCK"), "{less:?}");
     let ran = cells.records(Who::RootWith(",+ipc_lock"), &around, &[], &[]);
     assert!(!ran.stderr.contains("memory"), "{ran:?}");
-}
-
-#[track_caller]
-fn start(test: &str) -> Option<(crate::common::Live, Cells)> {
-    let live = live(test)?;
-    if !is_root(test) {
-        return None;
-    }
-    Some((live, Cells::new(test)?))
 }

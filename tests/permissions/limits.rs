@@ -1,7 +1,7 @@
 //! Limits of locked memory and of open files.
 
 use crate::common::nobody::Sysctl;
-use crate::common::{is_root, live, not_run};
+use crate::common::{needs, not_run};
 use crate::permissions::cells::{Cells, Who};
 
 /// A shell that sets a limit and executes what follows.
@@ -11,15 +11,12 @@ fn within(limit: &str) -> [&str; 4] {
 
 #[test]
 fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
-    let test = "too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence";
-    let Some(_live) = live(test).filter(|_| is_root(test)) else {
-        return;
-    };
-    let Some(cells) = Cells::new(test) else {
+    needs!(alone, root);
+    let Some(cells) = Cells::new() else {
         return;
     };
     if rprof_ringbuf::sys::page_size() != 4096 {
-        not_run(test, "it counts in pages of 4 KiB");
+        not_run("it counts in pages of 4 KiB");
         return;
     }
     let around = within("ulimit -l 0; exec \"$@\"");
@@ -33,7 +30,7 @@ fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
         ("4", false),
     ] {
         let Some(_budget) = Sysctl::set("kernel/perf_event_mlock_kb", kib) else {
-            not_run(test, "kernel.perf_event_mlock_kb may not be set");
+            not_run("kernel.perf_event_mlock_kb may not be set");
             return;
         };
         let ran = cells.record(Who::Nobody, &around, &[]);
@@ -66,11 +63,8 @@ fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
 
 #[test]
 fn too_few_files_are_fewer_events_or_a_sentence() {
-    let test = "too_few_files_are_fewer_events_or_a_sentence";
-    let Some(_live) = live(test).filter(|_| is_root(test)) else {
-        return;
-    };
-    let Some(cells) = Cells::new(test) else {
+    needs!(alone, root);
+    let Some(cells) = Cells::new() else {
         return;
     };
     let n_cpus = std::thread::available_parallelism().unwrap().get();

@@ -1,21 +1,20 @@
 //! Users, capabilities, namespaces and filters, by `perf_event_paranoid`.
 
 use crate::common::nobody::Sysctl;
-use crate::common::{is_root, live, not_run, run, tool};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{not_run, run, tool};
+use crate::permissions::cells::{Who, start};
 use std::process::Command;
 
 const USER_ONLY: &str = "not permitted to sample the kernel: sampling user space only";
 
 #[test]
 fn users_get_what_the_sysctl_allows() {
-    let test = "users_get_what_the_sysctl_allows";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     for level in -1..=2 {
         let Some(_level) = Sysctl::paranoid(&level.to_string()) else {
-            not_run(test, "kernel.perf_event_paranoid may not be set");
+            not_run("kernel.perf_event_paranoid may not be set");
             return;
         };
         let said = cells.doctor(Who::Nobody, &[]);
@@ -51,7 +50,7 @@ fn users_get_what_the_sysctl_allows() {
 
 #[test]
 fn root_gets_everything_at_any_level() {
-    let Some((_live, cells)) = start("root_gets_everything_at_any_level") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     for level in ["0", "2"] {
@@ -71,8 +70,7 @@ fn root_gets_everything_at_any_level() {
 
 #[test]
 fn capabilities_count_and_not_the_user_id() {
-    let test = "capabilities_count_and_not_the_user_id";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let none = Who::RootWith("");
@@ -84,7 +82,7 @@ fn capabilities_count_and_not_the_user_id() {
         .status
         .success()
     {
-        not_run(test, "setpriv does not know cap_perfmon");
+        not_run("setpriv does not know cap_perfmon");
         return;
     }
     let ran = cells.records(perfmon, &[], &["-a"], &[]);
@@ -93,13 +91,12 @@ fn capabilities_count_and_not_the_user_id() {
 
 #[test]
 fn root_of_a_user_namespace_is_told_that_it_does_not_count() {
-    let test = "root_of_a_user_namespace_is_told_that_it_does_not_count";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let mut unshare: Command = cells.nobody.command("unshare");
     if !run(unshare.args(["-Ur", "true"])).status.success() {
-        not_run(test, "no user namespaces for users here");
+        not_run("no user namespaces for users here");
         return;
     }
     let who = Who::RootOfNamespace;
@@ -116,7 +113,7 @@ fn root_of_a_user_namespace_is_told_that_it_does_not_count() {
 
 #[test]
 fn a_filter_is_told_from_everything_else() {
-    let Some((_live, cells)) = start("a_filter_is_told_from_everything_else") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     // EPERM as of Docker, ENOSYS as of newer runtimes, EACCES as levels 3 and 4 of distributions answer.
@@ -147,7 +144,7 @@ fn a_filter_is_told_from_everything_else() {
 
 #[test]
 fn the_doctor_ends_with_what_record_will_do() {
-    let Some((_live, cells)) = start("the_doctor_ends_with_what_record_will_do") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let _level = Sysctl::paranoid("2");
@@ -163,13 +160,4 @@ fn the_doctor_ends_with_what_record_will_do() {
     );
     let help = run(tool(env!("CARGO_BIN_EXE_rprof")).args(["doctor", "--help"])).ok();
     assert!(help.stdout.contains("Exit status: 0"), "{}", help.stdout);
-}
-
-#[track_caller]
-fn start(test: &str) -> Option<(crate::common::Live, Cells)> {
-    let live = live(test)?;
-    if !is_root(test) {
-        return None;
-    }
-    Some((live, Cells::new(test)?))
 }

@@ -1,7 +1,7 @@
 //! What stands in for events where a filter forbids them: sampling by ptrace.
 
-use crate::common::{Ran, compile_c, has, is_root, live, run, samples, tool};
-use crate::permissions::cells::{Cells, Who};
+use crate::common::{Ran, compile_c, has, run, samples, tool};
+use crate::permissions::cells::{Who, start};
 use std::process::Command;
 
 /// Works in its first thread, in another one, and in a process of its own that executes itself; sends itself
@@ -54,8 +54,7 @@ const BY_PTRACE: &str = "sampling by ptrace";
 
 #[test]
 fn a_command_is_sampled_where_no_event_can_be_opened() {
-    let test = "a_command_is_sampled_where_no_event_can_be_opened";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let dir = cells.nobody.dir.path();
@@ -94,7 +93,7 @@ fn a_command_is_sampled_where_no_event_can_be_opened() {
     tasks.dedup();
     assert!(tasks.len() >= 3, "{script}");
     assert!(report(&["info"]).contains("cpu-clock:u"));
-    if has(test, "perf", "perf") {
+    if has("perf", "perf") {
         let perf = run(tool("perf")
             .args(["script", "--force", "-F", "ip"])
             .current_dir(dir))
@@ -114,8 +113,7 @@ fn a_command_is_sampled_where_no_event_can_be_opened() {
 
 #[test]
 fn where_threads_wait_for_a_cpu_counts_no_more_than_it_takes() {
-    let test = "where_threads_wait_for_a_cpu_counts_no_more_than_it_takes";
-    let Some((_live, cells)) = start(test) else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     // Four threads on one CPU: three of them wait for it, and nearly always at the end of `sched_yield`.
@@ -169,7 +167,7 @@ fn where_threads_wait_for_a_cpu_counts_no_more_than_it_takes() {
 
 #[test]
 fn ends_and_deaths_are_passed_on() {
-    let Some((_live, cells)) = start("ends_and_deaths_are_passed_on") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let around = [cells.filter(), "38"];
@@ -185,7 +183,7 @@ fn ends_and_deaths_are_passed_on() {
 
 #[test]
 fn own_processes_are_sampled_and_go_on() {
-    let Some((_live, cells)) = start("own_processes_are_sampled_and_go_on") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     // It works until its input ends.
@@ -213,7 +211,7 @@ fn own_processes_are_sampled_and_go_on() {
 
 #[test]
 fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
-    let Some((_live, cells)) = start("what_ptrace_cannot_do_or_may_not_is_a_sentence") else {
+    let Some((_live, cells)) = start() else {
         return;
     };
     let filtered = [cells.filter(), "1"];
@@ -235,13 +233,4 @@ fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
     ];
     cells.refuses(Who::Nobody, &both, &[], &words);
     assert_eq!(cells.doctor(Who::Nobody, &both)["profile"], "none");
-}
-
-#[track_caller]
-fn start(test: &str) -> Option<(crate::common::Live, Cells)> {
-    let live = live(test)?;
-    if !is_root(test) {
-        return None;
-    }
-    Some((live, Cells::new(test)?))
 }

@@ -3,20 +3,17 @@
 
 use crate::common::nobody::{Nobody, Sysctl, paranoid};
 use crate::common::{
-    Running, is_root, live, not_run, report, rprof, run, samples, scratch, tool, work::burn,
+    Running, needs, not_run, report, rprof, run, samples, scratch, tool, work::burn,
 };
 
 #[test]
 fn events_of_the_kernel_alone_are_not_taken_for_tracepoints() {
-    let test = "events_of_the_kernel_alone_are_not_taken_for_tracepoints";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     if paranoid() < 2 {
-        not_run(test, "everybody may sample the kernel");
+        not_run("everybody may sample the kernel");
         return;
     }
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let error = run(&mut nobody.rprof(&["record", "-e", "cpu-clock:k", "true"])).fails(1);
@@ -29,14 +26,8 @@ fn events_of_the_kernel_alone_are_not_taken_for_tracepoints() {
 
 #[test]
 fn anothers_process_is_named_with_its_owner() {
-    let test = "anothers_process_is_named_with_its_owner";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
-    let Some(nobody) = Nobody::new(test) else {
+    needs!(live, root);
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let cat = Running::start(&mut tool("cat"));
@@ -49,18 +40,12 @@ fn anothers_process_is_named_with_its_owner() {
 
 #[test]
 fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
-    let test = "processes_that_may_not_be_looked_into_are_said_to_be_the_cause";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_root(test) {
-        return;
-    }
-    let Some(nobody) = Nobody::new(test) else {
+    needs!(alone, root);
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let Some(_sysctl) = Sysctl::paranoid("0") else {
-        not_run(test, "kernel.perf_event_paranoid may not be set");
+        not_run("kernel.perf_event_paranoid may not be set");
         return;
     };
     // Busy for long enough before and after the recording's start and end.
@@ -95,9 +80,7 @@ fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
 
 #[test]
 fn events_that_give_no_samples_are_told_why() {
-    let Some(_live) = live("events_that_give_no_samples_are_told_why") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let record = |words: &[&str]| {
         let mut record = rprof(["record"]);
@@ -122,15 +105,12 @@ fn events_that_give_no_samples_are_told_why() {
 
 #[test]
 fn what_is_less_than_asked_for_is_said_in_one_line() {
-    let test = "what_is_less_than_asked_for_is_said_in_one_line";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     if paranoid() < 2 {
-        not_run(test, "everybody may sample the kernel");
+        not_run("everybody may sample the kernel");
         return;
     }
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let script = burn(10);
@@ -156,15 +136,13 @@ fn what_is_less_than_asked_for_is_said_in_one_line() {
             "{first}"
         );
     } else {
-        not_run(test, "rings of 64 MiB need no rights here");
+        not_run("rings of 64 MiB need no rights here");
     }
 }
 
 #[test]
 fn the_next_command_can_be_pasted_into_a_shell() {
-    let Some(_live) = live("the_next_command_can_be_pasted_into_a_shell") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let name = "it's $(exit 9) here";
     let mut record = rprof(["record", "-F", "999", "-e", "cpu-clock", "-o", name]);
@@ -181,9 +159,7 @@ fn the_next_command_can_be_pasted_into_a_shell() {
 
 #[test]
 fn a_disk_that_is_full_from_the_start_is_said_to_be() {
-    let Some(_live) = live("a_disk_that_is_full_from_the_start_is_said_to_be") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     // A limit on file sizes fails like a full disk, whether its signal is ignored or not.
     for trap in ["trap '' XFSZ;", ""] {
@@ -198,9 +174,7 @@ fn a_disk_that_is_full_from_the_start_is_said_to_be() {
 
 #[test]
 fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
-    let Some(_live) = live("a_file_that_may_not_grow_is_as_a_disk_that_is_full") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     // 64 KiB and 32 KiB, by the unit of the shell; the command itself has the signal.
     let script = "ulimit -f 64; exec \"$0\" record -F 9999 -e cpu-clock -- sh -c \"$1\"";
@@ -220,9 +194,7 @@ fn a_file_that_may_not_grow_is_as_a_disk_that_is_full() {
 
 #[test]
 fn a_small_stack_is_enough() {
-    let Some(_live) = live("a_small_stack_is_enough") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     // What is too short has no samples to be read.
     let work = format!("ulimit -s; {}", burn(20));

@@ -1,6 +1,6 @@
 //! `--cpu-percent`: what the recorder gives up to take less itself.
 
-use crate::common::{Ran, live, rprof, run, samples, scratch, work::burn};
+use crate::common::{Ran, needs, rprof, run, samples, scratch, work::burn};
 use serde_json::Value;
 use std::path::Path;
 
@@ -21,9 +21,7 @@ fn info(dir: &Path) -> Value {
 
 #[test]
 fn a_tiny_budget_costs_stacks_and_is_said() {
-    let Some(_live) = live("a_tiny_budget_costs_stacks_and_is_said") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let ran = record(dir.path(), &["--cpu-percent", "1"]);
     let lines = ran.stderr.lines();
@@ -49,9 +47,7 @@ fn a_tiny_budget_costs_stacks_and_is_said() {
 
 #[test]
 fn a_budget_that_is_enough_costs_nothing() {
-    let Some(_live) = live("a_budget_that_is_enough_costs_nothing") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let ran = record(dir.path(), &["--cpu-percent", "100000"]);
     assert!(!ran.stderr.contains("--cpu-percent"), "{ran:?}");

@@ -1,8 +1,7 @@
 //! What a watched process has started before: recorded only if that is asked for, and said not to be.
 
 use crate::common::{
-    Running, compile_c, has, live, record_while, records_all, report, rprof, run, samples, scratch,
-    tool, work::burn,
+    Running, compile_c, needs, record_while, report, rprof, run, samples, scratch, tool, work::burn,
 };
 use crate::recorder::{both, until};
 use std::collections::BTreeMap;
@@ -62,9 +61,7 @@ const SERVER: &str = r#"
 
 #[test]
 fn where_nothing_is_recorded_children_are_not_worth_a_word() {
-    let Some(_live) = live("where_nothing_is_recorded_children_are_not_worth_a_word") else {
-        return;
-    };
+    needs!(live);
     let server = Server::start();
     // No breakpoint is for reading and executing.
     let mut record = rprof(["record", "-e", "mem:0x1000:rx", "-o"]);
@@ -139,13 +136,7 @@ impl Server {
 
 #[test]
 fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_without() {
-    let test = "what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_without";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, alone);
     let mut server = Server::start();
     let said = server.record("", &[]);
     assert!(said.contains(NOT_RECORDED), "{said}");
@@ -153,9 +144,7 @@ fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_witho
     let said = server.record("", &["--children"]);
     assert!(!said.contains("child process"), "{said}");
     assert_eq!(server.recorded(), server.all());
-    if !records_all(test) {
-        return;
-    }
+    needs!(all_cpus);
     // 15 for each CPU would be needed, 3 where everybody is sampled.
     let limit = "ulimit -n $((9 * $(getconf _NPROCESSORS_ONLN) + 12));";
     let said = server.record(limit, &["--children"]);
@@ -165,10 +154,7 @@ fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_witho
 
 #[test]
 fn a_recorder_is_no_child_of_those_whom_it_watches() {
-    let test = "a_recorder_is_no_child_of_those_whom_it_watches";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let shell = |flags: &str| {
         let rprof = env!("CARGO_BIN_EXE_rprof");
@@ -227,13 +213,7 @@ const BREEDER: &str = r#"
 
 #[test]
 fn what_is_started_while_events_are_opened_counts_once() {
-    let test = "what_is_started_while_events_are_opened_counts_once";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, alone);
     let dir = scratch();
     let program = compile_c(dir.path(), "breeder", BREEDER);
     let out = dir.path().join("perf.data");

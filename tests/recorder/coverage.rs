@@ -2,8 +2,7 @@
 
 use crate::common::nobody::{Nobody, Sysctl};
 use crate::common::{
-    Ran, Running, compile_c, fixtures, has, live, records_all, report, rprof, run, scratch, signal,
-    tool,
+    Ran, Running, compile_c, fixtures, has, needs, report, rprof, run, scratch, signal, tool,
 };
 use std::path::{Path, PathBuf};
 
@@ -29,8 +28,8 @@ const SHORT: &str = r#"
 /// Samples come every 10 ms.
 const RECORD: [&str; 7] = ["record", "-F", "100", "-e", "cpu-clock", "-o", "perf.data"];
 
-fn program(test: &str, dir: &Path) -> Option<PathBuf> {
-    has(test, "cc", "gcc").then(|| compile_c(dir, "short", SHORT))
+fn program(dir: &Path) -> Option<PathBuf> {
+    has("cc", "gcc").then(|| compile_c(dir, "short", SHORT))
 }
 
 fn table(dir: &Path) -> String {
@@ -40,17 +39,12 @@ fn table(dir: &Path) -> String {
 
 #[test]
 fn short_processes_are_sampled_by_cpu() {
-    let test = "short_processes_are_sampled_by_cpu";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
-    let Some(program) = program(test, dir.path()) else {
+    let Some(program) = program(dir.path()) else {
         return;
     };
-    if !records_all(test) {
-        return;
-    }
+    needs!(all_cpus);
     let mut record = rprof(RECORD);
     record.current_dir(dir.path()).arg("--").arg(program);
     let ran = run(&mut record).ok();
@@ -67,11 +61,11 @@ fn short_processes_are_sampled_by_cpu() {
 }
 
 /// Records the program as somebody who may not record everybody.
-fn by_nobody(test: &str, paranoid: &str) -> Option<(Nobody, Ran)> {
-    let _paranoid = Sysctl::set_or_skip(test, "kernel/perf_event_paranoid", paranoid)?;
-    let nobody = Nobody::new(test)?;
+fn by_nobody(paranoid: &str) -> Option<(Nobody, Ran)> {
+    let _paranoid = Sysctl::set_or_skip("kernel/perf_event_paranoid", paranoid)?;
+    let nobody = Nobody::new()?;
     let dir = nobody.dir.path();
-    let program = program(test, dir)?;
+    let program = program(dir)?;
     let mut record = nobody.rprof(&RECORD);
     record.arg("--").arg(program);
     let ran = run(&mut record).ok();
@@ -80,13 +74,10 @@ fn by_nobody(test: &str, paranoid: &str) -> Option<(Nobody, Ran)> {
 
 #[test]
 fn what_samples_do_not_cover_is_said() {
-    let test = "what_samples_do_not_cover_is_said";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     // With the kernel, and without.
     for (paranoid, space) in [("1", ""), ("2", " in user space")] {
-        let Some((nobody, ran)) = by_nobody(test, paranoid) else {
+        let Some((nobody, ran)) = by_nobody(paranoid) else {
             return;
         };
         let said = format!("% of the CPU time{space}: many processes or threads ended before");
@@ -99,13 +90,7 @@ fn what_samples_do_not_cover_is_said() {
 
 #[test]
 fn of_longer_processes_nothing_is_missing() {
-    let test = "of_longer_processes_nothing_is_missing";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(live, cc);
     let dir = scratch();
     let source = "static volatile unsigned long sink;
         int main(void) { WORK(600, sink += i) return 0; }";
@@ -138,13 +123,7 @@ const FAMILY: &str = r#"
 
 #[test]
 fn of_everybody_the_commands_descendants_alone_are_shown() {
-    let test = "of_everybody_the_commands_descendants_alone_are_shown";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") || !records_all(test) {
-        return;
-    }
+    needs!(alone, cc, all_cpus);
     let dir = scratch();
     let program = compile_c(dir.path(), "mine", FAMILY);
     let theirs = dir.path().join("theirs");

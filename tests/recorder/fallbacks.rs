@@ -1,17 +1,14 @@
 //! What is recorded instead, where something is not there, or mounted on the way.
 
 use crate::common::{
-    am_root, in_path, live, not_run, rprof, run, samples, scratch, skipped, tool, work::burn,
+    am_root, in_path, needs, not_run, rprof, run, samples, scratch, skipped, tool, work::burn,
 };
 use serde_json::Value;
 use std::path::Path;
 
 #[test]
 fn cycles_without_a_pmu_are_the_clock_with_the_same_modifiers() {
-    let test = "cycles_without_a_pmu_are_the_clock_with_the_same_modifiers";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut names = Vec::new();
     for (event, expected) in [
@@ -23,7 +20,7 @@ fn cycles_without_a_pmu_are_the_clock_with_the_same_modifiers() {
         let mut record = rprof(["record", "-F", "999", "-e", event, "sh", "-c"]);
         let ran = run(record.arg(burn(10)).current_dir(dir.path())).ok();
         if !ran.stderr.contains("no hardware PMU") {
-            not_run(test, "there is a PMU");
+            not_run("there is a PMU");
             return;
         }
         let opening = ran.stderr.lines().filter(|line| line.contains("cpu-clock"));
@@ -45,16 +42,13 @@ fn cycles_without_a_pmu_are_the_clock_with_the_same_modifiers() {
 
 #[test]
 fn tracefs_is_mounted_for_root_and_said_to_be() {
-    let test = "tracefs_is_mounted_for_root_and_said_to_be";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     if !am_root() || in_path("unshare").is_none() {
-        skipped(test, "root, and util-linux");
+        skipped("root, and util-linux");
         return;
     }
     if !run(tool("unshare").args(["-m", "true"])).status.success() {
-        not_run(test, "no mount namespaces here");
+        not_run("no mount namespaces here");
         return;
     }
     let dir = scratch();
@@ -67,7 +61,7 @@ fn tracefs_is_mounted_for_root_and_said_to_be() {
     unshare.args(["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_rprof")]);
     let ran = run(unshare.current_dir(dir.path()));
     if matches!(ran.status.code(), Some(9)) || !Path::new("/sys/kernel/tracing").is_dir() {
-        not_run(test, "this kernel has no tracefs");
+        not_run("this kernel has no tracefs");
         return;
     }
     let ran = ran.ok();

@@ -2,8 +2,7 @@
 
 use crate::common::nobody::{Nobody, paranoid};
 use crate::common::{
-    Ran, Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch,
-    tool,
+    Ran, Running, compile_c, needs, not_run, report, rprof, run, samples, scratch, tool,
 };
 use crate::recorder::{both, until};
 use std::collections::BTreeSet;
@@ -21,9 +20,7 @@ fn with_files(limit: u32, args: &[&str]) -> Command {
 
 #[test]
 fn too_few_open_files_are_an_error_with_both_numbers() {
-    let Some(_live) = live("too_few_open_files_are_an_error_with_both_numbers") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let mut record = with_files(12, &["record", "--", "true"]);
     let error = run(record.current_dir(dir.path())).fails(1);
@@ -59,10 +56,8 @@ const THREADS: &str = r#"
 
 /// Records such a program by CPU until it ends; its folder, its id, and what the recorder said.
 #[track_caller]
-fn recorded_by_cpu(test: &str, source: &str) -> Option<(TempDir, String, Ran)> {
-    if !records_all(test) || !has(test, "cc", "gcc") {
-        return None;
-    }
+fn recorded_by_cpu(source: &str) -> Option<(TempDir, String, Ran)> {
+    needs!(all_cpus, cc);
     let dir = scratch();
     let program = compile_c(dir.path(), "program", source);
     let mut running = Running::start(&mut tool(program));
@@ -81,11 +76,8 @@ fn recorded_by_cpu(test: &str, source: &str) -> Option<(TempDir, String, Ran)> {
 
 #[test]
 fn more_threads_than_open_files_are_recorded_by_cpu() {
-    let test = "more_threads_than_open_files_are_recorded_by_cpu";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some((dir, pid, ran)) = recorded_by_cpu(test, THREADS) else {
+    needs!(alone);
+    let Some((dir, pid, ran)) = recorded_by_cpu(THREADS) else {
         return;
     };
     assert!(samples(&ran.stdout) > 100, "{ran:?}");
@@ -129,11 +121,8 @@ const PROCESSES: &str = r#"
 
 #[test]
 fn what_watched_processes_start_is_recorded_by_cpu_too() {
-    let test = "what_watched_processes_start_is_recorded_by_cpu_too";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some((dir, ..)) = recorded_by_cpu(test, PROCESSES) else {
+    needs!(alone);
+    let Some((dir, ..)) = recorded_by_cpu(PROCESSES) else {
         return;
     };
     let mut script = rprof(["script", "-G", "-F", "pid,ip,sym", "-i"]);
@@ -150,18 +139,12 @@ fn what_watched_processes_start_is_recorded_by_cpu_too() {
 
 #[test]
 fn more_threads_than_open_files_are_an_error_without_rights() {
-    let test = "more_threads_than_open_files_are_an_error_without_rights";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
+    needs!(alone, cc);
     if paranoid() < 1 {
-        not_run(test, "everybody may record all CPUs");
+        not_run("everybody may record all CPUs");
         return;
     }
-    let Some(nobody) = Nobody::new(test) else {
+    let Some(nobody) = Nobody::new() else {
         return;
     };
     let program = compile_c(nobody.dir.path(), "threads", THREADS);

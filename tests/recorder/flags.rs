@@ -1,6 +1,6 @@
 //! Flags that are known, taken from perf, or mistyped.
 
-use crate::common::{live, rprof, run, samples, scratch, work::burn};
+use crate::common::{needs, rprof, run, samples, scratch, work::burn};
 use serde_json::Value;
 
 #[test]
@@ -20,9 +20,7 @@ fn an_unknown_flag_is_an_error_with_the_nearest_one() {
 
 #[test]
 fn values_are_attached_to_flags_as_in_perf() {
-    let Some(_live) = live("values_are_attached_to_flags_as_in_perf") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let words = ["-g", "-F99", "-e", "cpu-clock", "-oout", "sh", "-c"];
     let mut record = rprof(["record"]);
@@ -36,9 +34,7 @@ fn values_are_attached_to_flags_as_in_perf() {
 
 #[test]
 fn pages_that_are_rounded_up_are_said() {
-    let Some(_live) = live("pages_that_are_rounded_up_are_said") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let said = |pages: &str| {
         let mut record = rprof(["record", "-m", pages, "true"]);
@@ -52,9 +48,7 @@ fn pages_that_are_rounded_up_are_said() {
 
 #[test]
 fn perfs_flags_do_what_perf_does() {
-    let Some(_live) = live("perfs_flags_do_what_perf_does") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let record = |words: &[&str]| {
         let mut record = rprof(["record", "-q", "-e", "cpu-clock"]);

@@ -1,6 +1,6 @@
 //! Programs that are nowhere when a recording ends, and whose names are embedded all the same.
 
-use crate::common::{compile_c, has, live, report, rprof, run, scratch};
+use crate::common::{compile_c, needs, report, rprof, run, scratch};
 
 /// Runs itself from where it has no path any more (`memfd`), or deletes itself, and works.
 const SOURCE: &str = r#"
@@ -27,13 +27,7 @@ const SOURCE: &str = r#"
 
 #[test]
 fn programs_that_are_gone_at_the_end_have_their_names_embedded() {
-    let test = "programs_that_are_gone_at_the_end_have_their_names_embedded";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, live);
     for how in ["deleted", "memfd"] {
         let dir = scratch();
         let program = compile_c(dir.path(), "program", SOURCE);

@@ -1,7 +1,7 @@
 //! Which file it was that a process had mapped, of one that is gone when the recording ends.
 
 use crate::common::{
-    Running, am_root, compile_c, has, live, number_after, rprof, run, scratch, skipped, tool,
+    Running, am_root, compile_c, has, needs, number_after, rprof, run, scratch, skipped, tool,
 };
 use crate::recorder::{both, until};
 use serde_json::Value;
@@ -9,15 +9,9 @@ use std::path::Path;
 
 #[test]
 fn a_process_in_its_own_mount_namespace_that_ends_first_has_its_build_ids() {
-    let test = "a_process_in_its_own_mount_namespace_that_ends_first_has_its_build_ids";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    if !am_root() || !has(test, "unshare", "util-linux") {
-        skipped(test, "root");
+    needs!(alone, cc);
+    if !am_root() || !has("unshare", "util-linux") {
+        skipped("root");
         return;
     }
     let dir = scratch();
@@ -39,7 +33,7 @@ fn a_process_in_its_own_mount_namespace_that_ends_first_has_its_build_ids() {
     let mut running = Running::start(&mut unshare);
     let line = running.line();
     if line != "ready" {
-        skipped(test, "namespaces");
+        skipped("namespaces");
         return;
     }
     let out = dir.path().join("perf.data");

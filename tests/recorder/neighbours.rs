@@ -1,19 +1,10 @@
 //! Other tools that record at the same time.
 
-use crate::common::{Running, alone, has, live, perf, records_all, report, rprof, run, scratch};
+use crate::common::{Running, alone, needs, perf, report, rprof, run, scratch};
 
 #[test]
 fn perf_records_everybody_while_rprof_does() {
-    let test = "perf_records_everybody_while_rprof_does";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !records_all(test) {
-        return;
-    }
+    needs!(perf, alone, all_cpus);
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
     // Events that were opened last come first in what the kernel goes through.

@@ -1,7 +1,7 @@
 //! Recordings that are written into a pipe.
 
 use crate::common::{
-    has, live, number_after, perf, rprof, run, samples, scratch, tool, work::burn,
+    has, needs, number_after, perf, rprof, run, samples, scratch, tool, work::burn,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -9,10 +9,7 @@ use std::process::Stdio;
 
 #[test]
 fn a_pipe_is_read_as_a_file_is() {
-    let test = "a_pipe_is_read_as_a_file_is";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let piped = dir.path().join("piped.data");
     let script = format!("echo said by the command; {}", burn(30));
@@ -59,7 +56,7 @@ fn a_pipe_is_read_as_a_file_is() {
         assert!(!info["features"][feature].is_null(), "{feature}");
     }
 
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         let mut perf = perf(["script", "-F", "comm,ip", "-G", "-i", "-"]);
         let ran = crate::common::run_from(&mut perf, &piped).ok();
         assert_eq!(ran.stdout.lines().count() as u64, n, "{}", ran.stderr);
@@ -68,9 +65,7 @@ fn a_pipe_is_read_as_a_file_is() {
 
 #[test]
 fn a_pipe_may_go_straight_into_a_reader() {
-    let Some(_live) = live("a_pipe_may_go_straight_into_a_reader") else {
-        return;
-    };
+    needs!(live);
     let script =
         "\"$0\" record -e cpu-clock -F 999 -o - -- sh -c \"$1\" | \"$0\" report -i - -g none";
     let mut shell = tool("sh");
@@ -84,11 +79,8 @@ fn a_pipe_may_go_straight_into_a_reader() {
 
 #[test]
 fn tracepoints_in_a_pipe_keep_their_formats() {
-    let test = "tracepoints_in_a_pipe_keep_their_formats";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(tracefs) = crate::common::tracefs(test) else {
+    needs!(alone);
+    let Some(tracefs) = crate::common::tracefs() else {
         return;
     };
     let dir = scratch();

@@ -1,14 +1,12 @@
 //! Ctrl-C on a terminal, which the command gets, too.
 
-use crate::common::{Running, has, live, scratch, tool};
+use crate::common::{Running, needs, scratch, tool};
 use crate::recorder::until;
 
 /// Starts rprof on a terminal of its own.
 #[track_caller]
-fn on_terminal(test: &str, command: &str) -> Option<Running> {
-    if !has(test, "script", "bsdutils") {
-        return None;
-    }
+fn on_terminal(command: &str) -> Option<Running> {
+    needs!("script" in "bsdutils");
     let mut script = tool("script");
     // The shell in between gets Ctrl-C, too.
     let rprof = env!("CARGO_BIN_EXE_rprof");
@@ -22,10 +20,7 @@ const CTRL_C: &[u8] = b"\x03";
 
 #[test]
 fn the_first_ctrl_c_is_the_commands_and_it_is_recorded_until_it_ends() {
-    let test = "the_first_ctrl_c_is_the_commands_and_it_is_recorded_until_it_ends";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // It ends when it is told to, some time after Ctrl-C.
@@ -34,7 +29,7 @@ fn the_first_ctrl_c_is_the_commands_and_it_is_recorded_until_it_ends() {
          read -r line || read -r line; exit 6'",
         out.display()
     );
-    let Some(mut terminal) = on_terminal(test, &command) else {
+    let Some(mut terminal) = on_terminal(&command) else {
         return;
     };
     until(&mut terminal, "ready");
@@ -49,16 +44,13 @@ fn the_first_ctrl_c_is_the_commands_and_it_is_recorded_until_it_ends() {
 
 #[test]
 fn the_second_ctrl_c_ends_both() {
-    let test = "the_second_ctrl_c_ends_both";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let command = format!(
         "record -e cpu-clock -o {} -- sh -c 'trap \"\" INT TERM; echo ready; while :; do :; done'",
         dir.path().join("perf.data").display()
     );
-    let Some(mut terminal) = on_terminal(test, &command) else {
+    let Some(mut terminal) = on_terminal(&command) else {
         return;
     };
     until(&mut terminal, "ready");
@@ -73,17 +65,14 @@ fn the_second_ctrl_c_ends_both() {
 
 #[test]
 fn a_command_that_outlives_its_time_is_killed_by_ctrl_c() {
-    let test = "a_command_that_outlives_its_time_is_killed_by_ctrl_c";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let command = format!(
         "record -e cpu-clock --duration 0.2 -o {} -- sh -c \
          'trap \"\" INT TERM; while :; do :; done'",
         dir.path().join("perf.data").display()
     );
-    let Some(mut terminal) = on_terminal(test, &command) else {
+    let Some(mut terminal) = on_terminal(&command) else {
         return;
     };
     until(&mut terminal, "Ctrl-C kills it");
@@ -95,10 +84,7 @@ fn a_command_that_outlives_its_time_is_killed_by_ctrl_c() {
 
 #[test]
 fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
-    let test = "a_recording_that_watches_ends_with_the_first_ctrl_c";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut watched = Running::start(&mut tool("cat"));
     let command = format!(
@@ -106,7 +92,7 @@ fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
         dir.path().join("perf.data").display(),
         watched.pid()
     );
-    let Some(mut terminal) = on_terminal(test, &command) else {
+    let Some(mut terminal) = on_terminal(&command) else {
         return;
     };
     let said = until(&mut terminal, "press Ctrl-C to stop");
@@ -121,8 +107,7 @@ fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
 
 #[test]
 fn a_terminal_gets_no_recording() {
-    let test = "a_terminal_gets_no_recording";
-    let Some(mut terminal) = on_terminal(test, "record -o - -- true") else {
+    let Some(mut terminal) = on_terminal("record -o - -- true") else {
         return;
     };
     let said = until(&mut terminal, "status");

@@ -1,13 +1,10 @@
 //! Recordings that watch what runs: they say at once whom, and how to stop.
 
-use crate::common::{Running, live, records_all, rprof, run, scratch, tool};
+use crate::common::{Running, needs, records_all, rprof, run, scratch, tool};
 
 #[test]
 fn who_watches_says_whom_and_how_to_stop() {
-    let test = "who_watches_says_whom_and_how_to_stop";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let cats = [
         Running::start(&mut tool("cat")),
@@ -36,7 +33,7 @@ fn who_watches_says_whom_and_how_to_stop() {
     let ran = run(with_command.current_dir(dir.path())).ok();
     assert!(!ran.stderr.contains("press Ctrl-C"), "{}", ran.stderr);
     assert!(!record(&["-q", "-p", &one]).contains("press Ctrl-C"));
-    if records_all(test) {
+    if records_all() {
         let said = record(&["-a"]);
         assert!(
             said.contains("recording all CPUs for 0.1 s; press Ctrl-C to stop"),

@@ -1,6 +1,6 @@
 //! `rprof flame --against`: what changed between two recordings.
 
-use crate::common::{FRAME_POINTERS, Program, Ran, fixtures, live, rprof, run, scratch};
+use crate::common::{FRAME_POINTERS, Program, Ran, alone, fixtures, rprof, run, scratch};
 use crate::report::{read, spin};
 use std::path::Path;
 
@@ -40,13 +40,12 @@ fn counts(folded: &str, function: &str) -> (u64, u64) {
 
 #[test]
 fn what_vanished_what_is_new_and_what_grew_is_seen() {
-    let test = "what_vanished_what_is_new_and_what_grew_is_seen";
-    let Some(program) = Program::new(test, SOURCE, FRAME_POINTERS) else {
+    let Some(program) = Program::new(SOURCE, FRAME_POINTERS) else {
         return;
     };
     let (before, after) = (program.file("before.data"), program.file("after.data"));
     for (file, args) in [(&before, &[][..]), (&after, &["new"])] {
-        let _alone = live(test);
+        let _alone = alone();
         let mut record = rprof([
             "record",
             "-e",
@@ -72,7 +71,7 @@ fn what_vanished_what_is_new_and_what_grew_is_seen() {
     assert!(both.1 > both.0 && both.0 > 0, "{folded}");
     for side in ["after", "before", "change"] {
         let picture = flame(&after, &before, &["--width-by", side]).ok().stdout;
-        assert!(picture.ends_with("</svg></svg>"), "{picture}");
+        assert!(picture.ends_with("</svg>\n"), "{picture}");
         assert!(
             picture.contains("<title>old (") && picture.contains("ns, removed)"),
             "{picture}"
@@ -205,12 +204,11 @@ fn coloured(picture: &str) -> Vec<&str> {
 
 #[test]
 fn what_diff_does_not_mark_has_no_colour() {
-    let test = "what_diff_does_not_mark_has_no_colour";
-    let Some(program) = Program::new(test, TOUCHES, FRAME_POINTERS) else {
+    let Some(program) = Program::new(TOUCHES, FRAME_POINTERS) else {
         return;
     };
     let record = |pages: &str| {
-        let _alone = live(test);
+        let _alone = alone();
         let file = program.file(&format!("{pages}.data"));
         let mut record = rprof(["record", "-q", "-e", "page-faults:u", "-c", "100"]);
         record.args(["--call-graph", "fp", "-o"]).arg(&file);

@@ -1,7 +1,7 @@
 //! `rprof flame`: where the picture goes, what it holds, and a command that is recorded for it.
 
 use crate::common::work::burn;
-use crate::common::{Ran, closed_pipe, has, is_wide, live, rprof, run, scratch, tool, write};
+use crate::common::{Ran, closed_pipe, needs, rprof, run, scratch, tool, write};
 use crate::report::{read, spin};
 use std::path::Path;
 use std::process::Command;
@@ -39,9 +39,7 @@ fn a_file_has_what_standard_output_would() {
 
 #[test]
 fn on_a_terminal_the_picture_is_a_file() {
-    if !has("on_a_terminal_the_picture_is_a_file", "script", "bsdutils") {
-        return;
-    }
+    needs!("script" in "bsdutils");
     let dir = scratch();
     let mut script = tool("script");
     let rprof = env!("CARGO_BIN_EXE_rprof");
@@ -172,9 +170,7 @@ fn the_picture_is_opened_or_it_is_said_where_it_is() {
 
 #[test]
 fn a_command_is_recorded_and_drawn_in_one_step() {
-    let Some(_live) = live("a_command_is_recorded_and_drawn_in_one_step") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let script = format!("{}; echo done; exit 7", burn(20));
     let flame = |args: &[&str], script: &str| {
@@ -189,7 +185,8 @@ fn a_command_is_recorded_and_drawn_in_one_step() {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains(" samples, 0 lost\n"), "{}", ran.stderr);
+    // On a busy machine it says, too, for how much of the time the command ran.
+    assert!(ran.stderr.contains(" samples, 0 lost"), "{}", ran.stderr);
     assert!(
         ran.stderr
             .ends_with("rprof: wrote flame.svg; open it in a browser\n")
@@ -239,10 +236,7 @@ fn after(dir: &Path, picture: &str, script: &str) -> String {
 
 #[test]
 fn a_browser_searches_and_zooms() {
-    let test = "a_browser_searches_and_zooms";
-    if !is_wide(test) || !has(test, "chromium", "chromium") {
-        return;
-    }
+    needs!(wide, "chromium" in "chromium");
     let dir = scratch();
     for width in [&[][..], &["--width", "600"]] {
         let (_, picture) = drawn(dir.path(), width);

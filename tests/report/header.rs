@@ -1,6 +1,6 @@
 //! `--header` is what perf prints of the same file, by the clock of UTC.
 
-use crate::common::{self, fixtures, has, live, perf, rprof, run, scratch};
+use crate::common::{self, fixtures, needs, perf, rprof, run, scratch};
 use std::path::{Path, PathBuf};
 
 /// The fixtures: files, pipes, compressed ones.
@@ -28,10 +28,7 @@ fn assert_same(args: &[&str], file: &Path) {
 
 #[test]
 fn headers_of_fixtures_are_perfs() {
-    let test = "headers_of_fixtures_are_perfs";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let _alone = common::alone();
     for file in recordings() {
         assert_same(&["report", "--header-only"], &file);
@@ -46,13 +43,7 @@ fn headers_of_fixtures_are_perfs() {
 
 #[test]
 fn headers_of_live_recordings_are_perfs() {
-    let test = "headers_of_live_recordings_are_perfs";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(alone, perf);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let events = "{cpu-clock,page-faults}";

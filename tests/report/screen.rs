@@ -1,14 +1,12 @@
 //! What a terminal gets: a pager, colours.
 
-use crate::common::{closed_pipe, has, run, tool};
+use crate::common::{closed_pipe, needs, run, tool};
 use crate::report::spin;
 
 /// What a terminal of `columns` columns shows of `rprof WORDS` on the fixture, in a locale of UTF-8, with these variables.
 /// `None` if there is no tool that has a terminal.
-fn shown(test: &str, columns: u32, words: &str, variables: &[(&str, &str)]) -> Option<String> {
-    if !has(test, "script", "bsdutils") {
-        return None;
-    }
+fn shown(columns: u32, words: &str, variables: &[(&str, &str)]) -> Option<String> {
+    needs!("script" in "bsdutils");
     let rprof = env!("CARGO_BIN_EXE_rprof");
     let (data, root) = (spin().join("perf.data"), spin().join("root"));
     let sources = match words.split(' ').next() {
@@ -36,7 +34,6 @@ const RED: &str = "\x1b[31m";
 
 #[test]
 fn a_pager_shows_what_a_terminal_would() {
-    let test = "a_pager_shows_what_a_terminal_would";
     let pager = ("PAGER", "sed 's/^/pager: /'");
     for words in [
         "report",
@@ -47,7 +44,7 @@ fn a_pager_shows_what_a_terminal_would() {
         "info",
         "dump",
     ] {
-        let Some(paged) = shown(test, 200, words, &[pager]) else {
+        let Some(paged) = shown(200, words, &[pager]) else {
             return;
         };
         let lines: Vec<&str> = paged.lines().collect();
@@ -69,7 +66,6 @@ fn a_pager_shows_what_a_terminal_would() {
 
 #[test]
 fn there_is_no_pager_where_none_is_wanted() {
-    let test = "there_is_no_pager_where_none_is_wanted";
     let marks = ("PAGER", "sed 's/^/pager: /'");
     let none = [
         ("report", ("PAGER", "cat")),
@@ -79,7 +75,7 @@ fn there_is_no_pager_where_none_is_wanted() {
         ("--no-pager report", marks),
     ];
     for (words, variable) in none {
-        let Some(seen) = shown(test, 200, words, &[variable]) else {
+        let Some(seen) = shown(200, words, &[variable]) else {
             return;
         };
         assert!(
@@ -91,10 +87,9 @@ fn there_is_no_pager_where_none_is_wanted() {
 
 #[test]
 fn a_pager_that_is_left_early_is_no_error() {
-    let test = "a_pager_that_is_left_early_is_no_error";
     for pager in ["head -1", "head -1; exit 3"] {
         for words in ["report -s sym,dso", "script"] {
-            let Some(seen) = shown(test, 80, words, &[("PAGER", pager)]) else {
+            let Some(seen) = shown(80, words, &[("PAGER", pager)]) else {
                 return;
             };
             assert!(seen.ends_with("exit 0\n"), "{seen}");
@@ -105,9 +100,8 @@ fn a_pager_that_is_left_early_is_no_error() {
 
 #[test]
 fn a_pager_that_is_not_there_is_said() {
-    let test = "a_pager_that_is_not_there_is_said";
     let pager = ("PAGER", "/nowhere/pager -x");
-    let Some(seen) = shown(test, 80, "report", &[pager]) else {
+    let Some(seen) = shown(80, "report", &[pager]) else {
         return;
     };
     let said =
@@ -117,11 +111,8 @@ fn a_pager_that_is_not_there_is_said() {
 
 #[test]
 fn less_ends_by_itself_if_all_fits() {
-    let test = "less_ends_by_itself_if_all_fits";
-    if !has(test, "less", "less") {
-        return;
-    }
-    let Some(seen) = shown(test, 200, "report -g none --no-children", &[]) else {
+    needs!("less" in "less");
+    let Some(seen) = shown(200, "report -g none --no-children", &[]) else {
         return;
     };
     assert!(seen.contains("[.] cold") && seen.contains(RED), "{seen}");
@@ -130,7 +121,6 @@ fn less_ends_by_itself_if_all_fits() {
 
 #[test]
 fn colours_are_for_terminals_that_have_them() {
-    let test = "colours_are_for_terminals_that_have_them";
     for (words, variable, is_colored) in [
         ("report --no-pager", ("TERM", "xterm"), true),
         ("report --no-pager", ("NO_COLOR", ""), true),
@@ -143,7 +133,7 @@ fn colours_are_for_terminals_that_have_them() {
         ),
         ("report --no-pager --stdio-color", ("NO_COLOR", "1"), true),
     ] {
-        let Some(seen) = shown(test, 80, words, &[variable]) else {
+        let Some(seen) = shown(80, words, &[variable]) else {
             return;
         };
         assert_eq!(
@@ -166,30 +156,29 @@ fn widest(seen: &str) -> usize {
 
 #[test]
 fn lines_are_as_wide_as_the_terminal() {
-    let test = "lines_are_as_wide_as_the_terminal";
     let plain = ("NO_COLOR", "1");
     let long = "report --no-pager -s sym,dso,comm";
-    let Some(wide) = shown(test, 200, long, &[plain]) else {
+    let Some(wide) = shown(200, long, &[plain]) else {
         return;
     };
-    let narrow = shown(test, 56, long, &[plain]).unwrap();
+    let narrow = shown(56, long, &[plain]).unwrap();
     assert!(widest(&wide) > 56 && widest(&narrow) <= 56, "{narrow}");
     assert!(
         narrow.contains('\u{2026}') && !wide.contains('\u{2026}'),
         "{narrow}"
     );
-    let all = shown(test, 56, &format!("{long} --full-names"), &[plain]).unwrap();
+    let all = shown(56, &format!("{long} --full-names"), &[plain]).unwrap();
     assert_eq!(widest(&all), widest(&wide));
     assert!(!all.contains('\u{2026}'), "{all}");
     for variable in [("TERM", "dumb"), ("LC_ALL", "C")] {
-        let ascii = shown(test, 56, long, &[plain, variable]).unwrap();
+        let ascii = shown(56, long, &[plain, variable]).unwrap();
         assert!(ascii.is_ascii() && ascii.contains("..."), "{ascii}");
         assert!(widest(&ascii) <= 56, "{ascii}");
     }
-    let by_variable = shown(test, 200, long, &[plain, ("COLUMNS", "56")]).unwrap();
+    let by_variable = shown(200, long, &[plain, ("COLUMNS", "56")]).unwrap();
     assert_eq!(by_variable, narrow);
     // With colours, the columns are the same.
-    let colored = shown(test, 56, long, &[]).unwrap();
+    let colored = shown(56, long, &[]).unwrap();
     let bare = ["\x1b[31m", "\x1b[32m", "\x1b[0m"];
     let bare = bare
         .iter()
@@ -199,12 +188,11 @@ fn lines_are_as_wide_as_the_terminal() {
 
 #[test]
 fn the_next_command_is_suggested() {
-    let test = "the_next_command_is_suggested";
     for (words, next) in [
         ("report --no-pager", "rprof: next: rprof tui -i /"),
         ("flame --folded", "--no-children -g caller -S helper\n"),
     ] {
-        let Some(seen) = shown(test, 200, words, &[]) else {
+        let Some(seen) = shown(200, words, &[]) else {
             return;
         };
         assert!(seen.contains(next), "{words}: {seen}");

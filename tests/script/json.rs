@@ -131,7 +131,7 @@ fn hostile_names_are_strings() {
 
 #[test]
 fn every_line_of_every_recording_is_json() {
-    let Some(corpus) = corpus("every_line_of_every_recording_is_json") else {
+    let Some(corpus) = corpus() else {
         return;
     };
     let mut n_lines = 0;

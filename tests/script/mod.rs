@@ -7,7 +7,7 @@ mod records;
 mod shapes;
 
 use crate::common;
-use crate::common::{FRAME_POINTERS, Program, alone, has, rprof, run, tool};
+use crate::common::{FRAME_POINTERS, Program, alone, needs, rprof, run, tool};
 use lines::{assert_same, blocks, our_script, perf_script};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,19 +34,16 @@ const PROGRAM: &str = r#"
 
 /// What most tests begin with: perf, and the program to record.
 #[track_caller]
-fn program(test: &str) -> Option<Program> {
-    if !has(test, "perf", "linux-perf") {
-        return None;
-    }
-    Program::new(test, PROGRAM, FRAME_POINTERS)
+fn program() -> Option<Program> {
+    needs!(perf);
+    Program::new(PROGRAM, FRAME_POINTERS)
 }
 
 /// In pipe mode perf prints symbols whatever fields are asked for; without chains there are no
 /// return addresses, which perf looks up without going back by one.
 #[test]
 fn a_recording_through_a_pipe_is_the_same_recording() {
-    let test = "a_recording_through_a_pipe_is_the_same_recording";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     for flags in [&["-d"][..], &["-d", "-z"]] {
@@ -102,8 +99,7 @@ fn collapsed(text: &str) -> BTreeMap<Vec<String>, usize> {
 
 #[test]
 fn collapsed_stacks_are_those_of_perf() {
-    let test = "collapsed_stacks_are_those_of_perf";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let recorded = program.record_by_perf(&["-F", "1999", "-g", "-e", "cpu-clock:u"], &[]);

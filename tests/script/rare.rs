@@ -1,9 +1,7 @@
 //! Fields and kinds of events that need hardware, a BPF program or a later perf: recordings of what
 //! there is are changed, or say themselves what is right.
 
-use crate::common::{
-    FRAME_POINTERS, Program, alone, is_root, not_run, records_all, rprof, run, tracefs,
-};
+use crate::common::{FRAME_POINTERS, Program, alone, needs, not_run, rprof, run, tracefs};
 use crate::script::lines::{assert_same, our_script, perf_script};
 use crate::script::{PROGRAM, program};
 
@@ -13,8 +11,7 @@ const NO_SOURCE: u64 = 0x1e_0508_0021;
 /// No hardware here says where data came from: other numbers are put into a recording.
 #[test]
 fn data_sources_are_in_perfs_words() {
-    let test = "data_sources_are_in_perfs_words";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let recorded = program.record_by_perf(&["-F", "4999", "-d", "-e", "cpu-clock:u"], &[]);
@@ -38,14 +35,14 @@ fn data_sources_are_in_perfs_words() {
         n += 1;
     }
     if n == 0 {
-        not_run(test, "this kernel has another word for no source");
+        not_run("this kernel has another word for no source");
         return;
     }
     assert!(n > 10, "{n} samples");
     std::fs::write(&file, &bytes).unwrap();
     let fields = "comm,data_src,ip";
     assert_same(
-        test,
+        fields,
         &our_script(&file, fields),
         &perf_script(&file, fields),
     );
@@ -54,17 +51,14 @@ fn data_sources_are_in_perfs_words() {
 /// Kinds of events that need hardware or a BPF program: another event's attr is changed.
 #[test]
 fn events_of_other_kinds_print_as_perf_prints_them() {
-    let test = "events_of_other_kinds_print_as_perf_prints_them";
-    if !is_root(test) {
-        return;
-    }
-    let Some(program) = program(test) else {
+    needs!(root);
+    let Some(program) = program() else {
         return;
     };
     let file = program.file("recording");
     let memory = &["-d", "-W", "-e", "cpu-clock"][..];
     let raw = &["-R", "-e", "sched:sched_process_exec"];
-    let tracefs = tracefs(test);
+    let tracefs = tracefs();
     // Kind, config and period: raw, traced branches, what a BPF program wrote.
     for (options, attr) in [
         (memory, (4, 0x1cd, 1000)),
@@ -91,7 +85,7 @@ fn events_of_other_kinds_print_as_perf_prints_them() {
         let ours = run(ours.arg(&file)).ok().stdout;
         let theirs = run(perf.arg(&file)).ok().stdout;
         assert_same(
-            test,
+            "all fields",
             &without_characters(&ours),
             &without_characters(&theirs),
         );
@@ -127,16 +121,11 @@ fn set_attr(bytes: &mut [u8], (kind, config, period): (u32, u64, u64)) {
 /// perf 6.1 has no such field: later ones print the path after everything else.
 #[test]
 fn control_groups_have_their_paths() {
-    let test = "control_groups_have_their_paths";
-    if !is_root(test) {
-        return;
-    }
-    let Some(program) = program(test) else {
+    needs!(root);
+    let Some(program) = program() else {
         return;
     };
-    if !records_all(test) {
-        return;
-    }
+    needs!(all_cpus);
     let recorded = program.record_by_perf(&["-e", "cpu-clock", "-a", "--all-cgroups"], &[]);
     let file = recorded.file;
     let text = our_script(&file, "comm,ip,cgroup");
@@ -150,8 +139,7 @@ fn control_groups_have_their_paths() {
 /// No guest is here: the list of ids, made shorter, says of which one each event is.
 #[test]
 fn guests_have_their_processes_and_cpus() {
-    let test = "guests_have_their_processes_and_cpus";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let events = ["-F", "999", "-e", "cpu-clock:u,task-clock:u,page-faults:u"];
@@ -191,8 +179,7 @@ fn guests_have_their_processes_and_cpus() {
 /// No processor here keeps call stacks: they are put after chains of frame pointers.
 #[test]
 fn call_stacks_of_branch_records_are_perfs() {
-    let test = "call_stacks_of_branch_records_are_perfs";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let recorded = program.record(
@@ -209,12 +196,12 @@ fn call_stacks_of_branch_records_are_perfs() {
     assert!(n > 10, "{n} samples with callers");
     std::fs::write(&file, &bytes).unwrap();
     assert_same(
-        test,
+        fields,
         &our_script(&file, fields),
         &begins_where_it_was_sampled,
     );
     assert_same(
-        test,
+        fields,
         &our_script(&file, fields),
         &perf_script(&file, fields),
     );
@@ -226,8 +213,7 @@ fn call_stacks_of_branch_records_are_perfs() {
 /// event is here: the samples' addresses are changed.
 #[test]
 fn names_of_chains_do_not_need_the_samples_own_address() {
-    let test = "names_of_chains_do_not_need_the_samples_own_address";
-    let Some(program) = Program::new(test, PROGRAM, FRAME_POINTERS) else {
+    let Some(program) = Program::new(PROGRAM, FRAME_POINTERS) else {
         return;
     };
     let recorded = program.record(&["-e", "cpu-clock:u", "-F", "4999", "-g"], &[]);
@@ -239,12 +225,12 @@ fn names_of_chains_do_not_need_the_samples_own_address() {
     let n = set_addresses(&mut bytes);
     assert!(n > 10, "{n} samples");
     std::fs::write(&file, &bytes).unwrap();
-    assert_same(test, &our_script(&file, fields), &before);
+    assert_same(fields, &our_script(&file, fields), &before);
     // So are those that a recording brings along.
     let embed = ["symbols", "--embed", "-i"];
     run(rprof(embed).arg(&file)).ok();
     std::fs::remove_file(program.path()).unwrap();
-    assert_same(test, &our_script(&file, fields), &before);
+    assert_same(fields, &our_script(&file, fields), &before);
 }
 
 /// Gives all samples of a recording of rprof's the address of the first; returns how many there are.

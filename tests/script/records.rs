@@ -1,6 +1,6 @@
 //! Records beside samples, and times since others: what perf prints with the same flags.
 
-use crate::common::{corpus, fixtures, has, perf, rprof, run, scratch};
+use crate::common::{corpus, fixtures, needs, perf, rprof, run, scratch};
 use crate::script::program;
 use rprof_abi::record::TextPoke;
 use rprof_abi::{
@@ -40,8 +40,7 @@ fn same(file: &Path, flags: &[&str]) -> usize {
 
 #[test]
 fn records_stand_among_samples_as_perf_has_them() {
-    let test = "records_stand_among_samples_as_perf_has_them";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let flags = [
@@ -71,15 +70,12 @@ fn records_stand_among_samples_as_perf_has_them() {
 
 #[test]
 fn records_of_old_and_foreign_recordings_are_printed_as_by_perf() {
-    let test = "records_of_old_and_foreign_recordings_are_printed_as_by_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let mut files = vec![
         fixtures().join("spin/perf.data"),
         fixtures().join("dwarf/perf.data"),
     ];
-    if let Some(corpus) = corpus(test) {
+    if let Some(corpus) = corpus() {
         let names = [
             "linux-perf-data/sleep.compressed.pipe.data",
             "quipper/perf.data.branch-4.14",
@@ -99,8 +95,7 @@ fn records_of_old_and_foreign_recordings_are_printed_as_by_perf() {
 
 #[test]
 fn rounds_end_where_perf_says_so() {
-    let test = "rounds_end_where_perf_says_so";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let recorded = program.record_by_perf(&["-F", "499", "-e", "cpu-clock:u"], &[]);
@@ -110,7 +105,7 @@ fn rounds_end_where_perf_says_so() {
         let words = ["script", "-F", "tid,time,event", "--show-round-events"];
         let theirs = run(perf(words).arg("-i").arg(&file)).ok().stdout;
         let ours = run(rprof(words).arg("-i").arg(&file)).ok().stdout;
-        crate::script::assert_same(test, &ours, &theirs);
+        crate::script::assert_same("rounds", &ours, &theirs);
         n_rounds += ours.matches("PERF_RECORD_FINISHED_ROUND\n").count();
     }
     assert!(n_rounds >= 2, "{n_rounds}");
@@ -119,10 +114,7 @@ fn rounds_end_where_perf_says_so() {
 /// Nobody can be made to patch the kernel here: the records are written.
 #[test]
 fn changes_of_the_kernels_code_are_printed_as_by_perf() {
-    let test = "changes_of_the_kernels_code_are_printed_as_by_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let bits = [SampleType::IDENTIFIER, SampleType::TID, SampleType::TIME];
@@ -168,8 +160,7 @@ fn changes_of_the_kernels_code_are_printed_as_by_perf() {
 
 #[test]
 fn chains_stop_where_perfs_do() {
-    let test = "chains_stop_where_perfs_do";
-    let Some(program) = program(test) else {
+    let Some(program) = program() else {
         return;
     };
     let file = program

@@ -1,6 +1,6 @@
 //! Recordings of every shape that perf makes print as perf prints them.
 
-use crate::common::{self, Tracefs, alone, is_root, records_all, run, tracefs};
+use crate::common::{self, Tracefs, alone, needs, records_all, run, tracefs};
 use crate::script::lines::{assert_same, our_script, perf_script};
 use crate::script::program;
 use std::path::Path;
@@ -173,14 +173,12 @@ fn record(shape: &Shape, file: &Path, program: &Path, tracefs: Option<Tracefs>) 
 
 /// Compares what both print of recordings of these shapes.
 #[track_caller]
-fn compare(test: &str, is_among: impl Fn(&Shape) -> bool) {
-    if !is_root(test) {
-        return;
-    }
-    let Some(program) = program(test) else {
+fn compare(is_among: impl Fn(&Shape) -> bool) {
+    needs!(root);
+    let Some(program) = program() else {
         return;
     };
-    let (true, tracefs) = (records_all(test), tracefs(test)) else {
+    let (true, tracefs) = (records_all(), tracefs()) else {
         return;
     };
     for shape in SHAPES.iter().filter(|shape| is_among(shape)) {
@@ -200,12 +198,10 @@ fn compare(test: &str, is_among: impl Fn(&Shape) -> bool) {
 
 #[test]
 fn every_shape_of_recording_of_a_command_prints_as_perf_prints_it() {
-    let test = "every_shape_of_recording_of_a_command_prints_as_perf_prints_it";
-    compare(test, |shape| !shape.record.contains(&"-a"));
+    compare(|shape| !shape.record.contains(&"-a"));
 }
 
 #[test]
 fn every_shape_of_recording_of_all_cpus_prints_as_perf_prints_it() {
-    let test = "every_shape_of_recording_of_all_cpus_prints_as_perf_prints_it";
-    compare(test, |shape| shape.record.contains(&"-a"));
+    compare(|shape| shape.record.contains(&"-a"));
 }

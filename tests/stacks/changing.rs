@@ -97,8 +97,7 @@ fn leaves(recording: &Recording) -> Leaves {
 
 #[test]
 fn stacks_that_change_all_the_time_never_have_frames_of_others() {
-    let test = "stacks_that_change_all_the_time_never_have_frames_of_others";
-    let Some(program) = program(test, SOURCE) else {
+    let Some(program) = program(SOURCE) else {
         return;
     };
     let mut n_samples = 0;
@@ -116,8 +115,7 @@ fn stacks_that_change_all_the_time_never_have_frames_of_others() {
 
 #[test]
 fn stacks_that_stay_are_completed() {
-    let test = "stacks_that_stay_are_completed";
-    let Some(program) = program(test, SOURCE) else {
+    let Some(program) = program(SOURCE) else {
         return;
     };
     for how in ["0", "1"] {

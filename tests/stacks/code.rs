@@ -1,14 +1,11 @@
 //! Code that changes while it is recorded: libraries that take each other's place, code made at
 //! run time, files that are replaced or damaged.
 
-use crate::common::{
-    NO_FRAME_POINTERS, Recording, am_root, compile, has, is_x86_64, live, rprof, run, scratch,
-};
+use crate::common::{NO_FRAME_POINTERS, Recording, am_root, compile, needs, rprof, run, scratch};
 use crate::stacks::samples::{Frame, SPIN, library, program};
 
 #[test]
 fn libraries_at_the_same_address_are_told_apart() {
-    let test = "libraries_at_the_same_address_are_told_apart";
     let source = r#"
         #include <dlfcn.h>
         #include <stdlib.h>
@@ -29,7 +26,7 @@ fn libraries_at_the_same_address_are_told_apart() {
             for (int i = 0; i < 6; i++) { phase_one(argv[1]); phase_two(argv[2]); }
             return argc > 99;
         }"#;
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     // Alike but for the frames' sizes: the rules of one are of no use to the other.
@@ -80,10 +77,7 @@ fn libraries_at_the_same_address_are_told_apart() {
 
 #[test]
 fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions() {
-    let test = "code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions";
-    if !is_x86_64(test) {
-        return;
-    }
+    needs!(x86_64);
     let source = r"
         #include <string.h>
         #include <sys/mman.h>
@@ -104,7 +98,7 @@ fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions(
             sink++;
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -121,10 +115,7 @@ fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions(
 
 #[test]
 fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
-    let test = "code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer";
-    if !is_x86_64(test) {
-        return;
-    }
+    needs!(x86_64);
     let source = r"
         #include <string.h>
         #include <sys/mman.h>
@@ -143,7 +134,7 @@ fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
             middle();
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "1999"], &[]);
@@ -165,10 +156,7 @@ fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
 
 #[test]
 fn code_made_at_run_time_is_followed_to_main() {
-    let test = "code_made_at_run_time_is_followed_to_main";
-    if !is_x86_64(test) {
-        return;
-    }
+    needs!(x86_64);
     let source = r"
         #include <string.h>
         #include <sys/mman.h>
@@ -182,7 +170,7 @@ fn code_made_at_run_time_is_followed_to_main() {
             sink++;
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -205,13 +193,7 @@ fn code_made_at_run_time_is_followed_to_main() {
 
 #[test]
 fn javascript_is_followed_through_code_that_nothing_describes() {
-    let test = "javascript_is_followed_through_code_that_nothing_describes";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !has(test, "node", "nodejs") {
-        return;
-    }
+    needs!(live, "node" in "nodejs");
     let dir = scratch();
     let script =
         "function busy(n) { let s = 0; for (let i = 0; i < n; i++) s += (i * 31) % 7; return s; }
@@ -272,7 +254,6 @@ fn spinning(function: &str, pad: u32) -> String {
 
 #[test]
 fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
-    let test = "files_that_are_replaced_removed_or_cut_give_no_wrong_names";
     // Behind its first pages, which are mapped, a library has its names.
     let cases = [
         ("replaced", "rename(argv[2], argv[1])"),
@@ -280,7 +261,7 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
         ("cut", "truncate(argv[1], 0x3100)"),
     ];
     for (case, what) in cases {
-        let Some(program) = program(test, &spinning_in_a_library(what)) else {
+        let Some(program) = program(&spinning_in_a_library(what)) else {
             return;
         };
         let (here, other) = (program.file("here.so"), program.file("other.so"));
@@ -323,12 +304,11 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
 
 #[test]
 fn a_program_that_was_replaced_is_unwound_and_not_named() {
-    let test = "a_program_that_was_replaced_is_unwound_and_not_named";
     let source = r"
         #include <stdio.h>
         NOINLINE void outer(void) { spin(300); sink++; }
         int main(int argc, char **argv) { if (rename(argv[1], argv[0])) return 3; outer(); return argc > 99; }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let other = program.file("other");

@@ -5,11 +5,10 @@ use crate::stacks::samples::program;
 
 #[test]
 fn three_thousand_frames_are_all_there() {
-    let test = "three_thousand_frames_are_all_there";
     let source = r"
         NOINLINE void down(int left) { if (left) down(left - 1); else spin(300); sink++; }
         int main(void) { down(2997); return 0; }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -46,9 +45,8 @@ const WIDE: [&str; 4] = ["spin", "wide", "outer", "main"];
 
 #[test]
 fn wide_frames_are_whole_and_cut_where_less_is_copied() {
-    let test = "wide_frames_are_whole_and_cut_where_less_is_copied";
     for kib in [9, 30, 60] {
-        let Some(program) = program(test, &with_frame_of(kib, true)) else {
+        let Some(program) = program(&with_frame_of(kib, true)) else {
             return;
         };
         let recording = program.record(&["-F", "999"], &[]);
@@ -68,8 +66,7 @@ fn wide_frames_are_whole_and_cut_where_less_is_copied() {
 
 #[test]
 fn a_frame_larger_than_any_copy_is_cut_or_right() {
-    let test = "a_frame_larger_than_any_copy_is_cut_or_right";
-    let Some(program) = program(test, &with_frame_of(122, true)) else {
+    let Some(program) = program(&with_frame_of(122, true)) else {
         return;
     };
     let recording = program.record(&["-F", "999", "--call-graph", "dwarf"], &[]);
@@ -84,8 +81,7 @@ fn a_frame_larger_than_any_copy_is_cut_or_right() {
 
 #[test]
 fn memory_that_nobody_has_written_to_gives_no_wrong_callers() {
-    let test = "memory_that_nobody_has_written_to_gives_no_wrong_callers";
-    let Some(program) = program(test, &with_frame_of(122, false)) else {
+    let Some(program) = program(&with_frame_of(122, false)) else {
         return;
     };
     // The kernel's copies end there. How much of such a stack is completed depends on whether the

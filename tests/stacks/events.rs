@@ -1,6 +1,6 @@
 //! Stacks of several events at once, and of samples that were taken in the kernel.
 
-use crate::common::{Recording, records_kernel, tracefs};
+use crate::common::{Recording, needs, tracefs};
 use crate::stacks::samples::{Frame, program};
 use serde_json::Value;
 
@@ -63,8 +63,7 @@ fn event_names(recording: &Recording) -> Vec<String> {
 
 #[test]
 fn stacks_of_several_events_are_whole() {
-    let test = "stacks_of_several_events_are_whole";
-    let Some(program) = program(test, SOURCE) else {
+    let Some(program) = program(SOURCE) else {
         return;
     };
     let recording = program.record(&["-F", "4000", "-e", "cpu-clock,page-faults"], &[]);
@@ -72,7 +71,7 @@ fn stacks_of_several_events_are_whole() {
     assert_eq!(names, ["cpu-clock", "page-faults", "dummy"]);
     assert_callers(&recording, "spin", &["all", "outer", "main"]);
     assert_callers(&recording, "fault", &["all", "outer", "main"]);
-    let Some(tracefs) = tracefs(test) else {
+    let Some(tracefs) = tracefs() else {
         return;
     };
     let events = "cpu-clock,sched:sched_switch";
@@ -85,11 +84,8 @@ fn stacks_of_several_events_are_whole() {
 
 #[test]
 fn samples_in_the_kernel_go_on_in_the_program() {
-    let test = "samples_in_the_kernel_go_on_in_the_program";
-    if !records_kernel(test) {
-        return;
-    }
-    let Some(program) = program(test, SOURCE) else {
+    needs!(kernel);
+    let Some(program) = program(SOURCE) else {
         return;
     };
     let recording = program.record(&["-F", "4000"], &[]);

@@ -1,6 +1,6 @@
 //! Go programs: goroutines' stacks, with and without DWARF, and what they do on the stack of the thread.
 
-use crate::common::{Program, has, run, tool};
+use crate::common::{Program, needs, run, tool};
 use std::path::Path;
 
 /// Goroutines that fill maps: they allocate, their stacks grow, and garbage is collected.
@@ -49,12 +49,9 @@ fn build(program: &Path, flags: &str) {
 
 #[test]
 fn goroutines_are_followed_to_where_they_began_also_from_the_threads_stack() {
-    let test = "goroutines_are_followed_to_where_they_began_also_from_the_threads_stack";
-    if !has(test, "go", "golang-go") {
-        return;
-    }
+    needs!("go" in "golang-go");
     for flags in ["", "-s -w"] {
-        let Some(program) = Program::made(test, |path| build(path, flags)) else {
+        let Some(program) = Program::made(|path| build(path, flags)) else {
             return;
         };
         let recording = program.record(&["-F", "999"], &[]);

@@ -2,7 +2,7 @@
 //! compiler keeps says how.
 
 use crate::common::{
-    Program, Recording, has, in_path, is_x86_64, live, not_run, perf, rprof, run, scratch, tool,
+    Program, Recording, has, in_path, needs, not_run, perf, rprof, run, scratch, tool,
 };
 use crate::stacks::samples::{Sample, program};
 use std::path::{Path, PathBuf};
@@ -112,11 +112,8 @@ fn count(recording: &Recording) -> [(u32, u32); 3] {
 
 #[test]
 fn code_is_left_as_its_log_says_while_recording() {
-    let test = "code_is_left_as_its_log_says_while_recording";
-    if !is_x86_64(test) {
-        return;
-    }
-    let Some(program) = program(test, ENDLESS) else {
+    needs!(x86_64);
+    let Some(program) = program(ENDLESS) else {
         return;
     };
     let here = program.dir().to_str().unwrap();
@@ -141,11 +138,8 @@ fn by_perf(program: &Program, clock: &str, dir: &str) -> Recording {
 
 #[test]
 fn code_in_copies_of_stacks_is_left_as_its_log_says() {
-    let test = "code_in_copies_of_stacks_is_left_as_its_log_says";
-    if !is_x86_64(test) || !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(program) = program(test, ENDLESS) else {
+    needs!(x86_64, perf);
+    let Some(program) = program(ENDLESS) else {
         return;
     };
     let here = program.dir().to_str().unwrap();
@@ -190,20 +184,14 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
 
 #[test]
 fn functions_of_python_are_left_as_its_log_says() {
-    let test = "functions_of_python_are_left_as_its_log_says";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_x86_64(test) {
-        return;
-    }
+    needs!(alone, x86_64);
     // Few systems have it.
     let works = || run(tool("python3.13").args(["-X", "perf_jit", "-c", ""])).status;
     if in_path("python3.13").is_none() || !works().success() {
-        not_run(test, "python3.13 is not here");
+        not_run("python3.13 is not here");
         return;
     }
-    let has_perf = has(test, "perf", "linux-perf");
+    let has_perf = has("perf", "linux-perf");
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let script = "
@@ -249,13 +237,7 @@ print(os.getpid())";
 /// Where a function makes and takes back its frame, frame pointers leave out its caller.
 #[test]
 fn functions_of_node_have_their_callers_from_their_first_instruction_to_the_last() {
-    let test = "functions_of_node_have_their_callers_from_their_first_instruction_to_the_last";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    if !is_x86_64(test) || !has(test, "node", "nodejs") || !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(alone, x86_64, "node" in "nodejs", perf);
     let dir = scratch();
     let script = "const compare = (x, y) => x - y;
         let t = 0;

@@ -2,8 +2,8 @@
 //! perf makes of each.
 
 use crate::common::{
-    NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, not_run,
-    record_while, rprof, run, tool,
+    NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, needs,
+    not_run, record_while, rprof, run, tool,
 };
 use crate::stacks::samples::{Frame, SPIN, Sample, program};
 
@@ -18,11 +18,8 @@ fn deep() -> Vec<&'static str> {
 
 #[test]
 fn perf_reads_the_same_stacks_without_a_complaint() {
-    let test = "perf_reads_the_same_stacks_without_a_complaint";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(program) = program(test, DEEP) else {
+    needs!(perf);
+    let Some(program) = program(DEEP) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -57,8 +54,7 @@ fn perf_reads_the_same_stacks_without_a_complaint() {
 
 #[test]
 fn copies_are_kept_for_perf_cut_to_what_is_in_them() {
-    let test = "copies_are_kept_for_perf_cut_to_what_is_in_them";
-    let Some(program) = program(test, DEEP) else {
+    let Some(program) = program(DEEP) else {
         return;
     };
     let recording = program.record(&["-F", "999", "--post-unwind"], &[]);
@@ -92,9 +88,7 @@ fn copies_are_kept_for_perf_cut_to_what_is_in_them() {
         size_bytes < n_copies * 65_528 / 2,
         "{size_bytes} for {n_copies}"
     );
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let theirs = recording.perf_samples();
     let whole = theirs
         .iter()
@@ -104,16 +98,13 @@ fn copies_are_kept_for_perf_cut_to_what_is_in_them() {
 
 #[test]
 fn copies_of_a_running_process_are_of_use_to_perf() {
-    let test = "copies_of_a_running_process_are_of_use_to_perf";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
+    needs!(perf);
     let source = r#"
         #include <stdio.h>
         NOINLINE void serve(void) { while (getchar() != EOF) { spin(300); puts("done"); fflush(stdout); } }
         NOINLINE void down(int left) { if (left) down(left - 1); else serve(); sink++; }
         int main(void) { down(199); return 0; }"#;
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let mut running = Running::start(&mut tool(program.path()));
@@ -137,19 +128,18 @@ fn copies_of_a_running_process_are_of_use_to_perf() {
 
 #[test]
 fn without_rights_stacks_are_whole() {
-    let test = "without_rights_stacks_are_whole";
     let by_root = am_root();
-    if by_root && !has(test, "setpriv", "util-linux") {
+    if by_root && !has("setpriv", "util-linux") {
         return;
     }
-    let Some(program) = program(test, DEEP) else {
+    let Some(program) = program(DEEP) else {
         return;
     };
     // Other tests set it when they have the place.
     let live = alone();
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
     if paranoid.trim() != "2" {
-        not_run(test, &format!("perf_event_paranoid is {}", paranoid.trim()));
+        not_run(&format!("perf_event_paranoid is {}", paranoid.trim()));
         return;
     }
     let mut command = program.recorder(&["-F", "999"], &[]);
@@ -180,14 +170,13 @@ fn without_rights_stacks_are_whole() {
 
 #[test]
 fn frame_pointers_and_no_callers_are_as_ever() {
-    let test = "frame_pointers_and_no_callers_are_as_ever";
     let source = format!(
         "{SPIN}
         NOINLINE void middle(void) {{ spin(300); sink++; }}
         int main(void) {{ middle(); return 0; }}"
     );
     let options = [NO_FRAME_POINTERS, &["-fno-omit-frame-pointer"]].concat();
-    let Some(program) = Program::new(test, &source, &options) else {
+    let Some(program) = Program::new(&source, &options) else {
         return;
     };
     let recording = program.record(&["-F", "999", "--call-graph", "fp"], &[]);

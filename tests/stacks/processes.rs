@@ -1,7 +1,7 @@
 //! Stacks of many processes that come and go, and of those that were there before.
 
 use crate::common::{
-    Recording, Running, alone, number_before, record_while, records_all, rprof, run, tool,
+    Recording, Running, alone, needs, number_before, record_while, rprof, run, tool,
 };
 use crate::stacks::samples::program;
 
@@ -38,8 +38,7 @@ fn assert_nothing_is_silent(recording: &Recording) {
 
 #[test]
 fn of_five_hundred_processes_nothing_is_lost_silently() {
-    let test = "of_five_hundred_processes_nothing_is_lost_silently";
-    let Some(program) = program(test, STORM) else {
+    let Some(program) = program(STORM) else {
         return;
     };
     let recording = program.record(&["-F", "4000"], &[]);
@@ -64,11 +63,8 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
 
 #[test]
 fn all_cpus_are_recorded_while_processes_come_and_go() {
-    let test = "all_cpus_are_recorded_while_processes_come_and_go";
-    if !records_all(test) {
-        return;
-    }
-    let Some(program) = program(test, STORM) else {
+    needs!(all_cpus);
+    let Some(program) = program(STORM) else {
         return;
     };
     let recording = program.record(&["-a", "-F", "999"], &[]);
@@ -107,8 +103,7 @@ const DEEP: &str = r#"
 
 #[test]
 fn running_processes_and_threads_are_unwound_to_where_they_began() {
-    let test = "running_processes_and_threads_are_unwound_to_where_they_began";
-    let Some(program) = program(test, DEEP) else {
+    let Some(program) = program(DEEP) else {
         return;
     };
     let mut running = Running::start(&mut tool(program.path()));

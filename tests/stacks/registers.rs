@@ -56,7 +56,7 @@ const WATCH: &str = r"
 /// Whether a program gets that many of the CPU's breakpoints while nobody records it: without them gdb steps
 /// through all code.
 #[track_caller]
-fn has_breakpoints(test: &str, wanted: u64) -> bool {
+fn has_breakpoints(wanted: u64) -> bool {
     let main = r#"
     int main(void) {
         int n = 0;
@@ -64,19 +64,16 @@ fn has_breakpoints(test: &str, wanted: u64) -> bool {
         printf("%d breakpoints\n", n);
         return 0;
     }"#;
-    let Some(program) = program(test, &format!("{WATCH}{main}")) else {
+    let Some(program) = program(&format!("{WATCH}{main}")) else {
         return false;
     };
     let said = run(&mut tool(program.path())).ok().stdout;
     let has_all = number_before(&said, " breakpoints") >= Some(wanted);
     if !has_all {
-        not_run(
-            test,
-            &format!(
-                "it takes {wanted} of the CPU's breakpoints: {}",
-                said.trim_end()
-            ),
-        );
+        not_run(&format!(
+            "it takes {wanted} of the CPU's breakpoints: {}",
+            said.trim_end()
+        ));
     }
     has_all
 }
@@ -99,11 +96,10 @@ fn n_changes(gdb: &str) -> usize {
 
 #[test]
 fn a_debugger_has_all_registers_of_what_it_runs() {
-    let test = "a_debugger_has_all_registers_of_what_it_runs";
-    if !has(test, "gdb", "gdb") || !has_breakpoints(test, 4) {
+    if !has("gdb", "gdb") || !has_breakpoints(4) {
         return;
     }
-    let Some(program) = program(test, CHANGES) else {
+    let Some(program) = program(CHANGES) else {
         return;
     };
     let mut recorder = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
@@ -122,11 +118,10 @@ fn a_debugger_has_all_registers_of_what_it_runs() {
 
 #[test]
 fn a_debugger_that_attaches_to_a_deep_program_gets_its_register_back() {
-    let test = "a_debugger_that_attaches_to_a_deep_program_gets_its_register_back";
-    if !has(test, "gdb", "gdb") || !attaches(test) || !has_breakpoints(test, 3) {
+    if !has("gdb", "gdb") || !attaches() || !has_breakpoints(3) {
         return;
     }
-    let Some(program) = program(test, CHANGES) else {
+    let Some(program) = program(CHANGES) else {
         return;
     };
     let live = alone();
@@ -152,7 +147,6 @@ fn a_debugger_that_attaches_to_a_deep_program_gets_its_register_back() {
 
 #[test]
 fn a_deep_program_gets_all_breakpoints_that_it_opens() {
-    let test = "a_deep_program_gets_all_breakpoints_that_it_opens";
     // It tries again until it has four, for at most 20 seconds: registers come back in milliseconds.
     let source = r#"
         NOINLINE void down(int left) {
@@ -171,10 +165,10 @@ fn a_deep_program_gets_all_breakpoints_that_it_opens() {
             sink += room[0];
         }
         int main(void) { down(200); return 0; }"#;
-    if !has_breakpoints(test, 4) {
+    if !has_breakpoints(4) {
         return;
     }
-    let Some(program) = program(test, &format!("{WATCH}{source}")) else {
+    let Some(program) = program(&format!("{WATCH}{source}")) else {
         return;
     };
     let live = alone();
@@ -185,7 +179,6 @@ fn a_deep_program_gets_all_breakpoints_that_it_opens() {
 
 #[test]
 fn nobody_lends_a_register_who_does_not_want_to() {
-    let test = "nobody_lends_a_register_who_does_not_want_to";
     let source = r"
         NOINLINE void down(int left) {
             volatile char room[1000];
@@ -194,7 +187,7 @@ fn nobody_lends_a_register_who_does_not_want_to() {
             sink += room[0];
         }
         int main(void) { down(200); return 0; }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "999", "-v", "--no-watchpoints"], &[]);

@@ -13,8 +13,8 @@ pub const SPIN: &str = r"
 
 /// Compiles a C program without frame pointers to record it; `None` if that cannot be done here.
 #[track_caller]
-pub fn program(test: &str, source: &str) -> Option<Program> {
-    Program::new(test, &format!("{SPIN}{source}"), NO_FRAME_POINTERS)
+pub fn program(source: &str) -> Option<Program> {
+    Program::new(&format!("{SPIN}{source}"), NO_FRAME_POINTERS)
 }
 
 /// Compiles a library that such a program may load.

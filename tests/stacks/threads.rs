@@ -20,7 +20,7 @@ const SIGNALS: &str = r"
 
 #[test]
 fn stacks_go_through_signal_handlers_to_main() {
-    let Some(program) = program("stacks_go_through_signal_handlers_to_main", SIGNALS) else {
+    let Some(program) = program(SIGNALS) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -39,8 +39,7 @@ fn stacks_go_through_signal_handlers_to_main() {
 
 #[test]
 fn stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came() {
-    let test = "stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came";
-    let Some(program) = program(test, SIGNALS) else {
+    let Some(program) = program(SIGNALS) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &["other"]);
@@ -62,7 +61,6 @@ fn stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came() {
 
 #[test]
 fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
-    let test = "handlers_that_come_to_two_callers_by_turns_never_have_the_others";
     // The kernel puts each signal's frame where the last one was. Nothing is called in the leaf.
     let source = r"
         #include <signal.h>
@@ -82,7 +80,7 @@ fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
             for (int i = 0; i < 100; i++) { outer_a(); outer_b(); }
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "4000"], &[]);
@@ -101,7 +99,6 @@ fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
 
 #[test]
 fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
-    let test = "stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed";
     let source = r"
         #include <signal.h>
         #include <string.h>
@@ -122,7 +119,7 @@ fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
             down(0);
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "999"], &[]);
@@ -140,7 +137,6 @@ fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
 
 #[test]
 fn the_first_instructions_of_a_thread_have_no_caller() {
-    let test = "the_first_instructions_of_a_thread_have_no_caller";
     let source = r"
         #define _GNU_SOURCE
         #include <sched.h>
@@ -158,7 +154,7 @@ fn the_first_instructions_of_a_thread_have_no_caller() {
             for (int i = 0; i < 4000; i++) make(stack);
             return 0;
         }";
-    let Some(program) = program(test, source) else {
+    let Some(program) = program(source) else {
         return;
     };
     // A child is in the kernel when it is first sampled, on its way to these instructions.
@@ -193,7 +189,7 @@ fn each_of_many_threads_has_its_own_root() {
             for (int i = 0; i < 64; i++) pthread_join(threads[i], 0);
             return 0;
         }";
-    let Some(program) = program("each_of_many_threads_has_its_own_root", source) else {
+    let Some(program) = program(source) else {
         return;
     };
     let recording = program.record(&["-F", "4000"], &[]);

@@ -64,8 +64,7 @@ fn turns(recording: &Recording) -> Turns {
 
 #[test]
 fn callers_by_turns_in_step_with_looks_are_never_mistaken_for_each_other() {
-    let test = "callers_by_turns_in_step_with_looks_are_never_mistaken_for_each_other";
-    let Some(program) = program(test, SOURCE) else {
+    let Some(program) = program(SOURCE) else {
         return;
     };
     // With 300, there are some 100,000 samples at 4,000 Hz.

@@ -1,6 +1,6 @@
 //! Counting that is switched through a pipe.
 
-use crate::common::{Running, live, rprof, run, scratch, tool};
+use crate::common::{Running, needs, rprof, run, scratch, tool};
 use crate::stat::{HIT, work};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -50,9 +50,8 @@ impl Pipes {
 
 #[test]
 fn only_what_comes_between_enable_and_disable_is_counted() {
-    let test = "only_what_comes_between_enable_and_disable_is_counted";
-    let Some(program) = work(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(alone);
     let dir = scratch();
     let (mut pipes, how) = Pipes::make(dir.path());
     let hits = format!("mem:{HIT:#x}:x");
@@ -73,8 +72,7 @@ fn only_what_comes_between_enable_and_disable_is_counted() {
 
 #[test]
 fn a_word_ends_it_and_others_are_refused() {
-    let test = "a_word_ends_it_and_others_are_refused";
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let dir = scratch();
     let (mut pipes, how) = Pipes::make(dir.path());
     let mut stat = rprof(["stat", "--control", &how, "-x,", "-e", "faults"]);
@@ -98,9 +96,8 @@ fn a_word_ends_it_and_others_are_refused() {
 
 #[test]
 fn counting_may_begin_later() {
-    let test = "counting_may_begin_later";
-    let Some(program) = work(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(alone);
     let hits = format!("mem:{HIT:#x}:x");
     let mut stat = rprof(["stat", "-D", "60000", "-x,", "-e", &hits]);
     let ran = run(stat.arg("--").arg(program.path())).ok();

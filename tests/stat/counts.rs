@@ -1,8 +1,6 @@
 //! Counts of programs that always do the same are those of perf.
 
-use crate::common::{
-    PerfProbe, Tracefs, has, live, not_run, records_all, records_kernel, rprof, run, tool, tracefs,
-};
+use crate::common::{PerfProbe, Tracefs, needs, not_run, rprof, run, tool, tracefs};
 use crate::stat::{HIT, both, said, work};
 
 /// Counts by event, from `-x,`.
@@ -16,12 +14,8 @@ fn counts(text: &str) -> Vec<(String, String)> {
 
 #[test]
 fn faults_and_hits_of_breakpoints_are_those_of_perf() {
-    let test = "faults_and_hits_of_breakpoints_are_those_of_perf";
-    let Some(program) = work(test) else { return };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(perf, alone);
     let path = program.path();
     let hit = format!("mem:{HIT:#x}:x");
     // In user code: the kernel's own, while it executes the program, differ by where the stack is.
@@ -44,13 +38,9 @@ fn faults_and_hits_of_breakpoints_are_those_of_perf() {
 
 #[test]
 fn system_calls_are_those_of_perf() {
-    let test = "system_calls_are_those_of_perf";
-    let Some(program) = work(test) else { return };
-    let Some(tracefs) = tracefs(test) else { return };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    let Some(tracefs) = tracefs() else { return };
+    needs!(perf, alone);
     let path = program.path();
     let words = [
         "-x,",
@@ -69,13 +59,9 @@ fn system_calls_are_those_of_perf() {
 
 #[test]
 fn only_hits_that_fit_the_filter_are_counted_as_by_perf() {
-    let test = "only_hits_that_fit_the_filter_are_counted_as_by_perf";
-    let Some(program) = work(test) else { return };
-    let Some(tracefs) = tracefs(test) else { return };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    let Some(tracefs) = tracefs() else { return };
+    needs!(perf, alone);
     let path = program.path();
     // Twice, in processes that inherit the event.
     let script = format!("{} & {}; wait", path.display(), path.display());
@@ -122,15 +108,11 @@ fn only_hits_that_fit_the_filter_are_counted_as_by_perf() {
 
 #[test]
 fn hits_of_probes_are_those_of_perf() {
-    let test = "hits_of_probes_are_those_of_perf";
-    let Some(program) = work(test) else { return };
-    let Some(tracefs) = tracefs(test) else { return };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    let Some(tracefs) = tracefs() else { return };
+    needs!(perf, alone);
     if tracefs != Tracefs::Mounted {
-        return not_run(test, "perf's probes would stay in a tracefs that goes away");
+        return not_run("perf's probes would stay in a tracefs that goes away");
     }
     let path = program.path();
     let probe = PerfProbe::new(&path, "hit");
@@ -149,14 +131,7 @@ const PING_PONG: &str =
 
 #[test]
 fn every_wait_of_a_ping_pong_is_a_context_switch() {
-    let test = "every_wait_of_a_ping_pong_is_a_context_switch";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
-    if !records_kernel(test) {
-        return;
-    }
+    needs!(perf, alone, kernel);
     let dir = crate::common::scratch();
     let fifo = dir.path().join("back");
     run(tool("mkfifo").arg(&fifo)).ok();
@@ -173,9 +148,8 @@ fn every_wait_of_a_ping_pong_is_a_context_switch() {
 
 #[test]
 fn what_is_not_inherited_is_of_the_command_alone() {
-    let test = "what_is_not_inherited_is_of_the_command_alone";
-    let Some(program) = work(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(alone);
     let path = program.path();
     let hit = format!("mem:{HIT:#x}:x");
     let script = format!("{} && {}", path.display(), path.display());
@@ -189,11 +163,7 @@ fn what_is_not_inherited_is_of_the_command_alone() {
 
 #[test]
 fn each_cpu_has_its_clock() {
-    let test = "each_cpu_has_its_clock";
-    let Some(_live) = live(test) else { return };
-    if !records_all(test) {
-        return;
-    }
+    needs!(alone, all_cpus);
     let [mut ours, _] = both(&["-a", "-A", "-x,", "-e", "cpu-clock", "true"]);
     let ran = run(&mut ours).ok();
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();

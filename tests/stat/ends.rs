@@ -1,6 +1,6 @@
 //! How a count ends: statuses, signals, limits, and what cannot be meant.
 
-use crate::common::{self, Running, live, rprof, run, scratch, signal};
+use crate::common::{self, Running, needs, rprof, run, scratch, signal};
 
 fn stat(words: &[&str]) -> std::process::Command {
     rprof(["stat"].iter().chain(words))
@@ -8,9 +8,7 @@ fn stat(words: &[&str]) -> std::process::Command {
 
 #[test]
 fn the_commands_status_is_passed_on() {
-    let Some(_live) = live("the_commands_status_is_passed_on") else {
-        return;
-    };
+    needs!(alone);
     for (script, code) in [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)] {
         let ran = run(&mut stat(&["-e", "page-faults", "sh", "-c", script]));
         assert_eq!(ran.status.code(), Some(code), "{}", ran.stderr);
@@ -23,9 +21,7 @@ fn the_commands_status_is_passed_on() {
 
 #[test]
 fn counts_are_written_when_somebody_stops_it() {
-    let Some(_live) = live("counts_are_written_when_somebody_stops_it") else {
-        return;
-    };
+    needs!(alone);
     // Its first line says that it counts.
     let script = "echo ready; exec sleep 300";
     for name in ["INT", "TERM"] {
@@ -40,8 +36,7 @@ fn counts_are_written_when_somebody_stops_it() {
 
 #[test]
 fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
-    let test = "a_timeout_ends_the_command_and_intervals_end_by_their_number";
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let ran = run(&mut stat(&[
         "--timeout",
         "20",
@@ -70,9 +65,7 @@ fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
 
 #[test]
 fn counts_go_to_a_file_that_may_grow() {
-    let Some(_live) = live("counts_go_to_a_file_that_may_grow") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let path = dir.path().join("counts");
     let path = path.to_str().unwrap();
@@ -91,9 +84,7 @@ fn counts_go_to_a_file_that_may_grow() {
 
 #[test]
 fn what_cannot_be_counted_is_one_line() {
-    let Some(_live) = live("what_cannot_be_counted_is_one_line") else {
-        return;
-    };
+    needs!(alone);
     for (words, code, expected) in [
         (
             &["-e", "page-fualts", "true"][..],
@@ -135,9 +126,7 @@ fn what_cannot_be_counted_is_one_line() {
 
 #[test]
 fn cpus_that_are_not_there_are_an_error() {
-    let Some(_live) = live("cpus_that_are_not_there_are_an_error") else {
-        return;
-    };
+    needs!(alone);
     for cpus in ["4095", "0,4095"] {
         let said = run(&mut stat(&["-C", cpus, "-e", "cs", "true"])).fails(1);
         assert!(said.contains("no such CPU: 4095"), "{said}");
@@ -147,9 +136,7 @@ fn cpus_that_are_not_there_are_an_error() {
 
 #[test]
 fn who_is_named_twice_is_counted_once() {
-    let Some(_live) = live("who_is_named_twice_is_counted_once") else {
-        return;
-    };
+    needs!(alone);
     let own = std::process::id();
     let twice = format!("{own},{own}");
     for flag in ["-p", "-t"] {
@@ -169,9 +156,7 @@ fn who_is_named_twice_is_counted_once() {
 
 #[test]
 fn nothing_but_times_is_counted_if_nothing_is_wanted() {
-    let Some(_live) = live("nothing_but_times_is_counted_if_nothing_is_wanted") else {
-        return;
-    };
+    needs!(alone);
     let ran = run(&mut stat(&["-n", "true"])).ok();
     let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines.len(), 4, "{}", ran.stderr);
@@ -180,8 +165,7 @@ fn nothing_but_times_is_counted_if_nothing_is_wanted() {
 
 #[test]
 fn children_that_run_already_are_counted_or_said() {
-    let test = "children_that_run_already_are_counted_or_said";
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     // A master that waits, and a worker.
     let script = "(while :; do :; done) & echo ready; read x; kill $!";
     let mut master = Running::start(common::tool("sh").args(["-c", script]));

@@ -1,6 +1,6 @@
 //! Text, CSV and JSON are perf's: the same lines, keys and fields for the same flags.
 
-use crate::common::{has, live, records_all, records_kernel};
+use crate::common::{needs, records_all, records_kernel};
 use crate::stat::said;
 use serde_json::Value;
 
@@ -60,12 +60,9 @@ const FLAGS: &[(&[&str], Needs)] = &[
 
 /// Compares what both tools say for all flags that may be used here.
 #[track_caller]
-fn compare(test: &str, form: &[&str], shape: impl Fn(&str) -> Vec<String>) {
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
-    let (may_kernel, may_all) = (records_kernel(test), records_all(test));
+fn compare(form: &[&str], shape: impl Fn(&str) -> Vec<String>) {
+    needs!(perf, alone);
+    let (may_kernel, may_all) = (records_kernel(), records_all());
     for (flags, needs) in FLAGS {
         match needs {
             Needs::Kernel if !may_kernel => continue,
@@ -101,7 +98,7 @@ fn objects_have_perfs_keys() {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         lines.map(of).collect()
     };
-    compare("objects_have_perfs_keys", &["-j"], keys);
+    compare(&["-j"], keys);
 }
 
 #[test]
@@ -116,7 +113,7 @@ fn lines_have_perfs_fields() {
         let lines = text.lines().filter(|line| !line.is_empty());
         lines.map(line).collect()
     };
-    compare("lines_have_perfs_fields", &["-x", ";"], fields);
+    compare(&["-x", ";"], fields);
 }
 
 #[test]
@@ -140,5 +137,5 @@ fn people_see_perfs_lines() {
         };
         text.trim_end().lines().map(of).collect()
     };
-    compare("people_see_perfs_lines", &["--no-big-num"], lines);
+    compare(&["--no-big-num"], lines);
 }

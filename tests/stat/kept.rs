@@ -1,6 +1,6 @@
 //! Counts in files: perf reads ours, we read perf's, and damaged ones end in a line.
 
-use crate::common::{has, live, perf, rprof, run, scratch};
+use crate::common::{needs, perf, rprof, run, scratch};
 use crate::stat::{HIT, work};
 use std::path::Path;
 
@@ -26,12 +26,8 @@ fn perfs(file: &Path) -> String {
 
 #[test]
 fn each_tool_reads_the_counts_of_both() {
-    let test = "each_tool_reads_the_counts_of_both";
-    let Some(program) = work(test) else { return };
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(perf, alone);
     let dir = scratch();
     let events = format!("page-faults:u,mem:{HIT:#x}:x,task-clock,stalled-cycles-frontend");
     for (tool, name) in [("rprof", "ours"), ("perf", "perfs")] {
@@ -62,11 +58,7 @@ fn each_tool_reads_the_counts_of_both() {
 
 #[test]
 fn intervals_are_kept_one_by_one() {
-    let test = "intervals_are_kept_one_by_one";
-    if !has(test, "perf", "linux-perf") {
-        return;
-    }
-    let Some(_live) = live(test) else { return };
+    needs!(perf, alone);
     let dir = scratch();
     let file = dir.path().join("intervals");
     let mut record = rprof([
@@ -93,8 +85,7 @@ fn intervals_are_kept_one_by_one() {
 
 #[test]
 fn a_file_that_was_there_is_kept_and_damaged_ones_end_in_a_line() {
-    let test = "a_file_that_was_there_is_kept_and_damaged_ones_end_in_a_line";
-    let Some(_live) = live(test) else { return };
+    needs!(alone);
     let dir = scratch();
     let stat = |words: &[&str]| {
         let mut command = rprof(["stat"].iter().chain(words));

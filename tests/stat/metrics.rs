@@ -1,6 +1,6 @@
 //! Metrics of users, and top-down analysis where there is none.
 
-use crate::common::{Ran, live, rprof, run, scratch};
+use crate::common::{Ran, needs, rprof, run, scratch};
 use crate::stat::{HIT, work};
 
 fn stat(words: &[&str]) -> Ran {
@@ -9,9 +9,8 @@ fn stat(words: &[&str]) -> Ran {
 
 #[test]
 fn metrics_are_computed_from_counts() {
-    let test = "metrics_are_computed_from_counts";
-    let Some(program) = work(test) else { return };
-    let Some(_live) = live(test) else { return };
+    let Some(program) = work() else { return };
+    needs!(alone);
     let path = program.path();
     let path = path.to_str().unwrap();
     let hits = format!("mem:{HIT:#x}:x");
@@ -51,9 +50,7 @@ fn metrics_are_computed_from_counts() {
 
 #[test]
 fn broken_metrics_are_one_line_with_the_column() {
-    let Some(_live) = live("broken_metrics_are_one_line_with_the_column") else {
-        return;
-    };
+    needs!(alone);
     for (metric, code, expected) in [
         (
             "a=cycles +",
@@ -80,9 +77,7 @@ fn broken_metrics_are_one_line_with_the_column() {
 
 #[test]
 fn a_machine_that_counts_no_slots_says_so() {
-    let Some(_live) = live("a_machine_that_counts_no_slots_says_so") else {
-        return;
-    };
+    needs!(alone);
     let has = |pmu: &str| {
         let folder = std::path::Path::new("/sys/bus/event_source/devices").join(pmu);
         folder.join("events/topdown-retiring").exists()

@@ -7,7 +7,7 @@ mod forms;
 mod kept;
 mod metrics;
 
-use crate::common::{Program, is_x86_64, perf, rprof, run};
+use crate::common::{Program, needs, perf, rprof, run};
 use std::process::Command;
 
 /// Calls a function a thousand times, touches a hundred pages, and asks for its id ten times; nothing else, as it
@@ -37,10 +37,8 @@ const HIT: u64 = 0x1000_0000;
 
 /// The program. `None` where it cannot be made, which is said.
 #[track_caller]
-fn work(test: &str) -> Option<Program> {
-    if !is_x86_64(test) {
-        return None;
-    }
+fn work() -> Option<Program> {
+    needs!(x86_64);
     let at = format!("-Wl,--section-start=.hit={HIT:#x}");
     let options = [
         "-O1",
@@ -52,7 +50,7 @@ fn work(test: &str) -> Option<Program> {
         "-fcf-protection=none",
         &at,
     ];
-    Program::new(test, WORK, &options)
+    Program::new(WORK, &options)
 }
 
 /// `rprof stat` and `perf stat` with the same words.

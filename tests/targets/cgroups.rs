@@ -2,8 +2,8 @@
 
 use super::{info, sampled_processes};
 use crate::common::{
-    Running, am_root, has, live, perf, record_while, records_all, rprof, run, scratch, skipped,
-    tool, work::worker,
+    Running, am_root, has, needs, perf, record_while, rprof, run, scratch, skipped, tool,
+    work::worker,
 };
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ struct Group {
 
 impl Group {
     /// `None` if none can be made here, which is said.
-    fn make(test: &str, name: &str) -> Option<Self> {
+    fn make(name: &str) -> Option<Self> {
         let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
         let fields = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mounts: Vec<_> = mounts.lines().map(fields).collect();
@@ -32,7 +32,7 @@ impl Group {
                 Some(Self { path, name })
             }
             _ => {
-                skipped(test, "a control group of its own");
+                skipped("a control group of its own");
                 None
             }
         }
@@ -61,11 +61,8 @@ impl Drop for Group {
 
 #[test]
 fn only_what_runs_in_a_control_group_is_sampled() {
-    let test = "only_what_runs_in_a_control_group_is_sampled";
-    let Some(_live) = live(test).filter(|_| records_all(test)) else {
-        return;
-    };
-    let Some(group) = Group::make(test, "one") else {
+    needs!(alone, all_cpus);
+    let Some(group) = Group::make("one") else {
         return;
     };
     let dir = scratch();
@@ -75,7 +72,7 @@ fn only_what_runs_in_a_control_group_is_sampled() {
     );
     let pids = [inside.pid()];
     let mut recorders = vec![rprof(["record", "-q"])];
-    if has(test, "perf", "linux-perf") {
+    if has("perf", "linux-perf") {
         recorders.push(perf(["record", "-q", "-a"]));
     }
     for mut recorder in recorders {
@@ -94,11 +91,8 @@ fn only_what_runs_in_a_control_group_is_sampled() {
 
 #[test]
 fn each_event_is_counted_in_its_group() {
-    let test = "each_event_is_counted_in_its_group";
-    let Some(_live) = live(test).filter(|_| records_all(test)) else {
-        return;
-    };
-    let (Some(one), Some(two)) = (Group::make(test, "a"), Group::make(test, "b")) else {
+    needs!(alone, all_cpus);
+    let (Some(one), Some(two)) = (Group::make("a"), Group::make("b")) else {
         return;
     };
     let dir = scratch();
@@ -152,11 +146,8 @@ fn each_event_is_counted_in_its_group() {
 
 #[test]
 fn a_group_that_is_not_there_is_said_with_those_that_are_near() {
-    let test = "a_group_that_is_not_there_is_said_with_those_that_are_near";
-    let Some(_live) = live(test).filter(|_| records_all(test)) else {
-        return;
-    };
-    let Some(group) = Group::make(test, "near") else {
+    needs!(alone, all_cpus);
+    let Some(group) = Group::make("near") else {
         return;
     };
     let dir = scratch();

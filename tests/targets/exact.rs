@@ -35,8 +35,7 @@ fn count(info: &Value, kind: &str) -> u64 {
 
 #[test]
 fn two_thousand_processes_are_told_one_by_one() {
-    let test = "two_thousand_processes_are_told_one_by_one";
-    let Some(program) = Program::new(test, PROCESSES, FRAME_POINTERS) else {
+    let Some(program) = Program::new(PROCESSES, FRAME_POINTERS) else {
         return;
     };
     let _live = alone();
@@ -82,8 +81,7 @@ int main(void) {
 
 #[test]
 fn of_a_hundred_and_twenty_eight_events_each_sample_is_there_or_counted_as_lost() {
-    let test = "of_a_hundred_and_twenty_eight_events_each_sample_is_there_or_counted_as_lost";
-    let Some(program) = Program::new(test, TOUCHES, FRAME_POINTERS) else {
+    let Some(program) = Program::new(TOUCHES, FRAME_POINTERS) else {
         return;
     };
     let events = vec!["minor-faults:u"; 128].join(",");

@@ -2,7 +2,7 @@
 
 use super::{sampled, sampled_processes};
 use crate::common::{
-    FRAME_POINTERS, Program, Running, alone, both, live, rprof, run, scratch, tool, until,
+    FRAME_POINTERS, Program, Running, alone, both, needs, rprof, run, scratch, tool, until,
     work::worker,
 };
 use std::path::{Path, PathBuf};
@@ -17,9 +17,7 @@ fn shell_named(dir: &Path, name: &str) -> PathBuf {
 
 #[test]
 fn processes_are_found_by_name_and_the_recording_ends_with_them() {
-    let Some(_live) = live("processes_are_found_by_name_and_the_recording_ends_with_them") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let start = |name: &str| {
         let mut shell = tool(shell_named(dir.path(), name));
@@ -61,14 +59,13 @@ fn processes_are_found_by_name_and_the_recording_ends_with_them() {
 
 #[test]
 fn a_process_is_waited_for() {
-    let test = "a_process_is_waited_for";
     let source = r#"
 #include <stdio.h>
 volatile unsigned long sink;
 __attribute__((noinline)) void later(void) { WORK(80, sink += i) }
 int main(void) { if (getchar() == '\n') later(); return 0; }
 "#;
-    let Some(program) = Program::new(test, source, FRAME_POINTERS) else {
+    let Some(program) = Program::new(source, FRAME_POINTERS) else {
         return;
     };
     let _live = alone();
@@ -91,9 +88,7 @@ int main(void) { if (getchar() == '\n') later(); return 0; }
 
 #[test]
 fn names_that_are_not_there_or_cannot_be_are_one_line() {
-    let Some(_live) = live("names_that_are_not_there_or_cannot_be_are_one_line") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     for (words, code, said) in [
         (

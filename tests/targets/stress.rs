@@ -3,7 +3,8 @@
 
 use super::{info, sampled};
 use crate::common::{
-    FRAME_POINTERS, Program, Recording, Running, alone, live, rprof, run, scratch, tool, work::burn,
+    FRAME_POINTERS, Program, Recording, Running, alone, needs, rprof, run, scratch, tool,
+    work::burn,
 };
 
 /// Threads that wait, and threads that begin and end whenever it is told to go on.
@@ -47,8 +48,7 @@ pub(crate) fn most_memory(pid: u32) -> u64 {
 
 #[test]
 fn a_thousand_threads_and_a_thousand_that_come_and_go_are_recorded() {
-    let test = "a_thousand_threads_and_a_thousand_that_come_and_go_are_recorded";
-    let Some(program) = Program::new(test, THREADS, FRAME_POINTERS) else {
+    let Some(program) = Program::new(THREADS, FRAME_POINTERS) else {
         return;
     };
     let _live = alone();
@@ -81,9 +81,7 @@ fn a_thousand_threads_and_a_thousand_that_come_and_go_are_recorded() {
 
 #[test]
 fn a_hundred_and_twenty_eight_events_are_sampled_at_once() {
-    let Some(_live) = live("a_hundred_and_twenty_eight_events_are_sampled_at_once") else {
-        return;
-    };
+    needs!(alone);
     let dir = scratch();
     let events = vec!["cpu-clock"; 128].join(",");
     let mut record = rprof([

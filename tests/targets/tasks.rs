@@ -3,7 +3,7 @@
 use super::{info, sampled, sampled_processes};
 use crate::common::nobody::as_user;
 use crate::common::{
-    FRAME_POINTERS, Program, Running, am_root, has, live, record_while, rprof, run, scratch,
+    FRAME_POINTERS, Program, Running, am_root, has, needs, record_while, rprof, run, scratch,
     skipped, tool, work::worker,
 };
 
@@ -32,11 +32,10 @@ const NAMES: &[&str] = &["of_main", "of_thread", "of_child"];
 
 #[test]
 fn what_is_started_later_is_left_out_as_by_perf() {
-    let test = "what_is_started_later_is_left_out_as_by_perf";
-    let Some(program) = Program::new(test, TASKS, FRAME_POINTERS) else {
+    let Some(program) = Program::new(TASKS, FRAME_POINTERS) else {
         return;
     };
-    let has_perf = has(test, "perf", "linux-perf");
+    let has_perf = has("perf", "linux-perf");
     let file = program.file("perf.data");
     for (flags, expected) in [
         (&[][..], NAMES),
@@ -59,9 +58,7 @@ fn what_is_started_later_is_left_out_as_by_perf() {
 
 #[test]
 fn a_thread_has_one_event_whatever_its_cpu() {
-    let Some(_live) = live("a_thread_has_one_event_whatever_its_cpu") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut cat = Running::start(&mut tool("cat"));
     let pid = cat.pid().to_string();
@@ -87,16 +84,11 @@ fn a_thread_has_one_event_whatever_its_cpu() {
 
 #[test]
 fn the_processes_of_a_user_are_sampled() {
-    let test = "the_processes_of_a_user_are_sampled";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     if !am_root() {
-        return skipped(test, "root");
+        return skipped("root");
     }
-    if !has(test, "setpriv", "util-linux") {
-        return;
-    }
+    needs!("setpriv" in "util-linux");
     let dir = scratch();
     // Nobody else's.
     let uid = 64_321;

@@ -2,8 +2,8 @@
 
 use super::{info, sampled};
 use crate::common::{
-    FRAME_POINTERS, Program, Ran, Running, alone, has, live, perf, rprof, run, samples, scratch,
-    tool, work::burn,
+    FRAME_POINTERS, Program, Ran, Running, alone, needs, perf, rprof, run, samples, scratch, tool,
+    work::burn,
 };
 use std::fs::File;
 use std::io::{Read, Write};
@@ -81,8 +81,7 @@ impl Pipes {
 
 #[test]
 fn samples_are_taken_from_enable_to_disable() {
-    let test = "samples_are_taken_from_enable_to_disable";
-    let Some(program) = Program::new(test, PARTS, FRAME_POINTERS) else {
+    let Some(program) = Program::new(PARTS, FRAME_POINTERS) else {
         return;
     };
     for form in ["fifo", "fd"] {
@@ -115,9 +114,7 @@ fn samples_are_taken_from_enable_to_disable() {
 
 #[test]
 fn an_event_is_switched_by_its_name() {
-    let Some(_live) = live("an_event_is_switched_by_its_name") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let mut pipes = Pipes::make(dir.path());
     let words = "record -e cpu-clock:u -e task-clock:u --control fifo:words,acks -- cat";
@@ -145,10 +142,7 @@ fn an_event_is_switched_by_its_name() {
 
 #[test]
 fn words_are_acknowledged_as_by_perf() {
-    let test = "words_are_acknowledged_as_by_perf";
-    let Some(_live) = live(test).filter(|_| has(test, "perf", "linux-perf")) else {
-        return;
-    };
+    needs!(alone, perf);
     let acknowledged = |recorder: &mut Command, words: &[&str]| -> (String, Ran) {
         let dir = scratch();
         let mut pipes = Pipes::make(dir.path());
@@ -185,9 +179,7 @@ fn words_are_acknowledged_as_by_perf() {
 
 #[test]
 fn ranges_of_time_end_with_the_last_one() {
-    let Some(_live) = live("ranges_of_time_end_with_the_last_one") else {
-        return;
-    };
+    needs!(live);
     let dir = scratch();
     let record = |words: &[&str]| {
         let mut record = rprof(["record", "-e", "cpu-clock"]);

@@ -1,6 +1,6 @@
 //! Code of functions that are called alike, and of the samples that a zoom leaves.
 
-use crate::common::{FRAME_POINTERS, compile, has, live, run, scratch, tool};
+use crate::common::{FRAME_POINTERS, compile, needs, run, scratch, tool};
 use crate::tui::terminal::Terminal;
 use std::path::Path;
 
@@ -31,11 +31,9 @@ const PROGRAM: &str = r#"
 "#;
 
 /// Records it, with two events.
-fn record(test: &str, dir: &Path) -> Option<()> {
-    if !has(test, "cc", "gcc") {
-        return None;
-    }
-    let _live = live(test)?;
+fn record(dir: &Path) -> Option<()> {
+    needs!(cc);
+    needs!(live);
     let library = dir.join("libtwin.so");
     let options = [FRAME_POINTERS, &["-fPIC", "-shared"]].concat();
     compile(&library, LIBRARY, &options);
@@ -65,9 +63,8 @@ fn annotated(dir: &Path, args: &[&str]) -> String {
 
 #[test]
 fn code_is_of_the_image_and_the_threads_that_are_selected() {
-    let test = "code_is_of_the_image_and_the_threads_that_are_selected";
     let dir = scratch();
-    if record(test, dir.path()).is_none() {
+    if record(dir.path()).is_none() {
         return;
     }
     let script = format!(
@@ -75,7 +72,7 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
         dir.path().display(),
         env!("CARGO_BIN_EXE_rprof")
     );
-    let Some(terminal) = Terminal::start(test, (120, 40), &script) else {
+    let Some(terminal) = Terminal::start((120, 40), &script) else {
         return;
     };
     terminal.wait("? keys");
@@ -152,13 +149,7 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
 
 #[test]
 fn code_is_shown_of_what_is_recorded_while_it_is() {
-    let test = "code_is_shown_of_what_is_recorded_while_it_is";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(cc, live);
     let dir = scratch();
     let source = "static volatile long sink; \
         static __attribute__((noinline)) void spinning(void) { WORK(600000, sink += i) } \
@@ -169,7 +160,7 @@ fn code_is_shown_of_what_is_recorded_while_it_is() {
         dir.path().display(),
         env!("CARGO_BIN_EXE_rprof")
     );
-    let Some(terminal) = Terminal::start(test, (120, 40), &script) else {
+    let Some(terminal) = Terminal::start((120, 40), &script) else {
         return;
     };
     let has_most = |screen: &str| {

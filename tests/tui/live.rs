@@ -1,19 +1,19 @@
 //! `rprof top` on a terminal: what is recorded, while it is.
 
 use crate::common::work::burn;
-use crate::common::{live, number_after, number_before, report, signal};
+use crate::common::{needs, number_after, number_before, report, signal};
 use crate::tui::terminal::Terminal;
 use std::fs;
 
 /// A terminal in which a shell that works is watched, the line after which says how it ended.
-fn watched(test: &str, words: &str, work: &str) -> Option<Terminal> {
+fn watched(words: &str, work: &str) -> Option<Terminal> {
     let script = format!(
         "cd \"$(dirname \"$0\")\"; stty -g > before; \
          {} top -e cpu-clock -F 999 {words} -- sh -c '{work}' 2> said; \
          echo exit $?; stty -g > after; echo done",
         env!("CARGO_BIN_EXE_rprof")
     );
-    Terminal::start(test, (100, 24), &script)
+    Terminal::start((100, 24), &script)
 }
 
 fn file(terminal: &Terminal, name: &str) -> String {
@@ -36,11 +36,8 @@ fn samples(screen: &str) -> Option<u64> {
 
 #[test]
 fn other_samples_come_until_it_pauses() {
-    let test = "other_samples_come_until_it_pauses";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(terminal) = watched(test, "-d 0.1 --window all", &burn(600_000)) else {
+    needs!(live);
+    let Some(terminal) = watched("-d 0.1 --window all", &burn(600_000)) else {
         return;
     };
     let screen = terminal.wait_until("samples", |screen| samples(screen).is_some_and(|n| n > 0));
@@ -77,12 +74,9 @@ fn other_samples_come_until_it_pauses() {
 
 #[test]
 fn what_a_command_did_is_seen_after_its_end() {
-    let test = "what_a_command_did_is_seen_after_its_end";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let work = format!("echo printed; {}; exit 7", burn(100));
-    let Some(terminal) = watched(test, "-d 0.1", &work) else {
+    let Some(terminal) = watched("-d 0.1", &work) else {
         return;
     };
     let screen = terminal.wait("ended, last");
@@ -95,10 +89,7 @@ fn what_a_command_did_is_seen_after_its_end() {
 
 #[test]
 fn signals_end_it_and_give_the_terminal_back() {
-    let test = "signals_end_it_and_give_the_terminal_back";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     // While it is recorded, and after.
     let while_recorded = || (burn(600_000), "rprof top");
     let after = || (burn(20), "ended, last");
@@ -109,7 +100,7 @@ fn signals_end_it_and_give_the_terminal_back() {
         (after(), "QUIT", 131),
     ] {
         let work = format!("echo $PPID > pid; {work}");
-        let Some(terminal) = watched(test, "-d 3600", &work) else {
+        let Some(terminal) = watched("-d 3600", &work) else {
             return;
         };
         terminal.wait(sign);
@@ -126,13 +117,10 @@ fn signals_end_it_and_give_the_terminal_back() {
 
 #[test]
 fn lost_samples_are_said_with_the_time_that_they_are_of() {
-    let test = "lost_samples_are_said_with_the_time_that_they_are_of";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(alone);
     // Nobody drains the rings while the recorder is stopped.
     let work = format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(100));
-    let Some(terminal) = watched(test, "-d 3600 -m 1 --call-graph none", &work) else {
+    let Some(terminal) = watched("-d 3600 -m 1 --call-graph none", &work) else {
         return;
     };
     let screen = terminal.wait("ended, last");
@@ -147,16 +135,13 @@ fn lost_samples_are_said_with_the_time_that_they_are_of() {
 
 #[test]
 fn a_terminal_that_only_prints_gets_tables() {
-    let test = "a_terminal_that_only_prints_gets_tables";
-    let Some(_live) = live(test) else {
-        return;
-    };
+    needs!(live);
     let script = format!(
         "export TERM=dumb; {} top -e cpu-clock -F 999 -d 3600 -- sh -c '{}'; echo exit $?",
         env!("CARGO_BIN_EXE_rprof"),
         burn(100)
     );
-    let Some(terminal) = Terminal::start(test, (120, 60), &script) else {
+    let Some(terminal) = Terminal::start((120, 60), &script) else {
         return;
     };
     let screen = terminal.wait("exit 0");

@@ -23,12 +23,12 @@ fn line(words: &str) -> String {
 }
 
 /// A terminal in which rprof runs, the line after which says how it ended.
-fn shown(test: &str, size: (u32, u32), words: &str) -> Option<Terminal> {
+fn shown(size: (u32, u32), words: &str) -> Option<Terminal> {
     let script = format!(
         "cd \"$(dirname \"$0\")\"; stty -g > before; {}; echo exit $?; stty -g > after; echo done",
         line(words)
     );
-    Terminal::start(test, size, &script)
+    Terminal::start(size, &script)
 }
 
 fn assert_restored(terminal: &Terminal) {
@@ -44,8 +44,7 @@ fn golden_path(name: &str) -> PathBuf {
 
 #[test]
 fn views_of_a_recording_are_these() {
-    let test = "views_of_a_recording_are_these";
-    let Some(terminal) = shown(test, (80, 24), "") else {
+    let Some(terminal) = shown((80, 24), "") else {
         return;
     };
     let is_whole = |screen: &str| screen.contains("? keys");
@@ -69,7 +68,6 @@ fn views_of_a_recording_are_these() {
 
 #[test]
 fn what_is_saved_has_the_sums_of_the_report() {
-    let test = "what_is_saved_has_the_sums_of_the_report";
     let spin = Recording::fixture("spin");
     for filter in [
         &[][..],
@@ -82,7 +80,7 @@ fn what_is_saved_has_the_sums_of_the_report() {
             .map(|word| format!("'{word}'"))
             .collect::<Vec<_>>()
             .join(" ");
-        let Some(terminal) = shown(test, (100, 30), &words) else {
+        let Some(terminal) = shown((100, 30), &words) else {
             return;
         };
         terminal.wait("? keys");
@@ -128,8 +126,7 @@ fn what_is_saved_has_the_sums_of_the_report() {
 
 #[test]
 fn the_code_of_a_function_is_that_of_annotate() {
-    let test = "the_code_of_a_function_is_that_of_annotate";
-    let Some(terminal) = shown(test, (100, 40), "--no-children -s sym") else {
+    let Some(terminal) = shown((100, 40), "--no-children -s sym") else {
         return;
     };
     terminal.wait("? keys");
@@ -155,8 +152,7 @@ fn the_code_of_a_function_is_that_of_annotate() {
 
 #[test]
 fn a_resize_storm_ends_with_the_last_size() {
-    let test = "a_resize_storm_ends_with_the_last_size";
-    let Some(terminal) = shown(test, (80, 24), "") else {
+    let Some(terminal) = shown((80, 24), "") else {
         return;
     };
     terminal.wait("? keys");
@@ -180,14 +176,13 @@ fn a_resize_storm_ends_with_the_last_size() {
 
 #[test]
 fn a_terminal_that_says_it_is_huge_takes_no_memory() {
-    let test = "a_terminal_that_says_it_is_huge_takes_no_memory";
     // Bytes of address space: more than a screen of any size that is used.
     let script = format!(
         "cd \"$(dirname \"$0\")\"; stty rows 65535 cols 65535; stty -g > before; \
          (ulimit -v 2000000; {}); echo exit $?; stty -g > after; echo done",
         line("")
     );
-    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+    let Some(terminal) = Terminal::start((80, 24), &script) else {
         return;
     };
     terminal.wait_until("the interface", |_| terminal.is_other_screen());
@@ -198,7 +193,6 @@ fn a_terminal_that_says_it_is_huge_takes_no_memory() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    let test = "signals_give_the_terminal_back";
     for (signal, code) in [
         ("TERM", 143),
         ("INT", 130),
@@ -214,7 +208,7 @@ fn signals_give_the_terminal_back() {
              echo exit $?; stty -g > after; echo done",
             line("").replace('\'', "")
         );
-        let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        let Some(terminal) = Terminal::start((80, 24), &script) else {
             return;
         };
         terminal.wait("? keys");
@@ -228,14 +222,13 @@ fn signals_give_the_terminal_back() {
 
 #[test]
 fn it_ends_when_its_terminal_is_gone() {
-    let test = "it_ends_when_its_terminal_is_gone";
     for to in ["2> said", ""] {
         // As nohup does: nothing but the terminal itself says that it is gone.
         let script = format!(
             "trap '' HUP; cd \"$(dirname \"$0\")\"; {} {to}; echo $? > code",
             line("")
         );
-        let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+        let Some(terminal) = Terminal::start((80, 24), &script) else {
             return;
         };
         terminal.wait("? keys");
@@ -254,8 +247,7 @@ fn it_ends_when_its_terminal_is_gone() {
 
 #[test]
 fn what_is_pasted_is_typed_where_names_are_asked_for() {
-    let test = "what_is_pasted_is_typed_where_names_are_asked_for";
-    let Some(terminal) = shown(test, (80, 24), "") else {
+    let Some(terminal) = shown((80, 24), "") else {
         return;
     };
     terminal.wait("? keys");
@@ -273,13 +265,12 @@ fn what_is_pasted_is_typed_where_names_are_asked_for() {
 
 #[test]
 fn a_shell_has_its_terminal_while_it_is_suspended() {
-    let test = "a_shell_has_its_terminal_while_it_is_suspended";
     let script = format!(
         "set -m; cd \"$(dirname \"$0\")\"; stty -g > before; {}; stty -g > between; \
          read continued; fg; echo exit $?; stty -g > after; echo done",
         line("")
     );
-    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+    let Some(terminal) = Terminal::start((80, 24), &script) else {
         return;
     };
     terminal.wait("? keys");
@@ -298,7 +289,6 @@ fn a_shell_has_its_terminal_while_it_is_suspended() {
 
 #[test]
 fn where_there_is_no_screen_the_report_comes_instead() {
-    let test = "where_there_is_no_screen_the_report_comes_instead";
     let spin = fixtures().join("spin");
     let mut words: Vec<std::ffi::OsString> = vec!["tui".into(), "-i".into()];
     words.push(spin.join("perf.data").into());
@@ -321,7 +311,7 @@ fn where_there_is_no_screen_the_report_comes_instead() {
         "export TERM=dumb PAGER=cat; {}; echo exit $?",
         line("-s sym -Ue cpu-clock:u")
     );
-    let Some(terminal) = Terminal::start(test, (120, 90), &script) else {
+    let Some(terminal) = Terminal::start((120, 90), &script) else {
         return;
     };
     let screen = terminal.wait("exit 0");
@@ -334,13 +324,12 @@ fn where_there_is_no_screen_the_report_comes_instead() {
 
 #[test]
 fn an_event_that_there_is_not_is_an_error_with_and_without_a_screen() {
-    let test = "an_event_that_there_is_not_is_an_error_with_and_without_a_screen";
     let expected = "rprof: error: no event 'nosuch' in the recording; it has cpu-clock:u";
     let script = format!(
         "cd \"$(dirname \"$0\")\"; {0} 2> said; echo $? >> said; {0} 2> piped | cat; echo done",
         line("-e nosuch")
     );
-    let Some(terminal) = Terminal::start(test, (80, 24), &script) else {
+    let Some(terminal) = Terminal::start((80, 24), &script) else {
         return;
     };
     terminal.wait("done");

@@ -1,6 +1,6 @@
 //! A terminal: tmux has one, gets keys, and says what is on the screen.
 
-use crate::common::{has, scratch, tool};
+use crate::common::{needs, scratch, tool};
 use std::path::Path;
 use std::process::Output;
 use std::thread;
@@ -18,10 +18,8 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Starts the lines; `None` if there is no tmux.
-    pub(crate) fn start(test: &str, (columns, lines): (u32, u32), script: &str) -> Option<Self> {
-        if !has(test, "tmux", "tmux") {
-            return None;
-        }
+    pub(crate) fn start((columns, lines): (u32, u32), script: &str) -> Option<Self> {
+        needs!("tmux" in "tmux");
         let terminal = Self { dir: scratch() };
         std::fs::write(terminal.path("script"), format!("{script}\nexec cat\n")).unwrap();
         std::fs::write(

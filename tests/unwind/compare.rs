@@ -116,10 +116,10 @@ fn truth_is_signal(snapshot: &Snapshot, at: usize) -> bool {
 
 /// Fails with the first walks for which something does not hold, one for each innermost function.
 #[track_caller]
-pub fn all<'t>(walked: &[Walked<'t>], what: &str, holds: impl Fn(&Walked<'t>) -> bool) {
+pub fn all<'t>(walked: &[Walked<'t>], holds: impl Fn(&Walked<'t>) -> bool) {
     assert!(!walked.is_empty(), "no snapshots");
     let wrong: Vec<_> = walked.iter().filter(|walked| !holds(walked)).collect();
-    println!("{what}: {} snapshots, {} differ", walked.len(), wrong.len());
+    println!("{} snapshots, {} differ", walked.len(), wrong.len());
     let mut by_name = BTreeMap::new();
     for one in &wrong {
         let name = one.snapshot.frames.first().map_or("", |frame| &frame.name);
@@ -134,7 +134,7 @@ pub fn all<'t>(walked: &[Walked<'t>], what: &str, holds: impl Fn(&Walked<'t>) ->
     }
     assert!(
         wrong.is_empty(),
-        "{what}: {} of {} differ\n{text}",
+        "{} of {} differ\n{text}",
         wrong.len(),
         walked.len()
     );

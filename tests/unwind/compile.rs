@@ -27,21 +27,18 @@ pub struct Recipe<'r> {
 
 /// A C program; `None` if a tool is missing.
 #[track_caller]
-pub fn c(test: &str, source: &str, flags: &[&str]) -> Option<Program> {
-    make(
-        test,
-        Recipe {
-            compiler: ("gcc", "gcc"),
-            name: "program.c",
-            source,
-            flags,
-        },
-    )
+pub fn c(source: &str, flags: &[&str]) -> Option<Program> {
+    make(Recipe {
+        compiler: ("gcc", "gcc"),
+        name: "program.c",
+        source,
+        flags,
+    })
 }
 
 /// A C program for a machine that is emulated; `None` where no such are asked for, or a tool is missing.
 #[track_caller]
-pub fn emulated(test: &str, machine: Machine, source: &str, flags: &[&str]) -> Option<Program> {
+pub fn emulated(machine: Machine, source: &str, flags: &[&str]) -> Option<Program> {
     let name = machine.name();
     let recipe = Recipe {
         compiler: (
@@ -52,32 +49,32 @@ pub fn emulated(test: &str, machine: Machine, source: &str, flags: &[&str]) -> O
         source,
         flags,
     };
-    let has_all = is_wide(test)
-        && has(test, "gdb-multiarch", "gdb-multiarch")
-        && has(test, &format!("qemu-{name}"), "qemu-user");
-    if has_all { make(test, recipe) } else { None }
+    let has_all = is_wide()
+        && has("gdb-multiarch", "gdb-multiarch")
+        && has(&format!("qemu-{name}"), "qemu-user");
+    if has_all { make(recipe) } else { None }
 }
 
 /// Any program; `None` if a tool is missing.
 #[track_caller]
-pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
+pub fn make(recipe: Recipe<'_>) -> Option<Program> {
     let Recipe {
         compiler: (compiler, package),
         name,
         source,
         flags,
     } = recipe;
-    if !can_be_followed(test) || !has(test, compiler, package) {
+    if !can_be_followed() || !has(compiler, package) {
         return None;
     }
     let target = compiler.strip_suffix("-linux-gnu-gcc");
     let machine = match target.and_then(Machine::named) {
         Some(machine) => machine,
-        None if is_x86_64(test) => Machine::X86_64,
+        None if is_x86_64() => Machine::X86_64,
         None => return None,
     };
     let linked = flags.iter().find(|flag| flag.starts_with("-static"));
-    if compiler == "gcc" && linked.is_some_and(|kind| !links(test, &[kind], "libc6-dev (libc.a)")) {
+    if compiler == "gcc" && linked.is_some_and(|kind| !links(&[kind], "libc6-dev (libc.a)")) {
         return None;
     }
     let folder = scratch();

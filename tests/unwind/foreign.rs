@@ -9,14 +9,13 @@ use std::path::Path;
 
 #[test]
 fn assembly_of_libcrypto_is_walked() {
-    let test = "assembly_of_libcrypto_is_walked";
     let library = "/lib/x86_64-linux-gnu/libcrypto.so.3";
     if !Path::new(library).exists() {
-        skipped(test, "libssl3 (libcrypto.so.3)");
+        skipped("libssl3 (libcrypto.so.3)");
         return;
     }
     let source = include_str!("programs/crypto.c");
-    let Some(program) = c(test, source, &["-O2"]) else {
+    let Some(program) = c(source, &["-O2"]) else {
         return;
     };
     let plan = "for place in ['hashes'] * 3 + ['aes'] + ['updates'] * 2:
@@ -25,14 +24,13 @@ fn assembly_of_libcrypto_is_walked() {
     steps(60, 53)";
     let truth = program.truth(plan);
     let walked = walk_all(&truth, &mut Images::default(), WHOLE);
-    all(&walked, test, Walked::is_whole);
+    all(&walked, Walked::is_whole);
 }
 
 #[test]
 fn code_made_at_run_time_is_walked_by_frame_pointers_or_not_at_all() {
-    let test = "code_made_at_run_time_is_walked_by_frame_pointers_or_not_at_all";
     let source = include_str!("programs/jit.c");
-    let Some(program) = c(test, source, &["-O2"]) else {
+    let Some(program) = c(source, &["-O2"]) else {
         return;
     };
     let truth = program.truth("runs_to('work'); runs_to('stop', 3)");
@@ -59,9 +57,8 @@ fn code_made_at_run_time_is_walked_by_frame_pointers_or_not_at_all() {
 
 #[test]
 fn a_library_at_the_place_of_another_is_not_taken_for_it() {
-    let test = "a_library_at_the_place_of_another_is_not_taken_for_it";
     let source = include_str!("programs/plugins.c");
-    let Some(program) = c(test, source, &["-O2"]) else {
+    let Some(program) = c(source, &["-O2"]) else {
         return;
     };
     let plugin = program.folder.path().join("plugin.c");
@@ -73,7 +70,7 @@ fn a_library_at_the_place_of_another_is_not_taken_for_it() {
     }
     let truth = program.truth("runs_to('stop', 2)");
     let walked = walk_all(&truth, &mut Images::default(), WHOLE);
-    all(&walked, test, Walked::is_whole);
+    all(&walked, Walked::is_whole);
     let callers: Vec<_> = walked.iter().map(|walked| walked.frames[1].avma).collect();
     assert_eq!(callers[0], callers[1]);
 }

@@ -1,6 +1,6 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
-use crate::common::{has, in_path, run, skipped, tool, write};
+use crate::common::{in_path, needs, run, skipped, tool, write};
 use rprof_abi::Machine;
 use serde_json::Value;
 use std::ops::Range;
@@ -96,11 +96,9 @@ impl Maps {
 
 /// Whether gdb is here, has Python, and may follow programs.
 #[track_caller]
-pub fn can_be_followed(test: &str) -> bool {
+pub fn can_be_followed() -> bool {
     static CAN: OnceLock<bool> = OnceLock::new();
-    if !has(test, "gdb", "gdb") {
-        return false;
-    }
+    needs!("gdb" in "gdb");
     let can = *CAN.get_or_init(|| {
         let mut gdb = tool("gdb");
         gdb.args(["-nx", "-batch", "-iex", "set auto-load no"]);
@@ -109,7 +107,7 @@ pub fn can_be_followed(test: &str) -> bool {
         said.contains("42") && said.contains("exited normally")
     });
     if !can {
-        skipped(test, "gdb with Python, and ptrace");
+        skipped("gdb with Python, and ptrace");
     }
     can
 }

@@ -13,16 +13,16 @@ fn is_not_described(walked: &Walked<'_>) -> bool {
 }
 
 #[track_caller]
-fn calls_are_whole(test: &str, flags: &[&str]) {
+fn calls_are_whole(flags: &[&str]) {
     let source = include_str!("programs/calls.c");
     // Compilers for this machine leave them out unless told.
     let flags = [flags, &["-fasynchronous-unwind-tables"]].concat();
-    let Some(program) = emulated(test, Machine::Riscv64, source, &flags) else {
+    let Some(program) = emulated(Machine::Riscv64, source, &flags) else {
         return;
     };
     let truth = program.truth("run_to('work'); steps(1000)");
     let walked = walk_all(&truth, &mut Images::default(), WHOLE);
-    all(&walked, test, |walked| {
+    all(&walked, |walked| {
         walked.is_whole() || is_not_described(walked)
     });
 }
@@ -30,11 +30,10 @@ fn calls_are_whole(test: &str, flags: &[&str]) {
 #[test]
 fn static_programs_for_riscv_are_walked() {
     let flags = ["-O2", "-static"];
-    calls_are_whole("static_programs_for_riscv_are_walked", &flags);
+    calls_are_whole(&flags);
 }
 
 #[test]
 fn programs_for_riscv_with_libraries_are_walked() {
-    let test = "programs_for_riscv_with_libraries_are_walked";
-    calls_are_whole(test, &["-O2", "-no-pie", "-Wl,-z,now"]);
+    calls_are_whole(&["-O2", "-no-pie", "-Wl,-z,now"]);
 }

@@ -17,7 +17,7 @@ pub struct Image {
 
 impl Image {
     fn new(elf: Elf, debug: Option<&Elf>) -> Rc<Self> {
-        let table = UnwindTable::of(&elf, debug).ok();
+        let table = UnwindTable::from_elf(&elf, debug).ok();
         Rc::new(Self { elf, table })
     }
 }

@@ -4,12 +4,12 @@
 //! It is built in the profile `quick`, and without what asks servers for debug files: that takes a
 //! third of the time of a release build.
 
-use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::command::{self, captured, cargo, command, root, shown, target_folder};
+use crate::files::{make_file, make_folder};
 use anyhow::{Context, Result, bail, ensure};
 
 /// Records, reports and draws; the files go to `dir`, or else to `demo` in the target folder.
@@ -23,12 +23,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Some(folder) => std::path::absolute(folder).context("finding the current folder")?,
         None => target.join("demo"),
     };
-    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    make_folder(&folder)?;
     let recording = folder.join("perf.data");
     let picture = folder.join("flame.svg");
 
     let profile = ["--profile", "quick", "--no-default-features"];
-    let build = ["build", "--locked", "-p", "rprof"];
+    let build = ["build", "--locked", "-p", "rprof-cli"];
     command::run(cargo().args(build).args(profile))?;
     let rprof = || command(target.join("quick/rprof"));
     let program = folder.join("words");
@@ -93,7 +93,7 @@ fn show(command: &mut Command) -> Result<()> {
 
 fn draw(flame: &mut Command, picture: &Path) -> Result<()> {
     println!("\n$ {} > {}", shown(flame), short(picture).display());
-    let file = File::create(picture).with_context(|| format!("creating {}", picture.display()))?;
+    let file = make_file(picture)?;
     let status = flame.stdout(file).status().context("starting rprof")?;
     ensure!(status.success(), "{} failed ({status})", shown(flame));
     Ok(())

@@ -44,6 +44,16 @@ pub(crate) fn read_below(root: &Path, folder: &Path) -> Result<Vec<File>> {
     paths.into_iter().map(|path| read(root, path)).collect()
 }
 
+/// Makes a folder and those above it.
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))
+}
+
+/// Makes an empty file, or makes one empty.
+pub(crate) fn make_file(path: &Path) -> Result<fs::File> {
+    fs::File::create(path).with_context(|| format!("creating {}", path.display()))
+}
+
 fn collect(root: &Path, folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     let full = root.join(folder);
     let context = || format!("listing {}", full.display());

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [runs] => runs.parse().context("how many runs")?,
         _ => anyhow::bail!("at most one argument: how many runs"),
     };
-    command::run(cargo().args(["build", "--locked", "-p", "rprof"]))?;
+    command::run(cargo().args(["build", "--locked", "-p", "rprof-cli"]))?;
     let target = target_folder()?;
     let (rprof, folder) = (target.join("debug/rprof"), target.join("kill"));
     let has_perf = command("perf").arg("version").output().is_ok();

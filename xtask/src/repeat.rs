@@ -1,6 +1,5 @@
 //! A recording made long: its records again and again, each copy later in time.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
@@ -9,6 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use rprof_abi::{Encoder, Endian, RawRecord, Record, RecordKind};
 use rprof_perfdata::{FileHeader, Reader, Section, Step};
+
+use crate::files::make_file;
 
 /// Writes `copies` of the records of `from` to `to`; features are kept. Of the copies after the first only the kinds
 /// that are `wanted`.
@@ -30,7 +31,7 @@ pub(crate) fn repeat(
         source.get(range).context("a section beyond the file")
     };
 
-    let file = File::create(to).with_context(|| format!("creating {}", to.display()))?;
+    let file = make_file(to)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     out.write_all(slice(0..header.data.offset)?)?;
     let mut written = 0;

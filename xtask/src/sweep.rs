@@ -18,7 +18,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         files.push(path.with_context(|| format!("looking for {file}"))?);
     }
     let files = join_paths(files).context("a path with a colon in it")?;
-    let test = ["test", "--locked", "-p", "rprof", "--test", "reading"];
+    let test = ["test", "--locked", "-p", "rprof-cli", "--test", "reading"];
     let shown = ["disassembly::", "--", "--nocapture", "--test-threads=1"];
     command::run(cargo().args(test).args(shown).env("RPROF_SWEEP", files))
 }

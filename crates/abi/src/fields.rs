@@ -76,6 +76,18 @@ impl dyn Fields + '_ {
         self.close();
     }
 
+    /// A list of groups of named fields, one item at a time.
+    pub fn objects<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.list(name, items, |fields, item| {
+            fields.object("", |fields| each(fields, item));
+        });
+    }
+
     /// A group of named fields.
     pub fn object(&mut self, name: &str, fields: impl FnOnce(&mut Self)) {
         self.open(name, Shape::Object);

@@ -11,11 +11,15 @@
 
 #![warn(clippy::indexing_slicing)]
 
+#[macro_use]
+mod description;
+
 mod attr;
 mod bits;
 mod endian;
 mod fields;
 mod flags;
+pub mod format;
 mod header;
 mod machine;
 mod numbers;
@@ -27,6 +31,7 @@ pub mod tracepoint;
 mod wire;
 
 pub use attr::{AttrSize, PerfEventAttr};
+pub use description::Wire;
 pub use endian::Endian;
 pub use fields::{Fields, Shape, Value};
 pub use flags::AttrFlags;

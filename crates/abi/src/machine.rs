@@ -73,14 +73,18 @@ machines! { ($)
 impl Machine {
     /// The machine with this name in `uname -m`.
     pub fn named(name: &str) -> Option<Self> {
-        let mut all = Self::ALL.iter().copied();
-        all.find(|machine| machine.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|machine| machine.name() == name)
     }
 
     /// The machine with this number in ELF files.
     pub fn of_elf(number: u16) -> Option<Self> {
-        let mut all = Self::ALL.iter().copied();
-        all.find(|machine| machine.elf_number() == number)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|machine| machine.elf_number() == number)
     }
 }
 

@@ -94,8 +94,12 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    /// Takes as many bytes as the array has.
+    ///
+    /// # Errors
+    /// [`WireError::Short`] if fewer are left; `what` names the field in it.
     #[inline]
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], WireError> {
+    pub fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], WireError> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(WireError::Short {
             what,
             need: N as u64,
@@ -148,6 +152,20 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn u64(&mut self, what: &'static str) -> Result<u64, WireError> {
         Ok(self.endian.u64(self.array(what)?))
+    }
+
+    /// Takes an `i64`.
+    ///
+    /// # Errors
+    /// [`WireError::Short`] at the end.
+    #[inline]
+    pub fn i64(&mut self, what: &'static str) -> Result<i64, WireError> {
+        Ok(self.u64(what)?.cast_signed())
+    }
+
+    /// Takes all whole `u64`s that are left.
+    pub fn u64s(&mut self) -> Vec<u64> {
+        std::iter::from_fn(|| self.u64("number").ok()).collect()
     }
 
     /// Takes the bytes up to the first NUL and the NUL itself; without one, all that is left.
@@ -209,6 +227,16 @@ impl<'a> Encoder<'a> {
     /// Appends a `u64`.
     pub fn u64(&mut self, value: u64) {
         self.out.extend_from_slice(&self.endian.bytes_u64(value));
+    }
+
+    /// Appends an `i64`.
+    pub fn i64(&mut self, value: i64) {
+        self.u64(value.cast_unsigned());
+    }
+
+    /// Appends a number of items as a `u32`, of which the greatest stands for more.
+    pub fn count(&mut self, n: usize) {
+        self.u32(u32::try_from(n).unwrap_or(u32::MAX));
     }
 
     /// Appends bytes as they are.

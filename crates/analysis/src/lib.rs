@@ -1,4 +1,4 @@
-//! The engine under every view: a recording becomes symbols, profiles and timelines.
+//! The engine under every view: a recording becomes symbols, profiles and samples.
 //!
 //! ```text
 //! index       all records            names and mappings over time, losses, where chunks of samples begin
@@ -43,10 +43,10 @@ pub use locations::{
     Address, Location, LocationCache, Mappings, OtherAddress, TaskName, comm_text,
 };
 pub use pass::{
-    EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
-    Progress, Query, ResolvedSample, SortMode, TaskSample, TimelineDetail, TraceField,
-    WantedFrames, WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_run,
-    load_samples, load_timeline, progress_of, run_ordered,
+    CodeDetail, EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord,
+    OrderedResult, Progress, Query, ResolvedSample, SortMode, TaskSample, TraceField, WantedFrames,
+    WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_code_samples,
+    load_counted_stacks, load_run, load_samples, progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

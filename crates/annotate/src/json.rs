@@ -1,12 +1,12 @@
-//! Listings as JSON. The README beside this crate says what is in it.
+//! Listings as JSON. `crates/JSON.md` says what is in it.
 
 use crate::flow::CodeLoop;
 use crate::listed::{CountedEvent, ListedInstruction};
 use crate::listing::CodeListing;
 use rprof_disassembly::Flow;
 use rprof_profile::SampleCount;
-use rprof_profile::code::{CallSite, CodeFrame};
-use serde_json::{Map, Value, json};
+use rprof_profile::code::CodeFrame;
+use rprof_untrusted::{Json, JsonLayout};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -51,124 +51,122 @@ impl JsonFunctions {
 }
 
 fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let events: Vec<Value> = listing.events.iter().map(event).collect();
-    let mut head = json!({
-        "name": listing.name,
-        "image": listing.image,
-        "file": listing.file,
-        "machine": listing.machine,
-        "notes": listing.notes,
-        "percent_type": listing.percent_type.word(),
-        "events": events,
-    });
-    if let Some(inlined) = &listing.inlined {
-        let sites = inlined.sites.iter().map(|site| call_site(listing, site));
-        head["inlined_into"] = inlined.into.clone().into();
-        head["call_sites"] = sites.collect();
-    }
-    let head = head.to_string();
-    out.write_all(head.trim_end_matches('}').as_bytes())?;
-    let parts = listing.parts.iter().map(|part| {
-        let instructions = part.instructions.clone();
-        let counts = counts(listing, &listing.sum(instructions));
-        json!({"symbol": part.symbol, "address": part.address, "n_instructions": part.instructions.len(), "counts": counts})
-    });
-    write_list("parts", parts, out)?;
-    let instructions = listing.instructions.iter();
-    let instructions = instructions.map(|it| instruction(listing, it));
-    write_list("instructions", instructions, out)?;
-    write_list(
-        "loops",
-        listing.loops.iter().map(|it| code_loop(listing, it)),
-        out,
-    )?;
-    let chains = listing.places.chains.iter().map(|chain| {
-        let frames = chain.0.iter().map(|frame| match &frame.line {
-            Some((file, line)) => json!({"function": frame.function, "file": file, "line": line}),
-            None => json!({"function": frame.function}),
+    let mut json = Json::new(out, JsonLayout::Compact);
+    json.object(|json| {
+        write_head(listing, json);
+        write_lines("parts", &listing.parts, json, |part, json| {
+            json.field("address", part.address);
+            write_counts(listing, &listing.sum(part.instructions.clone()), json);
+            json.field("n_instructions", part.instructions.len());
+            json.field("symbol", &part.symbol);
         });
-        Value::Array(frames.collect())
+        write_lines("instructions", &listing.instructions, json, |it, json| {
+            write_instruction(listing, it, json);
+        });
+        write_lines("loops", &listing.loops, json, |it, json| {
+            write_loop(listing, it, json);
+        });
+        write_chains(listing, json);
+        write_lines("lines", &listing.places.lines, json, |line, json| {
+            write_counts(listing, &line.counts, json);
+            json.field("file", &line.file);
+            json.field("line", line.line);
+            json.field_if("text", line.text.as_ref());
+        });
+        write_lines("functions", &listing.places.inlined, json, |it, json| {
+            write_counts(listing, &it.counts, json);
+            json.field("function", &it.function);
+            json.field("inlined", it.is_inlined);
+        });
     });
-    write_list("chains", chains, out)?;
-    let lines = listing.places.lines.iter().map(|line| {
-        let mut all =
-            json!({"file": line.file, "line": line.line, "counts": counts(listing, &line.counts)});
-        if let Some(text) = &line.text {
-            all["text"] = text.clone().into();
+    json.finish()
+}
+
+fn write_head(listing: &CodeListing<'_>, json: &mut Json<'_>) {
+    if let Some(inlined) = &listing.inlined {
+        json.column("call_sites", &inlined.sites, |json, site| {
+            json.object(|json| {
+                write_counts(listing, &site.counts, json);
+                write_frame(&site.caller, json);
+            });
+        });
+    }
+    json.column("events", &listing.events, |json, event| {
+        json.object(|json| write_event(event, json));
+    });
+    json.field("file", &listing.file);
+    json.field("image", &listing.image);
+    json.field_if("inlined_into", listing.inlined.as_ref().map(|it| &it.into));
+    json.field("machine", &listing.machine);
+    json.field("name", &listing.name);
+    json.column("notes", &listing.notes, |json, note| json.text(note));
+    json.field("percent_type", listing.percent_type.word());
+}
+
+/// Writes a field that is a list of objects, a line for each.
+fn write_lines<T>(name: &str, all: &[T], json: &mut Json<'_>, write: impl Fn(&T, &mut Json<'_>)) {
+    json.begin_line();
+    json.key(name).list(|json| {
+        for one in all {
+            json.begin_line();
+            json.object(|json| write(one, json));
         }
-        all
     });
-    write_list("lines", lines, out)?;
-    let inlined = listing.places.inlined.iter().map(|it| {
-        let counts = counts(listing, &it.counts);
-        json!({"function": it.function, "inlined": it.is_inlined, "counts": counts})
+}
+
+fn write_chains(listing: &CodeListing<'_>, json: &mut Json<'_>) {
+    json.begin_line();
+    json.key("chains").list(|json| {
+        for chain in &listing.places.chains {
+            json.begin_line();
+            json.list(|json| {
+                for frame in &chain.0 {
+                    json.object(|json| write_frame(frame, json));
+                }
+            });
+        }
     });
-    write_list("functions", inlined, out)?;
-    out.write_all(b"}")
 }
 
-fn call_site(listing: &CodeListing<'_>, site: &CallSite) -> Value {
-    let CodeFrame { function, line } = &site.caller;
-    let counts = counts(listing, &site.counts);
-    let mut all = json!({"function": function, "counts": counts});
-    if let Some((file, line)) = line {
-        all["file"] = file.clone().into();
-        all["line"] = (*line).into();
-    }
-    all
+fn write_frame(frame: &CodeFrame, json: &mut Json<'_>) {
+    let line = frame.line.as_ref();
+    json.field_if("file", line.map(|(file, _)| file));
+    json.field("function", &frame.function);
+    json.field_if("line", line.map(|(_, line)| *line));
 }
 
-/// Writes a list as the next field, a line for each.
-fn write_list(name: &str, all: impl Iterator<Item = Value>, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, ",\n\"{name}\":[")?;
-    for (number, value) in all.enumerate() {
-        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        serde_json::to_writer(&mut *out, &value)?;
-    }
-    out.write_all(b"]")
+fn write_event(event: &CountedEvent, json: &mut Json<'_>) {
+    json.field("all_samples", event.all.samples);
+    json.field("all_weight", event.all.weight);
+    json.field("name", &event.name);
+    json.field("outside", event.outside.samples);
+    json.field("precise_ip", u32::from(event.precise_ip));
+    json.field("samples", event.local.samples);
+    json.field_if("skid", event.skid);
+    json.field("unit", event.kind.unit().unwrap_or("events"));
+    json.field("weight", event.local.weight);
+    json.field("within", event.within.samples);
 }
 
-fn event(event: &CountedEvent) -> Value {
-    let mut all = json!({
-        "name": event.name,
-        "unit": event.kind.unit().unwrap_or("events"),
-        "precise_ip": event.precise_ip,
-        "samples": event.local.samples,
-        "weight": event.local.weight,
-        "all_samples": event.all.samples,
-        "all_weight": event.all.weight,
-        "outside": event.outside.samples,
-        "within": event.within.samples,
-    });
-    if let Some(skid) = event.skid {
-        all["skid"] = skid.into();
-    }
-    all
+/// Writes counts by event; none where nothing was counted.
+fn write_counts(listing: &CodeListing<'_>, counts: &[SampleCount], json: &mut Json<'_>) {
+    let is_empty = counts.iter().all(|&count| count == SampleCount::default());
+    let counts = if is_empty { &[] } else { counts };
+    json.column(
+        "counts",
+        counts.iter().enumerate(),
+        |json, (event, count)| {
+            json.object(|json| {
+                json.field("percent", listing.share(event, *count).percent());
+                json.field("samples", count.samples);
+                json.field("weight", count.weight);
+            });
+        },
+    );
 }
 
-/// By event; empty where nothing was counted.
-fn counts(listing: &CodeListing<'_>, counts: &[SampleCount]) -> Value {
-    if counts.iter().all(|&count| count == SampleCount::default()) {
-        return Value::Array(Vec::new());
-    }
-    let counts = counts.iter().enumerate().map(|(event, &count)| {
-        let percent = listing.share(event, count).percent();
-        json!({"samples": count.samples, "weight": count.weight, "percent": percent})
-    });
-    Value::Array(counts.collect())
-}
-
-fn instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>) -> Value {
+fn write_instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>, json: &mut Json<'_>) {
     let own = it.instruction;
-    let bytes = it.bytes.iter().map(|byte| format!("{byte:02x}"));
-    let mut all = Map::new();
-    all.insert("address".to_owned(), own.address.into());
-    all.insert("bytes".to_owned(), bytes.collect::<String>().into());
-    all.insert("text".to_owned(), it.text.as_ref().into());
-    all.insert("counts".to_owned(), counts(listing, &it.counts));
-    if !own.is_valid {
-        all.insert("valid".to_owned(), false.into());
-    }
     let (flow, target) = match own.flow {
         Flow::Next => (None, None),
         Flow::Jump(target) => (Some("jump"), target),
@@ -177,42 +175,34 @@ fn instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>) -> Value {
         Flow::Return => (Some("return"), None),
         Flow::Stop => (Some("stop"), None),
     };
-    let fields = [
-        ("flow", flow.map(Value::from)),
-        ("target", target.map(Value::from)),
-        ("reference", own.reference.map(|it| it.address.into())),
-        ("line", it.line.map(Value::from)),
-        ("chain", it.chain.map(Value::from)),
-    ];
-    for (name, value) in fields {
-        if let Some(value) = value {
-            all.insert(name.to_owned(), value);
-        }
-    }
-    all.into()
+    json.field("address", own.address);
+    json.key("bytes").hex_bytes(it.bytes);
+    json.field_if("chain", it.chain);
+    write_counts(listing, &it.counts, json);
+    json.field_if("flow", flow);
+    json.field_if("line", it.line);
+    json.field_if("reference", own.reference.map(|it| it.address));
+    json.field_if("target", target);
+    json.field("text", &*it.text);
+    json.field_if("valid", Some(false).filter(|_| !own.is_valid));
 }
 
-fn code_loop(listing: &CodeListing<'_>, it: &CodeLoop) -> Value {
+fn write_loop(listing: &CodeListing<'_>, it: &CodeLoop, json: &mut Json<'_>) {
     let address = |at: usize| {
         let found = listing.instructions.get(at);
         found.map_or(0, |found| found.instruction.address)
     };
-    let ranges = it
-        .ranges
-        .iter()
-        .map(|range| json!([range.start, range.end]));
-    let ranges: Vec<Value> = ranges.collect();
-    let mut all = json!({
-        "head": address(it.head),
-        "first": address(it.span.0),
-        "last": address(it.span.1),
-        "depth": it.depth,
-        "n_instructions": it.n_instructions,
-        "instructions": ranges,
-        "counts": counts(listing, &it.counts),
+    write_counts(listing, &it.counts, json);
+    json.field("depth", it.depth);
+    json.field("first", address(it.span.0));
+    json.field("head", address(it.head));
+    json.column("instructions", &it.ranges, |json, range| {
+        json.list(|json| {
+            json.value(range.start);
+            json.value(range.end);
+        });
     });
-    if let Some(parent) = it.parent {
-        all["parent"] = parent.into();
-    }
-    all
+    json.field("last", address(it.span.1));
+    json.field("n_instructions", it.n_instructions);
+    json.field_if("parent", it.parent);
 }

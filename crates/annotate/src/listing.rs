@@ -92,7 +92,7 @@ pub enum ListingRow {
 
 impl<'a> CodeListing<'a> {
     /// Puts a function in order. Source lines are looked for in `sources`.
-    pub fn of(
+    pub fn new(
         function: &Disassembled<'a>,
         percent_type: PercentType,
         sources: &mut SourceFiles<'_>,
@@ -104,13 +104,13 @@ impl<'a> CodeListing<'a> {
             .map(|(number, event)| placed::counted(event, number, &mut instructions))
             .collect();
         flow::find_targets(&mut instructions);
-        let mut places = Places::of(function, &mut instructions);
+        let mut places = Places::new(function, &mut instructions);
         let mut notes = code.notes.clone();
         notes.extend(events.iter().filter_map(placed::misplaced));
         sources.begin(&code.file, function.authors);
         places.read(sources);
         notes.extend(sources.end());
-        let jumps = Jumps::of(&instructions);
+        let jumps = Jumps::new(&instructions);
         let loops = flow::loops(&parts, &instructions, events.len());
         let mut listing = Self {
             name: code.name.clone(),

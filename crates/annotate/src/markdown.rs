@@ -37,7 +37,7 @@ pub fn write_markdown(
     }
     writeln!(out)?;
     let places = &listing.places;
-    let names = ShortNames::of(places);
+    let names = ShortNames::new(places);
     let sites = call_sites(listing, &names);
     let sites = sites
         .iter()

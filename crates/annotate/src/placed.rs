@@ -46,7 +46,7 @@ pub(crate) fn counted(
         name: event.name.clone(),
         kind: event.kind,
         precise_ip: event.precise_ip,
-        skid: skid::of(event),
+        skid: skid::explanation(event),
         local: SampleCount::default(),
         all: event.all,
         outside: SampleCount::default(),

@@ -82,7 +82,7 @@ struct Seen<'a> {
 
 impl Places {
     /// Finds what each instruction is of, and tells it.
-    pub(crate) fn of(
+    pub(crate) fn new(
         function: &Disassembled<'_>,
         instructions: &mut [ListedInstruction<'_>],
     ) -> Self {

@@ -9,7 +9,7 @@ use rprof_untrusted::printable;
 ///
 /// Source: `precise_ip` of `perf_event_attr`, include/uapi/linux/perf_event.h (v6.1). Clocks are timers of the
 /// kernel (`perf_swevent_init_hrtimer` of kernel/events/core.c): they take `precise_ip` and do not follow it.
-pub(crate) fn of(event: &CodeEvent) -> Option<&'static str> {
+pub(crate) fn explanation(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
         (EventKind::CpuTime, _) => Some("a timer: samples land one instruction late"),
         (EventKind::Occurrence, _) => None,

@@ -7,7 +7,7 @@ use crate::compute::Weights;
 use crate::judge::{FEWEST_SAMPLES, Judge};
 use crate::naming::Naming;
 use crate::per::Per;
-use crate::rows::{CountedEvent, CountedRow, Counts};
+use crate::rows::{CountedEvent, CountedRow, RunCounts};
 use crate::statistics::adjusted;
 use rprof_base::parallel;
 use rprof_profile::difference::Side;
@@ -68,7 +68,7 @@ pub(crate) fn event(
     }
 }
 
-fn sides(counts: &Counts, judge: &Judge<'_>) -> (SampleCount, SampleCount) {
+fn sides(counts: &RunCounts, judge: &Judge<'_>) -> (SampleCount, SampleCount) {
     let n_before = judge.n_before();
     (
         counts.side(Side::Before, n_before),
@@ -82,7 +82,7 @@ fn texts(cells: &[u32], naming: &Naming) -> Vec<String> {
 }
 
 /// What is said of counts; with few samples nothing is sure, nor where a side has none at all.
-fn judged(counts: &Counts, judge: &Judge<'_>) -> Judged {
+fn judged(counts: &RunCounts, judge: &Judge<'_>) -> Judged {
     let is_tested = counts.samples() >= FEWEST_SAMPLES && judge.has_both_sides();
     if is_tested {
         Judged::tested(judge.estimate(counts))

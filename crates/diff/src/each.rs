@@ -20,8 +20,10 @@ pub struct ComparedRecording {
 impl ComparedRecording {
     /// Whether a total or a function is beyond noise, and more than before.
     pub fn has_regressed(&self) -> bool {
-        let mut events = self.comparison.events.iter();
-        events.any(ComparedEvent::has_regressed)
+        self.comparison
+            .events
+            .iter()
+            .any(ComparedEvent::has_regressed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::per::Divisor;
 use crate::recordings::Recordings;
-use crate::rows::Counts;
+use crate::rows::RunCounts;
 use crate::statistics::{Amount, Contrast, Estimate, Resamples, float, variance_of_sum, weight};
 use rprof_profile::difference::Side;
 
@@ -13,7 +13,7 @@ pub(crate) struct Judge<'a> {
     /// Of each recording, those before first.
     divisors: Vec<Divisor>,
     /// All of the event.
-    total: Counts,
+    total: RunCounts,
     draws: Option<Resamples>,
     alpha: f64,
     /// What only all rows together show, of one recording a side.
@@ -62,7 +62,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn new(
         recordings: &'a Recordings,
         divisors: Vec<Divisor>,
-        total: Counts,
+        total: RunCounts,
         alpha: f64,
     ) -> Self {
         let (n_before, n_after) = recordings.counts();
@@ -77,7 +77,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Learns from all rows what no single one says. Only for one recording a side: several show it themselves.
-    pub(crate) fn learn<'c>(&mut self, rows: impl Iterator<Item = &'c Counts>) {
+    pub(crate) fn learn<'c>(&mut self, rows: impl Iterator<Item = &'c RunCounts>) {
         if !self.recordings.are_single() {
             return;
         }
@@ -109,7 +109,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What is to be said of a row.
-    pub(crate) fn estimate(&self, counts: &Counts) -> Estimate {
+    pub(crate) fn estimate(&self, counts: &RunCounts) -> Estimate {
         let [before, after] = self.values(counts);
         let contrast = self.contrast(counts);
         let p_value = contrast.p_value();
@@ -128,7 +128,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The bounds of after / before - 1 at a level of its own.
-    pub(crate) fn bounds(&self, counts: &Counts, alpha: f64) -> Option<(f64, f64)> {
+    pub(crate) fn bounds(&self, counts: &RunCounts, alpha: f64) -> Option<(f64, f64)> {
         let contrast = self.contrast(counts);
         let [before, after] = self.values(counts);
         let bounds = match &self.draws {
@@ -139,7 +139,7 @@ impl<'a> Judge<'a> {
     }
 
     /// after - before, and its bounds.
-    pub(crate) fn difference(&self, counts: &Counts, alpha: f64) -> (f64, (f64, f64)) {
+    pub(crate) fn difference(&self, counts: &RunCounts, alpha: f64) -> (f64, (f64, f64)) {
         let [before, after] = self.amounts(counts);
         let Shared { inflation, error } = self.shared;
         let found = Contrast::difference(&before, &after);
@@ -147,7 +147,7 @@ impl<'a> Judge<'a> {
         (found.value, found.bounds(alpha))
     }
 
-    fn contrast(&self, counts: &Counts) -> Contrast {
+    fn contrast(&self, counts: &RunCounts) -> Contrast {
         let [before, after] = self.amounts(counts);
         let Shared { inflation, error } = self.shared;
         let found = Contrast::of(&before, &after);
@@ -160,7 +160,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What each recording amounts to, divided.
-    fn values(&self, counts: &Counts) -> [Vec<f64>; 2] {
+    fn values(&self, counts: &RunCounts) -> [Vec<f64>; 2] {
         let values = counts.runs.iter().zip(&self.divisors);
         let values = values.map(|(run, divisor)| divisor.of(weight(run.weight)));
         let mut before: Vec<f64> = values.collect();
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
         self.recordings.before.len()
     }
 
-    fn amounts(&self, counts: &Counts) -> [Amount; 2] {
+    fn amounts(&self, counts: &RunCounts) -> [Amount; 2] {
         let [before, after] = self.values(counts);
         if self.recordings.are_single() {
             return [self.of_blocks(counts, 0), self.of_blocks(counts, 1)];
@@ -194,7 +194,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The least variance of a run on each side.
-    fn floors(&self, counts: &Counts) -> (f64, f64) {
+    fn floors(&self, counts: &RunCounts) -> (f64, f64) {
         let n_before = self.n_before();
         let floor = |runs: std::ops::Range<usize>| {
             let n = runs.len();
@@ -205,7 +205,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Of one run: samples are whole, and of few runs at least as random as they may be.
-    fn floor(&self, counts: &Counts, run: usize, n_runs: usize) -> f64 {
+    fn floor(&self, counts: &RunCounts, run: usize, n_runs: usize) -> f64 {
         let (Some(own), Some(all), Some(divisor)) = (
             counts.runs.get(run),
             self.total.runs.get(run),
@@ -225,7 +225,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Of the only recording of a side.
-    fn of_blocks(&self, counts: &Counts, run: usize) -> Amount {
+    fn of_blocks(&self, counts: &RunCounts, run: usize) -> Amount {
         let (Some(sum), Some(divisor)) = (counts.runs.get(run), self.divisors.get(run)) else {
             return Amount::of_runs(&[], 0.0);
         };
@@ -255,7 +255,7 @@ impl<'a> Judge<'a> {
     }
 
     /// All of the event.
-    pub(crate) fn all(&self) -> &Counts {
+    pub(crate) fn all(&self) -> &RunCounts {
         &self.total
     }
 }

@@ -31,8 +31,8 @@ pub use compute::{Compute, Weights};
 pub use each::{ComparedRecording, compare_each};
 pub use error::DiffError;
 pub use format::{
-    DiffLayout, EachForm, workflow_commands, write_diff, write_diff_csv, write_diff_json,
-    write_diff_markdown, write_each, write_each_json,
+    DIFF_EACH_VERSION, DIFF_VERSION, DiffLayout, EachForm, workflow_commands, write_diff,
+    write_diff_csv, write_diff_json, write_diff_markdown, write_each, write_each_json,
 };
 pub use gate::{Comparator, Condition, ConditionError, GateOutcome, GateResult, Limit, Subject};
 pub use naming::NameMatching;

@@ -11,13 +11,13 @@ use rprof_profile::{FrameId, SampleCount};
 
 /// What something counts: by recording, those before first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct RunCounts {
     pub(crate) runs: Vec<SampleCount>,
     /// By recording and block of time, where there is one recording a side.
     pub(crate) blocks: Vec<Vec<f64>>,
 }
 
-impl Counts {
+impl RunCounts {
     pub(crate) fn of(n_runs: usize) -> Self {
         Self {
             runs: vec![SampleCount::default(); n_runs],
@@ -110,24 +110,24 @@ pub(crate) enum HasBlocks {
 pub(crate) struct CountedRow {
     /// What it is, by sort key.
     pub(crate) cells: Vec<u32>,
-    pub(crate) own: Counts,
+    pub(crate) own: RunCounts,
     /// With what it called, each sample once; empty where there are none.
-    pub(crate) children: Counts,
+    pub(crate) children: RunCounts,
     /// The same where it is not inlined.
-    pub(crate) standing: Counts,
+    pub(crate) standing: RunCounts,
 }
 
 /// The rows of an event, and all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedEvent {
     pub(crate) rows: Vec<CountedRow>,
-    pub(crate) total: Counts,
+    pub(crate) total: RunCounts,
     /// Whether rows have sums with what they called: where samples have stacks, and rows are functions. Any other row
     /// is many functions of one stack.
     pub(crate) has_children: bool,
 }
 
-/// Counts the rows of an event; `numbers` has the event's number in each recording.
+/// RunCounts the rows of an event; `numbers` has the event's number in each recording.
 pub(crate) fn count(
     recordings: &Recordings,
     numbers: &[usize],
@@ -142,7 +142,7 @@ pub(crate) fn count(
     };
     let mut counted = CountedEvent {
         rows: Vec::new(),
-        total: Counts::of(n_runs),
+        total: RunCounts::of(n_runs),
         has_children: keys.contains(&SortKey::Symbol),
     };
     let mut by_cells: HashMap<Vec<u32>, usize> = HashMap::default();
@@ -258,9 +258,9 @@ impl CountedRow {
     fn new(cells: &[u32], n_runs: usize) -> Self {
         Self {
             cells: cells.to_vec(),
-            own: Counts::of(n_runs),
-            children: Counts::of(n_runs),
-            standing: Counts::of(n_runs),
+            own: RunCounts::of(n_runs),
+            children: RunCounts::of(n_runs),
+            standing: RunCounts::of(n_runs),
         }
     }
 

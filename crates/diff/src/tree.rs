@@ -14,7 +14,8 @@ const LEAST: Share = Share::from_percent(0.5);
 /// # Errors
 /// The writer's.
 pub fn write_diff_tree(
-    (event, tree): (&str, &DifferentialTree),
+    event: &str,
+    tree: &DifferentialTree,
     whole: BothCounts,
     layout: &DiffLayout,
     out: &mut dyn Write,

@@ -56,18 +56,14 @@ fn parse_access(letters: &str, text: &str) -> Result<u32, EventError> {
     if letters.is_empty() {
         return Ok(READ_WRITE);
     }
-    letters.chars().try_fold(0, |access, letter| {
-        let event = || text.to_owned();
-        match bit_of(letter) {
-            Some(bit) if access & bit != 0 => Err(EventError::RepeatedModifier {
-                modifier: letter,
-                event: event(),
-            }),
+    letters
+        .chars()
+        .try_fold(0, |access, letter| match bit_of(letter) {
+            Some(bit) if access & bit != 0 => Err(EventError::repeated(letter, text)),
             Some(bit) => Ok(access | bit),
             None => Err(EventError::UnknownAccess {
                 letter,
-                event: event(),
+                event: text.to_owned(),
             }),
-        }
-    })
+        })
 }

@@ -317,6 +317,32 @@ pub enum EventError {
     },
 }
 
+impl EventError {
+    /// Nothing where `what` should be.
+    pub(crate) fn empty(what: &'static str, text: &str) -> Self {
+        Self::Empty {
+            what,
+            text: text.to_owned(),
+        }
+    }
+
+    /// A letter that is there too often.
+    pub(crate) fn repeated(modifier: char, event: &str) -> Self {
+        Self::RepeatedModifier {
+            modifier,
+            event: event.to_owned(),
+        }
+    }
+
+    /// A delimiter without its counterpart.
+    pub(crate) fn unbalanced(text: &str, delimiter: char) -> Self {
+        Self::Unbalanced {
+            text: text.to_owned(),
+            delimiter,
+        }
+    }
+}
+
 /// What is wrong at one place of a filter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

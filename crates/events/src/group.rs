@@ -54,10 +54,7 @@ impl<'a> Group<'a> {
             return Ok(None);
         };
         let Some((list, after)) = rest.rsplit_once('}') else {
-            return Err(EventError::Unbalanced {
-                text: text.to_owned(),
-                delimiter: '{',
-            });
+            return Err(EventError::unbalanced(text, '{'));
         };
         let letters = match after.strip_prefix(':') {
             Some(letters) => letters,
@@ -70,10 +67,7 @@ impl<'a> Group<'a> {
             }
         };
         let members = split_list(list).map_err(|error| match error {
-            EventError::Empty { what, .. } => EventError::Empty {
-                what,
-                text: text.to_owned(),
-            },
+            EventError::Empty { what, .. } => EventError::empty(what, text),
             // `{a}{b}`
             EventError::Unbalanced { delimiter: '}', .. } => EventError::AfterGroup {
                 after: rest.split_once('}').unwrap_or_default().1.to_owned(),

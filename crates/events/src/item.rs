@@ -32,14 +32,11 @@ pub(crate) fn split_list(list: &str) -> Result<Vec<&str>, EventError> {
         }
     }
     if let Some(delimiter) = inside.open() {
-        return Err(unbalanced(list, delimiter));
+        return Err(EventError::unbalanced(list, delimiter));
     }
     events.push(list[start..].trim());
     if events.iter().any(|event| event.is_empty()) {
-        return Err(EventError::Empty {
-            what: "an event",
-            text: list.to_owned(),
-        });
+        return Err(EventError::empty("an event", list));
     }
     Ok(events)
 }
@@ -72,7 +69,7 @@ impl Inside {
         let outer = self.parentheses.checked_sub(1);
         self.parentheses = match letter {
             '(' => self.parentheses + 1,
-            _ => outer.ok_or_else(|| unbalanced(list, ')'))?,
+            _ => outer.ok_or_else(|| EventError::unbalanced(list, ')'))?,
         };
         Ok(())
     }
@@ -86,18 +83,11 @@ impl Inside {
             '{' => self.braces += 1,
             '}' => {
                 let outer = self.braces.checked_sub(1);
-                self.braces = outer.ok_or_else(|| unbalanced(list, '}'))?;
+                self.braces = outer.ok_or_else(|| EventError::unbalanced(list, '}'))?;
             }
             _ => {}
         }
         Ok(())
-    }
-}
-
-fn unbalanced(text: &str, delimiter: char) -> EventError {
-    EventError::Unbalanced {
-        text: text.to_owned(),
-        delimiter,
     }
 }
 
@@ -123,7 +113,8 @@ impl<'a> Item<'a> {
     pub(crate) fn cut(text: &'a str) -> Result<Self, EventError> {
         let (head, terms, modifiers) = match text.split_once('/') {
             Some((head, rest)) => {
-                let (terms, after) = cut_at_slash(rest).ok_or_else(|| unbalanced(text, '/'))?;
+                let (terms, after) =
+                    cut_at_slash(rest).ok_or_else(|| EventError::unbalanced(text, '/'))?;
                 (head, Some(terms), after.strip_prefix(':').unwrap_or(after))
             }
             None => {
@@ -132,10 +123,7 @@ impl<'a> Item<'a> {
             }
         };
         if head.is_empty() {
-            return Err(EventError::Empty {
-                what: "a name",
-                text: text.to_owned(),
-            });
+            return Err(EventError::empty("a name", text));
         }
         Ok(Self {
             text,

@@ -49,19 +49,16 @@ impl Modifiers {
     pub(crate) fn parse(letters: &str, event: &str) -> Result<Self, EventError> {
         let mut modifiers = Self::default();
         for modifier in letters.chars() {
-            let event = || event.to_owned();
             let Some(bit) = bit_of(modifier) else {
+                let event = event.to_owned();
                 let counting = COUNTING.iter().find(|(letter, _)| *letter == modifier);
                 return Err(match counting {
                     Some((_, what)) => EventError::CountingModifier {
                         modifier,
                         what,
-                        event: event(),
+                        event,
                     },
-                    None => EventError::UnknownModifier {
-                        modifier,
-                        event: event(),
-                    },
+                    None => EventError::UnknownModifier { modifier, event },
                 });
             };
             let is_again = modifiers.letters & bit != 0;
@@ -70,10 +67,7 @@ impl Modifiers {
                 modifiers.precise += 1;
             }
             if is_again && (modifier != 'p' || modifiers.precise > MOST_PRECISE) {
-                return Err(EventError::RepeatedModifier {
-                    modifier,
-                    event: event(),
-                });
+                return Err(EventError::repeated(modifier, event));
             }
         }
         Ok(modifiers)
@@ -107,10 +101,7 @@ impl Modifiers {
     pub(crate) fn with(self, group: Self, event: &str) -> Result<Self, EventError> {
         let precise = self.precise + group.precise;
         if precise > MOST_PRECISE {
-            return Err(EventError::RepeatedModifier {
-                modifier: 'p',
-                event: event.to_owned(),
-            });
+            return Err(EventError::repeated('p', event));
         }
         Ok(Self {
             letters: self.letters | group.letters,

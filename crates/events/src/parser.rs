@@ -73,25 +73,23 @@ impl Parser<'_> {
         Ok(Parsed::new(text, events, modifiers))
     }
 
+    /// A look-up of tracepoints; `event` is what was given, for messages.
+    fn tracefs<'t>(&'t self, event: &'t str) -> Tracepoints<'t> {
+        let sources = self.sources;
+        Tracepoints { sources, event }
+    }
+
     /// Whether what stands before the first colon is a system of tracepoints, such as perf makes of markers.
     fn has_tracepoints(&self, text: &str) -> bool {
         let system = text.split(':').next().unwrap_or_default();
-        let tracepoints = Tracepoints {
-            sources: self.sources,
-            event: text,
-        };
-        tracepoints.has_system(system)
+        self.tracefs(text).has_system(system)
     }
 
     /// Whether what follows the colon are modifiers, not the name of a tracepoint.
     fn is_known(&self, name: &str) -> bool {
-        let tracepoints = Tracepoints {
-            sources: self.sources,
-            event: name,
-        };
         Symbol::named(name).is_some()
             || Symbol::raw(name).is_some()
-            || (!tracepoints.has_system(name) && self.with_alias(name).next().is_some())
+            || (!self.tracefs(name).has_system(name) && self.with_alias(name).next().is_some())
     }
 
     fn tracepoints(&self, item: Item<'_>) -> Result<Parsed, EventError> {
@@ -99,19 +97,13 @@ impl Parser<'_> {
             Some((name, letters)) => (name, letters),
             None => (item.modifiers, ""),
         };
-        let tracepoints = Tracepoints {
-            sources: self.sources,
-            event: item.text,
-        };
+        let tracepoints = self.tracefs(item.text);
         // `cycels:u` is a slip in the name of an event, not in that of a system.
         if Modifiers::are(name) && !tracepoints.has_system(item.head) {
             return Err(self.unknown(item.head));
         }
         if name.is_empty() {
-            return Err(EventError::Empty {
-                what: "the name of a tracepoint",
-                text: item.text.to_owned(),
-            });
+            return Err(EventError::empty("the name of a tracepoint", item.text));
         }
         let modifiers = Modifiers::parse(letters, item.text)?;
         let events = tracepoints.find(item.head, name)?;
@@ -169,10 +161,7 @@ impl Parser<'_> {
         name: &str,
     ) -> Result<Vec<Event>, EventError> {
         let general = General::of(item.terms.unwrap_or_default(), item.text)?;
-        let tracepoints = Tracepoints {
-            sources: self.sources,
-            event: item.text,
-        };
+        let tracepoints = self.tracefs(item.text);
         let mut events = tracepoints.find(system, name)?;
         for event in &mut events {
             general.apply(event);

@@ -7,7 +7,8 @@
 //! | `usdt:/path:provider:name`, `sdt_provider:name@/path`, `sdt_provider:name` | a marker (USDT) is |
 //! | `kprobe:function+0x10`, `kretprobe:function` | the same in the kernel |
 //!
-//! Behind each may stand arguments, in the kernel's words: `(%di,len=%si:u32)`.
+//! Behind each may stand arguments, in the kernel's words: `(%di,len=%si:u32)`; or, behind a function of a file, names
+//! of its parameters: `(len,text:string)`.
 //!
 //! Functions, providers and names may be patterns. What they are in a file is found by who opens it.
 
@@ -234,14 +235,21 @@ fn is_argument(text: &str) -> bool {
 
 /// The names of a probe's arguments, and whether they are texts (`fetch_type` in `kernel/trace/trace_probe.c`, v6.12).
 pub(crate) fn argument_fields(point: &ProbePoint) -> impl Iterator<Item = (String, bool)> {
-    point.arguments.iter().enumerate().map(|(nth, argument)| {
-        let name = match argument.split_once('=') {
-            Some((name, _)) => name.to_owned(),
-            None => format!("arg{}", nth + 1),
-        };
-        let kind = argument.rsplit(':').next().unwrap_or_default();
-        (name, ["string", "ustring", "symstr"].contains(&kind))
-    })
+    let parameters = point.with_parameters();
+    let is_by_name = parameters.is_some();
+    let arguments = parameters.map_or_else(|| point.arguments.clone(), |point| point.arguments);
+    arguments
+        .into_iter()
+        .enumerate()
+        .map(move |(nth, argument)| {
+            let name = match argument.split_once('=') {
+                Some((name, _)) => name.to_owned(),
+                None if is_by_name => argument.split(':').next().unwrap_or_default().to_owned(),
+                None => format!("arg{}", nth + 1),
+            };
+            let kind = argument.rsplit(':').next().unwrap_or_default();
+            (name, ["string", "ustring", "symstr"].contains(&kind))
+        })
 }
 
 /// `function`, `function+offset`, or an address.

@@ -31,10 +31,7 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
             None => (part.trim(), None),
         };
         match key {
-            "" => Err(EventError::Empty {
-                what: "a term",
-                text: event.to_owned(),
-            }),
+            "" => Err(EventError::empty("a term", event)),
             _ => Ok(Term { key, value }),
         }
     });
@@ -47,10 +44,7 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
 /// [`EventError::BadNumber`] for anything else, and beyond 64 bits; [`EventError::Empty`] for nothing.
 pub(crate) fn parse_number(text: &str, event: &str) -> Result<u64, EventError> {
     if text.is_empty() {
-        return Err(EventError::Empty {
-            what: "a number",
-            text: event.to_owned(),
-        });
+        return Err(EventError::empty("a number", event));
     }
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |hex| (hex, 16));
     // from_str_radix() would take a sign.

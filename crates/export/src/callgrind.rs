@@ -6,8 +6,7 @@
 use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::{CodeFrame, Timeline};
-use rprof_profile::{FrameId, StrId};
+use rprof_profile::{CodeFrame, CountedStacks, FrameId, StrId};
 use rprof_untrusted::printable;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
@@ -26,14 +25,14 @@ pub struct Callgrind;
 const UNKNOWN: &str = "???";
 
 impl Format for Callgrind {
-    type Source = Timeline;
+    type Source = CountedStacks;
 
-    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, stacks: &CountedStacks, out: &mut dyn Write) -> io::Result<()> {
         let mut table = Table::default();
-        for ((stack, comm), cost) in costs_of(timeline) {
-            table.add_stack(timeline, (stack, comm), &cost);
+        for ((stack, comm), cost) in costs_of(stacks) {
+            table.add_stack(stacks, (stack, comm), &cost);
         }
-        write_header(timeline, out)?;
+        write_header(stacks, out)?;
         table.write(out)
     }
 }
@@ -64,25 +63,25 @@ impl Cost {
 }
 
 /// By stack and thread's name.
-fn costs_of(timeline: &Timeline) -> BTreeMap<(Option<u32>, StrId), Cost> {
-    let n_events = timeline.profile.events.len();
+fn costs_of(stacks: &CountedStacks) -> BTreeMap<(Option<u32>, StrId), Cost> {
+    let n_events = stacks.profile.events.len();
     let mut costs: BTreeMap<(Option<u32>, StrId), Cost> = BTreeMap::new();
-    for sample in &timeline.samples {
-        let Some(thread) = timeline.threads.get(sample.thread as usize) else {
+    for one in &stacks.counts {
+        let Some(thread) = stacks.threads.get(one.thread as usize) else {
             continue;
         };
-        let cost = costs.entry((sample.stack, thread.comm)).or_default();
+        let cost = costs.entry((one.stack, thread.comm)).or_default();
         cost.weights.resize(n_events, 0);
-        cost.samples += 1;
-        if let Some(sum) = cost.weights.get_mut(sample.event as usize) {
-            *sum = sum.saturating_add(sample.weight);
+        cost.samples += one.count.samples;
+        if let Some(sum) = cost.weights.get_mut(one.event as usize) {
+            *sum = sum.saturating_add(one.count.weight);
         }
     }
     costs
 }
 
-fn write_header(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
-    let profile = &timeline.profile;
+fn write_header(stacks: &CountedStacks, out: &mut dyn Write) -> io::Result<()> {
+    let profile = &stacks.profile;
     writeln!(out, "# callgrind format\nversion: 1")?;
     writeln!(out, "creator: rprof {}", env!("CARGO_PKG_VERSION"))?;
     let command = profile.about.command.join(" ");
@@ -147,27 +146,27 @@ struct Table {
 }
 
 impl Table {
-    fn add_stack(&mut self, timeline: &Timeline, of: (Option<u32>, StrId), cost: &Cost) {
+    fn add_stack(&mut self, stacks: &CountedStacks, of: (Option<u32>, StrId), cost: &Cost) {
         let (stack, comm) = of;
         let mut path = Vec::new();
-        for node in timeline.nodes_of(stack) {
-            if let Some(code) = timeline.code.get(node.code as usize) {
+        for node in stacks.stacks.path(stack) {
+            if let Some(code) = stacks.code.of(node) {
                 path.extend(code.frames.iter().map(|frame| (code.image, frame)));
             }
         }
-        let thread = self.function_of(FunctionKey::Thread(comm), timeline, None);
-        let mut here = self.position(timeline, thread, None);
+        let thread = self.function_of(FunctionKey::Thread(comm), stacks, None);
+        let mut here = self.position(stacks, thread, None);
         let mut entered = HashSet::from([thread]);
         for (image, frame) in path.into_iter().rev() {
             let key = FunctionKey::Frame(frame.frame, image);
-            let function = self.function_of(key, timeline, Some(frame));
+            let function = self.function_of(key, stacks, Some(frame));
             self.call(here, function, cost, entered.insert(function));
-            here = self.position(timeline, function, Some(frame));
+            here = self.position(stacks, function, Some(frame));
         }
         if stack.is_none() {
-            let unknown = self.function_of(FunctionKey::Unknown, timeline, None);
+            let unknown = self.function_of(FunctionKey::Unknown, stacks, None);
             self.call(here, unknown, cost, true);
-            here = self.position(timeline, unknown, None);
+            here = self.position(stacks, unknown, None);
         }
         self.costs.entry(here).or_default().add(cost);
     }
@@ -189,10 +188,10 @@ impl Table {
     fn function_of(
         &mut self,
         key: FunctionKey,
-        timeline: &Timeline,
+        stacks: &CountedStacks,
         code: Option<&CodeFrame>,
     ) -> u32 {
-        let strings = &timeline.profile.strings;
+        let strings = &stacks.profile.strings;
         let Self {
             images,
             files,
@@ -203,12 +202,9 @@ impl Table {
         functions.intern_with(key, |_| {
             let (image, name) = match key {
                 FunctionKey::Frame(frame, image) => {
-                    let image = timeline.images.get(image as usize);
+                    let image = stacks.code.images.get(image as usize);
                     let path = image.map_or(UNKNOWN, |image| strings.of(image.path).into_raw());
-                    (
-                        path,
-                        timeline.profile.frames.label(frame, strings).into_raw(),
-                    )
+                    (path, stacks.profile.frames.label(frame, strings).into_raw())
                 }
                 FunctionKey::Thread(comm) => {
                     (UNKNOWN, format!("thread {}", strings.of(comm).raw()))
@@ -227,14 +223,14 @@ impl Table {
 
     fn position(
         &mut self,
-        timeline: &Timeline,
+        stacks: &CountedStacks,
         function: u32,
         code: Option<&CodeFrame>,
     ) -> Position {
         let own = self.functions.get(function).map_or(0, |known| known.file);
         let (file, line) = match code.and_then(|code| code.line) {
             Some((file, line)) => {
-                let file = timeline.profile.strings.of(file).into_raw();
+                let file = stacks.profile.strings.of(file).into_raw();
                 (self.files.intern_ref(file), line)
             }
             None => (own, 0),

@@ -1,8 +1,8 @@
 //! Profiles as other viewers read them, and as a page that needs none: one file for each format.
 //!
-//! What a format is made of is a [`Profile`](rprof_profile::Profile) or, where it shows times or
-//! addresses, a [`Timeline`](rprof_profile::timeline::Timeline); both are plain data, which
-//! anybody can build:
+//! What a format is made of is a [`Profile`](rprof_profile::Profile); where it shows addresses,
+//! [`CountedStacks`](rprof_profile::CountedStacks); and where it shows times, a
+//! [`SampledProfile`](rprof_profile::SampledProfile). All are plain data, which anybody can build:
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
@@ -45,12 +45,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `rprof_analysis::load` and `rprof_analysis::load_timeline` make them of recordings.
+//! `rprof_analysis::load`, `load_counted_stacks` and `load_code_samples` make them of recordings.
 
 mod callgrind;
 mod firefox;
 mod folded;
-mod json;
+mod formats;
 mod page;
 mod pprof;
 mod profile_json;
@@ -61,17 +61,19 @@ mod tests;
 pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
+pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;
 
+use std::fmt::Debug;
 use std::io::{self, Write};
 
 /// A way to write a profile.
 ///
 /// Same source, same bytes; numbers are those of the source, to the last digit.
-pub trait Format {
+pub trait Format: Debug + Sync {
     /// What is written.
     type Source;
 
@@ -86,7 +88,7 @@ pub trait Format {
 ///
 /// # Errors
 /// The writer's.
-pub fn write_gzip<F: Format>(
+pub fn write_gzip<F: Format + ?Sized>(
     format: &F,
     source: &F::Source,
     out: &mut dyn Write,

@@ -1,10 +1,10 @@
-//! The profile itself as JSON, for scripts. `JSON.md` beside this crate says what is in it.
+//! The profile itself as JSON, for scripts. `crates/JSON.md` says what is in it.
 
 use crate::Format;
-use crate::json::Json as Writer;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Quality, Sampling};
+use rprof_untrusted::{Json as Writer, JsonLayout};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -24,10 +24,10 @@ impl Format for Json {
             .map(|event| Stacks::of(profile, event))
             .collect();
         let frames = Frames::of(profile, &trees);
-        let mut json = Writer::new(out);
+        let mut json = Writer::new(out, JsonLayout::Compact);
         json.object(|json| {
-            json.key("schema").text("rprof-profile");
-            json.key("version").number(PROFILE_VERSION);
+            json.field("schema", "rprof-profile");
+            json.field("version", PROFILE_VERSION);
             json.key("header").object(|json| header(profile, json));
             json.key("quality").object(|json| quality(profile, json));
             frames.write(profile, json);
@@ -45,42 +45,36 @@ impl Format for Json {
 fn header(profile: &Profile, json: &mut Writer<'_>) {
     let about = &profile.about;
     for (name, text) in about.texts() {
-        json.key(name).text(text);
+        json.field(name, text);
     }
-    if let Some(n_cpus) = about.n_cpus {
-        json.key("n_cpus").number(n_cpus.into());
-    }
+    json.field_if("n_cpus", about.n_cpus);
     json.column("command", &about.command, |json, word| json.text(word));
     if let Some(clock) = about.wall_clock {
         json.key("wall_clock").object(|json| {
-            json.key("wall_ns").number(clock.wall_ns);
-            json.key("clock_ns").number(clock.clock_ns);
+            json.field("wall_ns", clock.wall_ns);
+            json.field("clock_ns", clock.clock_ns);
         });
     }
 }
 
 fn quality(profile: &Profile, json: &mut Writer<'_>) {
     let quality = Quality::of(profile);
-    json.key("samples").number(quality.samples);
-    json.key("lost").number(quality.lost);
+    json.field("samples", quality.samples);
+    json.field("lost", quality.lost);
     if quality.unwound > 0 {
-        json.key("unwound").number(quality.unwound);
-        json.key("complete").number(quality.complete);
-        json.key("truncated").number(quality.truncated);
+        json.field("unwound", quality.unwound);
+        json.field("complete", quality.complete);
+        json.field("truncated", quality.truncated);
     }
-    json.key("throttles").number(quality.throttles);
-    json.key("throttled_ns").number(quality.throttled_ns);
-    if let Some(clock) = &profile.about.clock {
-        json.key("clock").text(clock);
-    }
-    if let Some(stacks) = profile.unwound.summary() {
-        json.key("stacks").text(&stacks);
-    }
+    json.field("throttles", quality.throttles);
+    json.field("throttled_ns", quality.throttled_ns);
+    json.field_if("clock", profile.about.clock.as_ref());
+    json.field_if("stacks", profile.unwound.summary());
     json.column("unnamed", &profile.unnamed, |json, image| {
         json.object(|json| {
-            json.key("image").text(&image.path);
-            json.key("weight").number(image.weight);
-            json.key("reason").text(&image.reason);
+            json.field("image", &image.path);
+            json.field("weight", image.weight);
+            json.field("reason", &image.reason);
         });
     });
     json.column("warnings", &profile.warnings, |json, warning| {
@@ -107,18 +101,17 @@ impl Frames {
             let frame = profile.frames.of(id);
             json.object(|json| {
                 if let Some(name) = frame.name {
-                    json.key("name").text(profile.strings.of(name).into_raw());
+                    json.field("name", profile.strings.of(name).into_raw());
                 }
                 if let Some(start) = frame.start.filter(|_| frame.is_fde) {
                     let label = profile.frames.label(id, &profile.strings);
-                    json.key("label").text(label.raw());
-                    json.key("start").number(start);
+                    json.field("label", label.raw());
+                    json.field("start", start);
                 }
-                json.key("image")
-                    .text(profile.strings.of(frame.image).into_raw());
-                json.key("level").text(level(frame.level));
+                json.field("image", profile.strings.of(frame.image).into_raw());
+                json.field("level", level(frame.level));
                 if frame.is_inlined {
-                    json.key("inlined").boolean(true);
+                    json.field("inlined", true);
                 }
             });
         });
@@ -192,28 +185,27 @@ impl Stacks {
         frames: &Frames,
         json: &mut Writer<'_>,
     ) {
-        json.key("name").text(event.name.raw());
-        json.key("unit").text(event.kind.unit().unwrap_or("events"));
+        json.field("name", event.name.raw());
+        json.field("unit", event.kind.unit().unwrap_or("events"));
         match event.sampling {
-            Sampling::PerSecond(frequency) => json.key("frequency").number(frequency),
-            Sampling::Every(period) => json.key("period").number(period),
+            Sampling::PerSecond(frequency) => json.field("frequency", frequency),
+            Sampling::Every(period) => json.field("period", period),
         }
-        json.key("samples").number(event.samples);
-        json.key("weight").number(event.weight);
-        json.key("lost").number(event.loss.samples);
+        json.field("samples", event.samples);
+        json.field("weight", event.weight);
+        json.field("lost", event.loss.samples);
         if event.loss.at_least {
-            json.key("lost_at_least").boolean(true);
+            json.field("lost_at_least", true);
         }
         let mut groups: Vec<(u32, &Group)> =
             self.groups.iter().copied().zip(&event.groups).collect();
         groups.sort_by_key(|&(rank, _)| rank);
         json.column("groups", &groups, |json, (_, group)| {
             json.object(|json| {
-                json.key("comm")
-                    .text(profile.strings.of(group.comm).into_raw());
+                json.field("comm", profile.strings.of(group.comm).into_raw());
                 for id in [Dimension::Pid, Dimension::Tid] {
                     if let Some(number) = profile.values.of(group.values).number(id) {
-                        json.key(id.name()).signed(number);
+                        json.field(id.name(), number);
                     }
                 }
             });
@@ -227,18 +219,17 @@ impl Stacks {
             let node = &nodes[idx as usize];
             json.object(|json| {
                 match node.parent {
-                    Some(parent) => json.key("parent").number(numbers[parent as usize]),
+                    Some(parent) => json.field("parent", numbers[parent as usize]),
                     None => json
                         .key("group")
                         .number(self.groups[node.group as usize].into()),
                 }
-                let frame = frames.0.find(&node.frame);
-                json.key("frame").maybe(frame.map(u64::from));
+                json.field("frame", frames.0.find(&node.frame));
                 if node.self_samples > 0 {
-                    json.key("samples").number(node.self_samples);
-                    json.key("weight").number(node.self_weight);
+                    json.field("samples", node.self_samples);
+                    json.field("weight", node.self_weight);
                 }
-                json.key("total").number(self.totals[idx as usize]);
+                json.field("total", self.totals[idx as usize]);
             });
         });
     }

@@ -3,11 +3,10 @@
 //! Source: <https://www.speedscope.app/file-format-schema.json> (speedscope 1.25).
 
 use crate::Format;
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::Timeline;
-use rprof_profile::{FrameId, StrId, Strings};
+use rprof_profile::{FrameId, SampledProfile, StrId, Strings};
+use rprof_untrusted::{Json, JsonLayout};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -16,18 +15,18 @@ use std::io::{self, Write};
 pub struct Speedscope;
 
 impl Format for Speedscope {
-    type Source = Timeline;
+    type Source = SampledProfile;
 
-    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
-        let frames = Frames::of(timeline);
-        let profiles = profiles_of(timeline);
-        let mut json = Json::new(out);
+    fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
+        let frames = Frames::of(sampled);
+        let profiles = profiles_of(sampled);
+        let mut json = Json::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("$schema")
                 .text("https://www.speedscope.app/file-format-schema.json");
             json.key("exporter")
                 .text(concat!("rprof ", env!("CARGO_PKG_VERSION")));
-            json.key("name").text(&name_of(timeline));
+            json.key("name").text(&name_of(sampled));
             let heaviest = profiles.values().enumerate();
             let heaviest = heaviest.max_by_key(|(idx, one)| (one.weight, std::cmp::Reverse(*idx)));
             let heaviest = heaviest.map_or(0, |(idx, _)| idx);
@@ -36,13 +35,13 @@ impl Format for Speedscope {
             json.key("profiles").list(|json| {
                 if profiles.is_empty() {
                     // Without any, the page stays blank.
-                    write_profile(timeline, "no samples", "none", &frames, &[], json);
+                    write_profile(sampled, "no samples", "none", &frames, &[], json);
                 }
                 for (&(event, thread), one) in &profiles {
-                    let name = profile_name(timeline, event, thread);
-                    let kind = timeline.profile.events.get(event as usize);
+                    let name = profile_name(sampled, event, thread);
+                    let kind = sampled.profile.events.get(usize::from(event));
                     let unit = kind.and_then(|event| event.kind.unit()).unwrap_or("none");
-                    write_profile(timeline, &name, unit, &frames, &one.samples, json);
+                    write_profile(sampled, &name, unit, &frames, &one.samples, json);
                 }
             });
         });
@@ -51,12 +50,12 @@ impl Format for Speedscope {
 }
 
 /// The command that was recorded, with what is missing.
-fn name_of(timeline: &Timeline) -> String {
-    let mut name = timeline.profile.about.command.join(" ");
+fn name_of(sampled: &SampledProfile) -> String {
+    let mut name = sampled.profile.about.command.join(" ");
     if name.is_empty() {
         "perf.data".clone_into(&mut name);
     }
-    for event in &timeline.profile.events {
+    for event in &sampled.profile.events {
         let loss = event.loss;
         if loss.samples > 0 {
             name += &format!(" ({}: {loss} lost)", event.name.raw());
@@ -73,9 +72,9 @@ struct One {
 }
 
 /// By event and thread.
-fn profiles_of(timeline: &Timeline) -> BTreeMap<(u32, u32), One> {
-    let mut profiles: BTreeMap<(u32, u32), One> = BTreeMap::new();
-    for (idx, sample) in (0..).zip(&timeline.samples) {
+fn profiles_of(sampled: &SampledProfile) -> BTreeMap<(u16, u32), One> {
+    let mut profiles: BTreeMap<(u16, u32), One> = BTreeMap::new();
+    for (idx, sample) in (0..).zip(sampled.samples.iter()) {
         let one = profiles.entry((sample.event, sample.thread)).or_default();
         one.weight = one.weight.saturating_add(sample.weight);
         one.samples.push(idx);
@@ -83,14 +82,14 @@ fn profiles_of(timeline: &Timeline) -> BTreeMap<(u32, u32), One> {
     profiles
 }
 
-fn profile_name(timeline: &Timeline, event: u32, thread: u32) -> String {
-    let thread = timeline.threads.get(thread as usize);
+fn profile_name(sampled: &SampledProfile, event: u16, thread: u32) -> String {
+    let thread = sampled.threads.get(thread as usize);
     let mut name = thread.map_or_else(String::new, |thread| {
-        let comm = timeline.profile.strings.of(thread.comm).into_raw();
+        let comm = sampled.profile.strings.of(thread.comm).into_raw();
         format!("{comm} {}/{}", thread.pid, thread.tid)
     });
-    if timeline.profile.events.len() > 1
-        && let Some(event) = timeline.profile.events.get(event as usize)
+    if sampled.profile.events.len() > 1
+        && let Some(event) = sampled.profile.events.get(usize::from(event))
     {
         name += &format!(" {}", event.name.raw());
     }
@@ -129,11 +128,11 @@ struct Frames {
 }
 
 impl Frames {
-    fn of(timeline: &Timeline) -> Self {
-        let profile = &timeline.profile;
+    fn of(sampled: &SampledProfile) -> Self {
+        let profile = &sampled.profile;
         let mut all = Interner::default();
-        let code = timeline.code.iter().map(|code| {
-            let image = timeline.images.get(code.image as usize);
+        let code = sampled.code.locations.iter().map(|code| {
+            let image = sampled.code.images.get(code.image as usize);
             let path = image.map_or("", |image| profile.strings.of(image.path).into_raw());
             let frames = code.frames.iter().rev().map(|one| {
                 let number = all.intern_with((one.frame, code.image), |_| Function {
@@ -167,7 +166,7 @@ impl Frames {
 }
 
 fn write_profile(
-    timeline: &Timeline,
+    sampled: &SampledProfile,
     name: &str,
     unit: &str,
     frames: &Frames,
@@ -176,7 +175,7 @@ fn write_profile(
 ) {
     let samples = || {
         let samples = samples.iter();
-        samples.filter_map(|&idx| timeline.samples.get(idx as usize))
+        samples.map(|&idx| sampled.samples.row(idx as usize))
     };
     json.object(|json| {
         json.key("type").text("sampled");
@@ -189,7 +188,8 @@ fn write_profile(
         json.key("samples").list(|json| {
             for sample in samples() {
                 path.clear();
-                path.extend(timeline.nodes_of(sample.stack).map(|node| node.code));
+                let nodes = sampled.stacks.path(sample.stack);
+                path.extend(nodes.map(|node| node.frame.number()));
                 json.list(|json| {
                     for &code in path.iter().rev() {
                         let numbers = frames.of_code.get(code as usize);

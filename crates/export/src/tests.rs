@@ -1,12 +1,10 @@
-//! Timelines made by hand, as no fixture has them: losses, other programs, kernels, odd names.
+//! Samples and counts made by hand, as no fixture has them: losses, other programs, kernels, odd names.
 
 use crate::{Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
-use rprof_profile::timeline::{
-    Code, CodeFrame, CodeKind, FieldValue, Image, StackNode, Thread, TimedLoss, TimedSample,
-    Timeline,
-};
 use rprof_profile::{
-    EventKind, EventProfile, FrameId, FrameInfo, Level, Loss, Profile, Sampling, WallClock, testing,
+    CodeFrame, CodeImage, CodeKind, CodeLocation, CountedStacks, EventKind, EventProfile,
+    FieldValue, FrameId, FrameInfo, Level, Loss, Profile, SampleRow, SampledProfile, Sampling,
+    Thread, TimedLoss, TraceValue, WallClock, testing,
 };
 use serde_json::Value;
 
@@ -36,12 +34,12 @@ fn frame(profile: &mut Profile, name: &str, image: &str, level: Level) -> FrameI
 
 /// A program that executes another one under the same process id: first `a`, then `b`, which
 /// calls the kernel and opens a file.
-fn timeline() -> Timeline {
-    let mut timeline = Timeline {
+fn sampled() -> SampledProfile {
+    let mut sampled = SampledProfile {
         has_times: true,
-        ..Timeline::default()
+        ..SampledProfile::default()
     };
-    let profile = &mut timeline.profile;
+    let profile = &mut sampled.profile;
     profile.about.wall_clock = Some(WallClock {
         wall_ns: 5_000_000_000,
         clock_ns: 1_000,
@@ -53,7 +51,7 @@ fn timeline() -> Timeline {
         ("[kernel.kallsyms]", CodeKind::Kernel),
     ] {
         let name = profile.strings.intern(name);
-        timeline.images.push(Image {
+        sampled.code.images.push(CodeImage {
             name,
             path: name,
             build_id: None,
@@ -61,21 +59,23 @@ fn timeline() -> Timeline {
             base: (kind == CodeKind::Kernel).then_some(KERNEL),
         });
     }
-    let code = |image, address, (function, into), frame| Code {
+    let code = |image, address, (function, into), frame| CodeLocation {
         image,
         address,
         svma: Some(function + into),
         function: Some(function),
         frames: vec![CodeFrame { frame, line: None }],
     };
-    timeline.code = vec![
+    sampled.code.locations = vec![
         code(0, 0x10, (0x1000, 0x10), main),
         code(1, KERNEL + 0x48, (KERNEL + 0x40, 8), entry),
     ];
-    let node = |parent, code| StackNode { parent, code };
-    timeline.stacks = vec![node(None, 0), node(Some(0), 1)];
+    let outer = sampled.stacks.child(None, 0, FrameId::from_number(0));
+    sampled
+        .stacks
+        .child(Some(outer), 0, FrameId::from_number(1));
     for (tid, comm, start_ns) in [(7, "a", 1_000), (7, "b", 3_000), (8, "b", 3_500)] {
-        timeline.threads.push(Thread {
+        sampled.threads.push(Thread {
             pid: 7,
             tid,
             comm: profile.strings.intern(comm),
@@ -88,30 +88,32 @@ fn timeline() -> Timeline {
     profile.events = vec![clock, open];
     let path = profile.strings.intern("/etc/\u{7f}\n");
     let names = ["type", "flags"].map(|name| profile.strings.intern(name));
-    timeline.fields = vec![vec![
-        (names[0], FieldValue::Text(path)),
-        (names[1], FieldValue::Hex(0x8000)),
-    ]];
-    let sample = |time_ns, event, thread, stack, weight| TimedSample {
+    let values = [FieldValue::Text(path), FieldValue::Hex(0x8000)];
+    let fields = names.into_iter().zip(values);
+    let fields = fields.map(|(name, value)| TraceValue { name, value });
+    sampled.fields.insert(2, fields.collect());
+    let sample = |time_ns, event, thread, stack, weight| SampleRow {
         time_ns,
         event,
         thread,
         stack,
         cpu: Some(0),
         weight,
-        fields: (event == 1).then_some(0),
     };
-    timeline.samples = vec![
+    let samples = [
         sample(1_000, 0, 0, Some(0), 1_000_000),
         sample(3_000, 0, 1, Some(1), 2_000_000),
         sample(3_500, 1, 2, Some(1), 1),
         sample(5_000, 0, 2, None, 1),
     ];
-    timeline.losses = vec![TimedLoss {
+    samples
+        .into_iter()
+        .for_each(|row| sampled.samples.push(row));
+    sampled.losses = vec![TimedLoss {
         time_ns: 2_000,
         samples: 12,
     }];
-    timeline
+    sampled
 }
 
 fn json<F: Format>(format: &F, source: &F::Source) -> Value {
@@ -122,7 +124,7 @@ fn json<F: Format>(format: &F, source: &F::Source) -> Value {
 
 #[test]
 fn a_process_that_executes_another_program_is_two() {
-    let profile = json(&Firefox, &timeline());
+    let profile = json(&Firefox, &sampled());
     let threads = profile["threads"].as_array().unwrap();
     let of = |key: &str| -> Vec<&str> {
         let values = threads.iter().map(|thread| thread[key].as_str().unwrap());
@@ -141,7 +143,7 @@ fn a_process_that_executes_another_program_is_two() {
 
 #[test]
 fn moments_are_markers_with_stack_and_fields() {
-    let profile = json(&Firefox, &timeline());
+    let profile = json(&Firefox, &sampled());
     let markers = &profile["threads"][2]["markers"];
     let data = &markers["data"][0];
     assert_eq!(data["type"], "syscalls:open");
@@ -156,20 +158,20 @@ fn moments_are_markers_with_stack_and_fields() {
 
 #[test]
 fn losses_are_markers_when_known_and_in_all() {
-    let profile = json(&Firefox, &timeline());
+    let profile = json(&Firefox, &sampled());
     let markers = &profile["threads"][3]["markers"];
     assert_eq!(markers["length"], 2);
     assert_eq!(markers["data"][0]["samples"], 12);
     assert_eq!(markers["startTime"][0], 0.001);
     assert_eq!(markers["data"][1]["event"], "cpu-clock");
-    let speedscope = json(&Speedscope, &timeline());
+    let speedscope = json(&Speedscope, &sampled());
     let name = speedscope["name"].as_str().unwrap();
     assert_eq!(name, "perf.data (cpu-clock: at least 12 samples lost)");
 }
 
 #[test]
 fn kernel_addresses_count_from_the_kernels_start() {
-    let profile = json(&Firefox, &timeline());
+    let profile = json(&Firefox, &sampled());
     let shared = &profile["shared"];
     assert_eq!(
         shared["frameTable"]["address"],
@@ -188,11 +190,11 @@ fn kernel_addresses_count_from_the_kernels_start() {
 
 #[test]
 fn samples_without_a_stack_count() {
-    let profile = json(&Firefox, &timeline());
+    let profile = json(&Firefox, &sampled());
     let samples = &profile["threads"][2]["samples"];
     assert_eq!(samples["stack"], serde_json::json!([null]));
     assert_eq!(samples["weight"], serde_json::json!([0.000_001]));
-    let speedscope = json(&Speedscope, &timeline());
+    let speedscope = json(&Speedscope, &sampled());
     let lists = speedscope["profiles"].as_array().unwrap();
     let sum: u64 = lists
         .iter()
@@ -203,19 +205,16 @@ fn samples_without_a_stack_count() {
 
 #[test]
 fn nothing_at_all_can_be_written() {
-    let (profile, timeline) = (Profile::default(), Timeline::default());
+    let (profile, sampled) = (Profile::default(), SampledProfile::default());
     assert_eq!(json(&Json, &profile)["events"], serde_json::json!([]));
+    assert_eq!(json(&Firefox, &sampled)["threads"][0]["name"], "no samples");
     assert_eq!(
-        json(&Firefox, &timeline)["threads"][0]["name"],
-        "no samples"
-    );
-    assert_eq!(
-        json(&Speedscope, &timeline)["profiles"][0]["name"],
+        json(&Speedscope, &sampled)["profiles"][0]["name"],
         "no samples"
     );
     let mut out = Vec::new();
     Folded { event: 0 }.write(&profile, &mut out).unwrap();
     assert!(out.is_empty());
-    write_gzip(&Pprof, &timeline, &mut out).unwrap();
+    write_gzip(&Pprof, &CountedStacks::default(), &mut out).unwrap();
     assert_eq!(out[..2], [0x1f, 0x8b]);
 }

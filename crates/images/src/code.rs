@@ -2,10 +2,8 @@
 
 use crate::Elf;
 use crate::plt::dynamic_name;
-use object::elf::RelocationType;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _};
 use object::{Object as _, ObjectSection as _, ReadRef, SectionKind, elf};
-use rprof_abi::Machine;
 use rprof_base::Svma;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -83,15 +81,11 @@ impl Elf {
         if len > MAX_CODE {
             return None;
         }
-        let is_linked = !self.segments().is_empty();
-        let place = |address| {
-            if is_linked {
-                self.place_in_segment(address)
-            } else {
-                self.place_in_section(address)
-            }
+        let (offset, rest) = if self.segments().is_empty() {
+            self.place_in_section(range.start)?
+        } else {
+            self.place_in_segment(range.start)?
         };
-        let (offset, rest) = place(range.start)?;
         if rest < len {
             return None;
         }
@@ -113,10 +107,10 @@ impl Elf {
     /// The same of a module, which has sections alone.
     fn place_in_section(&self, address: Svma) -> Option<(u64, u64)> {
         let file = self.object().ok()?;
-        let mut code = file
-            .sections()
-            .filter(|one| one.kind() == SectionKind::Text);
-        code.find_map(|section| {
+        file.sections().find_map(|section| {
+            if section.kind() != SectionKind::Text {
+                return None;
+            }
             let into = address.0.checked_sub(section.address())?;
             let (offset, size) = section.file_range()?;
             let rest = size.checked_sub(into)?;
@@ -184,17 +178,18 @@ impl Elf {
     /// What relocations make of slots.
     fn relocate(&self, wanted: &mut HashMap<u64, Slot>) {
         let file = self.object().ok();
+        let kinds = self.word_relocations();
         for section in [".rela.dyn", ".rela.plt"] {
             for one in self.relocations(section) {
                 let Some(slot) = wanted.get_mut(&one.address) else {
                     continue;
                 };
                 slot.is_relocated = true;
-                let is_of_table = self.is_of_offset_table(one.kind);
+                let is_of_table = kinds.is_some_and(|kinds| kinds.named.contains(&one.kind));
+                let is_relative =
+                    kinds.is_some_and(|kinds| [kinds.relative, kinds.chosen].contains(&one.kind));
                 slot.target = match one.symbol {
-                    0 if slot.is_fixed && self.is_relative(one.kind) => {
-                        Some(PointerTarget::At(Svma(one.addend)))
-                    }
+                    0 if slot.is_fixed && is_relative => Some(PointerTarget::At(Svma(one.addend))),
                     0 => None,
                     // With an addend it is within what has the name.
                     symbol if is_of_table || slot.is_fixed && one.addend == 0 => file
@@ -224,39 +219,6 @@ impl Elf {
         }
     }
 
-    /// Whether a relocation fills in a slot of the global offset table, by which code finds what has a name.
-    fn is_of_offset_table(&self, kind: RelocationType) -> bool {
-        let kinds: &[RelocationType] = match self.machine() {
-            Some(Machine::X86_64) => &[
-                elf::R_X86_64_GLOB_DAT,
-                elf::R_X86_64_JUMP_SLOT,
-                elf::R_X86_64_TPOFF64,
-                elf::R_X86_64_DTPMOD64,
-                elf::R_X86_64_TLSDESC,
-            ],
-            Some(Machine::Aarch64) => &[
-                elf::R_AARCH64_GLOB_DAT,
-                elf::R_AARCH64_JUMP_SLOT,
-                elf::R_AARCH64_TLS_TPREL,
-                elf::R_AARCH64_TLS_DTPMOD,
-                elf::R_AARCH64_TLSDESC,
-            ],
-            Some(Machine::Riscv64) => &[elf::R_RISCV_JUMP_SLOT],
-            None => &[],
-        };
-        kinds.contains(&kind)
-    }
-
-    fn is_relative(&self, kind: RelocationType) -> bool {
-        let kinds = match self.machine() {
-            Some(Machine::X86_64) => &[elf::R_X86_64_RELATIVE, elf::R_X86_64_IRELATIVE],
-            Some(Machine::Aarch64) => &[elf::R_AARCH64_RELATIVE, elf::R_AARCH64_IRELATIVE],
-            Some(Machine::Riscv64) => &[elf::R_RISCV_RELATIVE, elf::R_RISCV_IRELATIVE],
-            None => return false,
-        };
-        kinds.contains(&kind)
-    }
-
     /// An address in the file that is not 0, of 64-bit, little-endian ones.
     fn word_at(&self, address: Svma) -> Option<Svma> {
         self.machine()?;
@@ -271,6 +233,7 @@ impl Elf {
 mod tests {
     use super::*;
     use crate::SymbolTable;
+    use rprof_abi::Machine;
     use std::sync::atomic::{AtomicPtr, Ordering};
 
     #[test]
@@ -299,9 +262,10 @@ mod tests {
         let path = std::env::current_exe().unwrap();
         let elf = Elf::open(&path, &rprof_untrusted::Budget::default()).unwrap();
         let relocations = [".rela.plt", ".rela.dyn"].into_iter();
+        let kinds = elf.word_relocations().unwrap();
         let slots: Vec<(Svma, SlotUse)> = relocations
             .flat_map(|section| elf.relocations(section))
-            .filter(|one| one.symbol != 0 && elf.is_of_offset_table(one.kind))
+            .filter(|one| one.symbol != 0 && kinds.named.contains(&one.kind))
             .map(|one| (Svma(one.address), SlotUse::Data))
             .collect();
         let found = elf.pointers(&slots);

@@ -1,9 +1,11 @@
 //! Where in a section of frame descriptions that of each function is.
 
+use crate::FrameEncoding;
 use gimli::{
     BaseAddresses, CieOrFde, CommonInformationEntry, EhFrameHdr, EndianSlice, Endianity, Error,
     Pointer, Reader, UnwindOffset, UnwindSection,
 };
+use rprof_base::Svma;
 
 /// What descriptions have in common (CIE) takes no more bytes. It is read again for each of them:
 /// an enormous one would take an hour.
@@ -53,14 +55,17 @@ impl FdeIndex {
         Self { entries }
     }
 
-    /// As `.eh_frame_hdr` lists them; `None` if there is no list in it, or not a usable one.
-    pub(crate) fn of_header<E: Endianity>(
-        header: &EhFrameHdr<EndianSlice<'_, E>>,
-        address_size: u8,
-        bases: &BaseAddresses,
-        base: u64,
+    /// As `.eh_frame_hdr` lists them, which is at an address of an image with this lowest address; `None` if there is
+    /// no list in it, or not a usable one.
+    pub fn from_header(
+        bytes: &[u8],
+        address: Svma,
+        base: Svma,
+        encoding: FrameEncoding,
     ) -> Option<Self> {
-        let header = header.parse(bases, address_size).ok()?;
+        let bases = &BaseAddresses::default().set_eh_frame_hdr(address.0);
+        let header = EhFrameHdr::new(bytes, encoding.endian);
+        let header = header.parse(bases, encoding.address_size).ok()?;
         let table = header.table()?;
         let Pointer::Direct(frames) = header.eh_frame_ptr() else {
             return None;
@@ -71,13 +76,13 @@ impl FdeIndex {
             let (Pointer::Direct(start), Pointer::Direct(at)) = (start, at) else {
                 return None;
             };
-            entries.extend(entry(start, base, at.checked_sub(frames)?));
+            entries.extend(entry(start, base.0, at.checked_sub(frames)?));
         }
         (!entries.is_empty()).then(|| Self::new(entries))
     }
 
     /// By reading all of the section. What comes after damage is not found.
-    pub fn of_section<'a, S, E>(
+    pub(crate) fn of_section<'a, S, E>(
         section: &S,
         bytes: EndianSlice<'a, E>,
         bases: &BaseAddresses,

@@ -80,12 +80,10 @@ impl Located {
     /// With the program itself, where only a debug file was found before.
     #[must_use]
     pub fn completed(self, binary: Elf) -> Self {
-        let debug = self.debug.or(Some(self.binary));
         Self {
             binary,
-            debug,
-            linked: self.linked,
-            origins: self.origins,
+            debug: self.debug.or(Some(self.binary)),
+            ..self
         }
     }
 
@@ -123,10 +121,7 @@ impl Located {
 
     /// The file to take DWARF from.
     pub fn dwarf(&self) -> Option<&Elf> {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter()
-            .flatten()
-            .find(|elf| elf.has_section(".debug_info"))
+        self.files().find(|elf| elf.has_section(".debug_info"))
     }
 
     /// Whether only a debug file was found, not the program itself: it has no code, and does not say
@@ -137,15 +132,13 @@ impl Located {
 
     /// Whether something of the files was left out because it takes more memory than the budget had.
     pub fn is_over_budget(&self) -> bool {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter().flatten().any(Elf::is_over_budget)
+        self.files().any(Elf::is_over_budget)
     }
 
     /// Whether one of the files was written to since it was opened: nothing that was read of them
     /// can be relied on.
     pub fn has_changed(&self) -> bool {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter().flatten().any(Elf::has_changed)
+        self.files().any(Elf::has_changed)
     }
 }
 

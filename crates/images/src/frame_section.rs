@@ -1,9 +1,7 @@
 //! `.eh_frame` and `.debug_frame`: which function is where, without names.
 
 use crate::{Elf, FdeIndex, SectionBytes, cie_of};
-use gimli::{
-    BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, EndianSlice, RunTimeEndian, UnwindSection,
-};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 use rprof_base::Svma;
 use std::ops::Range;
 
@@ -22,14 +20,24 @@ pub struct FrameSection {
     pub bases: BaseAddresses,
     /// The functions in it, from the image's lowest address on.
     pub index: FdeIndex,
-    encoding: Encoding,
+    encoding: FrameEncoding,
 }
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Encoding {
-    endian: RunTimeEndian,
-    address_size: u8,
+pub struct FrameEncoding {
+    /// The order of bytes.
+    pub endian: RunTimeEndian,
+    /// Bytes of an address.
+    pub address_size: u8,
+}
+
+impl FrameEncoding {
+    /// Of 64-bit, little-endian machines.
+    pub const LITTLE_64: Self = Self {
+        endian: RunTimeEndian::Little,
+        address_size: 8,
+    };
 }
 
 impl Elf {
@@ -47,57 +55,22 @@ impl Elf {
         if let Some(address) = start(".text") {
             bases = bases.set_text(address);
         }
-        let encoding = self.encoding();
-        let index = self.listed_functions().unwrap_or_else(|| {
-            let mut section = EhFrame::new(&bytes, encoding.endian);
-            section.set_address_size(encoding.address_size);
-            FdeIndex::of_section(
-                &section,
-                EndianSlice::new(&bytes, encoding.endian),
-                &bases,
-                self.base().0,
-            )
-        });
-        (!index.is_empty()).then_some(FrameSection {
-            is_eh_frame: true,
-            bytes,
-            bases,
-            index,
-            encoding,
-        })
+        let section = FrameSection::eh_frame(bytes, bases, self.encoding());
+        section.indexed(self.listed_functions(), self.base())
     }
 
     /// `.debug_frame`, if it has one with functions in it. The image's lowest address may be another
     /// file's: a debug file need not have the segments.
     pub fn debug_frame(&self, base: Svma) -> Option<FrameSection> {
         let bytes = self.raw_section(".debug_frame")?.decompress()?;
-        let bases = BaseAddresses::default();
-        let encoding = self.encoding();
-        let mut section = DebugFrame::new(&bytes, encoding.endian);
-        section.set_address_size(encoding.address_size);
-        let index = FdeIndex::of_section(
-            &section,
-            EndianSlice::new(&bytes, encoding.endian),
-            &bases,
-            base.0,
-        );
-        (!index.is_empty()).then_some(FrameSection {
-            is_eh_frame: false,
-            bytes,
-            bases,
-            index,
-            encoding,
-        })
+        FrameSection::debug_frame(bytes, self.encoding()).indexed(None, base)
     }
 
     /// The functions that `.eh_frame_hdr` lists.
     fn listed_functions(&self) -> Option<FdeIndex> {
-        let start = self.section_range(".eh_frame_hdr")?.start.0;
+        let start = self.section_range(".eh_frame_hdr")?.start;
         let bytes = self.raw_section(".eh_frame_hdr")?.decompress()?;
-        let bases = BaseAddresses::default().set_eh_frame_hdr(start);
-        let encoding = self.encoding();
-        let header = EhFrameHdr::new(&bytes, encoding.endian);
-        FdeIndex::of_header(&header, encoding.address_size, &bases, self.base().0)
+        FdeIndex::from_header(&bytes, start, self.base(), self.encoding())
     }
 
     /// For each address where the next function begins that `.eh_frame_hdr` lists, if one does.
@@ -110,8 +83,8 @@ impl Elf {
         })
     }
 
-    fn encoding(&self) -> Encoding {
-        Encoding {
+    fn encoding(&self) -> FrameEncoding {
+        FrameEncoding {
             endian: if self.is_little_endian() {
                 RunTimeEndian::Little
             } else {
@@ -123,6 +96,53 @@ impl Elf {
 }
 
 impl FrameSection {
+    /// `.eh_frame` with these contents. Nothing is found in it before it is [`Self::indexed`].
+    pub fn eh_frame(bytes: SectionBytes, bases: BaseAddresses, encoding: FrameEncoding) -> Self {
+        Self {
+            is_eh_frame: true,
+            bytes,
+            bases,
+            index: FdeIndex::default(),
+            encoding,
+        }
+    }
+
+    /// `.debug_frame` with these contents. Nothing is found in it before it is [`Self::indexed`].
+    pub fn debug_frame(bytes: SectionBytes, encoding: FrameEncoding) -> Self {
+        Self {
+            is_eh_frame: false,
+            ..Self::eh_frame(bytes, BaseAddresses::default(), encoding)
+        }
+    }
+
+    /// With its functions, from the image's lowest address on: those that `.eh_frame_hdr` lists, or else all
+    /// that are in it. `None` if there are none.
+    pub fn indexed(mut self, listed: Option<FdeIndex>, base: Svma) -> Option<Self> {
+        self.index = listed.unwrap_or_else(|| self.functions(base));
+        (!self.index.is_empty()).then_some(self)
+    }
+
+    fn functions(&self, base: Svma) -> FdeIndex {
+        let bytes = EndianSlice::new(&self.bytes, self.encoding.endian);
+        if self.is_eh_frame {
+            FdeIndex::of_section(&self.gimli_eh_frame(), bytes, &self.bases, base.0)
+        } else {
+            FdeIndex::of_section(&self.gimli_debug_frame(), bytes, &self.bases, base.0)
+        }
+    }
+
+    fn gimli_eh_frame(&self) -> EhFrame<EndianSlice<'_, RunTimeEndian>> {
+        let mut section = EhFrame::new(&self.bytes, self.encoding.endian);
+        section.set_address_size(self.encoding.address_size);
+        section
+    }
+
+    fn gimli_debug_frame(&self) -> DebugFrame<EndianSlice<'_, RunTimeEndian>> {
+        let mut section = DebugFrame::new(&self.bytes, self.encoding.endian);
+        section.set_address_size(self.encoding.address_size);
+        section
+    }
+
     /// The function that covers an address of an image with this lowest address: of several, the one
     /// that begins nearest before it.
     pub fn function(&self, base: Svma, address: Svma) -> Option<Range<Svma>> {
@@ -138,19 +158,11 @@ impl FrameSection {
 
     /// The code that a description is of.
     pub fn range(&self, offset: usize) -> Option<Range<Svma>> {
-        let Encoding {
-            endian,
-            address_size,
-        } = self.encoding;
-        let bytes = EndianSlice::new(&self.bytes, endian);
+        let bytes = EndianSlice::new(&self.bytes, self.encoding.endian);
         if self.is_eh_frame {
-            let mut section = EhFrame::new(&self.bytes, endian);
-            section.set_address_size(address_size);
-            range_in(&section, bytes, &self.bases, offset.into())
+            range_in(&self.gimli_eh_frame(), bytes, &self.bases, offset.into())
         } else {
-            let mut section = DebugFrame::new(&self.bytes, endian);
-            section.set_address_size(address_size);
-            range_in(&section, bytes, &self.bases, offset.into())
+            range_in(&self.gimli_debug_frame(), bytes, &self.bases, offset.into())
         }
     }
 }
@@ -176,11 +188,6 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    const LITTLE: Encoding = Encoding {
-        endian: RunTimeEndian::Little,
-        address_size: 8,
-    };
-
     fn with_length(mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.resize((bytes.len() + 4).next_multiple_of(8) - 4, 0);
         let len = u32::try_from(bytes.len()).unwrap();
@@ -204,15 +211,10 @@ mod tests {
     }
 
     fn section(bytes: Vec<u8>) -> FrameSection {
-        let bases = BaseAddresses::default();
-        let read = DebugFrame::new(&bytes, LITTLE.endian);
-        let all = EndianSlice::new(&bytes, LITTLE.endian);
+        let section = FrameSection::debug_frame(bytes.into(), FrameEncoding::LITTLE_64);
         FrameSection {
-            is_eh_frame: false,
-            index: FdeIndex::of_section(&read, all, &bases, 0),
-            bytes: bytes.into(),
-            bases,
-            encoding: LITTLE,
+            index: section.functions(Svma(0)),
+            ..section
         }
     }
 
@@ -282,9 +284,9 @@ mod tests {
             is_eh_frame: bool,
             is_big: bool,
         ) {
-            let encoding = Encoding {
+            let encoding = FrameEncoding {
                 endian: if is_big { RunTimeEndian::Big } else { RunTimeEndian::Little },
-                ..LITTLE
+                ..FrameEncoding::LITTLE_64
             };
             let mut damaged = debug_frame(&[(0x100, 0x10), (0x120, 0x20)], b"");
             for (at, byte) in edits {
@@ -292,8 +294,7 @@ mod tests {
                 damaged[at] = byte;
             }
             let bases = BaseAddresses::default().set_eh_frame(0x40).set_eh_frame_hdr(0x10);
-            let list = EhFrameHdr::new(&header, encoding.endian);
-            let listed = FdeIndex::of_header(&list, encoding.address_size, &bases, 0);
+            let listed = FdeIndex::from_header(&header, Svma(0x10), Svma(0), encoding);
             let damaged = section(damaged);
             let any = FrameSection {
                 is_eh_frame,

@@ -31,7 +31,7 @@ pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{FileOrigin, LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
-pub use frame_section::FrameSection;
+pub use frame_section::{FrameEncoding, FrameSection};
 pub use functions::ElfFunction;
 pub use go::{GoFrame, GoFunction, GoTable};
 pub use jitdump::{

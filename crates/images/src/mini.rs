@@ -14,8 +14,7 @@ impl Located {
     /// The symbols that a program has inside, if there are no better ones: functions that other
     /// files cannot call. They stand beside its `.dynsym`.
     pub fn mini(&self) -> Option<Elf> {
-        let mut files = std::iter::once(&self.binary).chain(&self.debug);
-        if files.any(Elf::has_symtab) {
+        if self.files().any(Elf::has_symtab) {
             return None;
         }
         let compressed = self.binary.section(".gnu_debugdata")?;

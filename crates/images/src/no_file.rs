@@ -1,6 +1,6 @@
 //! Why an image has no file.
 
-use crate::ElfError;
+use crate::{Elf, ElfError};
 use rprof_base::BuildId;
 use std::io;
 
@@ -77,6 +77,24 @@ impl std::fmt::Display for NoFile {
                 f,
                 "part of the recorded kernel, which may not be the running one"
             ),
+        }
+    }
+}
+
+impl std::error::Error for NoFile {}
+
+impl Elf {
+    /// This file, if its contents are those with a build id; without one, any.
+    ///
+    /// # Errors
+    /// [`NoFile::Changed`].
+    pub fn checked(self, wanted: Option<&BuildId>) -> Result<Self, NoFile> {
+        match wanted {
+            Some(wanted) if !self.has_build_id(wanted) => Err(NoFile::Changed {
+                wanted: wanted.clone(),
+                found: self.build_id().cloned(),
+            }),
+            _ => Ok(self),
         }
     }
 }

@@ -33,12 +33,14 @@ pub(crate) struct Stub {
     pub(crate) slot: u64,
 }
 
-/// What stands for the slots of stubs.
-pub(crate) struct SlotKinds {
-    /// Of functions that a symbol names.
-    pub(crate) named: &'static [RelocationType],
-    /// Of those that a resolver chooses.
+/// Relocations of words, by what the loader writes there.
+pub(crate) struct WordRelocations {
+    /// An address of this file.
+    pub(crate) relative: RelocationType,
+    /// The function that a resolver in this file chooses.
     pub(crate) chosen: RelocationType,
+    /// What has a name, into a slot of the global offset table.
+    pub(crate) named: &'static [RelocationType],
 }
 
 /// An `Elf64_Rela`.
@@ -73,17 +75,16 @@ impl Elf {
         all.iter().map(Relocation::parse).collect()
     }
 
-    /// The stubs among `code` that jump through slots with these relocations. `header` is the code in
-    /// front that calls the loader.
+    /// The stubs whose slots are relocated to functions. `header` is the code in front that calls the loader.
     pub(crate) fn stubs_by_slot(
         &self,
         header: Option<PltEntry>,
         stubs: Vec<Stub>,
-        kinds: &SlotKinds,
     ) -> Vec<PltEntry> {
-        if stubs.is_empty() {
+        let kinds = self.word_relocations().filter(|_| !stubs.is_empty());
+        let Some(kinds) = kinds else {
             return header.into_iter().collect();
-        }
+        };
         let mut slots: HashMap<u64, Relocation> = HashMap::new();
         for section in [".rela.dyn", ".rela.plt"] {
             let all = self.relocations(section).into_iter();

@@ -55,9 +55,7 @@ impl Source {
         let file = Arc::new(file);
         Ok(Self::File { file, meta, at: 0 })
     }
-}
 
-impl Source {
     /// A file that is open already, from its start.
     pub(crate) fn again(opened: &Opened) -> Self {
         Self::File {

@@ -49,20 +49,20 @@ pub fn attr_fields(attr: &PerfEventAttr, size: u32) -> Vec<(String, String)> {
     let mut collected = Collected(Vec::new());
     collected.field("size", Value::Unsigned(size.into()));
     visit_attr(attr, &mut collected);
-    collected.0.sort_by_key(|&(place, _)| place);
+    collected.0.sort_by_key(|&(rank, _)| rank);
     collected.0.into_iter().map(|(_, field)| field).collect()
 }
 
 /// Where a field stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum FieldRank {
     BeforeFlags(usize),
     Flag(u32),
     AfterFlags(usize),
 }
 
 /// Fields, each by its name with its value.
-struct Collected(Vec<(Place, (String, String))>);
+struct Collected(Vec<(FieldRank, (String, String))>);
 
 impl Collected {
     fn add(&mut self, name: &str, value: String) {
@@ -70,20 +70,20 @@ impl Collected {
             let idx = names.iter().position(|(own, _)| *own == name)?;
             Some((idx, names.get(idx)?.1))
         };
-        let (place, name) = match (among(BEFORE_FLAGS), among(AFTER_FLAGS)) {
-            _ if name == "precise_ip" => (Place::Flag(PRECISE_IP_BIT), name),
-            (Some((idx, name)), _) => (Place::BeforeFlags(idx), name),
-            (_, Some((idx, name))) => (Place::AfterFlags(idx), name),
-            (None, None) => (Place::AfterFlags(usize::MAX), name),
+        let (rank, name) = match (among(BEFORE_FLAGS), among(AFTER_FLAGS)) {
+            _ if name == "precise_ip" => (FieldRank::Flag(PRECISE_IP_BIT), name),
+            (Some((idx, name)), _) => (FieldRank::BeforeFlags(idx), name),
+            (_, Some((idx, name))) => (FieldRank::AfterFlags(idx), name),
+            (None, None) => (FieldRank::AfterFlags(usize::MAX), name),
         };
-        self.0.push((place, (name.to_owned(), value)));
+        self.0.push((rank, (name.to_owned(), value)));
     }
 }
 
 /// Where a bit's name stands among others.
-fn place_of(name: &str, bit: u32) -> u32 {
+fn rank_of(name: &str, bit: u32) -> u32 {
     let own = SAMPLE_TYPES.iter().find(|(other, _)| *other == name);
-    own.map_or(bit, |(_, place)| *place)
+    own.map_or(bit, |(_, rank)| *rank)
 }
 
 impl Fields for Collected {
@@ -98,14 +98,14 @@ impl Fields for Collected {
                 let known = set.clone().fold(0, |all, (bit, _)| all | bit);
                 let unknown = value & !known;
                 let mut set: Vec<(u32, String)> = set
-                    .map(|(bit, name)| (place_of(name, bit.trailing_zeros()), (*name).to_owned()))
+                    .map(|(bit, name)| (rank_of(name, bit.trailing_zeros()), (*name).to_owned()))
                     .collect();
                 set.sort();
                 if unknown != 0 {
                     set.push((u64::BITS, format!("{unknown:#x}")));
                 }
                 if name == "flags" {
-                    let flag = |(bit, name)| (Place::Flag(bit), (name, "1".to_owned()));
+                    let flag = |(bit, name)| (FieldRank::Flag(bit), (name, "1".to_owned()));
                     self.0.extend(set.into_iter().map(flag));
                 } else if !set.is_empty() {
                     let set: Vec<String> = set.into_iter().map(|(_, name)| name).collect();

@@ -35,11 +35,11 @@ pub fn write_dump(
     let mut failed = None;
     let mut n_bad = 0u64;
     let walked = reader.walk(reader.data(), |offset, raw| {
-        let entry = Entry::of(reader, offset, raw);
-        n_bad += u64::from(matches!(entry.body, Body::Damaged(_)));
+        let record = DumpedRecord::of(reader, offset, raw);
+        n_bad += u64::from(matches!(record.body, Body::Damaged(_)));
         let written = match form {
-            DumpForm::Text => entry.write_text(out),
-            DumpForm::Json => entry.write_json(out),
+            DumpForm::Text => record.write_text(out),
+            DumpForm::Json => record.write_json(out),
         };
         match written {
             Ok(()) => Step::On,
@@ -84,7 +84,7 @@ fn write_line(mut line: Vec<u8>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A record with what is known of it.
-struct Entry<'a> {
+struct DumpedRecord<'a> {
     reader: &'a Reader,
     offset: u64,
     raw: RawRecord<'a>,
@@ -99,7 +99,7 @@ enum Body<'a> {
     Damaged(String),
 }
 
-impl<'a> Entry<'a> {
+impl<'a> DumpedRecord<'a> {
     fn of(reader: &'a Reader, offset: u64, raw: RawRecord<'a>) -> Self {
         let (event, body) = if raw.kind.0 >= file_kind::HEADER_ATTR.0 {
             let body = match FileRecord::parse(raw, reader.endian()) {

@@ -1,7 +1,7 @@
 //! Named fields as JSON and as readable text.
 
 use rprof_abi::{Fields, Shape, Value};
-use rprof_untrusted::{Untrusted, printable};
+use rprof_untrusted::{Json, JsonContainer, JsonLayout, Untrusted, printable};
 use std::io::Write;
 
 /// Bytes that text shows before it only counts them.
@@ -14,18 +14,20 @@ const SHOWN_BYTES: usize = 32;
 /// with what has no name as one more string; text that is not UTF-8 has U+FFFD where it is not.
 #[derive(Debug)]
 pub struct JsonFields {
-    out: Vec<u8>,
-    /// What is open, and whether something is in it already.
-    open: Vec<(Shape, bool)>,
+    json: Json<'static>,
+    /// What is open.
+    open: Vec<Shape>,
 }
 
 impl JsonFields {
     /// Starts an object.
     pub fn new() -> Self {
-        Self {
-            out: vec![b'{'],
-            open: vec![(Shape::Object, false)],
-        }
+        let mut fields = Self {
+            json: Json::in_memory(JsonLayout::Compact),
+            open: Vec::new(),
+        };
+        fields.open("", Shape::Object);
+        fields
     }
 
     /// Ends the object, and all that is open in it.
@@ -33,40 +35,33 @@ impl JsonFields {
         while !self.open.is_empty() {
             self.close();
         }
-        self.out
+        self.json.into_text()
     }
 
     fn name(&mut self, name: &str) {
-        let Some((shape, is_begun)) = self.open.last_mut() else {
-            return;
-        };
-        if std::mem::replace(is_begun, true) {
-            self.out.push(b',');
-        }
-        if *shape == Shape::Object {
-            self.string(name);
-            self.out.push(b':');
+        if self.open.last() == Some(&Shape::Object) {
+            self.json.key(name);
         }
     }
+}
 
-    fn string(&mut self, text: &str) {
-        // Writing to memory does not fail.
-        let _ = serde_json::to_writer(&mut self.out, text);
-    }
-
-    fn bits(&mut self, value: u64, names: &[(u64, &'static str)]) {
-        self.out.push(b'[');
-        let mut rest = value;
-        let mut sep = "";
+fn bits(json: &mut Json<'_>, value: u64, names: &[(u64, &'static str)]) {
+    let mut rest = value;
+    json.list(|json| {
         for &(bit, name) in names.iter().filter(|(bit, _)| value & bit != 0) {
-            let _ = write!(self.out, "{sep}\"{name}\"");
-            sep = ",";
+            json.text(name);
             rest &= !bit;
         }
         if rest != 0 {
-            let _ = write!(self.out, "{sep}\"{rest:#x}\"");
+            json.hex(rest);
         }
-        self.out.push(b']');
+    });
+}
+
+fn container(shape: Shape) -> JsonContainer {
+    match shape {
+        Shape::Object => JsonContainer::Object,
+        Shape::List => JsonContainer::List,
     }
 }
 
@@ -79,44 +74,28 @@ impl Default for JsonFields {
 impl Fields for JsonFields {
     fn field(&mut self, name: &str, value: Value<'_>) {
         self.name(name);
-        let _ = match value {
-            Value::Unsigned(number) => write!(self.out, "{number}"),
-            Value::Signed(number) => write!(self.out, "{number}"),
-            Value::Float(number) if number.is_finite() => write!(self.out, "{number}"),
-            Value::Hex(number) => write!(self.out, "\"{number:#x}\""),
-            Value::Bool(is_so) => write!(self.out, "{is_so}"),
-            Value::Text(text) => {
-                self.string(Untrusted::of_bytes(text).raw());
-                Ok(())
-            }
-            Value::Bytes(bytes) => {
-                self.out.push(b'"');
-                hex(bytes, &mut self.out);
-                self.out.push(b'"');
-                Ok(())
-            }
-            Value::Bits { value, names } => {
-                self.bits(value, names);
-                Ok(())
-            }
-            _ => write!(self.out, "null"),
-        };
+        match value {
+            Value::Unsigned(number) => self.json.number(number),
+            Value::Signed(number) => self.json.signed(number),
+            Value::Float(number) if number.is_finite() => self.json.literal(&number.to_string()),
+            Value::Hex(number) => self.json.hex(number),
+            Value::Bool(is_so) => self.json.boolean(is_so),
+            Value::Text(text) => self.json.text_of_bytes(text),
+            Value::Bytes(bytes) => self.json.hex_bytes(bytes),
+            Value::Bits { value, names } => bits(&mut self.json, value, names),
+            _ => self.json.null(),
+        }
     }
 
     fn open(&mut self, name: &str, shape: Shape) {
         self.name(name);
-        self.out.push(match shape {
-            Shape::Object => b'{',
-            Shape::List => b'[',
-        });
-        self.open.push((shape, false));
+        self.json.open(container(shape));
+        self.open.push(shape);
     }
 
     fn close(&mut self) {
-        match self.open.pop() {
-            Some((Shape::Object, _)) => self.out.push(b'}'),
-            Some((Shape::List, _)) => self.out.push(b']'),
-            None => {}
+        if let Some(shape) = self.open.pop() {
+            self.json.close(container(shape));
         }
     }
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// Version of the JSON form: raised when a field changes its name or meaning.
 pub const INFO_VERSION: u64 = 2;
 
-/// Counts over all records.
+/// RecordCounts over all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct RecordCounts {
     /// By kind: records and bytes.
     kinds: BTreeMap<RecordKind, (u64, u64)>,
     /// By event.
@@ -26,9 +26,9 @@ struct Counts {
 /// # Errors
 /// [`Error`] if the file cannot be read; what is damaged is said under `warnings`.
 pub fn visit_info(reader: &Reader, fields: &mut dyn Fields) -> Result<(), Error> {
-    let mut counts = Counts {
+    let mut counts = RecordCounts {
         samples: vec![0; reader.events().len()],
-        ..Counts::default()
+        ..RecordCounts::default()
     };
     let walked = reader.walk(reader.data(), |_, raw| {
         let (n, bytes) = counts.kinds.entry(raw.kind).or_default();
@@ -141,7 +141,7 @@ pub(crate) fn each_feature(
     }
 }
 
-impl Counts {
+impl RecordCounts {
     fn take_sample(&mut self, reader: &Reader, raw: rprof_abi::RawRecord<'_>) {
         let event = reader.event_of(raw);
         match event.and_then(|event| self.samples.get_mut(event)) {

@@ -225,14 +225,7 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
 
 /// The file, if it is the one that was recorded.
 fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, NoFile> {
-    let elf = elf?;
-    match id {
-        Some(wanted) if !elf.has_build_id(wanted) => Err(NoFile::Changed {
-            wanted: wanted.clone(),
-            found: elf.build_id().cloned(),
-        }),
-        _ => Ok(elf),
-    }
+    elf?.checked(id)
 }
 
 #[cfg(test)]

@@ -117,8 +117,8 @@ impl Locator {
     pub fn author(&self, origin: &FileOrigin) -> Author {
         let servers = self.debuginfod.as_ref().map(|servers| servers.dir());
         let copies = [self.symfs.as_deref(), self.cache.as_deref(), servers];
-        let mut copies = copies.into_iter().flatten();
-        if copies.any(|folder| origin.path.starts_with(folder)) {
+        let is_in = |folder: &Path| origin.path.starts_with(folder);
+        if copies.into_iter().flatten().any(is_in) {
             Author::Anybody
         } else {
             origin.author
@@ -134,13 +134,8 @@ impl Locator {
 fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, NoFile> {
     // Without its id, the caller asks for it only if the recording is of this kernel.
     let vdso = running_vdso().ok_or(NoFile::Missing)?;
-    match build_id {
-        Some(wanted) if !vdso.has_build_id(wanted) => Err(NoFile::Changed {
-            wanted: wanted.clone(),
-            found: vdso.build_id().cloned(),
-        }),
-        _ => Ok(SearchPaths::default().files(vdso, None)),
-    }
+    let vdso = vdso.checked(build_id)?;
+    Ok(SearchPaths::default().files(vdso, None))
 }
 
 #[cfg(test)]

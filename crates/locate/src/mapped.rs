@@ -41,14 +41,10 @@ impl Locator {
             NoFile::Missing if is_deleted => NoFile::Deleted,
             reason => reason,
         })?;
-        match recorded.build_id {
-            Some(wanted) if !elf.has_build_id(wanted) => Err(NoFile::Changed {
-                wanted: wanted.clone(),
-                found: elf.build_id().cloned(),
-            }),
-            None if self.symfs.is_none() => recorded.check_file(&elf).map(|()| elf),
-            _ => Ok(elf),
+        if recorded.build_id.is_none() && self.symfs.is_none() {
+            recorded.check_file(&elf)?;
         }
+        elf.checked(recorded.build_id)
     }
 }
 

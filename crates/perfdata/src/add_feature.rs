@@ -44,17 +44,11 @@ pub fn add_feature_to(reader: &Reader, id: FeatureId, section: &[u8]) -> Result<
 }
 
 fn open(path: &Path) -> Result<File, Error> {
-    rprof_untrusted::open_to_change(path).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+    rprof_untrusted::open_to_change(path).map_err(Error::io(path))
 }
 
 fn add(file: &File, path: &Path, id: FeatureId, section: &[u8]) -> Result<Finished, Error> {
-    let io_error = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let io_error = Error::io(path);
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at);
     let mut table = SectionTable::open(file, &write, path)?;
     table.add(id, section).map_err(io_error)?;
@@ -80,10 +74,7 @@ struct SectionTable<'f> {
 
 impl<'f> SectionTable<'f> {
     fn open(file: &'f File, write: &'f Write<'f>, path: &Path) -> Result<Self, Error> {
-        let io_error = |source| Error::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let io_error = Error::io(path);
         let bad = |offset, what: &str| Error::BadHeader {
             path: path.to_owned(),
             offset,

@@ -3,7 +3,7 @@
 use crate::FeatureId;
 use rprof_base::Counted;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,16 @@ pub enum Error {
         /// What is wrong there.
         what: String,
     },
+}
+
+impl Error {
+    /// Turns a system's error into one about this file.
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        |source| Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 /// Where in a recording something is.

@@ -161,7 +161,7 @@ impl Drop for Defined {
 
 /// `enum perf_probe_config` of `kernel/events/core.c` (v6.12): bit 0 is of returns, the upper half is where a marker's
 /// semaphore is.
-fn is_return(event: &Event) -> bool {
+pub(crate) fn is_return(event: &Event) -> bool {
     event.attr.config & 1 != 0
 }
 

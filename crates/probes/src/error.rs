@@ -92,6 +92,45 @@ pub enum ProbeError {
         /// The offset that was asked for.
         offset: u64,
     },
+    /// Nothing says where the function's parameters are.
+    #[error(
+        "no DWARF of '{function}' in {}: compile with -g, or give registers, as in {function}(%di)",
+        path.display()
+    )]
+    NoParameters {
+        /// The function.
+        function: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A parameter is not there, or cannot be read.
+    #[error(
+        "cannot read the parameter '{name}' where '{function}' starts: {why}; {}",
+        match &readable[..] {
+            [] => "none of its parameters can be read".to_owned(),
+            names => format!("can be read: {}", names.join(", ")),
+        }
+    )]
+    Parameter {
+        /// The name that was asked for.
+        name: String,
+        /// The function.
+        function: String,
+        /// Why.
+        why: &'static str,
+        /// The names of those that can be read.
+        readable: Vec<String>,
+    },
+    /// Parameters may be anywhere when a function returns.
+    #[error(
+        "parameters are known where a function starts, not where it returns: use uprobe:, or $retval"
+    )]
+    AtReturn,
+    /// The kernel's DWARF is not looked at.
+    #[error(
+        "parameters of the kernel's functions cannot be given by name: give registers, as in kprobe:f(%di)"
+    )]
+    KernelParameters,
     /// A pattern fits more than can be watched.
     #[error("it matches {n} places, but at most 256 can be probed at once: use a narrower pattern")]
     TooMany {

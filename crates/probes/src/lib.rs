@@ -10,12 +10,16 @@
 mod defined;
 mod error;
 mod files;
+mod function_dwarf;
 mod functions;
+mod parameters;
 mod place;
 mod recorded;
 mod searched;
 mod tracefs;
+mod value;
 
+use defined::is_return;
 pub use defined::{Defined, is_defined};
 pub use error::{DefineError, NoPlace, ProbeError};
 pub use functions::readable;
@@ -71,10 +75,17 @@ fn resolve_one(
     searched: Searched<'_>,
 ) -> Result<Vec<Event>, ProbeError> {
     if point.code == ProbedCode::Kernel {
+        if point.with_parameters().is_some() {
+            return Err(ProbeError::KernelParameters);
+        }
         return in_kernel(event, point).map(|event| vec![event]);
     }
     let mut events = Vec::new();
     let places = places(point, searched)?;
+    let has_parameters = places.iter().any(|place| place.arguments.is_some());
+    if has_parameters && is_return(event) {
+        return Err(ProbeError::AtReturn);
+    }
     if places.len() > MOST_PLACES {
         return Err(ProbeError::TooMany { n: places.len() });
     }
@@ -89,7 +100,7 @@ fn resolve_one(
         one.probe = Some(ProbePoint {
             code: ProbedCode::File(place.path),
             site: point.site.clone(),
-            arguments: point.arguments.clone(),
+            arguments: place.arguments.unwrap_or_else(|| point.arguments.clone()),
         });
         if let (Grouping::Leader { .. }, false) = (&event.grouping, events.is_empty()) {
             let is_read = event.sample_read;
@@ -127,6 +138,9 @@ fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
     let Some(found) = &place.name else {
         return event.name.clone();
     };
+    let parameters = point
+        .with_parameters()
+        .filter(|_| place.arguments.is_some());
     let wanted = match &point.site {
         ProbeSite::Function { name, .. } => name.clone(),
         ProbeSite::Marker { provider, name } => format!("{provider}:{name}"),
@@ -134,7 +148,10 @@ fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
     };
     // From behind: the path may have the same word.
     match event.name.rsplit_once(&wanted) {
-        Some((before, after)) => format!("{before}{found}{after}"),
+        Some((before, after)) => match parameters {
+            Some(point) => format!("{before}{found}({}){after}", point.arguments.join(",")),
+            None => format!("{before}{found}{after}"),
+        },
         None => event.name.clone(),
     }
 }
@@ -146,7 +163,14 @@ fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, Prob
     };
     match (&point.code, &point.site) {
         (ProbedCode::File(path), ProbeSite::Function { name, offset }) => {
-            functions::places(&open(path)?, name, *offset)
+            let elf = open(path)?;
+            match (
+                functions::places(&elf, name, *offset),
+                point.with_parameters(),
+            ) {
+                (Err(ProbeError::NoFunction { .. }), Some(point)) => with_parameters(&elf, &point),
+                (places, _) => places,
+            }
         }
         (ProbedCode::File(path), ProbeSite::Address(address)) => {
             let place = Place::at(&open(path)?, None, Svma(*address), None)?;
@@ -160,6 +184,20 @@ fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, Prob
         }
         _ => Err(ProbeError::NoFile),
     }
+}
+
+/// Where functions start, with places of their parameters there.
+fn with_parameters(elf: &Elf, point: &ProbePoint) -> Result<Vec<Place>, ProbeError> {
+    let ProbeSite::Function { name, .. } = &point.site else {
+        return Ok(Vec::new());
+    };
+    let mut places = functions::places(elf, name, 0)?;
+    for place in &mut places {
+        let name = place.name.as_deref().unwrap_or(name);
+        let placed = parameters::place_arguments(elf, name, place.address, &point.arguments)?;
+        place.arguments = Some(placed);
+    }
+    Ok(places)
 }
 
 /// Where the markers of this provider and name, or of these patterns, are.

@@ -12,6 +12,10 @@ pub(super) struct Place {
     pub(super) name: Option<String>,
     pub(super) offset: u64,
     pub(super) semaphore: Option<u64>,
+    /// Where in the file's image.
+    pub(super) address: Svma,
+    /// What to record, in the kernel's words, if that is another thing at each place.
+    pub(super) arguments: Option<Vec<String>>,
 }
 
 impl Place {
@@ -33,6 +37,8 @@ impl Place {
             name,
             offset: offset(address)?,
             semaphore: semaphore.map(offset).transpose()?,
+            address,
+            arguments: None,
         })
     }
 }

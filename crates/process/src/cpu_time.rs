@@ -32,8 +32,8 @@ pub struct ThreadState {
 const TICK_NS: u64 = 10_000_000;
 
 impl CpuTime {
-    /// Of a thread, from now on: of the program that it executes.
-    pub fn of(pid: i32, tid: i32) -> Self {
+    /// That of a thread, from now on: of the program that it executes.
+    pub fn new(pid: i32, tid: i32) -> Self {
         let file = File::open(format!("/proc/{pid}/task/{tid}/schedstat")).ok();
         Self { pid, tid, file }
     }
@@ -52,7 +52,7 @@ impl CpuTime {
                 std::str::from_utf8(first).ok()?.parse().ok()
             }
             Err(_) => {
-                let state = ThreadState::of(self.pid, self.tid)?;
+                let state = ThreadState::read(self.pid, self.tid)?;
                 Some((state.user_ticks + state.system_ticks) * TICK_NS)
             }
         }
@@ -60,8 +60,8 @@ impl CpuTime {
 }
 
 impl ThreadState {
-    /// Now; `None` if it is gone.
-    pub fn of(pid: i32, tid: i32) -> Option<Self> {
+    /// Reads what a thread does now; `None` if it is gone.
+    pub fn read(pid: i32, tid: i32) -> Option<Self> {
         Self::parse(&std::fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?)
     }
 
@@ -101,9 +101,9 @@ mod tests {
     fn our_own_thread_runs_and_uses_time() {
         let pid = std::process::id().cast_signed();
         let tid = rprof_ringbuf::sys::thread_id();
-        let state = ThreadState::of(pid, tid).unwrap();
+        let state = ThreadState::read(pid, tid).unwrap();
         assert!(state.is_running, "{state:?}");
-        let time = CpuTime::of(pid, tid);
+        let time = CpuTime::new(pid, tid);
         let before = time.now_ns().unwrap();
         // The kernel adds to it with its ticks.
         while time.now_ns().unwrap() == before {}

@@ -249,7 +249,7 @@ impl Child {
                     self.status = Some(ExitStatus::from_raw(raw));
                     // SAFETY: numbers, all of them zero before.
                     let usage = unsafe { usage.assume_init() };
-                    self.cpu_time = Some(ResourceUsage::of(&usage));
+                    self.cpu_time = Some(ResourceUsage::from_rusage(&usage));
                 }
                 _ => {
                     let error = io::Error::last_os_error();
@@ -289,7 +289,7 @@ impl Child {
 }
 
 impl ResourceUsage {
-    fn of(usage: &libc::rusage) -> Self {
+    fn from_rusage(usage: &libc::rusage) -> Self {
         let duration = |time: libc::timeval| {
             let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
             seconds + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))

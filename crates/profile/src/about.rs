@@ -57,6 +57,32 @@ fn ring_bytes(text: &str) -> Option<u64> {
 }
 
 impl About {
+    /// What two recordings say alike; what each left out is added up.
+    pub(crate) fn shared_with(self, other: &Self) -> Self {
+        fn alike<T: PartialEq>(own: Option<T>, other: &Option<T>) -> Option<T> {
+            own.filter(|own| other.as_ref() == Some(own))
+        }
+        Self {
+            host: alike(self.host, &other.host),
+            os_release: alike(self.os_release, &other.os_release),
+            arch: alike(self.arch, &other.arch),
+            cpu: alike(self.cpu, &other.cpu),
+            n_cpus: alike(self.n_cpus, &other.n_cpus),
+            recorder: alike(self.recorder, &other.recorder),
+            command: if self.command == other.command {
+                self.command
+            } else {
+                Vec::new()
+            },
+            own_samples: self.own_samples.saturating_add(other.own_samples),
+            others_samples: self.others_samples.saturating_add(other.others_samples),
+            coverage: Coverage::of_both(self.coverage, other.coverage.as_ref()),
+            clock: alike(self.clock, &other.clock),
+            wall_clock: alike(self.wall_clock, &other.wall_clock),
+            is_live: self.is_live | other.is_live,
+        }
+    }
+
     /// What records the same with other flags.
     pub fn recorder_to_run(&self) -> &'static str {
         if self.is_live {
@@ -118,6 +144,20 @@ pub struct Coverage {
     pub count: u64,
     /// What that is, in words.
     pub of: String,
+}
+
+impl Coverage {
+    /// How much the samples of two recordings stand for; a recording that says nothing covers all.
+    fn of_both(one: Option<Self>, other: Option<&Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(mut one), Some(other)) => {
+                one.covered = one.covered.saturating_add(other.covered);
+                one.count = one.count.saturating_add(other.count);
+                Some(one)
+            }
+            (one, other) => one.or_else(|| other.cloned()),
+        }
+    }
 }
 
 impl fmt::Display for Coverage {

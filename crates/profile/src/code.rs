@@ -2,6 +2,7 @@
 //! are addresses in memory.
 
 use crate::{EventKind, Level, SampleCount};
+use rprof_base::Share;
 
 /// A function's code, with counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,4 +93,53 @@ pub struct ReferenceName {
     pub symbol: String,
     /// Bytes from its start.
     pub offset: u64,
+}
+
+/// A line of a listing: its text, and what the text says, for those who do more than print it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeLine {
+    /// What the line is of.
+    pub kind: CodeLineKind,
+    /// All of it, without a newline.
+    pub text: String,
+    /// The share in its first column that is not empty.
+    pub share: Option<Share>,
+    /// Where its instruction is, or its part begins.
+    pub address: Option<u64>,
+    /// Where its instruction jumps to or calls, if it says so.
+    pub target: Option<u64>,
+}
+
+/// What a line of a listing is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeLineKind {
+    /// A sentence on the function or its counts, or nothing.
+    Text,
+    /// The names of a table's columns.
+    TableHeading,
+    /// A row of a table of functions, call sites or source lines.
+    TableRow,
+    /// The names of the columns of code: rows of code follow.
+    CodeHeading,
+    /// The beginning of a part of the code.
+    Part,
+    /// What the instructions below are of: a source line, functions, a loop.
+    Origin,
+    /// An instruction.
+    Instruction,
+    /// Instructions that are left out.
+    LeftOut,
+}
+
+impl CodeLine {
+    /// A line without share or address.
+    pub fn new(kind: CodeLineKind, text: String) -> Self {
+        Self {
+            kind,
+            text,
+            share: None,
+            address: None,
+            target: None,
+        }
+    }
 }

@@ -218,6 +218,14 @@ impl DimensionValues {
         }
     }
 
+    /// The same dimensions with other values.
+    pub(crate) fn map(mut self, mut value: impl FnMut(DimensionValue) -> DimensionValue) -> Self {
+        for (_, own) in self.0.iter_mut().flatten() {
+            *own = value(*own);
+        }
+        self
+    }
+
     /// The number or id in a dimension that has one.
     pub fn number(&self, dimension: Dimension) -> Option<i64> {
         match self.get(dimension)? {

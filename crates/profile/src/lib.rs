@@ -1,19 +1,23 @@
 //! Counts, stacks, trees and views: plain data that every verb, exporter and test can build.
 //!
 //! A [`Tally`] counts stacks while a recording is read; frozen, its trees become a [`Profile`];
-//! a [`view`] groups one into rows and trees. A [`timeline`] has samples one by one. Stacks are counted by function, not by address, so a
-//! profile is as large as the program, not as the recording; [`text`] is how tables are set. Nothing here knows files,
-//! processes or symbols.
+//! a [`view`] groups one into rows and trees. A [`run::Run`] counts by blocks of time, too; a [`SampledProfile`] has samples
+//! one by one. Stacks are counted by function, not by address, so a profile is as large as the program, not as the
+//! recording; for viewers that show addresses, nodes are code locations ([`CodeTable`]). [`text`] is how tables are set.
+//! Nothing here knows files, processes or symbols.
 
 mod about;
 pub mod code;
+mod code_table;
 mod comm;
+mod counted;
 pub mod difference;
 mod dimension;
 mod filter;
 mod fold;
 mod frames;
 mod gaps;
+mod joined;
 mod label;
 mod profile;
 mod quality;
@@ -25,26 +29,31 @@ mod tasks;
 #[doc(hidden)]
 pub mod testing;
 pub mod text;
-pub mod timeline;
 mod tree;
 mod unwound;
 pub mod view;
 mod window;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
+pub use code_table::{CodeFrame, CodeImage, CodeKind, CodeLocation, CodeTable};
 pub use comm::without_digits;
+pub use counted::{CountedStacks, CountedThread, StackCount};
 pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
 pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
+pub use joined::JoinedProfile;
 pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};
-pub use sampled::{LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile};
+pub use sampled::{
+    FieldValue, LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile, Thread,
+    TimedLoss, TraceValue,
+};
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
-pub use tree::{Node, NodeLists, SelfTime, Tree};
+pub use tree::{Node, NodeLists, SelfTime, Tree, UseOrder};
 pub use unwound::{EndedStacks, Unwound};
 pub use window::SampleWindow;

@@ -33,6 +33,18 @@ impl Loss {
     }
 }
 
+impl std::ops::Add for Loss {
+    type Output = Self;
+
+    /// What is missing of both.
+    fn add(self, other: Self) -> Self {
+        Self {
+            samples: self.samples.saturating_add(other.samples),
+            at_least: self.at_least || other.at_least,
+        }
+    }
+}
+
 impl Display for Loss {
     /// `12 samples`, `at least 12 samples`.
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {

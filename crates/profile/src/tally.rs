@@ -39,6 +39,22 @@ impl SampleCount {
         self.samples = self.samples.saturating_add(other.samples);
         self.weight = self.weight.saturating_add(other.weight);
     }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+
+    /// What is missing to these, if `part` is of them.
+    #[must_use]
+    pub fn minus(self, part: Self) -> Self {
+        Self {
+            weight: self.weight.saturating_sub(part.weight),
+            samples: self.samples.saturating_sub(part.samples),
+        }
+    }
 }
 
 impl std::ops::AddAssign for SampleCount {
@@ -112,7 +128,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
     /// Counts more samples of a stack, given by its node.
     #[inline]
     pub fn count(&mut self, node: u32, count: SampleCount) {
-        self.tree.count(node, count.weight, count.samples);
+        self.tree.count(node, count);
     }
 
     /// Samples counted for the totals.
@@ -147,7 +163,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
             let group = self.group(other.groups.values()[node.group as usize]);
             let parent = node.parent.map(|parent| moved[parent as usize]);
             let here = self.tree.child(parent, group, node.frame);
-            self.tree.count(here, node.self_weight, node.self_samples);
+            self.tree.count(here, node.own());
             moved.push(here);
         }
         moved

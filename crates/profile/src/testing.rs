@@ -3,7 +3,7 @@
 //! A stack is written `outer;inner`. Of its functions, `+name` is inlined into the one before it,
 //! `*name` is JIT code.
 
-use crate::timeline::Thread;
+use crate::Thread;
 use crate::{
     EventKind, EventProfile, FrameId, FrameInfo, Group, LastNames, Level, Loss, Profile,
     SampleCount, SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,

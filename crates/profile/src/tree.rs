@@ -6,6 +6,7 @@ mod self_time;
 use crate::{FrameId, SampleCount};
 use foldhash::HashMap;
 
+pub use parts::UseOrder;
 pub use self_time::SelfTime;
 
 /// One node; its path from the root is a stack.
@@ -21,6 +22,17 @@ pub struct Node {
     pub self_weight: u64,
     /// Number of those samples.
     pub self_samples: u64,
+}
+
+impl Node {
+    /// What was counted with just this stack.
+    #[inline]
+    pub fn own(&self) -> SampleCount {
+        SampleCount {
+            samples: self.self_samples,
+            weight: self.self_weight,
+        }
+    }
 }
 
 /// All nodes; parents stand before their children.
@@ -69,11 +81,17 @@ impl Tree {
 
     /// Counts samples whose stack ends at a node.
     #[inline]
-    pub fn count(&mut self, node: u32, weight: u64, samples: u64) {
+    pub fn count(&mut self, node: u32, count: SampleCount) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            node.self_weight = node.self_weight.saturating_add(weight);
-            node.self_samples += samples;
+            node.self_weight = node.self_weight.saturating_add(count.weight);
+            node.self_samples += count.samples;
         }
+    }
+
+    /// The nodes of a stack, given by its innermost, from there on; none for `None`.
+    pub fn path(&self, innermost: Option<u32>) -> impl Iterator<Item = &Node> {
+        let node = |number: Option<u32>| self.nodes.get(number? as usize);
+        std::iter::successors(node(innermost), move |here| node(here.parent))
     }
 
     /// Weight of each node with all that it called.

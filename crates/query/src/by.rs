@@ -20,7 +20,7 @@ pub(crate) struct Grouped<'b> {
 }
 
 impl<'b> Grouped<'b> {
-    pub(crate) fn of(sampled: &mut SampledProfile, by: &'b [Dimension]) -> Self {
+    pub(crate) fn new(sampled: &mut SampledProfile, by: &'b [Dimension]) -> Self {
         let by = by.get(..DimensionValues::MOST).unwrap_or(by);
         let mut tasks: Interner<u32, (StrId, DimensionValues), RandomState> = Interner::default();
         let strings = &mut sampled.profile.strings;

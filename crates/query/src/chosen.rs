@@ -22,7 +22,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    pub(crate) fn of(sampled: &SampledProfile, selection: &SampleSelection) -> Self {
+    pub(crate) fn new(sampled: &SampledProfile, selection: &SampleSelection) -> Self {
         let samples = &sampled.samples;
         let range = match &selection.times_ns {
             Some(times) => samples.within(times),

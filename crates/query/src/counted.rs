@@ -17,8 +17,8 @@ pub(crate) fn count(
         return count_whole(sampled, selection);
     }
     let mut event = without_counts(sampled, selection)?;
-    let chosen = Chosen::of(sampled, selection);
-    let grouped = Grouped::of(sampled, &selection.by);
+    let chosen = Chosen::new(sampled, selection);
+    let grouped = Grouped::new(sampled, &selection.by);
     let counts = by_group(sampled, &chosen, &grouped);
     let all = counts.all;
     (event.tree, event.groups) = grouped.tree_of(counts, sampled);
@@ -31,7 +31,7 @@ pub(crate) fn count_whole(
     selection: &SampleSelection,
 ) -> Option<EventProfile> {
     let mut event = without_counts(sampled, selection)?;
-    let counts = by_stack(sampled, &Chosen::of(sampled, selection));
+    let counts = by_stack(sampled, &Chosen::new(sampled, selection));
     event.tree = sampled.stacks.counted(&counts.by_stack);
     event.groups = sampled.groups.clone();
     Some(of_part(event, counts.all, selection))

@@ -92,8 +92,8 @@ impl FlameLayout {
             order,
         };
         match first {
-            FirstFrame::Outermost => ranked.lay_out(Callees::of(event), view),
-            FirstFrame::Innermost => ranked.lay_out(Callers::of(event), view),
+            FirstFrame::Outermost => ranked.lay_out(Callees::new(event), view),
+            FirstFrame::Innermost => ranked.lay_out(Callers::new(event), view),
         }
     }
 }

@@ -20,7 +20,7 @@ fn below(counted: &Tree, focus: FrameId) -> Tree {
         let is_in = parent.is_some() || node.frame == focus;
         let here = is_in.then(|| tree.child(parent, node.group, node.frame));
         if let Some(here) = here {
-            tree.count(here, node.self_weight, node.self_samples);
+            tree.count(here, node.own());
         }
         moved.push(here);
     }
@@ -39,10 +39,7 @@ fn above(counted: &Tree, focus: FrameId) -> Tree {
             Some((end, true)) => (end, true),
             _ => (number, node.frame == focus),
         };
-        counts[end.0 as usize].add(SampleCount {
-            samples: node.self_samples,
-            weight: node.self_weight,
-        });
+        counts[end.0 as usize].add(node.own());
         ends.push(end);
     }
     counted.counted(&counts)

@@ -53,7 +53,7 @@ pub fn heat_map(
         .unwrap_or(usize::MAX)
         .min(HeatMap::MAX_COLUMNS - 1);
     let mut cells = vec![0u32; (last + 1) * n_rows];
-    let chosen = Chosen::of(sampled, selection);
+    let chosen = Chosen::new(sampled, selection);
     for sample in sampled.samples.rows(chosen.range.clone()) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
         if chosen.is_in_totals(&sample) && sample.stack.is_some_and(has_stack) {

@@ -38,8 +38,8 @@ pub fn lanes(
 ) -> Option<ThreadLanes> {
     let times_ns = times_of(sampled, selection)?;
     let n_slots = n_slots.max(1);
-    let slots = Slots::of(&times_ns, n_slots);
-    let chosen = Chosen::of(sampled, selection);
+    let slots = Slots::new(&times_ns, n_slots);
+    let chosen = Chosen::new(sampled, selection);
     let mut by_thread: Vec<Option<ThreadLane>> = vec![None; sampled.threads.len()];
     for sample in sampled.samples.rows(chosen.range.clone()) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
@@ -84,7 +84,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn of(times_ns: &RangeInclusive<u64>, n_slots: usize) -> Self {
+    fn new(times_ns: &RangeInclusive<u64>, n_slots: usize) -> Self {
         let n = u64::try_from(n_slots).unwrap_or(u64::MAX);
         Self {
             start_ns: *times_ns.start(),

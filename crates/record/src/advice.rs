@@ -1,6 +1,6 @@
 //! What to do when the kernel refuses what only a recorder wants.
 
-use crate::Error;
+use crate::error::Error;
 use rprof_process::tracer_of;
 use rprof_ringbuf::{MapError, sys};
 use rprof_targets::rights::advice::{Foreign, foreign};

@@ -1,6 +1,6 @@
 //! Work in a thread of its own.
 
-use crate::Error;
+use crate::error::Error;
 use crossbeam_channel::{Receiver, bounded};
 
 /// Runs something in a thread of its own; its result comes through the channel.

@@ -151,12 +151,12 @@ impl Control {
         };
         Self {
             dump_size: Some(Hysteresis::beginning_with(way, now, FIRST_DUMP_SIZE_HOLD)),
-            ..Self::of_fixed_dump_size(now)
+            ..Self::with_fixed_dump_size(now)
         }
     }
 
     /// The same where dumps stay as they are.
-    pub(crate) fn of_fixed_dump_size(now: Instant) -> Self {
+    pub(crate) fn with_fixed_dump_size(now: Instant) -> Self {
         Self {
             began: now,
             dump_size: None,
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn a_size_that_the_user_asked_for_stays() {
         let all = decisions(
-            Control::of_fixed_dump_size,
+            Control::with_fixed_dump_size,
             [(500, unwound(1, 0, 0)), (70_000, CALM)],
         );
         for decision in all {

@@ -1,7 +1,7 @@
 //! `--cpu-percent`: the CPU time that the recorder may take itself. If it takes more, it gives up something,
 //! stacks before samples, and never takes it back.
 
-use crate::Rate;
+use crate::settings::Rate;
 use rprof_perfdata::feature::CpuBudget;
 use rprof_ringbuf::sys::Clock;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice;
-use crate::opening::place::Place;
+use crate::place::Place;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_probes::{DefineError, NoPlace};

@@ -1,7 +1,7 @@
 //! What the user asks for by signals. Every loop and every wait of a recording asks here, so that none
 //! ignores Ctrl-C.
 
-use crate::Error;
+use crate::error::Error;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::sys::{Signal, Signals};
@@ -10,15 +10,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// How far the user wants to go; each signal makes it more.
+/// The end that the user asks for; each signal makes it more urgent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wish {
+pub(crate) enum StopRequest {
     /// No signal came.
-    GoOn,
+    None,
     /// Ctrl-C came, and the command got it, too: it may take its time to end.
-    EndWithCommand,
+    WithCommand,
     /// Stop recording, and end the command.
-    Stop,
+    Now,
     /// Stop waiting for whatever it is.
     GiveUp,
 }
@@ -31,19 +31,19 @@ enum HeardBy {
     Recorder,
 }
 
-impl Wish {
+impl StopRequest {
     fn after(self, heard: HeardBy) -> Self {
         match (self, heard) {
-            (Self::GoOn, HeardBy::CommandToo) => Self::EndWithCommand,
-            (Self::GoOn | Self::EndWithCommand, _) => Self::Stop,
-            (Self::Stop | Self::GiveUp, _) => Self::GiveUp,
+            (Self::None, HeardBy::CommandToo) => Self::WithCommand,
+            (Self::None | Self::WithCommand, _) => Self::Now,
+            (Self::Now | Self::GiveUp, _) => Self::GiveUp,
         }
     }
 }
 
-/// Nobody took what was to be written, or the writer is gone.
+/// Why the writer thread is not waited for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
+pub(crate) enum WriterStalled {
     /// Its own error says more.
     Gone,
     /// The user wants an end, and the output has taken nothing for [`STALL_TIMEOUT`].
@@ -80,13 +80,13 @@ impl Progress {
     }
 }
 
-impl From<NoAnswer> for Error {
-    fn from(no_answer: NoAnswer) -> Self {
-        match no_answer {
-            NoAnswer::Gone => Self::WriterGone,
-            NoAnswer::Stuck => Self::Stuck,
-            NoAnswer::GivenUp => Self::GivenUp,
-            NoAnswer::NoProgress => Self::NoProgress,
+impl From<WriterStalled> for Error {
+    fn from(stalled: WriterStalled) -> Self {
+        match stalled {
+            WriterStalled::Gone => Self::WriterGone,
+            WriterStalled::Stuck => Self::Stuck,
+            WriterStalled::GivenUp => Self::GivenUp,
+            WriterStalled::NoProgress => Self::NoProgress,
         }
     }
 }
@@ -104,12 +104,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Interrupts {
     signals: Signals,
-    wish: Cell<Wish>,
+    request: Cell<StopRequest>,
     /// The last signal that asked for an end.
     stopped_by: Cell<Option<i32>>,
     has_command: Cell<bool>,
     has_waited: Cell<bool>,
-    no_answer: Cell<Option<NoAnswer>>,
+    stalled: Cell<Option<WriterStalled>>,
     wants_snapshot: Cell<bool>,
 }
 
@@ -118,11 +118,11 @@ impl Interrupts {
     pub(crate) fn listen(signals: io::Result<Signals>) -> Result<Self, Error> {
         Ok(Self {
             signals: signals.map_err(Error::system("blocking signals"))?,
-            wish: Cell::new(Wish::GoOn),
+            request: Cell::new(StopRequest::None),
             stopped_by: Cell::new(None),
             has_command: Cell::new(false),
             has_waited: Cell::new(false),
-            no_answer: Cell::new(None),
+            stalled: Cell::new(None),
             wants_snapshot: Cell::new(false),
         })
     }
@@ -138,7 +138,7 @@ impl Interrupts {
     }
 
     /// What the user wants by now.
-    pub(crate) fn wish(&self) -> Wish {
+    pub(crate) fn stop_request(&self) -> StopRequest {
         while let Some(signal) = self.signals.next() {
             if signal == Signal::Snapshot {
                 self.wants_snapshot.set(true);
@@ -154,13 +154,13 @@ impl Interrupts {
                 } else {
                     HeardBy::Recorder
                 };
-                let wish = self.wish.get().after(heard);
-                self.wish.set(wish);
-                let waits = wish == Wish::EndWithCommand;
+                let request = self.request.get().after(heard);
+                self.request.set(request);
+                let waits = request == StopRequest::WithCommand;
                 self.has_waited.set(self.has_waited.get() || waits);
             }
         }
-        self.wish.get()
+        self.request.get()
     }
 
     /// The last signal that asked for an end.
@@ -169,20 +169,20 @@ impl Interrupts {
     }
 
     /// What was recorded until now is wanted.
-    pub(crate) fn want_snapshot(&self) {
+    pub(crate) fn request_snapshot(&self) {
         self.wants_snapshot.set(true);
     }
 
     /// Whether what was recorded until now is wanted (SIGUSR2), since this was last asked.
-    pub(crate) fn take_snapshot_wish(&self) -> bool {
-        self.wish();
+    pub(crate) fn take_snapshot_request(&self) -> bool {
+        self.stop_request();
         self.wants_snapshot.take()
     }
 
     /// The recording is over: what comes now is to end the command.
     pub(crate) fn set_over(&self) {
-        let wish = self.wish().max(Wish::Stop);
-        self.wish.set(wish);
+        let request = self.stop_request().max(StopRequest::Now);
+        self.request.set(request);
         self.command_ended();
     }
 
@@ -193,8 +193,8 @@ impl Interrupts {
 
     /// An error if the user wants an end before the recording has begun.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.wish() {
-            Wish::GoOn => Ok(()),
+        match self.stop_request() {
+            StopRequest::None => Ok(()),
             _ => Err(Error::Interrupted),
         }
     }
@@ -211,7 +211,7 @@ impl Interrupts {
             if ready.any(|ready| ready.index == 0) {
                 return Ok(());
             }
-            if self.wish() >= Wish::Stop {
+            if self.stop_request() >= StopRequest::Now {
                 return Err(Error::Interrupted);
             }
         }
@@ -223,34 +223,36 @@ impl Interrupts {
         &self,
         from: &Receiver<T>,
         progress: impl Fn() -> Progress,
-    ) -> Result<T, NoAnswer> {
+    ) -> Result<T, WriterStalled> {
         let mut last = (progress(), Instant::now());
         loop {
             match from.recv_timeout(POLL_INTERVAL) {
                 Ok(sent) => return Ok(sent),
-                Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Gone),
+                Err(RecvTimeoutError::Disconnected) => return Err(WriterStalled::Gone),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let (now, wish) = (progress(), self.wish());
-            if now != last.0 || wish < Wish::Stop {
+            let (now, request) = (progress(), self.stop_request());
+            if now != last.0 || request < StopRequest::Now {
                 last = (now, Instant::now());
             }
-            let no_answer = no_answer(now.at, wish, last.1.elapsed());
-            let no_answer = self.no_answer.get().or(no_answer);
-            self.no_answer.set(no_answer);
-            if let Some(no_answer) = no_answer {
-                return Err(no_answer);
+            let stalled = why_stalled(now.at, request, last.1.elapsed());
+            let stalled = self.stalled.get().or(stalled);
+            self.stalled.set(stalled);
+            if let Some(stalled) = stalled {
+                return Err(stalled);
             }
         }
     }
 }
 
 /// Whether a thread that does this, and nothing else for so long, is not waited for any more, and why.
-fn no_answer(at: Step, wish: Wish, since: Duration) -> Option<NoAnswer> {
+fn why_stalled(at: Step, request: StopRequest, since: Duration) -> Option<WriterStalled> {
     match at {
-        Step::Writing if wish == Wish::GiveUp || since >= STALL_TIMEOUT => Some(NoAnswer::Stuck),
-        Step::Unwinding if wish == Wish::GiveUp => Some(NoAnswer::GivenUp),
-        Step::Unwinding if since >= STEP_TIMEOUT => Some(NoAnswer::NoProgress),
+        Step::Writing if request == StopRequest::GiveUp || since >= STALL_TIMEOUT => {
+            Some(WriterStalled::Stuck)
+        }
+        Step::Unwinding if request == StopRequest::GiveUp => Some(WriterStalled::GivenUp),
+        Step::Unwinding if since >= STEP_TIMEOUT => Some(WriterStalled::NoProgress),
         Step::Writing | Step::Unwinding => None,
     }
 }
@@ -268,35 +270,41 @@ mod tests {
     #[test]
     fn only_an_output_that_takes_nothing_is_given_up_by_itself() {
         let (long, below) = (STEP_TIMEOUT, STEP_TIMEOUT.mul_f64(0.9));
-        let (stop, give_up) = (Wish::Stop, Wish::GiveUp);
-        assert_eq!(no_answer(Step::Writing, stop, Duration::ZERO), None);
-        assert_eq!(no_answer(Step::Writing, stop, long), Some(NoAnswer::Stuck));
-        assert_eq!(no_answer(Step::Unwinding, stop, below), None);
+        let (stop, give_up) = (StopRequest::Now, StopRequest::GiveUp);
+        assert_eq!(why_stalled(Step::Writing, stop, Duration::ZERO), None);
+        assert_eq!(
+            why_stalled(Step::Writing, stop, long),
+            Some(WriterStalled::Stuck)
+        );
+        assert_eq!(why_stalled(Step::Unwinding, stop, below), None);
         // A file system that does not answer.
-        let no_progress = Some(NoAnswer::NoProgress);
-        assert_eq!(no_answer(Step::Unwinding, stop, long), no_progress);
+        let no_progress = Some(WriterStalled::NoProgress);
+        assert_eq!(why_stalled(Step::Unwinding, stop, long), no_progress);
         let now = Duration::ZERO;
         assert_eq!(
-            no_answer(Step::Writing, give_up, now),
-            Some(NoAnswer::Stuck)
+            why_stalled(Step::Writing, give_up, now),
+            Some(WriterStalled::Stuck)
         );
         assert_eq!(
-            no_answer(Step::Unwinding, give_up, now),
-            Some(NoAnswer::GivenUp)
+            why_stalled(Step::Unwinding, give_up, now),
+            Some(WriterStalled::GivenUp)
         );
     }
 
     #[test]
     fn each_signal_asks_for_more() {
         let (too, alone) = (HeardBy::CommandToo, HeardBy::Recorder);
-        let after =
-            |signals: &[HeardBy]| signals.iter().fold(Wish::GoOn, |w, &heard| w.after(heard));
-        assert_eq!(after(&[]), Wish::GoOn);
-        assert_eq!(after(&[too]), Wish::EndWithCommand);
-        assert_eq!(after(&[too, too]), Wish::Stop);
-        assert_eq!(after(&[too, alone]), Wish::Stop);
-        assert_eq!(after(&[alone]), Wish::Stop);
-        assert_eq!(after(&[alone, alone]), Wish::GiveUp);
-        assert_eq!(after(&[too, too, too]), Wish::GiveUp);
+        let after = |signals: &[HeardBy]| {
+            signals
+                .iter()
+                .fold(StopRequest::None, |w, &heard| w.after(heard))
+        };
+        assert_eq!(after(&[]), StopRequest::None);
+        assert_eq!(after(&[too]), StopRequest::WithCommand);
+        assert_eq!(after(&[too, too]), StopRequest::Now);
+        assert_eq!(after(&[too, alone]), StopRequest::Now);
+        assert_eq!(after(&[alone]), StopRequest::Now);
+        assert_eq!(after(&[alone, alone]), StopRequest::GiveUp);
+        assert_eq!(after(&[too, too, too]), StopRequest::GiveUp);
     }
 }

@@ -1,6 +1,6 @@
 //! JIT code goes by time: what a jitdump tells has CLOCK_MONOTONIC's, whatever clock samples have.
 
-use crate::Note;
+use crate::note::Note;
 use rprof_abi::record::Record;
 use rprof_machine::is_path_of_code_log;
 use rprof_ringbuf::sys::Clock;

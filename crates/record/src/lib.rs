@@ -14,57 +14,43 @@
 
 mod advice;
 mod background;
-mod begin;
-mod by_cpu;
-mod by_events;
 mod control;
 mod cost;
-mod coverage;
 mod cpu_budget;
 mod doctor;
 mod drain;
-mod ending;
 mod error;
-mod give_up;
-mod grace_period;
 mod hysteresis;
 mod interrupts;
 mod jit_clock;
+mod layouts;
 mod live;
 mod note;
-mod opened_event;
 mod opening;
 mod output;
+mod place;
 mod probes;
 mod ptrace;
-mod run;
-mod running;
-mod sample_fields;
+mod recording;
 mod settings;
-mod sideband;
 mod sink;
 mod start;
-mod switching;
 mod targets;
-mod wakeups;
+mod words;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
-pub use note::{FewFiles, Less, Note, SmallRings};
-pub use opened_event::{OpenedEvent, OpenedFor};
-pub use opening::place::Place;
+pub use note::{ControlNote, Degraded, FewFiles, Note, OpenedEvent, OpenedFor, SmallRings};
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::saved::{save_segments, write_segments};
 pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments, segments};
-pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
+pub use place::Place;
 pub use rprof_probes::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
-pub use sample_fields::{SampleFields, Space, user_registers};
 pub use settings::{
-    CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch, WatchpointUse,
+    CallChains, Delay, EventCount, Inherit, Output, Rate, RotateOn, Rotation, SampleFields,
+    Settings, Sideband, Space, Summary, Synthesis, Tool, Watch, WatchpointUse, When, Writing,
+    user_registers,
 };
-pub use sideband::Sideband;
 pub use start::record;
-pub use switching::remote_control::ControlNote;
-pub use switching::timing::{Delay, When};
 pub use targets::matching::{Matching, NamePattern};

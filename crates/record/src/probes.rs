@@ -1,6 +1,8 @@
 //! Probes among the events of a recording: where they are, and how those that are recorded have them.
 
-use crate::{Error, Inherit, Note, Settings, Watch};
+use crate::error::Error;
+use crate::note::Note;
+use crate::settings::{Inherit, Settings, Watch};
 use rprof_events::Event;
 use rprof_probes::{DefineError, Defined, Searched, is_inside};
 use std::io;

@@ -1,7 +1,10 @@
 //! A recording, by events or by what stands in for them.
 
-use crate::by_events::by_events;
-use crate::{Error, Note, Settings, Summary, ptrace};
+use crate::error::Error;
+use crate::note::Note;
+use crate::ptrace;
+use crate::recording::by_events;
+use crate::settings::{Settings, Summary};
 
 /// Makes a recording; `note` is told what a user should know as it comes up.
 ///

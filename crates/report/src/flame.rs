@@ -135,7 +135,7 @@ pub fn write_flame(
         left_out,
         least_width,
     };
-    draw((profile, event), (stacks, drawn), options, out)
+    draw(profile, event, &stacks, drawn, options, out)
 }
 
 /// What inferno is given.
@@ -148,8 +148,10 @@ pub(crate) struct DrawnStacks<'l> {
 
 /// Draws stacks in the order that they have.
 pub(crate) fn draw(
-    (profile, event): (&Profile, &EventProfile),
-    (stacks, drawn): (DrawnStacks<'_>, Drawn),
+    profile: &Profile,
+    event: &EventProfile,
+    stacks: &DrawnStacks<'_>,
+    drawn: Drawn,
     options: &FlameOptions,
     out: &mut impl Write,
 ) -> Result<Drawn, Error> {
@@ -166,37 +168,28 @@ pub(crate) fn draw(
         event.name,
         Counted::new(event.samples, "sample", "samples")
     );
-    let mut drawing = drawing_of((options, drawn.least_width), title);
-    drawing.colors = palette;
-    drawing.palette_map = Some(&mut colors);
-    drawing.count_name = unit(&event.name.shown()).to_owned();
-    drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
-    let lines = stacks.lines.iter().rev().map(String::as_str);
-    from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
-    Ok(drawn)
-}
-
-/// What all pictures have; `title` is for one that was given none.
-pub(crate) fn drawing_of(
-    (options, least_width): (&FlameOptions, Share),
-    title: String,
-) -> Options<'static> {
     let mut drawing = Options::default();
     drawing.title = shown_title(options, title);
+    drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
+    drawing.count_name = unit(&event.name.shown()).to_owned();
+    drawing.colors = palette;
+    drawing.palette_map = Some(&mut colors);
     drawing.flame_chart = true;
     drawing.hash = true;
     drawing.text_truncate_direction = TextTruncateDirection::Right;
     drawing.image_width = options.width;
     // Of threads that are too narrow. What is as wide as that must not be lost to rounding.
-    drawing.min_width = least_width.percent() * (1.0 - 1e-9);
+    drawing.min_width = drawn.least_width.percent() * (1.0 - 1e-9);
     if options.inverted {
         drawing.direction = Direction::Inverted;
     }
-    drawing
+    let lines = stacks.lines.iter().rev().map(String::as_str);
+    from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
+    Ok(drawn)
 }
 
 /// The title, cut to what the picture's width has room for beside its buttons.
-fn shown_title(options: &FlameOptions, title: String) -> String {
+pub(crate) fn shown_title(options: &FlameOptions, title: String) -> String {
     let title = match &options.title {
         Some(title) => printable(title).into_owned(),
         None => title,

@@ -32,7 +32,7 @@ pub fn write_flame_chart(
     let least_width = options.least_width(widths, chart.layout.whole);
     chart.leave_out_narrow(least_width);
     let profile = &sampled.profile;
-    let of = profile.events.get(event).ok_or(Error::NothingToDraw)?;
+    let event = profile.events.get(event).ok_or(Error::NothingToDraw)?;
     let labels = Labels::of(&sampled, &chart);
     let stacks = DrawnStacks {
         lines: lines(&chart, &labels),
@@ -42,7 +42,7 @@ pub fn write_flame_chart(
         left_out: chart.left_out,
         least_width,
     };
-    draw((profile, of), (stacks, drawn), options, out)
+    draw(profile, event, &stacks, drawn, options, out)
 }
 
 /// What boxes are called.

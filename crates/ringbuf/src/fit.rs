@@ -17,37 +17,37 @@ enum Optional {
 pub const INHERITED_VALUES: &str =
     "values of inherited counters, so only threads that are already running are sampled (6.12)";
 
-/// Whose wish a setting is.
+/// Who wants a setting.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
-    /// It is always there.
-    Ours,
+enum WantedBy {
+    /// It is always asked for.
+    Us,
     /// A user asked for it.
-    Users,
+    User,
 }
 
 /// Newest first, with the kernel that brought it.
 #[rustfmt::skip]
-const OPTIONAL: &[(Optional, Wish, &str)] = &[
-    (Optional::Flag(AttrFlags::DEFER_OUTPUT), Wish::Ours, "defer_output (6.19)"),
-    (Optional::Flag(AttrFlags::DEFER_CALLCHAIN), Wish::Ours, "defer_callchain (6.19)"),
-    (Optional::InheritedValues, Wish::Ours, INHERITED_VALUES),
-    (Optional::Read(ReadFormat::LOST), Wish::Ours, "lost counts (6.0)"),
-    (Optional::Flag(AttrFlags::BUILD_ID), Wish::Ours, "build_id (5.12)"),
-    (Optional::Sample(SampleType::WEIGHT_STRUCT), Wish::Users, "structured weights (5.12)"),
-    (Optional::Sample(SampleType::DATA_PAGE_SIZE), Wish::Users, "data page sizes (5.11)"),
-    (Optional::Sample(SampleType::CODE_PAGE_SIZE), Wish::Users, "code page sizes (5.11)"),
-    (Optional::Flag(AttrFlags::TEXT_POKE), Wish::Ours, "text_poke (5.9)"),
-    (Optional::Flag(AttrFlags::CGROUP), Wish::Users, "cgroup names (5.7)"),
-    (Optional::Sample(SampleType::CGROUP), Wish::Users, "cgroups of samples (5.7)"),
-    (Optional::Flag(AttrFlags::BPF_EVENT), Wish::Ours, "bpf_event (5.1)"),
-    (Optional::Flag(AttrFlags::KSYMBOL), Wish::Ours, "ksymbol (5.1)"),
-    (Optional::Sample(SampleType::PHYS_ADDR), Wish::Users, "physical addresses (4.14)"),
-    (Optional::Flag(AttrFlags::NAMESPACES), Wish::Users, "namespaces (4.12)"),
-    (Optional::Flag(AttrFlags::CONTEXT_SWITCH), Wish::Users, "context switches (4.3)"),
-    (Optional::Flag(AttrFlags::USE_CLOCKID), Wish::Ours, "clockid (4.1)"),
-    (Optional::Flag(AttrFlags::COMM_EXEC), Wish::Ours, "comm_exec (3.16)"),
-    (Optional::Flag(AttrFlags::MMAP2), Wish::Ours, "mmap2 (3.16)"),
+const OPTIONAL: &[(Optional, WantedBy, &str)] = &[
+    (Optional::Flag(AttrFlags::DEFER_OUTPUT), WantedBy::Us, "defer_output (6.19)"),
+    (Optional::Flag(AttrFlags::DEFER_CALLCHAIN), WantedBy::Us, "defer_callchain (6.19)"),
+    (Optional::InheritedValues, WantedBy::Us, INHERITED_VALUES),
+    (Optional::Read(ReadFormat::LOST), WantedBy::Us, "lost counts (6.0)"),
+    (Optional::Flag(AttrFlags::BUILD_ID), WantedBy::Us, "build_id (5.12)"),
+    (Optional::Sample(SampleType::WEIGHT_STRUCT), WantedBy::User, "structured weights (5.12)"),
+    (Optional::Sample(SampleType::DATA_PAGE_SIZE), WantedBy::User, "data page sizes (5.11)"),
+    (Optional::Sample(SampleType::CODE_PAGE_SIZE), WantedBy::User, "code page sizes (5.11)"),
+    (Optional::Flag(AttrFlags::TEXT_POKE), WantedBy::Us, "text_poke (5.9)"),
+    (Optional::Flag(AttrFlags::CGROUP), WantedBy::User, "cgroup names (5.7)"),
+    (Optional::Sample(SampleType::CGROUP), WantedBy::User, "cgroups of samples (5.7)"),
+    (Optional::Flag(AttrFlags::BPF_EVENT), WantedBy::Us, "bpf_event (5.1)"),
+    (Optional::Flag(AttrFlags::KSYMBOL), WantedBy::Us, "ksymbol (5.1)"),
+    (Optional::Sample(SampleType::PHYS_ADDR), WantedBy::User, "physical addresses (4.14)"),
+    (Optional::Flag(AttrFlags::NAMESPACES), WantedBy::User, "namespaces (4.12)"),
+    (Optional::Flag(AttrFlags::CONTEXT_SWITCH), WantedBy::User, "context switches (4.3)"),
+    (Optional::Flag(AttrFlags::USE_CLOCKID), WantedBy::Us, "clockid (4.1)"),
+    (Optional::Flag(AttrFlags::COMM_EXEC), WantedBy::Us, "comm_exec (3.16)"),
+    (Optional::Flag(AttrFlags::MMAP2), WantedBy::Us, "mmap2 (3.16)"),
 ];
 
 impl Optional {
@@ -130,13 +130,13 @@ fn fit_to_kernel(
             Err(error @ (OpenError::Invalid | OpenError::TooNew)) => error,
             Err(error) => return Err(error),
         };
-        let Some((setting, whose, name)) = droppable.find(|one| one.0.is_set(&attr)) else {
+        let Some((setting, wanted_by, name)) = droppable.find(|one| one.0.is_set(&attr)) else {
             return Err(error);
         };
         setting.clear(&mut attr);
-        match whose {
-            Wish::Ours => dropped.push(*name),
-            Wish::Users => lacking.push(*name),
+        match wanted_by {
+            WantedBy::Us => dropped.push(*name),
+            WantedBy::User => lacking.push(*name),
         }
     }
 }

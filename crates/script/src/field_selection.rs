@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// FieldSet that such events never have.
+    /// Fields that such events never have.
     fn never(self) -> FieldSet {
         match self {
             Self::Tracepoint => FieldSet::default(),
@@ -62,7 +62,7 @@ pub enum FieldsError {
         /// All names.
         known: String,
     },
-    /// FieldSet are added and taken away, and others named without a sign.
+    /// Some fields have a sign, others none.
     #[error("either name all fields, or prefix all of them with + or -: '{0}'")]
     Mixed(String),
     /// Before a colon there is no kind of event.
@@ -81,7 +81,7 @@ pub enum FieldsError {
         /// The field.
         name: &'static str,
     },
-    /// FieldSet of events that are not in the recording.
+    /// Fields of events that are not in the recording.
     #[error("the recording has no {0} events: omit their fields")]
     NoSuchEvents(&'static str),
     /// Lines are shown with addresses only.
@@ -185,14 +185,14 @@ impl FieldSelection {
         let sampled = events.clone().filter(|(_, _, is_dummy)| !is_dummy);
         let sampled: Vec<_> = sampled.map(|(name, attr, _)| (name, attr)).collect();
         for &(_, kind, what) in Kind::NAMED {
-            let exist = sampled.iter().any(|(_, attr)| Kind::of(attr) == kind);
-            if self.of_kind(kind).is_own && !exist {
+            let exists = sampled.iter().any(|(_, attr)| Kind::of(attr) == kind);
+            if self.of_kind(kind).is_own && !exists {
                 return Err(FieldsError::NoSuchEvents(what));
             }
         }
         for &(field, name, needs) in Field::ALL {
             if let Some(needs) = needs {
-                self.check_recorded(&sampled, (field, name), needs)?;
+                self.check_recorded(&sampled, field, name, needs)?;
             }
         }
         let of_event = |(_, attr, _): (&str, &PerfEventAttr, bool)| {
@@ -219,13 +219,10 @@ impl FieldSelection {
 
     /// Refuses what JSON has not.
     pub(crate) fn check_json(&self) -> Result<(), FieldsError> {
-        let asked =
-            |selection: &Selection| selection.named.unwrap_or_default().union(selection.with);
-        let has = |field| self.0.iter().any(|selection| asked(selection).has(field));
-        let mut others = Field::ALL
-            .iter()
-            .filter(|(field, ..)| !FieldSet::OF_JSON.contains(field));
-        match others.find(|&&(field, ..)| has(field)) {
+        let has = |field| self.0.iter().any(|selection| selection.asked().has(field));
+        let refused =
+            |&&(field, ..): &&(Field, _, _)| !FieldSet::OF_JSON.contains(&field) && has(field);
+        match Field::ALL.iter().find(refused) {
             Some(&(_, name, _)) => Err(FieldsError::NotInJson(name)),
             None => Ok(()),
         }
@@ -238,14 +235,11 @@ impl FieldSelection {
     fn check_recorded(
         &self,
         sampled: &[(&str, &PerfEventAttr)],
-        (field, name): (Field, &'static str),
+        field: Field,
+        name: &'static str,
         needs: SampleType,
     ) -> Result<(), FieldsError> {
-        let asks = |attr| {
-            let selection = self.of_kind(Kind::of(attr));
-            let asked = selection.named.unwrap_or_default().union(selection.with);
-            asked.has(field)
-        };
+        let asks = |attr| self.of_kind(Kind::of(attr)).asked().has(field);
         let mut asked = sampled.iter().filter(|(_, attr)| asks(attr));
         let Some((event, _)) = asked.clone().next() else {
             return Ok(());
@@ -253,8 +247,7 @@ impl FieldSelection {
         if asked.any(|(_, attr)| is_recorded(attr, needs)) {
             return Ok(());
         }
-        let mut names = SampleType::NAMES.iter();
-        let what = names.find(|(bit, _)| needs.0 & bit != 0);
+        let what = SampleType::NAMES.iter().find(|(bit, _)| needs.0 & bit != 0);
         Err(FieldsError::NotRecorded {
             event: (*event).to_owned(),
             what: what.map_or("it", |(_, name)| name),
@@ -264,6 +257,11 @@ impl FieldSelection {
 }
 
 impl Selection {
+    /// Fields that somebody asked for.
+    fn asked(&self) -> FieldSet {
+        self.named.unwrap_or_default().union(self.with)
+    }
+
     fn change(&mut self, words: &[(Sign, Field)], replaces: bool, is_own: bool) {
         if replaces {
             *self = Self {

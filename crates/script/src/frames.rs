@@ -1,7 +1,8 @@
 //! Lines of call chains: each made once for an address, then copied.
 
 use crate::data_address::offset_in_dso;
-use crate::{frame_json, text};
+use crate::json::{Frame, append_frame};
+use crate::text;
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
@@ -153,7 +154,7 @@ impl<'a> Line<'a> {
         for idx in first..=outermost {
             let is_inlined = idx < outermost;
             if self.shown.json {
-                frame_json::append(&self.frame(idx, is_inlined), out);
+                append_frame(&self.frame(idx, is_inlined), out);
             } else {
                 self.append(idx, is_inlined, out);
                 out.push(b'\n');
@@ -226,7 +227,7 @@ impl<'a> Line<'a> {
     }
 
     /// All of it, as far as it is shown.
-    fn frame(&self, idx: usize, is_inlined: bool) -> frame_json::Frame<'_> {
+    fn frame(&self, idx: usize, is_inlined: bool) -> Frame<'_> {
         let Shown {
             symbol,
             offset,
@@ -236,7 +237,7 @@ impl<'a> Line<'a> {
         } = self.shown;
         let name = self.name(idx).filter(|_| symbol);
         let source = self.source_of(idx).filter(|_| source_line);
-        frame_json::Frame {
+        Frame {
             address: self.ip,
             name: name.map(|(name, _)| name.into_raw()),
             offset: name

@@ -1,12 +1,13 @@
-//! Samples as JSON, one a line. `JSON.md` beside this crate says what is in them.
+//! Samples as JSON, one a line. `crates/JSON.md` says what is in them.
 
 use crate::fields::{Field, FieldSet};
-use crate::frame_json::{address, key, string, string_of_bytes};
 use crate::line::{Layout, Lines};
-use crate::text;
 use rprof_abi::Sample;
 use rprof_analysis::{ResolvedSample, about, comm_text};
 use rprof_perfdata::Reader;
+use rprof_untrusted::{Json, JsonLayout};
+use std::borrow::Cow;
+use std::mem;
 
 /// Raised when a field changes its name or its meaning.
 pub const JSON_VERSION: u64 = 1;
@@ -24,53 +25,29 @@ pub(crate) fn default_of(fields: FieldSet) -> FieldSet {
 /// The first line: what the recording is.
 pub(crate) fn header(reader: &Reader) -> Vec<u8> {
     let about = about(reader);
-    let mut out = b"{".to_vec();
-    key(&mut out, "schema");
-    string(&mut out, "rprof-script");
-    number(&mut out, "version", JSON_VERSION);
-    key(&mut out, "header");
-    out.push(b'{');
-    for (name, text) in about.texts() {
-        key(&mut out, name);
-        string(&mut out, text);
-    }
-    if let Some(n_cpus) = about.n_cpus {
-        number(&mut out, "n_cpus", n_cpus.into());
-    }
-    strings(
-        &mut out,
-        "command",
-        about.command.iter().map(String::as_str),
-    );
-    if let Some(clock) = about.wall_clock {
-        key(&mut out, "wall_clock");
-        out.push(b'{');
-        number(&mut out, "wall_ns", clock.wall_ns);
-        number(&mut out, "clock_ns", clock.clock_ns);
-        out.push(b'}');
-    }
-    out.push(b'}');
-    let names = reader.events().iter().map(|event| event.name.raw());
-    strings(&mut out, "events", names);
-    out.extend_from_slice(b"}\n");
-    out
-}
-
-fn strings<'s>(out: &mut Vec<u8>, name: &str, all: impl Iterator<Item = &'s str>) {
-    key(out, name);
-    out.push(b'[');
-    for (number, one) in all.enumerate() {
-        if number > 0 {
-            out.push(b',');
-        }
-        string(out, one);
-    }
-    out.push(b']');
-}
-
-fn number(out: &mut Vec<u8>, name: &str, value: u64) {
-    key(out, name);
-    text::decimal(out, value, 0);
+    let mut json = Json::in_memory(JsonLayout::Compact);
+    json.object(|json| {
+        json.field("schema", "rprof-script");
+        json.field("version", JSON_VERSION);
+        json.key("header").object(|json| {
+            for (name, text) in about.texts() {
+                json.field(name, text);
+            }
+            json.field_if("n_cpus", about.n_cpus);
+            json.column("command", &about.command, |json, word| json.text(word));
+            if let Some(clock) = about.wall_clock {
+                json.key("wall_clock").object(|json| {
+                    json.field("wall_ns", clock.wall_ns);
+                    json.field("clock_ns", clock.clock_ns);
+                });
+            }
+        });
+        json.column("events", reader.events(), |json, event| {
+            json.text(event.name.raw());
+        });
+    });
+    json.end_line();
+    json.into_text()
 }
 
 /// Appends a sample, a line.
@@ -80,93 +57,123 @@ pub(crate) fn append(
     resolved: &ResolvedSample<'_, '_>,
     out: &mut Vec<u8>,
 ) {
+    let mut json = Json::after(mem::take(out), JsonLayout::Compact);
+    json.object(|json| write_sample(lines, layout, resolved, json));
+    json.end_line();
+    *out = json.into_text();
+}
+
+fn write_sample(
+    lines: &mut Lines<'_>,
+    layout: &Layout<'_>,
+    resolved: &ResolvedSample<'_, '_>,
+    json: &mut Json<'_>,
+) {
     let (decoded, recording) = (resolved.decoded, layout.query.recording);
     let fields = layout.fields_of(decoded);
     let head = &decoded.head;
-    out.push(b'{');
-    for (field, name, value) in [
-        (Field::Time, "time_ns", head.time_ns),
-        (Field::Cpu, "cpu", head.cpu.map(u64::from)),
-    ] {
-        if let Some(value) = value.filter(|_| fields.has(field)) {
-            number(out, name, value);
-        }
+    let asked = |field: Field| fields.has(field);
+    json.field_if("time_ns", head.time_ns.filter(|_| asked(Field::Time)));
+    json.field_if("cpu", head.cpu.filter(|_| asked(Field::Cpu)));
+    if asked(Field::Pid) {
+        json.field("pid", i64::from(decoded.pid));
     }
-    for (field, name, id) in [
-        (Field::Pid, "pid", decoded.pid),
-        (Field::Tid, "tid", decoded.tid),
-    ] {
-        if fields.has(field) {
-            key(out, name);
-            text::id(out, id, 0, true);
-        }
+    if asked(Field::Tid) {
+        json.field("tid", i64::from(decoded.tid));
     }
-    if fields.has(Field::Comm) {
-        key(out, "comm");
-        let comm = comm_text(&recording.index.history, resolved.task);
-        string(out, comm.raw());
+    if asked(Field::Comm) {
+        json.field(
+            "comm",
+            comm_text(&recording.index.history, resolved.task).raw(),
+        );
     }
     let event = recording.reader.events().get(decoded.event);
-    if let Some(event) = event.filter(|_| fields.has(Field::Event)) {
-        key(out, "event");
-        string(out, event.name.raw());
+    if let Some(event) = event.filter(|_| asked(Field::Event)) {
+        json.field("event", event.name.raw());
     }
-    if fields.has(Field::Period) {
-        number(out, "period", decoded.weight(recording.reader));
+    if asked(Field::Period) {
+        json.field("period", decoded.weight(recording.reader));
     }
     if fields.need_all_fields()
         && let Some(recorded) = decoded.all_fields(recording.reader)
     {
-        others(layout, fields, (decoded.event, &recorded), out);
+        write_others(layout, fields, (decoded.event, &recorded), json);
     }
-    if fields.has(Field::Ip) {
+    if asked(Field::Ip) {
         if let Some(ip) = head.ip {
-            key(out, "ip");
-            address(out, ip);
+            json.key("ip").hex(ip);
         }
-        key(out, "frames");
-        out.push(b'[');
-        lines.frames_of(resolved, false, out);
-        if out.last() == Some(&b',') {
-            out.pop();
-        }
-        out.push(b']');
+        json.key("frames").list(|json| {
+            json.made_before(|out| lines.frames_of(resolved, false, out));
+        });
     }
-    if let Some(ended) = resolved.end.filter(|_| fields.has(Field::StackEnd)) {
-        key(out, "stack_end");
-        string(out, ended.end.name());
-    }
-    out.extend_from_slice(b"}\n");
+    let end = resolved.end.filter(|_| asked(Field::StackEnd));
+    json.field_if("stack_end", end.map(|ended| ended.end.name()));
 }
 
-/// Appends what not every sample has.
-fn others(
+/// Writes what not every sample has.
+fn write_others(
     layout: &Layout<'_>,
     fields: FieldSet,
     (event, recorded): (usize, &Sample<'_>),
-    out: &mut Vec<u8>,
+    json: &mut Json<'_>,
 ) {
     for (field, name, value) in [
         (Field::Addr, "addr", recorded.addr),
         (Field::PhysAddr, "phys_addr", recorded.phys_addr),
     ] {
         if let Some(value) = value.filter(|_| fields.has(field)) {
-            key(out, name);
-            address(out, value);
+            json.key(name).hex(value);
         }
     }
     let cgroups = &layout.query.recording.index.cgroups;
     let cgroup = recorded.cgroup.filter(|_| fields.has(Field::Cgroup));
     if let Some(path) = cgroup.and_then(|id| cgroups.get(&id)) {
-        key(out, "cgroup");
-        string_of_bytes(out, path);
+        json.key("cgroup").text_of_bytes(path);
     }
     if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::Trace)) {
         let mut trace = Vec::new();
         layout.traces.append(event, raw, &mut trace);
         if !trace.is_empty() {
-            key(out, "trace");
-            string_of_bytes(out, &trace);
+            json.key("trace").text_of_bytes(&trace);
         }
     }
+}
+
+/// What is known of a frame.
+#[derive(Debug)]
+pub(crate) struct Frame<'a> {
+    /// In its image's file.
+    pub(crate) address: u64,
+    pub(crate) name: Option<&'a str>,
+    /// How far into the function it is.
+    pub(crate) offset: Option<u64>,
+    pub(crate) image: Option<Cow<'a, [u8]>>,
+    pub(crate) is_inlined: bool,
+    /// File and line.
+    pub(crate) source: Option<(&'a str, u32)>,
+}
+
+/// Appends a frame, with a comma behind it.
+pub(crate) fn append_frame(frame: &Frame<'_>, out: &mut Vec<u8>) {
+    let mut json = Json::after(mem::take(out), JsonLayout::Compact);
+    json.object(|json| {
+        json.key("address").hex(frame.address);
+        json.field_if("name", frame.name);
+        if let Some(offset) = frame.offset {
+            json.key("offset").hex(offset);
+        }
+        if let Some(image) = &frame.image {
+            json.key("image").text_of_bytes(image);
+        }
+        if frame.is_inlined {
+            json.field("inlined", true);
+        }
+        if let Some((file, line)) = frame.source {
+            json.field("file", file);
+            json.field("line", line);
+        }
+    });
+    *out = json.into_text();
+    out.push(b',');
 }

@@ -7,7 +7,6 @@ mod data_src;
 mod error;
 mod field_selection;
 mod fields;
-mod frame_json;
 mod frames;
 mod json;
 mod line;

@@ -157,7 +157,7 @@ impl CountsWriter {
                     enabled_ns: cell.reading.enabled_ns,
                     running_ns: cell.reading.running_ns,
                 };
-                stat.encode(&mut out)
+                stat.append_record(&mut out)
                     .map_err(|source| self.too_long(&source))?;
             }
         }
@@ -166,7 +166,7 @@ impl CountsWriter {
             time_ns: u64::try_from(at.as_nanos()).unwrap_or(u64::MAX),
         };
         round
-            .encode(&mut out)
+            .append_record(&mut out)
             .map_err(|source| self.too_long(&source))?;
         self.writer.write(&out).map_err(Error::File)
     }

@@ -154,9 +154,9 @@ impl Counted<'_> {
     /// Counts of the same key; `None` if none of the events was counted.
     fn sum(&self, events: &[usize], row: &Row) -> Option<f64> {
         let counts = events.iter().filter_map(|&nth| {
-            let mut rows = self.rows.get(nth)?.iter();
-            let found = rows.find(|other| other.key == row.key && other.is_counted());
-            found.map(|found| found.count)
+            let is_same = |other: &&Row| other.key == row.key && other.is_counted();
+            let found = self.rows.get(nth)?.iter().find(is_same)?;
+            Some(found.count)
         });
         counts.reduce(|a, b| a + b)
     }
@@ -270,20 +270,20 @@ impl Counted<'_> {
 
     /// Whether there is a clock, whatever it says just now.
     fn has_clock(&self, event: &StatEvent) -> bool {
-        let is_it = |other: &StatEvent| other.role == Some(Role::Clock);
-        let mut events = self.events.iter();
-        events.any(|other| is_it(other) && other.is_counted() && other.cgroup == event.cgroup)
+        self.events.iter().any(|other| {
+            let is_clock = other.role == Some(Role::Clock);
+            is_clock && other.is_counted() && other.cgroup == event.cgroup
+        })
     }
 
     /// Whether an event of such a role is counted of the same.
     fn has(&self, event: &StatEvent, is_it: impl Fn(Role) -> bool) -> bool {
-        let is_alike = |other: &&StatEvent| {
+        self.events.iter().any(|other| {
             other.is_counted()
                 && other.cgroup == event.cgroup
                 && are_alike(&event.attr, &other.attr)
-        };
-        let mut alike = self.events.iter().filter(is_alike);
-        alike.any(|other| other.role.is_some_and(&is_it))
+                && other.role.is_some_and(&is_it)
+        })
     }
 
     fn per_second(&self, event: &StatEvent, row: &Row) -> Option<Metric> {

@@ -7,7 +7,7 @@ pub(crate) use event::{EventState, StatEvent};
 
 use crate::error::Error;
 use crate::role::Role;
-use crate::targets::{Place, Targets};
+use crate::targets::{CounterTarget, Targets};
 use crate::unit::Unit;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_events::{Event, Grouping};
@@ -45,7 +45,7 @@ pub(crate) struct Counters<D: Door> {
 struct OpenGroup<D: Door> {
     /// Its events, by their number.
     events: Vec<usize>,
-    place: Place,
+    place: CounterTarget,
     counters: CounterGroup<D>,
 }
 
@@ -125,8 +125,8 @@ impl<D: Door + Clone> Counters<D> {
 impl<D: Door> Counters<D> {
     /// Whether something may be counted.
     fn check_rights(&self) -> Result<(), Error> {
-        let mut events = self.events.iter();
-        match events.find(|event| event.state == EventState::NotPermitted) {
+        let is_refused = |event: &&StatEvent| event.state == EventState::NotPermitted;
+        match self.events.iter().find(is_refused) {
             Some(event) if self.groups.is_empty() => Err(Error::Denied {
                 event: event.name.clone(),
                 advice: without_kernel(),
@@ -281,7 +281,11 @@ impl<D: Door + Clone> Opener<'_, D> {
         }
     }
 
-    fn open_at(&self, members: &[usize], place: Place) -> Result<CounterGroup<D>, GroupError> {
+    fn open_at(
+        &self,
+        members: &[usize],
+        place: CounterTarget,
+    ) -> Result<CounterGroup<D>, GroupError> {
         let attrs: Vec<PerfEventAttr> = members
             .iter()
             .filter_map(|&nth| self.out.events.get(nth))
@@ -291,7 +295,7 @@ impl<D: Door + Clone> Opener<'_, D> {
     }
 
     /// As it is counted: without what is for samples.
-    fn attr(&self, event: &StatEvent, place: Place) -> PerfEventAttr {
+    fn attr(&self, event: &StatEvent, place: CounterTarget) -> PerfEventAttr {
         let mut flags = event.attr.flags.without(AttrFlags::FREQ);
         flags = flags.with(AttrFlags::DISABLED);
         let is_of_task = matches!(place.target, rprof_ringbuf::Target::Thread(_));
@@ -313,7 +317,7 @@ impl<D: Door + Clone> Opener<'_, D> {
     fn give_way(
         &mut self,
         members: &[usize],
-        place: Place,
+        place: CounterTarget,
         error: GroupError,
     ) -> Result<Way, Error> {
         let Some(&nth) = members.get(error.nth) else {
@@ -413,7 +417,7 @@ impl<D: Door + Clone> Opener<'_, D> {
         Error::Leader { leader, members }
     }
 
-    fn refused(&self, nth: usize, place: Place, error: GroupError) -> Error {
+    fn refused(&self, nth: usize, place: CounterTarget, error: GroupError) -> Error {
         let event = self.name(nth);
         let attr = self.out.events.get(nth).map(|event| &event.attr);
         let is_refused = matches!(

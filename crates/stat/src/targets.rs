@@ -15,7 +15,7 @@ pub(crate) struct Thread {
 
 /// One counter of each event is opened for each of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CounterTarget {
     pub(crate) target: Target,
     pub(crate) cpu: Cpu,
     /// Which thread; for what is of no thread, the first.
@@ -46,7 +46,7 @@ impl Targets {
     }
 
     /// The places of an event that a PMU counts on these CPUs only.
-    pub(crate) fn places(&self, of_pmu: Option<&[u32]>) -> Vec<Place> {
+    pub(crate) fn places(&self, of_pmu: Option<&[u32]>) -> Vec<CounterTarget> {
         let is_counted = |cpu: &&u32| of_pmu.is_none_or(|cpus| cpus.contains(cpu));
         let cpus: Vec<Cpu> = self
             .cpus
@@ -55,7 +55,7 @@ impl Targets {
             .map(|&cpu| Cpu::On(cpu))
             .collect();
         if self.threads.is_empty() {
-            let everybody = |cpu| Place {
+            let everybody = |cpu| CounterTarget {
                 target: Target::All,
                 cpu,
                 thread: 0,
@@ -69,7 +69,7 @@ impl Targets {
         };
         let of = |(nth, thread): (usize, &Thread)| {
             let target = Target::Thread(thread.tid);
-            let place = move |&cpu: &Cpu| Place {
+            let place = move |&cpu: &Cpu| CounterTarget {
                 target,
                 cpu,
                 thread: nth,
@@ -91,8 +91,11 @@ pub(crate) fn online(
         Err(error) if wanted.is_none() && is_of_cpus => return Err(error.into()),
         Err(_) => return Ok(Vec::new()),
     };
-    let mut wanted = wanted.into_iter().flatten();
-    match wanted.find(|cpu| !online.contains(cpu)) {
+    let missing = wanted
+        .into_iter()
+        .flatten()
+        .find(|cpu| !online.contains(cpu));
+    match missing {
         Some(&cpu) => Err(Error::NoSuchCpu { cpu }),
         None => Ok(online),
     }

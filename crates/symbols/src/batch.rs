@@ -36,21 +36,6 @@ pub(crate) struct Batch<'a> {
     is_stopped: bool,
 }
 
-/// The function that all those are inlined into that were added at an address.
-#[derive(Debug, Default)]
-pub(crate) struct Outermost {
-    /// `None` if only a symbol has its name.
-    pub(crate) frame: Option<Frame>,
-    pub(crate) line: Option<Line>,
-}
-
-impl From<Option<Frame>> for Outermost {
-    fn from(frame: Option<Frame>) -> Self {
-        let line = frame.and_then(|frame| frame.line);
-        Self { frame, line }
-    }
-}
-
 impl<'a> Batch<'a> {
     /// The number of a function's name.
     pub(crate) fn function(&mut self, mangled: &'a [u8]) -> u32 {

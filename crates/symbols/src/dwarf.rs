@@ -4,15 +4,17 @@ mod abbreviations;
 mod scopes;
 mod slice;
 
-pub(crate) use slice::{Slice, is_stopped};
+pub(crate) use slice::Slice;
 
-use crate::batch::{Batch, Outermost};
+use crate::batch::{Batch, n_parts};
+use crate::chain::{Chain, Outermost};
 use crate::split::Split;
-use crate::symbolized::{Frame, Line};
+use crate::symbolized::Line;
 use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
-use rprof_base::Svma;
-use rprof_images::{Elf, RawSection, SectionBytes};
+use rprof_base::{Svma, parallel};
+use rprof_images::{Elf, RawSection, SectionBytes, SplitFiles};
 use scopes::{Function, Scopes, may_be_scoped};
+use slice::is_stopped;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +26,7 @@ pub(crate) struct Context<'a> {
 }
 
 /// The sections as one, to be shared by contexts.
-pub(crate) type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
+type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
 
 /// Sections that were read and unpacked.
 type DwarfSections = gimli::DwarfSections<SectionBytes>;
@@ -48,30 +50,27 @@ const WANTED: [SectionId; 10] = [
 pub(crate) struct Packed {
     sections: Vec<(SectionId, RawSection)>,
     shared: Option<DwarfSections>,
-    endian: RunTimeEndian,
+    split: Split,
+    is_over_budget: bool,
 }
 
 impl Packed {
-    /// Of a file, and of the one with what it shares with others (dwz).
-    pub(crate) fn of(elf: &Elf, shared: Option<&Elf>) -> Self {
-        let all_of = |elf: &Elf| {
-            let read = |id: SectionId| -> Result<SectionBytes, ()> {
-                let packed = elf.raw_section(id.name());
-                Ok(packed.and_then(RawSection::decompress).unwrap_or_default())
-            };
-            DwarfSections::load(read).ok()
-        };
+    /// Of a file, of the one with what it shares with others (dwz), and of those with split units.
+    pub(crate) fn of(elf: &Elf, shared: Option<&Elf>, split: Option<Box<dyn SplitFiles>>) -> Self {
+        let all_of = |elf: &Elf| DwarfSections::load(|id| read(elf, Some(id.name()))).ok();
         let sections = WANTED
             .into_iter()
             .filter_map(|id| Some((id, elf.raw_section(id.name())?)));
+        let endian = if elf.is_little_endian() {
+            RunTimeEndian::Little
+        } else {
+            RunTimeEndian::Big
+        };
         Self {
             sections: sections.collect(),
             shared: shared.and_then(all_of),
-            endian: if elf.is_little_endian() {
-                RunTimeEndian::Little
-            } else {
-                RunTimeEndian::Big
-            },
+            split: Split::new(split, endian),
+            is_over_budget: shared.is_some_and(Elf::is_over_budget),
         }
     }
 
@@ -85,18 +84,13 @@ impl Packed {
     }
 
     /// Reads the sections, on at most this many threads, while this one does something else.
-    pub(crate) fn unpack<R>(
-        self,
-        n_threads: usize,
-        meanwhile: impl FnOnce() -> R,
-    ) -> (Sections, R) {
+    fn unpack<R>(self, n_threads: usize, meanwhile: impl FnOnce() -> R) -> (Sections, R) {
         /// A file with less is read sooner than a thread is started.
         const WORTH_A_THREAD: u64 = 1 << 20;
         let n_threads = match self.len() {
             0..WORTH_A_THREAD => 0,
             _ => n_threads.saturating_sub(1).min(self.sections.len()),
         };
-        let endian = self.endian;
         let waiting = Mutex::new(self.sections.into_iter());
         let read = Mutex::new(Vec::new());
         let work = || {
@@ -119,7 +113,7 @@ impl Packed {
             done
         });
         let mut read = read.into_inner().unwrap_or_default();
-        let take = |id: SectionId| -> Result<SectionBytes, ()> {
+        let take = |id: SectionId| -> gimli::Result<SectionBytes> {
             let found = read.iter_mut().find(|(other, _)| *other == id);
             Ok(found
                 .map(|(_, bytes)| std::mem::take(bytes))
@@ -129,7 +123,8 @@ impl Packed {
         let sections = Sections {
             sections,
             shared: self.shared,
-            endian,
+            split: self.split,
+            is_over_budget: self.is_over_budget,
         };
         (sections, done)
     }
@@ -140,23 +135,24 @@ impl Packed {
 pub(crate) struct Sections {
     sections: DwarfSections,
     shared: Option<DwarfSections>,
-    endian: RunTimeEndian,
+    split: Split,
+    is_over_budget: bool,
 }
 
 impl Sections {
-    /// Their byte order.
-    pub(crate) fn endian(&self) -> RunTimeEndian {
-        self.endian
+    /// Whether something was left out because it did not fit into the budget; of split units, so far.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.is_over_budget || self.split.is_over_budget()
     }
 
     /// The sections as one, or `None` if there is nothing in them, or nothing of sense.
-    pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
+    fn dwarf(&self) -> Option<Dwarf<'_>> {
         // What another file took on this thread is no matter here.
         slice::allow(u64::MAX);
         let mut dwarf = self
             .sections
             .borrow_with_sup(self.shared.as_ref(), |section| {
-                Slice::new(section, self.endian)
+                Slice::new(section, self.split.endian())
             });
         if dwarf.debug_info.reader().is_empty() {
             return None;
@@ -169,6 +165,50 @@ impl Sections {
         dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::All);
         Some(Arc::new(dwarf))
     }
+}
+
+/// Reads the DWARF of a file, if it is wanted, while this thread does something else.
+pub(crate) fn unpack<R>(
+    packed: Option<Packed>,
+    n_threads: usize,
+    meanwhile: impl FnOnce() -> R,
+) -> (Option<Sections>, R) {
+    match packed {
+        Some(packed) => {
+            let (sections, done) = packed.unpack(n_threads, meanwhile);
+            (Some(sections), done)
+        }
+        None => (None, meanwhile()),
+    }
+}
+
+/// A section of a file; what is absent or damaged is empty.
+pub(crate) fn read(elf: &Elf, name: Option<&str>) -> gimli::Result<SectionBytes> {
+    let section = name.and_then(|name| elf.raw_section(name));
+    Ok(section.and_then(RawSection::decompress).unwrap_or_default())
+}
+
+/// Names addresses on up to this many threads, each with what it looks addresses up in, if there is DWARF.
+pub(crate) fn name_all<'a, T: Sync>(
+    sections: Option<&'a Sections>,
+    addresses: &[T],
+    n_threads: usize,
+    name: impl Fn(&T, Option<&Context<'a>>, &mut Batch<'a>) + Sync,
+) -> Vec<Batch<'a>> {
+    let dwarf = sections.and_then(|all| Some((all.dwarf()?, &all.split)));
+    let n_parts = n_parts(addresses.len(), n_threads);
+    parallel::in_parts(0..addresses.len(), n_parts, |part| {
+        let context = dwarf
+            .as_ref()
+            .and_then(|(dwarf, split)| context(dwarf, split));
+        let mut batch = Batch::default();
+        for address in &addresses[part] {
+            name(address, context.as_ref(), &mut batch);
+            batch.end_address();
+        }
+        batch.note_stopped(dwarf.is_some() && is_stopped());
+        batch
+    })
 }
 
 /// What reading all of it takes, and looking some things up again; with split units, whose sections
@@ -189,7 +229,7 @@ fn steps(dwarf: &Dwarf<'_>) -> u64 {
 }
 
 /// A context over sections, for one thread; `None` if they are damaged.
-pub(crate) fn context<'a>(dwarf: &Dwarf<'a>, split: &'a Split) -> Option<Context<'a>> {
+fn context<'a>(dwarf: &Dwarf<'a>, split: &'a Split) -> Option<Context<'a>> {
     slice::allow(steps(dwarf));
     let lines = addr2line::Context::from_arc_dwarf(Arc::clone(dwarf)).ok()?;
     Some(Context {
@@ -245,117 +285,4 @@ fn scoped_name<'a>(
     let unit = context.split.resolve(found)?;
     let mut scopes = context.scopes.try_borrow_mut().ok()?;
     scopes.name(unit, function, batch)
-}
-
-/// Frames at one address, each inlined into the next.
-struct Chain {
-    address: Svma,
-    /// Where the symbol begins that they are in, if there is one.
-    symbol: Option<u64>,
-    named: Option<Frame>,
-    /// The line in the last function, which has no name: that of the symbol, if it is the outermost.
-    nameless: Option<Option<Line>>,
-}
-
-impl Chain {
-    fn new(address: Svma, symbol: Option<u64>) -> Self {
-        Self {
-            address,
-            symbol,
-            named: None,
-            nameless: None,
-        }
-    }
-
-    fn frame(&self, name: u32, line: Option<Line>) -> Frame {
-        let start = self.symbol.unwrap_or(self.address.0);
-        Frame {
-            name,
-            start,
-            offset: self.address.0.wrapping_sub(start),
-            size: None,
-            is_inlined: false,
-            line,
-        }
-    }
-
-    /// The last with a name turns out to be inlined.
-    fn pass_on(&mut self, batch: &mut Batch<'_>) {
-        if let Some(inlined) = self.named.take() {
-            batch.frame(Frame {
-                is_inlined: true,
-                ..inlined
-            });
-        }
-    }
-
-    fn add(&mut self, name: Option<u32>, line: Option<Line>, batch: &mut Batch<'_>) {
-        match name {
-            Some(name) => {
-                self.pass_on(batch);
-                self.named = Some(self.frame(name, line));
-                self.nameless = None;
-            }
-            // Assembly, or the file with the functions is not there.
-            None => self.nameless = Some(line),
-        }
-    }
-
-    /// The function that has all of the code.
-    fn outermost(mut self, batch: &mut Batch<'_>) -> Outermost {
-        match self.nameless.filter(|_| self.symbol.is_some()) {
-            Some(line) => {
-                self.pass_on(batch);
-                Outermost { frame: None, line }
-            }
-            None => self.named.into(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What frames of these names and lines are: the inlined ones, and the outermost's line.
-    fn chain(
-        symbol: Option<u64>,
-        frames: &[(Option<&'static str>, u32)],
-    ) -> (Vec<(String, u32)>, Option<u32>) {
-        let mut batch = Batch::default();
-        let mut chain = Chain::new(Svma(0x1007), symbol);
-        for &(name, line) in frames {
-            let name = name.map(|name| batch.function(name.as_bytes()));
-            let file = batch.file("x.s");
-            chain.add(name, Some(Line { file, line }), &mut batch);
-        }
-        let outermost = chain.outermost(&mut batch);
-        batch.end_address();
-        let symbolized = Batch::join(vec![batch], crate::Demangling::default(), 1);
-        let shown = |frame: &Frame| {
-            assert!(frame.is_inlined);
-            (
-                symbolized.name(frame.name).to_owned(),
-                frame.line.unwrap().line,
-            )
-        };
-        let inlined = symbolized.frames(0).iter().map(shown).collect();
-        (inlined, outermost.line.map(|line| line.line))
-    }
-
-    #[test]
-    fn a_line_counts_for_the_function_that_it_is_in_and_no_other() {
-        let symbol = Some(0x1000);
-        let inner = || vec![("inner".to_owned(), 1)];
-        assert_eq!(chain(symbol, &[(None, 7)]), (Vec::new(), Some(7)));
-        let both = [(Some("inner"), 1), (Some("outer"), 2)];
-        assert_eq!(chain(symbol, &both), (inner(), Some(2)));
-        let nameless = [(Some("inner"), 1), (None, 2)];
-        assert_eq!(chain(symbol, &nameless), (inner(), Some(2)));
-        let between = [(Some("inner"), 1), (None, 2), (Some("outer"), 3)];
-        assert_eq!(chain(symbol, &between), (inner(), Some(3)));
-        // Without a symbol, what has a name is all there is to show.
-        assert_eq!(chain(None, &[(None, 7)]), (Vec::new(), None));
-        assert_eq!(chain(None, &nameless), (Vec::new(), Some(1)));
-    }
 }

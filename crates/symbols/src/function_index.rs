@@ -1,7 +1,7 @@
 //! All functions of an image, small: for who asks again and again, and does not want to read the file each time.
 
 use crate::symbolized::Frame;
-use crate::table::{Entry, Table};
+use crate::table::{Symbol, Table};
 use crate::{Demangling, demangle};
 use std::num::NonZeroU32;
 
@@ -49,33 +49,33 @@ pub struct IndexedFunction {
 const MOST_NAMES: usize = 32 << 20;
 
 impl FunctionIndex {
-    /// Takes all symbols of an image. `place` is how an entry's start is asked for, and how a frame has it; `None` if not
+    /// Takes all symbols of an image. `place` is how a symbol's start is asked for, and how a frame has it; `None` if not
     /// at all.
     pub(crate) fn of(
         table: &Table<'_>,
         demangling: Option<Demangling>,
-        place: impl Fn(&Entry<'_>) -> Option<(u64, u64)>,
+        place: impl Fn(&Symbol<'_>) -> Option<(u64, u64)>,
     ) -> Option<Self> {
         let (mut functions, mut names) = (Vec::new(), Vec::new());
-        for (entry, end) in table.alone() {
-            let Some((at, start)) = place(entry) else {
+        for (symbol, end) in table.alone() {
+            let Some((at, start)) = place(symbol) else {
                 continue;
             };
-            let Ok(len) = u32::try_from(end - entry.start) else {
+            let Ok(len) = u32::try_from(end - symbol.start) else {
                 continue;
             };
-            if names.len() + entry.name.len() > MOST_NAMES {
+            if names.len() + symbol.name.len() > MOST_NAMES {
                 return None;
             }
             functions.push(Indexed {
                 at,
                 start,
                 len,
-                size: entry.size(),
+                size: symbol.size(),
                 name: u32::try_from(names.len()).ok()?,
-                name_len: u32::try_from(entry.name.len()).ok()?,
+                name_len: u32::try_from(symbol.name.len()).ok()?,
             });
-            names.extend_from_slice(entry.name);
+            names.extend_from_slice(symbol.name);
         }
         functions.sort_by_key(|one| one.at);
         functions.shrink_to_fit();
@@ -128,8 +128,8 @@ mod tests {
 
     const NAMES: [&[u8]; 4] = [b"one", b"_two", b"__restore_rt", b"__pfx_four"];
 
-    fn entry((start, size, name, binding): (u64, u64, usize, u8)) -> Entry<'static> {
-        Entry {
+    fn symbol((start, size, name, binding): (u64, u64, usize, u8)) -> Symbol<'static> {
+        Symbol {
             start,
             end: if size == 0 { u64::MAX } else { start + size },
             has_size: size != 0,
@@ -146,8 +146,8 @@ mod tests {
         fn what_is_in_it_is_what_the_table_says(
             all in vec((0u64..64, 0u64..12, 0..NAMES.len(), 0u8..3), 0..30),
         ) {
-            let table = Table::new(all.into_iter().map(entry).collect());
-            let at = |entry: &Entry<'_>| Some((entry.start + 1000, entry.start));
+            let table = Table::new(all.into_iter().map(symbol).collect());
+            let at = |symbol: &Symbol<'_>| Some((symbol.start + 1000, symbol.start));
             let index = FunctionIndex::of(&table, None, at).unwrap();
             for address in 0..100 {
                 let Some(found) = index.find(address + 1000) else {
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn functions_that_stand_alone_are_in_it() {
-        let table = Table::new(vec![entry((10, 10, 0, 1)), entry((30, 5, 1, 1))]);
-        let index = FunctionIndex::of(&table, None, |entry| Some((entry.start, entry.start)));
+        let table = Table::new(vec![symbol((10, 10, 0, 1)), symbol((30, 5, 1, 1))]);
+        let index = FunctionIndex::of(&table, None, |symbol| Some((symbol.start, symbol.start)));
         let index = index.unwrap();
         let name = |address| index.find(address).map(|found| found.name);
         assert_eq!(name(9), None);

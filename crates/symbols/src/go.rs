@@ -1,8 +1,9 @@
 //! Names, inlined functions and lines of Go programs without DWARF.
 
 use crate::Detail;
-use crate::batch::{Batch, Outermost};
-use crate::symbolized::{Frame, Line};
+use crate::batch::Batch;
+use crate::chain::{Chain, Outermost};
+use crate::symbolized::Line;
 use rprof_base::Svma;
 use rprof_images::GoTable;
 
@@ -22,27 +23,14 @@ pub(crate) fn inlined_frames<'a>(
     if detail == Detail::Functions {
         frames = frames.pop().into_iter().collect();
     }
-    let start = start.unwrap_or(function.start.0);
-    let mut outermost = None;
+    let mut chain = Chain::new(address, Some(start.unwrap_or(function.start.0)));
     for frame in frames {
-        if let Some(inlined) = outermost.take() {
-            batch.frame(Frame {
-                is_inlined: true,
-                ..inlined
-            });
-        }
         let line = frame.line.map(|(file, line)| Line {
             file: batch.file(&String::from_utf8_lossy(file)),
             line,
         });
-        outermost = Some(Frame {
-            name: batch.readable(frame.name),
-            start,
-            offset: address.0.wrapping_sub(start),
-            size: None,
-            is_inlined: false,
-            line,
-        });
+        let name = batch.readable(frame.name);
+        chain.add(Some(name), line, batch);
     }
-    outermost.into()
+    chain.outermost(batch)
 }

@@ -1,13 +1,12 @@
 //! Naming addresses of the kernel.
 
-use crate::batch::{Batch, Outermost, n_parts};
+use crate::batch::Batch;
 use crate::function_index::FunctionIndex;
 use crate::functions::{STT_FUNC, STT_NOTYPE};
-use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
-use crate::table::{Entry, Table};
+use crate::table::{Symbol, Table};
 use crate::{Demangling, dwarf};
-use rprof_base::{Avma, ReferenceSymbol, Svma, parallel};
+use rprof_base::{Avma, ReferenceSymbol, Svma};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
@@ -79,7 +78,7 @@ impl<'k> KernelSymbols<'k> {
             {
                 continue;
             }
-            entries.push(Entry {
+            entries.push(Symbol {
                 start: symbol.address,
                 end: u64::MAX,
                 has_size: false,
@@ -101,7 +100,7 @@ impl<'k> KernelSymbols<'k> {
         // A damaged table names what came before the damage.
         let _ = code.elf.for_each_symbol(SymbolTable::Static, |symbol| {
             if symbol.in_code && matches!(symbol.kind, STT_NOTYPE | STT_FUNC) {
-                entries.push(Entry::of(&symbol));
+                entries.push(Symbol::from_elf(&symbol));
             }
         });
         Self {
@@ -118,7 +117,7 @@ impl<'k> KernelSymbols<'k> {
     }
 
     /// The symbol of the function at an address, and bytes from its start to there.
-    fn find(&self, address: Avma) -> Option<(&Entry<'k>, u64)> {
+    fn find(&self, address: Avma) -> Option<(&Symbol<'k>, u64)> {
         let address = address.0.wrapping_sub(self.shift);
         let symbol = self.table.find(address)?;
         Some((symbol, address.wrapping_sub(symbol.start)))
@@ -142,39 +141,26 @@ impl<'k> KernelSymbols<'k> {
         code: Option<KernelCode<'_>>,
         n_threads: usize,
     ) -> Symbolized {
-        let packed = code.map(|code| dwarf::Packed::of(code.elf, None));
-        let sections = packed.map(|packed| packed.unpack(n_threads, || ()).0);
-        let endian = sections.as_ref().map(dwarf::Sections::endian);
-        let split = endian.map(|endian| Split::new(None, endian));
-        let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
+        let packed = code.map(|code| dwarf::Packed::of(code.elf, None, None));
+        let (sections, ()) = dwarf::unpack(packed, n_threads, || ());
         let shift = code.map_or(0, |code| code.shift);
-        let n_parts = n_parts(addresses.len(), n_threads);
-        let shares = parallel::in_parts(0..addresses.len(), n_parts, |part| {
-            let context = dwarf.as_ref().zip(split.as_ref());
-            let context = context.and_then(|(dwarf, split)| dwarf::context(dwarf, split));
-            let mut batch = Batch::default();
-            for &address in &addresses[part] {
-                if let Some((symbol, offset)) = self.find(address) {
-                    let mut outermost = Outermost::default();
-                    if let Some(context) = &context {
-                        let svma = Svma(address.0.wrapping_sub(shift));
-                        let start = Some(svma.0.wrapping_sub(offset));
-                        outermost = dwarf::inlined_frames(context, svma, start, &mut batch);
-                    }
-                    let name = batch.readable(symbol.name);
-                    batch.frame(Frame {
-                        name,
-                        start: address.0.wrapping_sub(offset),
-                        offset,
-                        size: symbol.size(),
-                        is_inlined: false,
-                        line: outermost.line,
-                    });
-                }
-                batch.end_address();
-            }
-            batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
-            batch
+        let sections = sections.as_ref();
+        let shares = dwarf::name_all(sections, addresses, n_threads, |address, context, batch| {
+            let Some((symbol, offset)) = self.find(*address) else {
+                return;
+            };
+            let start = address.0.wrapping_sub(offset);
+            let outermost = context.map(|context| {
+                let svma = Svma(address.0.wrapping_sub(shift));
+                dwarf::inlined_frames(context, svma, Some(start.wrapping_sub(shift)), batch)
+            });
+            let name = batch.readable(symbol.name);
+            let line = outermost.and_then(|outermost| outermost.line);
+            batch.frame(Frame {
+                start,
+                offset,
+                ..symbol.frame(name, symbol.start, line)
+            });
         });
         let mut symbolized = Batch::join(shares, Demangling::default(), n_threads);
         symbolized.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));

@@ -1,8 +1,8 @@
 //! Naming by a list of symbols that a recording brings along.
 
 use crate::Demangling;
-use crate::symbolized::{Collector, Frame, Symbolized};
-use crate::table::{Entry, Table};
+use crate::symbolized::{Collector, Symbolized};
+use crate::table::{Symbol, Table};
 use rprof_base::Svma;
 
 /// A symbol of a list.
@@ -22,7 +22,7 @@ pub fn symbolize_listed<'a>(
     addresses: impl Iterator<Item = Svma>,
     demangling: Demangling,
 ) -> Symbolized {
-    let entries = symbols.map(|symbol| Entry {
+    let entries = symbols.map(|symbol| Symbol {
         start: symbol.start.0,
         end: symbol.start.0.saturating_add(symbol.len),
         has_size: symbol.len != 0,
@@ -35,14 +35,7 @@ pub fn symbolize_listed<'a>(
     for address in addresses {
         if let Some(symbol) = table.find(address.0) {
             let name = collector.name(symbol.name, |name| demangling.of(name));
-            collector.frame(Frame {
-                name,
-                start: symbol.start,
-                offset: address.0.wrapping_sub(symbol.start),
-                size: symbol.size(),
-                is_inlined: false,
-                line: None,
-            });
+            collector.frame(symbol.frame(name, address.0, None));
         }
         collector.end_address();
     }

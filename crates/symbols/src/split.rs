@@ -1,10 +1,10 @@
 //! Split DWARF: units that are described in files of their own (`.dwo`), or together in a package
 //! (`.dwp`). A program has only their lines, and an id for each.
 
-use crate::dwarf::Slice;
+use crate::dwarf::{Slice, read};
 use addr2line::{LookupContinuation, LookupResult, SplitDwarfLoad};
-use gimli::{Dwarf, DwarfPackageSections, DwarfSections, DwoId, RunTimeEndian, SectionId};
-use rprof_images::{Elf, RawSection, SectionBytes, SplitFiles};
+use gimli::{Dwarf, DwarfPackageSections, DwarfSections, DwoId, RunTimeEndian};
+use rprof_images::{Elf, SectionBytes, SplitFiles};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -73,6 +73,11 @@ impl Split {
         }
     }
 
+    /// Byte order of the units.
+    pub(crate) fn endian(&self) -> RunTimeEndian {
+        self.endian
+    }
+
     /// Whether something was left out because it did not fit into the budget.
     pub(crate) fn is_over_budget(&self) -> bool {
         self.is_over_budget.load(Ordering::Relaxed)
@@ -116,7 +121,7 @@ impl Split {
 
     fn read_package(&self) -> Option<DwarfPackageSections<SectionBytes>> {
         let elf = self.files.as_ref()?.package()?;
-        let sections = DwarfPackageSections::load(|id| read(&elf, id)).ok();
+        let sections = DwarfPackageSections::load(|id| read(&elf, id.dwo_name())).ok();
         self.note(&elf);
         sections
     }
@@ -130,7 +135,7 @@ impl Split {
         let folder = load.comp_dir.as_ref().map_or(Path::new(""), path);
         let mut units = self.files.as_ref()?.units(folder, name);
         units.find_map(|elf| {
-            let sections = DwarfSections::load(|id| read(&elf, id)).ok()?;
+            let sections = DwarfSections::load(|id| read(&elf, id.dwo_name())).ok()?;
             self.note(&elf);
             let is_it = self.id_of(&sections, &load.parent) == Some(load.dwo_id);
             is_it.then_some(sections)
@@ -148,12 +153,6 @@ impl Split {
         let header = dwarf.units().next().ok()??;
         dwarf.unit(header).ok()?.dwo_id
     }
-}
-
-/// A section of such a file; what is absent or damaged is empty.
-fn read(elf: &Elf, id: SectionId) -> Result<SectionBytes, gimli::Error> {
-    let section = id.dwo_name().and_then(|name| elf.raw_section(name));
-    Ok(section.and_then(RawSection::decompress).unwrap_or_default())
 }
 
 #[cfg(test)]

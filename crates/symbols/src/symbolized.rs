@@ -1,6 +1,7 @@
 //! Frames and names of a batch of addresses.
 
 use crate::function_index::FunctionIndex;
+use crate::table::Symbol;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
@@ -43,6 +44,8 @@ impl fmt::Display for Reason {
     }
 }
 
+impl std::error::Error for Reason {}
+
 /// A source line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -69,6 +72,20 @@ pub struct Frame {
     pub is_inlined: bool,
     /// Where in the source.
     pub line: Option<Line>,
+}
+
+impl Symbol<'_> {
+    /// Its frame at an address.
+    pub(crate) fn frame(&self, name: u32, address: u64, line: Option<Line>) -> Frame {
+        Frame {
+            name,
+            start: self.start,
+            offset: address.wrapping_sub(self.start),
+            size: self.size(),
+            is_inlined: false,
+            line,
+        }
+    }
 }
 
 /// Frames of a batch of addresses, in their order, with their names.
@@ -206,11 +223,8 @@ impl Collector {
 
     /// Adds the frames that others have for the address with this index.
     pub fn copy(&mut self, others: &Symbolized, index: usize) {
-        if let (Some(start), Ok(own)) = (
-            others.function_start(index),
-            u32::try_from(self.symbolized.ends.len()),
-        ) {
-            self.symbolized.function_starts.push((own, start));
+        if let Some(start) = others.function_start(index) {
+            self.function_start(start);
         }
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         for &frame in others.frames(index) {

@@ -15,7 +15,7 @@ const PAGE: u64 = 4096;
 
 /// A symbol of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct Symbol<'a> {
     pub(crate) start: u64,
     /// First address after it; without a size, as far as it can reach.
     pub(crate) end: u64,
@@ -26,14 +26,14 @@ pub(crate) struct Entry<'a> {
     pub(crate) in_module: bool,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> Symbol<'a> {
     /// Bytes, if there are any.
     pub(crate) fn size(&self) -> Option<NonZeroU32> {
         size_between(self.start, self.end)
     }
 
     /// A symbol of a file.
-    pub(crate) fn of(symbol: &ElfSymbol<'a>) -> Self {
+    pub(crate) fn from_elf(symbol: &ElfSymbol<'a>) -> Self {
         Self {
             start: symbol.address.0,
             end: match symbol.size {
@@ -57,52 +57,54 @@ pub(crate) fn size_between(start: u64, end: u64) -> Option<NonZeroU32> {
 /// Sorted, without aliases.
 #[derive(Debug, Default)]
 pub(crate) struct Table<'a> {
-    entries: Vec<Entry<'a>>,
-    /// For each entry, the nearest one before it that reaches beyond its start.
+    symbols: Vec<Symbol<'a>>,
+    /// For each symbol, the nearest one before it that reaches beyond its start.
     around: Vec<u32>,
 }
 
-/// No entry.
+/// No symbol.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Table<'a> {
     /// Builds the table from symbols in their file's order.
-    pub(crate) fn new(mut entries: Vec<Entry<'a>>) -> Self {
-        entries.sort_by_key(|entry| entry.start);
-        fix_ends(&mut entries);
-        keep_best(&mut entries);
-        let around = enclosing(&entries);
-        Self { entries, around }
+    pub(crate) fn new(mut symbols: Vec<Symbol<'a>>) -> Self {
+        symbols.sort_by_key(|symbol| symbol.start);
+        fix_ends(&mut symbols);
+        keep_best(&mut symbols);
+        let around = enclosing(&symbols);
+        Self { symbols, around }
     }
 
     /// Each symbol with the end of where it is the answer from its start on.
-    pub(crate) fn alone(&self) -> impl Iterator<Item = (&Entry<'a>, u64)> {
-        let next = self.entries.iter().skip(1).map(Some).chain([None]);
-        self.entries.iter().zip(next).filter_map(|(entry, next)| {
+    pub(crate) fn alone(&self) -> impl Iterator<Item = (&Symbol<'a>, u64)> {
+        let next = self.symbols.iter().skip(1).map(Some).chain([None]);
+        self.symbols.iter().zip(next).filter_map(|(symbol, next)| {
             // One before a symbol may be that symbol's.
-            let end = next.map_or(entry.end, |next| {
-                entry.end.min(next.start.saturating_sub(1))
+            let end = next.map_or(symbol.end, |next| {
+                symbol.end.min(next.start.saturating_sub(1))
             });
-            (end > entry.start).then_some((entry, end))
+            (end > symbol.start).then_some((symbol, end))
         })
     }
 
     /// The innermost symbol that covers an address, or that begins right after it and is entered
     /// without a call.
-    pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {
-        let after = self.entries.partition_point(|entry| entry.start <= address);
-        let before = after.checked_sub(1).and_then(|at| self.entries.get(at));
-        if let Some(next) = self.entries.get(after)
+    pub(crate) fn find(&self, address: u64) -> Option<&Symbol<'a>> {
+        let after = self
+            .symbols
+            .partition_point(|symbol| symbol.start <= address);
+        let before = after.checked_sub(1).and_then(|at| self.symbols.get(at));
+        if let Some(next) = self.symbols.get(after)
             && address.checked_add(1) == Some(next.start)
-            && (is_signal_return(next.name) || before.is_some_and(|entry| is_padding(entry.name)))
+            && (is_signal_return(next.name) || before.is_some_and(|symbol| is_padding(symbol.name)))
         {
             return Some(next);
         }
         let mut at = after.checked_sub(1)?;
         loop {
-            let entry = self.entries.get(at)?;
-            if address < entry.end {
-                return Some(entry);
+            let symbol = self.symbols.get(at)?;
+            if address < symbol.end {
+                return Some(symbol);
             }
             at = self.around[at] as usize;
         }
@@ -123,15 +125,15 @@ fn is_padding(name: &[u8]) -> bool {
     name.starts_with(b"__pfx_")
 }
 
-/// Whatever covers an address and starts before an entry was still open at its start: so the
+/// Whatever covers an address and starts before a symbol was still open at its start: so the
 /// open ones, kept on a stack, are all that a look-up needs to try.
-fn enclosing(entries: &[Entry<'_>]) -> Vec<u32> {
+fn enclosing(symbols: &[Symbol<'_>]) -> Vec<u32> {
     let mut open: Vec<u32> = Vec::new();
-    let mut around = Vec::with_capacity(entries.len());
-    for (idx, entry) in (0u32..).zip(entries) {
+    let mut around = Vec::with_capacity(symbols.len());
+    for (idx, symbol) in (0u32..).zip(symbols) {
         while open
             .last()
-            .is_some_and(|&last| entries[last as usize].end <= entry.start)
+            .is_some_and(|&last| symbols[last as usize].end <= symbol.start)
         {
             open.pop();
         }
@@ -141,27 +143,27 @@ fn enclosing(entries: &[Entry<'_>]) -> Vec<u32> {
     around
 }
 
-fn fix_ends(entries: &mut [Entry<'_>]) {
+fn fix_ends(symbols: &mut [Symbol<'_>]) {
     let up = |address: u64| address.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
-    let mut next: Option<Entry<'_>> = None;
-    for entry in entries.iter_mut().rev() {
-        if !entry.has_size {
+    let mut next: Option<Symbol<'_>> = None;
+    for symbol in symbols.iter_mut().rev() {
+        if !symbol.has_size {
             let end = match next {
                 // The gap between kernel and modules belongs to nobody.
-                Some(next) if entry.in_module != next.in_module => {
-                    up(entry.start.saturating_add(PAGE))
+                Some(next) if symbol.in_module != next.in_module => {
+                    up(symbol.start.saturating_add(PAGE))
                 }
                 Some(next) => next.start,
-                None => up(entry.start).saturating_add(PAGE),
+                None => up(symbol.start).saturating_add(PAGE),
             };
-            entry.end = entry.end.min(end);
+            symbol.end = symbol.end.min(end);
         }
-        next = Some(*entry);
+        next = Some(*symbol);
     }
 }
 
-fn keep_best(entries: &mut Vec<Entry<'_>>) {
-    entries.dedup_by(|later, kept| {
+fn keep_best(symbols: &mut Vec<Symbol<'_>>) {
+    symbols.dedup_by(|later, kept| {
         if later.start != kept.start {
             return false;
         }
@@ -173,21 +175,21 @@ fn keep_best(entries: &mut Vec<Entry<'_>>) {
 }
 
 /// Whether perf prefers `a` to `b`.
-fn is_better(a: &Entry<'_>, b: &Entry<'_>) -> bool {
-    let is_empty = |entry: &Entry<'_>| entry.start == entry.end;
+fn is_better(a: &Symbol<'_>, b: &Symbol<'_>) -> bool {
+    let is_empty = |symbol: &Symbol<'_>| symbol.start == symbol.end;
     if is_empty(a) != is_empty(b) {
         return !is_empty(a);
     }
-    let is_weak = |entry: &Entry<'_>| entry.binding == STB_WEAK;
+    let is_weak = |symbol: &Symbol<'_>| symbol.binding == STB_WEAK;
     if is_weak(a) != is_weak(b) {
         return !is_weak(a);
     }
-    let is_global = |entry: &Entry<'_>| entry.binding == STB_GLOBAL;
+    let is_global = |symbol: &Symbol<'_>| symbol.binding == STB_GLOBAL;
     if is_global(a) != is_global(b) {
         return is_global(a);
     }
     let underscores =
-        |entry: &Entry<'_>| entry.name.iter().take_while(|&&byte| byte == b'_').count();
+        |symbol: &Symbol<'_>| symbol.name.iter().take_while(|&&byte| byte == b'_').count();
     if underscores(a) != underscores(b) {
         return underscores(a) < underscores(b);
     }
@@ -202,8 +204,8 @@ fn is_better(a: &Entry<'_>, b: &Entry<'_>) -> bool {
 mod tests {
     use super::*;
 
-    fn entry(start: u64, end: u64, name: &'static str, binding: u8) -> Entry<'static> {
-        Entry {
+    fn symbol(start: u64, end: u64, name: &'static str, binding: u8) -> Symbol<'static> {
+        Symbol {
             start,
             end: if end == start { u64::MAX } else { end },
             has_size: end != start,
@@ -216,26 +218,30 @@ mod tests {
     fn name<'a>(table: &Table<'a>, address: u64) -> Option<&'a str> {
         table
             .find(address)
-            .map(|entry| std::str::from_utf8(entry.name).unwrap())
+            .map(|symbol| std::str::from_utf8(symbol.name).unwrap())
     }
 
     #[test]
     fn the_alias_is_perfs_choice() {
         for (a, b, best) in [
-            (entry(0, 9, "weak", 2), entry(0, 9, "global", 1), "global"),
+            (symbol(0, 9, "weak", 2), symbol(0, 9, "global", 1), "global"),
             (
-                entry(0, 9, "local_longer", 0),
-                entry(0, 9, "global", 1),
+                symbol(0, 9, "local_longer", 0),
+                symbol(0, 9, "global", 1),
                 "global",
             ),
-            (entry(0, 9, "__read", 1), entry(0, 9, "read", 1), "read"),
+            (symbol(0, 9, "__read", 1), symbol(0, 9, "read", 1), "read"),
             (
-                entry(0, 9, "fopen", 1),
-                entry(0, 9, "fopen64", 1),
+                symbol(0, 9, "fopen", 1),
+                symbol(0, 9, "fopen64", 1),
                 "fopen64",
             ),
-            (entry(0, 5, "sized", 0), entry(0, 9, "global", 1), "global"),
-            (entry(0, 9, "SyS_x", 1), entry(0, 9, "sys_x", 1), "sys_x"),
+            (
+                symbol(0, 5, "sized", 0),
+                symbol(0, 9, "global", 1),
+                "global",
+            ),
+            (symbol(0, 9, "SyS_x", 1), symbol(0, 9, "sys_x", 1), "sys_x"),
         ] {
             assert_eq!(name(&Table::new(vec![a, b]), 1), Some(best));
             assert_eq!(name(&Table::new(vec![b, a]), 1), Some(best));
@@ -245,9 +251,9 @@ mod tests {
     #[test]
     fn symbols_without_size_reach_to_the_next_and_the_last_alias_wins() {
         let table = Table::new(vec![
-            entry(10, 10, "a", 1),
-            entry(10, 10, "bb", 1),
-            entry(20, 20, "c", 1),
+            symbol(10, 10, "a", 1),
+            symbol(10, 10, "bb", 1),
+            symbol(20, 20, "c", 1),
         ]);
         assert_eq!(name(&table, 15), Some("bb"));
         assert_eq!(name(&table, 25), Some("c"));
@@ -257,22 +263,22 @@ mod tests {
 
     #[test]
     fn symbols_without_size_end_with_their_section() {
-        let init = Entry {
+        let init = Symbol {
             end: 30,
-            ..entry(10, 10, "_init", 1)
+            ..symbol(10, 10, "_init", 1)
         };
-        let table = Table::new(vec![init, entry(100, 110, "main", 1)]);
+        let table = Table::new(vec![init, symbol(100, 110, "main", 1)]);
         assert_eq!((name(&table, 29), name(&table, 30)), (Some("_init"), None));
     }
 
     #[test]
     fn one_before_what_nothing_calls_is_that_itself() {
         let table = Table::new(vec![
-            entry(10, 20, "before", 1),
-            entry(32, 41, "__restore_rt", 0),
-            entry(48, 64, "__pfx_ret_from_fork_asm", 0),
-            entry(64, 80, "ret_from_fork_asm", 1),
-            entry(80, 96, "next", 1),
+            symbol(10, 20, "before", 1),
+            symbol(32, 41, "__restore_rt", 0),
+            symbol(48, 64, "__pfx_ret_from_fork_asm", 0),
+            symbol(64, 80, "ret_from_fork_asm", 1),
+            symbol(80, 96, "next", 1),
         ]);
         assert_eq!(name(&table, 31), Some("__restore_rt"));
         assert_eq!(name(&table, 63), Some("ret_from_fork_asm"));
@@ -285,9 +291,9 @@ mod tests {
     #[test]
     fn holes_have_no_name_and_enclosing_symbols_are_found() {
         let table = Table::new(vec![
-            entry(0, 100, "outer", 1),
-            entry(10, 20, "inner", 0),
-            entry(200, 210, "far", 1),
+            symbol(0, 100, "outer", 1),
+            symbol(10, 20, "inner", 0),
+            symbol(200, 210, "far", 1),
         ]);
         assert_eq!(name(&table, 15), Some("inner"));
         assert_eq!(name(&table, 50), Some("outer"));

@@ -1,14 +1,14 @@
 //! Naming addresses of a user-space image.
 
-use crate::batch::{Batch, Outermost, n_parts};
+use crate::batch::Batch;
+use crate::chain::Outermost;
 use crate::function_index::FunctionIndex;
-use crate::functions::{stubs_of, table_of, whole_table_of};
+use crate::functions::NamedCode;
 use crate::nameless::add_function_starts;
-use crate::split::Split;
-use crate::symbolized::{Frame, Symbolized};
-use crate::table::{Entry, Table};
+use crate::symbolized::Symbolized;
+use crate::table::Table;
 use crate::{Demangling, Reason, dwarf, go};
-use rprof_base::{FileOffset, Svma, parallel};
+use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, GoTable, Located};
 
 /// How much to find out.
@@ -60,7 +60,7 @@ pub fn symbolize_user(
     offsets: &[FileOffset],
     request: Request,
 ) -> Result<Symbolized, Reason> {
-    let named = name(located, offsets, request);
+    let named = name_places(located, offsets, request);
     if !request.fde {
         return named;
     }
@@ -78,155 +78,145 @@ pub fn symbolize_user(
 
 /// Names addresses of a file, code or data, by symbols and stubs alone; they need not be in the file (`.bss`).
 pub fn name_addresses(located: &Located, addresses: &[Svma], demangling: Demangling) -> Symbolized {
-    let mini = located.mini();
-    let stubs = stubs_of(&located.binary);
+    let code = NamedCode::open(located);
     let addresses: Vec<Option<Svma>> = addresses.iter().copied().map(Some).collect();
-    let table = table_of(located, mini.as_ref(), &stubs, &addresses).unwrap_or_default();
+    let table = code.table(&addresses).unwrap_or_default();
     let sources = Sources {
         table: &table,
-        dwarf: None,
         go: None,
         detail: Detail::Functions,
     };
-    let mut batch = Batch::default();
-    for address in addresses.into_iter().flatten() {
-        sources.name(address, &mut batch);
-        batch.end_address();
-    }
-    Batch::join(vec![batch], demangling, 1)
+    Batch::join(sources.name_all(None, &addresses, 1), demangling, 1)
 }
 
 /// Names what has a name.
-fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<Symbolized, Reason> {
-    let dwarf = located.dwarf();
-    let alternate = match request.detail {
-        Detail::Inlines | Detail::Lines => located.alternate(),
-        Detail::Functions => None,
-    };
-    let alternate = alternate.as_ref();
-    let packed = match request.detail {
-        Detail::Inlines | Detail::Lines => dwarf.map(|elf| dwarf::Packed::of(elf, alternate)),
-        Detail::Functions => None,
-    };
-    let mini = located.mini();
-    let stubs = stubs_of(&located.binary);
-    let addresses: Vec<Option<Svma>> = offsets
-        .iter()
-        .map(|&offset| located.binary.svma(offset))
-        .collect();
+fn name_places(
+    located: &Located,
+    offsets: &[FileOffset],
+    request: Request,
+) -> Result<Symbolized, Reason> {
+    let dwarf = packed_dwarf(located, request.detail);
+    let code = NamedCode::open(located);
+    let binary = &located.binary;
+    let addresses: Vec<_> = offsets.iter().map(|&one| binary.svma(one)).collect();
     let wants_index = request.index && request.detail == Detail::Functions;
     let read_table = || {
         if wants_index {
-            whole_table_of(located, mini.as_ref(), &stubs)
+            code.whole_table()
         } else {
-            table_of(located, mini.as_ref(), &stubs, &addresses)
+            code.table(&addresses)
         }
     };
-    let (sections, table) = match packed {
-        Some(packed) => {
-            let (sections, table) = packed.unpack(request.n_threads, read_table);
-            (Some(sections), table)
-        }
-        None => (None, read_table()),
-    };
-    let go = match dwarf {
-        Some(_) => None,
-        None => GoTable::of(&located.binary),
-    };
-    let is_over_budget = located.is_over_budget() || alternate.is_some_and(Elf::is_over_budget);
-    if table.is_none() && dwarf.is_none() && go.is_none() {
-        return Err(if is_over_budget {
+    let (sections, table) = dwarf::unpack(dwarf, request.n_threads, read_table);
+    let sections = sections.as_ref();
+    let has_dwarf = located.dwarf().is_some();
+    let go = (!has_dwarf).then(|| GoTable::of(binary)).flatten();
+    let is_dwarf_over = || sections.is_some_and(dwarf::Sections::is_over_budget);
+    let is_over_budget = || located.is_over_budget() || is_dwarf_over();
+    if table.is_none() && !has_dwarf && go.is_none() {
+        return Err(if is_over_budget() {
             Reason::OverBudget
         } else {
             Reason::Stripped
         });
     }
     let table = table.unwrap_or_default();
-    let endian = sections.as_ref().map(dwarf::Sections::endian);
-    let split = endian.map(|endian| Split::new(located.split_files(), endian));
-    let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
-    let n_parts = n_parts(addresses.len(), request.n_threads);
-    let shares = parallel::in_parts(0..addresses.len(), n_parts, |part| {
-        let sources = Sources {
-            table: &table,
-            dwarf: dwarf
-                .as_ref()
-                .zip(split.as_ref())
-                .and_then(|(dwarf, split)| dwarf::context(dwarf, split)),
-            go: go.as_ref(),
-            detail: request.detail,
-        };
-        let mut batch = Batch::default();
-        for &address in &addresses[part] {
-            address
-                .into_iter()
-                .for_each(|address| sources.name(address, &mut batch));
-            batch.end_address();
-        }
-        batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
-        batch
-    });
+    let sources = Sources {
+        table: &table,
+        go: go.as_ref(),
+        detail: request.detail,
+    };
+    let shares = sources.name_all(sections, &addresses, request.n_threads);
     if located.has_changed() {
         return Err(Reason::NoFile(rprof_images::NoFile::BeingWritten));
     }
     let mut symbolized = Batch::join(shares, request.demangling, request.n_threads);
-    let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);
-    let is_mini_over = mini.as_ref().is_some_and(Elf::is_over_budget);
-    symbolized.note_over_budget(is_over_budget || is_split_over || is_mini_over);
+    let is_mini_over = code.mini.as_ref().is_some_and(Elf::is_over_budget);
+    symbolized.note_over_budget(is_over_budget() || is_mini_over);
     if wants_index && go.is_none() {
-        let place = |entry: &Entry<'_>| {
-            let at = located.binary.file_offset(Svma(entry.start))?;
-            Some((at.0, entry.start))
-        };
-        symbolized.set_index(FunctionIndex::of(&table, Some(request.demangling), place));
+        symbolized.set_index(index_of(binary, &table, request.demangling));
     }
-    let files = [Some(&located.binary), located.debug.as_ref()];
-    let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
-    if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {
-        // A static program has stubs that are named all the same.
-        symbolized.explain(if located.binary.has_section(".dynsym") {
-            Reason::OnlyExported
-        } else {
-            Reason::Stripped
-        });
+    if !has_dwarf && go.is_none() && code.mini.is_none() {
+        explain(located, &mut symbolized);
     }
     Ok(symbolized)
 }
 
-/// Where one thread takes names from.
+/// All functions by their places in the file.
+fn index_of(binary: &Elf, table: &Table<'_>, demangling: Demangling) -> Option<FunctionIndex> {
+    FunctionIndex::of(table, Some(demangling), |symbol| {
+        let at = binary.file_offset(Svma(symbol.start))?;
+        Some((at.0, symbol.start))
+    })
+}
+
+/// The DWARF that inlined functions and lines are in, if they are asked for.
+fn packed_dwarf(located: &Located, detail: Detail) -> Option<dwarf::Packed> {
+    if detail == Detail::Functions {
+        return None;
+    }
+    let (elf, alternate) = (located.dwarf()?, located.alternate());
+    Some(dwarf::Packed::of(
+        elf,
+        alternate.as_ref(),
+        located.split_files(),
+    ))
+}
+
+/// Says what symbols are missing where there are no other names.
+fn explain(located: &Located, symbolized: &mut Symbolized) {
+    if located.files().any(Elf::has_symtab) {
+        return;
+    }
+    // A static program has stubs that are named all the same.
+    symbolized.explain(if located.binary.has_section(".dynsym") {
+        Reason::OnlyExported
+    } else {
+        Reason::Stripped
+    });
+}
+
+/// Where names are from, beside DWARF.
 struct Sources<'s, 'a> {
     table: &'s Table<'a>,
-    dwarf: Option<dwarf::Context<'a>>,
     /// Of Go programs without DWARF.
     go: Option<&'a GoTable>,
     detail: Detail,
 }
 
 impl<'a> Sources<'_, 'a> {
+    /// Names addresses on up to this many threads.
+    fn name_all(
+        &self,
+        dwarf: Option<&'a dwarf::Sections>,
+        addresses: &[Option<Svma>],
+        n_threads: usize,
+    ) -> Vec<Batch<'a>> {
+        dwarf::name_all(dwarf, addresses, n_threads, |address, context, batch| {
+            if let &Some(address) = address {
+                self.name(address, context, batch);
+            }
+        })
+    }
+
     /// Adds the frames at one address.
-    fn name(&self, address: Svma, batch: &mut Batch<'a>) {
+    fn name(&self, address: Svma, dwarf: Option<&dwarf::Context<'a>>, batch: &mut Batch<'a>) {
         let symbol = self.table.find(address.0);
         let start = symbol.map(|symbol| symbol.start);
-        let outermost = match (&self.dwarf, self.go) {
+        let outermost = match (dwarf, self.go) {
             (Some(context), _) => dwarf::inlined_frames(context, address, start, batch),
             (None, Some(go)) => go::inlined_frames(go, self.detail, address, start, batch),
             (None, None) => Outermost::default(),
         };
-        let Some(symbol) = symbol else {
+        let frame = match symbol {
+            Some(symbol) => {
+                let name = batch.function(symbol.name);
+                Some(symbol.frame(name, address.0, outermost.line))
+            }
             // A function that the symbol table does not know.
-            let frame = outermost.frame.into_iter();
-            frame.for_each(|frame| batch.frame(frame));
-            return;
+            None => outermost.frame,
         };
-        let name = batch.function(symbol.name);
-        batch.frame(Frame {
-            name,
-            start: symbol.start,
-            offset: address.0.wrapping_sub(symbol.start),
-            size: symbol.size(),
-            is_inlined: false,
-            line: outermost.line,
-        });
+        frame.into_iter().for_each(|frame| batch.frame(frame));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which of a file's symbols can be the answer for an address that is asked. Large files have
 //! hundreds of thousands of others, which would all be sorted and kept in memory.
 
-use crate::table::Entry;
+use crate::table::Symbol;
 use foldhash::HashSet;
 use rprof_base::Svma;
 
@@ -31,18 +31,18 @@ impl Wanted {
     }
 
     /// The first round: learns of a symbol.
-    pub(crate) fn see(&mut self, entry: &Entry<'_>) {
+    pub(crate) fn see(&mut self, symbol: &Symbol<'_>) {
         self.has_seen = true;
-        if !entry.has_size {
-            self.sizeless.push((entry.start, u64::MAX));
-            self.starts.insert(entry.start);
+        if !symbol.has_size {
+            self.sizeless.push((symbol.start, u64::MAX));
+            self.starts.insert(symbol.start);
         }
         // What begins right after an address may be its symbol, too.
-        let from = entry.start.saturating_sub(1);
+        let from = symbol.start.saturating_sub(1);
         let first = self.asked.partition_point(|&address| address < from);
         let first = self.asked.get(first);
-        if first.is_some_and(|&address| address < entry.end) {
-            self.starts.insert(entry.start);
+        if first.is_some_and(|&address| address < symbol.end) {
+            self.starts.insert(symbol.start);
         }
     }
 
@@ -63,8 +63,8 @@ impl Wanted {
     }
 
     /// The second round: whether a symbol is to be in the table.
-    pub(crate) fn takes(&mut self, entry: &Entry<'_>) -> bool {
-        let start = entry.start;
+    pub(crate) fn takes(&mut self, symbol: &Symbol<'_>) -> bool {
+        let start = symbol.start;
         let before = self.sizeless.partition_point(|&(from, _)| from < start);
         let before = before.checked_sub(1);
         let ends = before.and_then(|before| self.sizeless.get_mut(before));
@@ -86,8 +86,8 @@ mod tests {
 
     const NAMES: [&[u8]; 5] = [b"one", b"_two", b"three", b"__restore_rt", b"four_four"];
 
-    fn entry((start, size, name, binding): (u64, u64, usize, u8)) -> Entry<'static> {
-        Entry {
+    fn symbol((start, size, name, binding): (u64, u64, usize, u8)) -> Symbol<'static> {
+        Symbol {
             start,
             end: match size {
                 // The end of its section.
@@ -109,12 +109,12 @@ mod tests {
             all in vec((0u64..64, 0u64..12, 0..NAMES.len(), 0u8..3), 0..30),
             addresses in vec(0u64..80, 0..6),
         ) {
-            let all: Vec<Entry<'_>> = all.into_iter().map(entry).collect();
+            let all: Vec<Symbol<'_>> = all.into_iter().map(symbol).collect();
             let asked: Vec<Option<Svma>> = addresses.iter().map(|&one| Some(Svma(one))).collect();
             let mut wanted = Wanted::new(&asked);
-            all.iter().for_each(|entry| wanted.see(entry));
+            all.iter().for_each(|symbol| wanted.see(symbol));
             wanted.sort();
-            let some: Vec<Entry<'_>> = all.iter().copied().filter(|one| wanted.takes(one)).collect();
+            let some: Vec<Symbol<'_>> = all.iter().copied().filter(|one| wanted.takes(one)).collect();
             prop_assert_eq!(wanted.has_seen(), !all.is_empty());
             let (all, some) = (Table::new(all), Table::new(some));
             for address in addresses {

@@ -35,7 +35,16 @@ impl Cursor {
         self.fit(n, height);
     }
 
-    /// Selects a line.
+    /// Selects the line that is there on the screen, if any. Returns whether it already was.
+    pub(crate) fn click(&mut self, y: u16, n: usize, height: usize) -> bool {
+        let line = self.top + usize::from(y);
+        let is_selected = line == self.at;
+        if line < n {
+            self.go(line, n, height);
+        }
+        is_selected
+    }
+
     pub(crate) fn go(&mut self, at: usize, n: usize, height: usize) {
         self.at = at;
         self.fit(n, height);

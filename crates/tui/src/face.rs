@@ -1,5 +1,6 @@
 //! What only the program can do for the interface, and what it gives it.
 
+use rprof_profile::code::CodeLine;
 use rprof_profile::view::{SortKey, Weighing};
 use rprof_profile::{EventProfile, Profile, SampledProfile};
 use rprof_query::SampleSelection;
@@ -42,10 +43,10 @@ pub struct WantedCode {
 }
 
 /// Code as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CodeLines {
     /// Lines, with what was sampled at each.
-    pub lines: Vec<String>,
+    pub lines: Vec<CodeLine>,
     /// What else they count than the samples that were asked for, or what they do not, in a few words.
     pub note: Option<&'static str>,
 }

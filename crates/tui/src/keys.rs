@@ -2,7 +2,6 @@
 
 use crate::cursor::Step;
 use crate::face::SaveForm;
-use crate::views::ViewKind;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A command of the user.
@@ -15,7 +14,8 @@ pub(crate) enum Command {
     Help,
     About,
     Actions,
-    View(ViewKind),
+    /// Show the view with this index.
+    View(usize),
     NextEvent,
     PreviousEvent,
     Step(Step),
@@ -58,23 +58,18 @@ pub(crate) enum Command {
 
 /// A line of the help.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyHelp {
-    /// The keys.
-    pub keys: &'static str,
+pub(crate) struct KeyHelp<'a> {
+    pub(crate) keys: &'a str,
     /// What they do.
-    pub what: &'static str,
+    pub(crate) what: &'a str,
 }
 
-const fn help(keys: &'static str, what: &'static str) -> KeyHelp {
+const fn help(keys: &'static str, what: &'static str) -> KeyHelp<'static> {
     KeyHelp { keys, what }
 }
 
-/// All keys, as the help and the manual show them.
-pub const KEYS: &[KeyHelp] = &[
-    help(
-        "1 2 3 4",
-        "views: rows, call tree, flame graph, threads over time",
-    ),
+/// All keys but the numbers of the views, as the help shows them.
+pub(crate) const KEYS: &[KeyHelp<'static>] = &[
     help(
         "TAB Shift-TAB",
         "next, previous event; with a single event: next, previous view",
@@ -187,7 +182,7 @@ fn of_control(code: KeyCode) -> Option<Command> {
 
 fn of_letter(letter: char) -> Option<Command> {
     Some(match letter {
-        '1'..='4' => Command::View(ViewKind::of_number(letter)?),
+        '1'..='9' => Command::View(letter.to_digit(10)? as usize - 1),
         ' ' => Command::Mark,
         '+' => Command::Toggle,
         'e' => Command::OpenEntry,

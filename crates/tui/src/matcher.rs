@@ -41,6 +41,14 @@ impl Matcher {
             Self::Part(text) | Self::List { text, .. } => text,
         }
     }
+
+    /// The same with the `/` that opens a search; a regular expression already starts with one.
+    pub(crate) fn typed(&self) -> String {
+        match self.text() {
+            text if text.starts_with('/') => text.to_owned(),
+            text => format!("/{text}"),
+        }
+    }
 }
 
 /// Parses a list of names as the filters do, except that plain words match parts of names, as in a search.

@@ -1,16 +1,42 @@
 //! A text to read: help, the code of a function.
 
 use crate::cursor::Step;
+use rprof_base::Share;
+use rprof_profile::code::{CodeLine, CodeLineKind};
 
 /// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageKind {
-    /// Code, with a percentage at the start of each sampled line.
     Code,
     /// The key help, wrapped to the screen's width.
     Keys,
-    /// Anything else.
     Text,
+}
+
+/// A line of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PageLine {
+    pub(crate) text: String,
+    /// Its share of code as it is printed, if that is not 0.
+    pub(crate) percent: Option<f64>,
+}
+
+impl From<String> for PageLine {
+    fn from(text: String) -> Self {
+        let percent = None;
+        Self { text, percent }
+    }
+}
+
+impl From<CodeLine> for PageLine {
+    fn from(line: CodeLine) -> Self {
+        let share = line.share.map(Share::percent);
+        let percent = share.map(|percent| (percent * 100.0).round() / 100.0);
+        Self {
+            text: line.text,
+            percent: percent.filter(|&percent| percent > 0.0),
+        }
+    }
 }
 
 /// A text that is longer than the screen.
@@ -18,7 +44,7 @@ pub(crate) enum PageKind {
 pub(crate) struct Page {
     pub(crate) kind: PageKind,
     pub(crate) title: String,
-    pub(crate) lines: Vec<String>,
+    pub(crate) lines: Vec<PageLine>,
     /// The first line on the screen.
     pub(crate) top: usize,
     /// The first column on the screen.
@@ -30,10 +56,9 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A text.
-    pub(crate) fn text(title: String, lines: Vec<String>) -> Self {
+    fn new(kind: PageKind, title: String, lines: Vec<PageLine>) -> Self {
         Self {
-            kind: PageKind::Text,
+            kind,
             title,
             lines,
             top: 0,
@@ -41,6 +66,11 @@ impl Page {
             hot: Vec::new(),
             nth: None,
         }
+    }
+
+    pub(crate) fn text(title: String, lines: Vec<String>) -> Self {
+        let lines = lines.into_iter().map(PageLine::from).collect();
+        Self::new(PageKind::Text, title, lines)
     }
 
     /// The help.
@@ -52,20 +82,19 @@ impl Page {
     }
 
     /// Code, scrolled to the hottest line.
-    pub(crate) fn code(title: String, lines: Vec<String>, height: usize) -> Self {
+    pub(crate) fn code(title: String, lines: Vec<CodeLine>, height: usize) -> Self {
         // Above are sums by source line.
-        let heading = lines.iter().position(|line| line.ends_with("Instructions"));
-        let mut hot: Vec<(usize, f64)> = lines
-            .iter()
-            .enumerate()
-            .skip(heading.unwrap_or(0))
-            .filter_map(|(number, line)| Some((number, percent_of(line)?)))
+        let is_heading = |line: &CodeLine| line.kind == CodeLineKind::CodeHeading;
+        let heading = lines.iter().position(is_heading).unwrap_or(0);
+        let lines: Vec<PageLine> = lines.into_iter().map(PageLine::from).collect();
+        let code = lines.iter().enumerate().skip(heading);
+        let mut hot: Vec<(usize, f64)> = code
+            .filter_map(|(number, line)| Some((number, line.percent?)))
             .collect();
         hot.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut page = Self {
-            kind: PageKind::Code,
             hot: hot.into_iter().map(|(number, _)| number).collect(),
-            ..Self::text(title, lines)
+            ..Self::new(PageKind::Code, title, lines)
         };
         page.next_hot(height);
         page
@@ -105,25 +134,31 @@ impl Page {
     }
 }
 
-/// The percentage at the start of a line of code.
-pub(crate) fn percent_of(line: &str) -> Option<f64> {
-    let word = line.split_whitespace().next()?;
-    let number = word.strip_suffix('%').unwrap_or(word);
-    let percent = number.contains('.').then(|| number.parse::<f64>().ok())??;
-    (percent > 0.0).then_some(percent)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn code_begins_where_it_is_hottest() {
-        let mut lines: Vec<String> = (0..100).map(|n| format!("   {n:x}:  nop")).collect();
-        lines[2] = "  92.50 | a.c:1".to_owned();
-        lines[4] = " Percent | Instructions".to_owned();
-        lines[20] = "  12.50  14: add".to_owned();
-        lines[60] = "  80.00  3c: mul".to_owned();
+        let line = |n: usize| CodeLine {
+            share: match n {
+                2 => Some(Share::from_percent(92.5)),
+                20 => Some(Share::from_percent(12.5)),
+                60 => Some(Share::from_percent(80.0)),
+                // It is printed as 0.00.
+                70 => Some(Share::from_percent(0.004)),
+                _ => None,
+            },
+            ..CodeLine::new(
+                match n {
+                    4 => CodeLineKind::CodeHeading,
+                    0..4 => CodeLineKind::TableRow,
+                    _ => CodeLineKind::Instruction,
+                },
+                format!("   {n:x}:  nop"),
+            )
+        };
+        let lines = (0..100).map(line).collect();
         let mut page = Page::code("f".to_owned(), lines, 10);
         assert_eq!((page.top, page.marked()), (55, Some(60)));
         page.next_hot(10);

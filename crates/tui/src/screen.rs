@@ -1,6 +1,5 @@
 //! Where on the screen what is: drawing and clicks ask here.
 
-use crate::views::ViewKind;
 use ratatui_core::layout::{Position, Rect};
 
 /// Parts of the screen.
@@ -23,7 +22,7 @@ impl Screen {
     pub(crate) const MIN: (u16, u16) = (20, 4);
 
     /// `None` if it is too small.
-    pub(crate) fn of((columns, lines): (u16, u16), has_heading: bool) -> Option<Self> {
+    pub(crate) fn new((columns, lines): (u16, u16), has_heading: bool) -> Option<Self> {
         if columns < Self::MIN.0 || lines < Self::MIN.1 {
             return None;
         }
@@ -58,26 +57,24 @@ impl Screen {
     }
 
     /// Where the views' names are.
-    pub(crate) fn tabs(&self) -> impl Iterator<Item = (ViewKind, Rect)> + use<> {
-        let is_narrow = self.all.width < 40;
+    pub(crate) fn tabs(&self, names: &[&str]) -> Vec<Rect> {
+        let wide = |name: &&str| cells(name.len() + 4);
+        let all: u16 = names.iter().map(wide).sum();
+        let is_narrow = self.all.width < all.max(40);
         let mut x = 0;
-        ViewKind::ALL.into_iter().map(move |view| {
-            let width = if is_narrow {
-                3
-            } else {
-                u16::try_from(view.name().len()).unwrap_or(0) + 4
-            };
+        let tabs = names.iter().map(|name| {
+            let width = if is_narrow { 3 } else { wide(name) };
             let rect = Rect::new(x, 0, width, 1);
             x += width;
-            (view, rect)
-        })
+            rect
+        });
+        tabs.collect()
     }
 
-    /// The view whose name is there.
-    pub(crate) fn tab_at(&self, at: Position) -> Option<ViewKind> {
-        let mut tabs = self.tabs();
-        tabs.find(|(_, rect)| rect.contains(at))
-            .map(|(view, _)| view)
+    /// The index of the view whose name is there.
+    pub(crate) fn tab_at(&self, at: Position, names: &[&str]) -> Option<usize> {
+        let tabs = self.tabs(names);
+        tabs.iter().position(|tab| tab.contains(at))
     }
 
     /// Columns and where they begin: names of threads, then time.
@@ -111,11 +108,11 @@ mod tests {
 
     #[test]
     fn every_line_has_its_place() {
-        assert_eq!(Screen::of((19, 24), true), None);
-        assert_eq!(Screen::of((80, 3), true), None);
+        assert_eq!(Screen::new((19, 24), true), None);
+        assert_eq!(Screen::new((80, 3), true), None);
         for lines in 4..40 {
             for has_heading in [false, true] {
-                let screen = Screen::of((80, lines), has_heading).unwrap();
+                let screen = Screen::new((80, lines), has_heading).unwrap();
                 let others = [screen.what, screen.heading, screen.quality];
                 let n_others = others.into_iter().flatten().count();
                 assert_eq!(screen.height() + n_others + 2, usize::from(lines));
@@ -127,9 +124,11 @@ mod tests {
     #[test]
     fn tabs_are_on_the_screen() {
         for columns in [20, 39, 40, 80] {
-            let screen = Screen::of((columns, 24), true).unwrap();
-            assert!(screen.tabs().all(|(_, tab)| tab.right() <= columns));
-            assert_eq!(screen.tab_at(Position::new(0, 0)), Some(ViewKind::Rows));
+            let screen = Screen::new((columns, 24), true).unwrap();
+            let names = ["rows", "calls", "flame", "threads"];
+            let tabs = screen.tabs(&names);
+            assert!(tabs.iter().all(|tab| tab.right() <= columns));
+            assert_eq!(screen.tab_at(Position::new(0, 0), &names), Some(0));
         }
     }
 }

@@ -1,68 +1,94 @@
-//! What takes long: it is done beside the loop, so that keys are read meanwhile.
+//! Work that takes long: it is done beside the loop, so that keys are read meanwhile.
 
-use crate::shown::{Counted, MadeRows, RowsBy};
-use crate::views::boxes::Boxes;
-use rprof_profile::view::FirstFrame;
-use rprof_query::{Explorer, FlameLayout, FlameOrder, SampleSelection, ThreadLanes, lanes};
+use crate::shown::{Counted, Shown};
+use rprof_query::{Explorer, SampleSelection};
+use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What is to be made.
+/// How to compute what a view shows from counted samples. Views with the same recipe share what it makes.
+pub(crate) trait Recipe: Clone + PartialEq + Debug + Send + Sync + 'static {
+    type Product: Debug + Send;
+
+    fn make(&self, counted: &Counted) -> Self::Product;
+}
+
+/// What a recipe made.
+#[derive(Debug)]
+pub(crate) struct MadePart<R: Recipe> {
+    pub(crate) recipe: R,
+    pub(crate) product: R::Product,
+}
+
+/// A [`Recipe`] of any type.
+pub(crate) trait AnyRecipe: Any + Debug + Send + Sync {
+    /// Makes a [`MadePart`].
+    fn make_part(&self, counted: &Counted) -> Box<dyn Any + Send>;
+
+    /// Whether a part was made by a recipe of this type, perhaps with other settings.
+    fn is_kind_of(&self, part: &dyn Any) -> bool;
+
+    fn is_made(&self, shown: &Shown) -> bool;
+
+    fn is_same(&self, other: &dyn AnyRecipe) -> bool;
+}
+
+impl<R: Recipe> AnyRecipe for R {
+    fn make_part(&self, counted: &Counted) -> Box<dyn Any + Send> {
+        Box::new(MadePart {
+            recipe: self.clone(),
+            product: self.make(counted),
+        })
+    }
+
+    fn is_kind_of(&self, part: &dyn Any) -> bool {
+        part.is::<MadePart<R>>()
+    }
+
+    fn is_made(&self, shown: &Shown) -> bool {
+        shown.part::<R>().is_some_and(|made| made.recipe == *self)
+    }
+
+    fn is_same(&self, other: &dyn AnyRecipe) -> bool {
+        (other as &dyn Any).downcast_ref::<R>() == Some(self)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Count(Arc<Explorer>, Box<SampleSelection>),
-    Rows(Arc<Counted>, RowsBy),
-    Boxes(Arc<Counted>),
-    /// Lanes of this many slots.
-    Lanes(Arc<Counted>, usize),
+    Part(Arc<Counted>, Arc<dyn AnyRecipe>),
 }
 
-/// What was made, and of what.
+/// The result of a task, and what it is of.
 #[derive(Debug)]
 pub(crate) enum Made {
-    /// Nothing if there is no such event.
+    /// `None` if there is no such event.
     Counted(Box<SampleSelection>, Option<Arc<Counted>>),
-    Rows(Arc<Counted>, Box<MadeRows>),
-    Boxes(Arc<Counted>, Boxes),
-    Lanes(Arc<Counted>, usize, Option<ThreadLanes>),
+    Part(Arc<Counted>, Box<dyn Any + Send>),
 }
 
 impl Task {
-    /// Does it.
     pub(crate) fn run(self) -> Made {
         match self {
             Self::Count(explorer, selection) => {
-                let counted = Counted::of(explorer, (*selection).clone());
+                let counted = Counted::new(explorer, (*selection).clone());
                 Made::Counted(selection, counted.map(Arc::new))
             }
-            Self::Rows(counted, by) => {
-                let rows = MadeRows::of(&counted, by);
-                Made::Rows(counted, Box::new(rows))
-            }
-            Self::Boxes(counted) => {
-                let (first, order) = (FirstFrame::Outermost, FlameOrder::Heaviest);
-                let profile = counted.explorer.profile();
-                let layout = FlameLayout::of(profile, &counted.event, first, order);
-                Made::Boxes(counted, Boxes::of(layout))
-            }
-            Self::Lanes(counted, n_slots) => {
-                let lanes = lanes(counted.explorer.sampled(), &counted.selection, n_slots);
-                Made::Lanes(counted, n_slots, lanes)
+            Self::Part(counted, recipe) => {
+                let part = recipe.make_part(&counted);
+                Made::Part(counted, part)
             }
         }
     }
 
-    /// Whether both make the same.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Count(explorer, one), Self::Count(of, other)) => {
                 Arc::ptr_eq(explorer, of) && one == other
             }
-            (Self::Rows(of, by), Self::Rows(other, other_by)) => {
-                Arc::ptr_eq(of, other) && by == other_by
-            }
-            (Self::Boxes(of), Self::Boxes(other)) => Arc::ptr_eq(of, other),
-            (Self::Lanes(of, n), Self::Lanes(other, other_n)) => {
-                Arc::ptr_eq(of, other) && n == other_n
+            (Self::Part(of, one), Self::Part(other_of, other)) => {
+                Arc::ptr_eq(of, other_of) && one.is_same(&**other)
             }
             _ => false,
         }

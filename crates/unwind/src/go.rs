@@ -69,9 +69,8 @@ impl Go {
 
     /// How a function of the runtime is left, if it is no usual one.
     pub(crate) fn special(&self, at: u32) -> Option<Rule> {
-        let mut special = self.special.iter();
-        let found = special.find(|special| special.range.contains(&at));
-        found.map(|special| Rule::of(special.kind))
+        let found = self.special.iter().find(|one| one.range.contains(&at))?;
+        Some(Rule::of(found.kind))
     }
 
     /// Where the function at an address begins.

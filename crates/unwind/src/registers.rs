@@ -72,6 +72,11 @@ impl RegisterSet {
         self.get(self.sp_number())
     }
 
+    /// Sets the stack pointer (AVMA).
+    pub fn set_sp(&mut self, avma: u64) {
+        self.set(self.sp_number(), avma);
+    }
+
     /// Sets a register, by DWARF's number; all but general ones are ignored.
     #[inline]
     pub fn set(&mut self, number: u16, value: u64) {

@@ -3,22 +3,19 @@
 use crate::RegisterSet;
 use crate::arch::Arch;
 use crate::dwarf_evaluation::{Caller, Frame, StepError};
-use crate::gimli_types::{Bytes, Scratch, offset_of};
+use crate::gimli_types::{Bytes, Scratch};
 use crate::rule::{Kind, Rule};
 use crate::stack::Stack;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
-use rprof_images::{Elf, FdeEntry, FdeIndex, FrameSection, SectionBytes, cie_of};
+use rprof_images::{FrameEncoding, FrameSection, cie_of};
 
-/// One section of descriptions.
+/// One section of descriptions, of a machine.
 #[derive(Debug)]
 pub(crate) struct Section {
-    pub(crate) is_eh_frame: bool,
     /// Whose instructions it may use.
     vendor: Vendor,
-    bytes: SectionBytes,
-    bases: BaseAddresses,
-    pub(crate) index: FdeIndex,
+    pub(crate) frames: FrameSection,
 }
 
 /// A function with more rows is damaged.
@@ -28,19 +25,27 @@ const MAX_ROWS: usize = 1 << 16;
 const MAX_GAP: u32 = 32;
 
 impl Section {
-    fn of<A: Arch>(read: FrameSection) -> Self {
+    pub(crate) fn new<A: Arch>(frames: FrameSection) -> Self {
         Self {
-            is_eh_frame: read.is_eh_frame,
             vendor: A::VENDOR,
-            bytes: read.bytes,
-            bases: read.bases,
-            index: read.index,
+            frames,
         }
+    }
+
+    /// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
+    /// would in the file that perf makes of the piece: after the code, at the next multiple of 8 (`jit_write_elf`
+    /// in tools/perf/util/genelf.c, v6.1).
+    pub(crate) fn from_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> Option<Self> {
+        drop_empty_lsda(&mut bytes);
+        let start = code_len.checked_next_multiple_of(8)?;
+        let bases = BaseAddresses::default().set_eh_frame(start).set_text(0);
+        let frames = FrameSection::eh_frame(bytes.into(), bases, FrameEncoding::LITTLE_64);
+        Some(Self::new::<A>(frames.indexed(None, Svma(0))?))
     }
 
     /// Where the function at an address begins, from the image's start.
     pub(crate) fn function(&self, at: u32) -> Option<u32> {
-        let (_, entry) = self.index.find(at)?;
+        let (_, entry) = self.frames.index.find(at)?;
         Some(entry.start)
     }
 
@@ -52,7 +57,7 @@ impl Section {
         at: u32,
         scratch: &mut Scratch,
     ) -> Vec<(u32, Rule)> {
-        if self.is_eh_frame {
+        if self.frames.is_eh_frame {
             rows_in::<A, _>(self, &self.eh_frame(), base, at, scratch)
         } else {
             rows_in::<A, _>(self, &self.debug_frame(), base, at, scratch)
@@ -61,16 +66,12 @@ impl Section {
 
     /// Whether an address is in a short stretch between two descriptions.
     pub(crate) fn is_gap(&self, base: u64, at: u32) -> bool {
-        let Some((function, entry)) = self.index.find(at) else {
+        let Some((function, entry)) = self.frames.index.find(at) else {
             return false;
         };
-        let end = if self.is_eh_frame {
-            end_of(&self.eh_frame(), self.bytes(), &self.bases, entry)
-        } else {
-            end_of(&self.debug_frame(), self.bytes(), &self.bases, entry)
-        };
-        let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
-        let next = self.index.next_start(function);
+        let end = self.frames.range(entry.offset as usize);
+        let end = end.and_then(|range| u32::try_from(range.end.0.checked_sub(base)?).ok());
+        let next = self.frames.index.next_start(function);
         let (Some(end), Some(next)) = (end, next) else {
             return false;
         };
@@ -85,15 +86,15 @@ impl Section {
         stack: &Stack<'_>,
         scratch: &mut Scratch,
     ) -> Result<Caller, StepError> {
-        let (_, entry) = self.index.find(at).ok_or(StepError::Bad)?;
-        let (entry, bases) = (entry.offset as usize, &self.bases);
+        let (_, entry) = self.frames.index.find(at).ok_or(StepError::Bad)?;
+        let (entry, bases) = (entry.offset as usize, &self.frames.bases);
         let frame = Frame {
             bytes: self.bytes(),
             address,
             registers,
             stack,
         };
-        if self.is_eh_frame {
+        if self.frames.is_eh_frame {
             frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch)
         } else {
             frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch)
@@ -101,36 +102,22 @@ impl Section {
     }
 
     fn bytes(&self) -> Bytes<'_> {
-        EndianSlice::new(&self.bytes, LittleEndian)
+        EndianSlice::new(&self.frames.bytes, LittleEndian)
     }
 
     fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
-        let mut section = EhFrame::new(&self.bytes, LittleEndian);
+        let mut section = EhFrame::new(&self.frames.bytes, LittleEndian);
         section.set_address_size(8);
         section.set_vendor(self.vendor);
         section
     }
 
     fn debug_frame(&self) -> DebugFrame<Bytes<'_>> {
-        let mut section = DebugFrame::new(&self.bytes, LittleEndian);
+        let mut section = DebugFrame::new(&self.frames.bytes, LittleEndian);
         section.set_address_size(8);
         section.set_vendor(self.vendor);
         section
     }
-}
-
-/// Where a function ends.
-fn end_of<'a, S>(
-    section: &S,
-    bytes: Bytes<'a>,
-    bases: &BaseAddresses,
-    entry: FdeEntry,
-) -> Option<u64>
-where
-    S: UnwindSection<Bytes<'a>>,
-{
-    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(bytes));
-    Some(fde.ok()?.end_address())
 }
 
 fn rows_in<'a, A, S>(
@@ -145,12 +132,12 @@ where
     S: UnwindSection<Bytes<'a>>,
 {
     let mut rows = Vec::new();
-    let Some((_, entry)) = own.index.find(at) else {
+    let Some((_, entry)) = own.frames.index.find(at) else {
         return rows;
     };
     let relative = |address: u64| u32::try_from(address.wrapping_sub(base)).ok();
-    let bases = &own.bases;
-    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(own.bytes()));
+    let bases = &own.frames.bases;
+    let fde = section.fde_from_offset(bases, (entry.offset as usize).into(), cie_of(own.bytes()));
     let bad = |start| (start, Rule::of(Kind::Bad));
     let Ok(fde) = fde else {
         return vec![bad(entry.start)];
@@ -188,31 +175,6 @@ where
     rows
 }
 
-/// `.eh_frame`, if an image has one with functions in it.
-pub(crate) fn eh_frame_of<A: Arch>(elf: &Elf) -> Option<Section> {
-    Some(Section::of::<A>(elf.eh_frame()?))
-}
-
-/// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
-/// would in the file that perf makes of the piece: after the code, at the next multiple of 8 (`jit_write_elf`
-/// in tools/perf/util/genelf.c, v6.1).
-pub(crate) fn eh_frame_of_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> Option<Section> {
-    drop_empty_lsda(&mut bytes);
-    let start = code_len.checked_next_multiple_of(8)?;
-    let bases = BaseAddresses::default().set_eh_frame(start).set_text(0);
-    let mut section = EhFrame::new(&bytes, LittleEndian);
-    section.set_address_size(8);
-    section.set_vendor(A::VENDOR);
-    let index = FdeIndex::of_section(&section, EndianSlice::new(&bytes, LittleEndian), &bases, 0);
-    (!index.is_empty()).then(|| Section {
-        is_eh_frame: true,
-        vendor: A::VENDOR,
-        bytes: bytes.into(),
-        bases,
-        index,
-    })
-}
-
 /// V8 announces language-specific data that is left out everywhere (`EhFrameWriter::WriteCie` in
 /// src/diagnostics/eh-frame.cc), which gimli expects nevertheless: a first CIE like that does without.
 fn drop_empty_lsda(bytes: &mut [u8]) {
@@ -237,9 +199,4 @@ fn drop_empty_lsda(bytes: &mut [u8]) {
             old.copy_from_slice(&cie);
         }
     }
-}
-
-/// `.debug_frame`, if a file has one with functions in it, of an image with this lowest address.
-pub(crate) fn debug_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
-    Some(Section::of::<A>(elf.debug_frame(Svma(base))?))
 }

@@ -2,6 +2,7 @@
 
 use crate::UnwindTable;
 use rprof_base::{Avma, CodeAddress};
+use std::ops::Range;
 
 /// What is mapped where in one process at one moment.
 pub trait AddressSpace {
@@ -41,6 +42,54 @@ pub enum Mapped<'t> {
         /// What is to be taken from an AVMA to get the SVMA (wrapping).
         bias: u64,
     },
+}
+
+/// The images of one process, at addresses that do not overlap.
+#[derive(Clone, Debug)]
+pub struct ImageMap<'t> {
+    number: u32,
+    images: Vec<LoadedImage<'t>>,
+}
+
+/// An image where a process has it.
+#[derive(Clone, Debug)]
+pub struct LoadedImage<'t> {
+    /// Where its code is (AVMA).
+    pub range: Range<u64>,
+    /// What is to be taken from an AVMA to get the SVMA (wrapping).
+    pub bias: u64,
+    /// What it says about its frames; `None` if its file is missing.
+    pub table: Option<&'t UnwindTable>,
+}
+
+impl<'t> ImageMap<'t> {
+    /// Images, which have the numbers of their places in the list. `number` must be another one for each map that an
+    /// [`Unwinder`](crate::Unwinder) sees.
+    pub fn new(number: u32, images: Vec<LoadedImage<'t>>) -> Self {
+        Self { number, images }
+    }
+}
+
+impl AddressSpace for ImageMap<'_> {
+    fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn find(&self, avma: u64) -> Mapped<'_> {
+        let found = (0..)
+            .zip(&self.images)
+            .find(|(_, one)| one.range.contains(&avma));
+        let Some((image, &LoadedImage { bias, table, .. })) = found else {
+            return Mapped::Nothing;
+        };
+        match table {
+            Some(table) => Mapped::Image { image, table, bias },
+            None => Mapped::Code {
+                image,
+                is_file: true,
+            },
+        }
+    }
 }
 
 /// Whether a return address is in code.

@@ -1,9 +1,9 @@
 //! The stack dump.
 
-use std::fmt::Debug;
+use std::fmt;
 
 /// A stack dump: the innermost bytes of a stack.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Stack<'a> {
     start: u64,
     bytes: &'a [u8],
@@ -14,10 +14,26 @@ pub struct Stack<'a> {
     thread: Option<i32>,
 }
 
-/// Memory of a stack after the end of its dump.
-pub trait MemorySource: Debug {
+impl fmt::Debug for Stack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack")
+            .field("start", &self.start)
+            .field("len", &self.bytes.len())
+            .field("is_truncated", &self.is_truncated)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Memory of a stack after the end of its dump. A closure is one, too.
+pub trait MemorySource {
     /// The word at an address; `None` if it is not known.
     fn word(&self, avma: u64) -> Option<u64>;
+}
+
+impl<F: Fn(u64) -> Option<u64>> MemorySource for F {
+    fn word(&self, avma: u64) -> Option<u64> {
+        self(avma)
+    }
 }
 
 /// A stack is 8 MiB unless someone asked for more: what lies farther is somewhere else.
@@ -35,6 +51,11 @@ pub(crate) enum Unread {
 }
 
 impl<'a> Stack<'a> {
+    /// A stack without a dump: all of it is read where it is, word by word.
+    pub fn read_by(start_avma: u64, memory: &'a dyn MemorySource) -> Self {
+        Self::truncated(start_avma, &[]).with(memory)
+    }
+
     /// All bytes of a stack from an address (the stack pointer's) up.
     pub fn complete(start_avma: u64, bytes: &'a [u8]) -> Self {
         let is_truncated = false;
@@ -143,17 +164,9 @@ impl<'a> Stack<'a> {
 mod tests {
     use super::*;
 
-    #[derive(Debug)]
-    struct Doubled;
-
-    impl MemorySource for Doubled {
-        fn word(&self, avma: u64) -> Option<u64> {
-            Some(2 * avma)
-        }
-    }
-
     #[test]
     fn words_are_read_where_they_are_and_nowhere_else() {
+        let doubled = |avma: u64| Some(2 * avma);
         let bytes: Vec<u8> = (0..20).collect();
         let stack = Stack::truncated(0x1000, &bytes);
         assert_eq!(stack.word(0x1001), Ok(0x0807_0605_0403_0201));
@@ -164,13 +177,14 @@ mod tests {
         assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
         assert_eq!(stack.word(0x1014), Err(Unread::Truncated));
         assert_eq!(Stack::truncated(8, &[]).word(8), Err(Unread::Truncated));
-        let beyond = Stack::truncated(0x1000, &bytes).with(&Doubled);
+        let beyond = Stack::truncated(0x1000, &bytes).with(&doubled);
         assert_eq!(beyond.word(0x1010), Ok(0x2020));
         assert_eq!(beyond.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
         assert_eq!(beyond.word(0xfff), Err(Unread::Below));
+        assert_eq!(Stack::read_by(8, &doubled).word(16), Ok(32));
         let whole = Stack::complete(0x1000, &bytes);
         assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
-        let other = whole.with(&Doubled).interrupted_at(1 << 40);
+        let other = whole.with(&doubled).interrupted_at(1 << 40);
         assert_eq!(other.word(1 << 40), Ok(2 << 40));
         assert_eq!(other.word((1 << 40) - 8), Err(Unread::Below));
         assert_eq!(other.word(0x1001), Ok(0x0807_0605_0403_0201));

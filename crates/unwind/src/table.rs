@@ -6,7 +6,7 @@ use crate::dwarf_evaluation::{Caller, StepError};
 use crate::gimli_types::Scratch;
 use crate::go::Go;
 use crate::rule::{Kind, Rule};
-use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
+use crate::section::Section;
 use crate::signal;
 use crate::stack::Stack;
 use crate::{Mapped, RegisterSet};
@@ -47,7 +47,7 @@ pub struct UnwindTable {
     signal_return: Option<u32>,
     compiled: RwLock<Compiled>,
     /// For the sections' indexes.
-    _indexes: Held,
+    indexes: Held,
 }
 
 /// Descriptions compiled so far. Few rules are said of many rows.
@@ -91,26 +91,25 @@ impl UnwindTable {
     ///
     /// # Errors
     /// [`TableError`].
-    pub fn of(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
+    pub fn from_elf(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
         let machine = elf.machine().ok_or(TableError::Machine)?;
-        for_machine!(machine, A => Self::of_arch::<A>(elf, debug))
+        for_machine!(machine, A => Self::from_elf_of::<A>(elf, debug))
     }
 
-    fn of_arch<A: Arch>(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
-        let base = elf.base().0;
-        let mut sections: Vec<Section> = eh_frame_of::<A>(elf).into_iter().collect();
-        let frames = [Some(elf), debug].into_iter().flatten();
-        sections.extend(
-            frames
-                .filter_map(|elf| debug_frame_of::<A>(elf, base))
-                .take(1),
-        );
+    fn from_elf_of<A: Arch>(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
+        let base = elf.base();
+        let debug_frame = || {
+            let mut files = [Some(elf), debug].into_iter().flatten();
+            files.find_map(|elf| elf.debug_frame(base))
+        };
+        let sections = elf.eh_frame().into_iter().chain(debug_frame());
+        let sections: Vec<Section> = sections.map(Section::new::<A>).collect();
         // Half of what it says would be wrong about the other half.
         if elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget) {
             return Err(TableError::Memory);
         }
-        let is_described = sections.iter().any(|section| !section.is_eh_frame);
-        let go = Go::of::<A>(elf, base, is_described);
+        let is_described = sections.iter().any(|one| !one.frames.is_eh_frame);
+        let go = Go::of::<A>(elf, base.0, is_described);
         if elf.is_over_budget() {
             return Err(TableError::Memory);
         }
@@ -118,19 +117,13 @@ impl UnwindTable {
             return Err(TableError::NoSection);
         }
         let signal_return = signal::returns_in::<A>(elf);
-        let budget = elf.budget();
-        let of_indexes: usize = sections.iter().map(|one| one.index.size_bytes()).sum();
-        let held = budget.hold(of_indexes as u64);
+        let table = Self::described(A::MACHINE, base, sections, &elf.budget())?;
         Ok(Self {
-            _indexes: held.map_err(|_| TableError::Memory)?,
-            machine: A::MACHINE,
-            base,
             segments: elf.segments().to_vec(),
-            signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
-            sections,
+            signal_return: signal_return.and_then(|at| table.relative(at)),
             go,
-            built_in: BuiltIn::of::<A>(elf, base),
-            compiled: RwLock::new(Compiled::nothing(&budget)),
+            built_in: BuiltIn::of::<A>(elf, base.0),
+            ..table
         })
     }
 
@@ -139,7 +132,7 @@ impl UnwindTable {
     ///
     /// # Errors
     /// [`TableError`].
-    pub fn of_logged(
+    pub fn from_jitdump(
         machine: Machine,
         log: &mut JitDump,
         piece: &JitLoad,
@@ -151,31 +144,47 @@ impl UnwindTable {
         }
         let eh_frame = piece.frames.and_then(|frames| log.eh_frame(frames).ok());
         let eh_frame = eh_frame.ok_or(TableError::NoSection)?;
-        Self::of_piece(machine, (place, piece.len), eh_frame, budget)
+        let code = Segment {
+            offset: place,
+            file_size: piece.len,
+            address: Svma(0),
+        };
+        Self::from_piece(machine, code, eh_frame, budget)
     }
 
-    /// Of a piece of code at a place, by its `.eh_frame`.
-    pub(crate) fn of_piece(
+    /// Of a piece of code, by its `.eh_frame`.
+    pub(crate) fn from_piece(
         machine: Machine,
-        (offset, len): (FileOffset, u64),
+        code: Segment,
         eh_frame: Vec<u8>,
         budget: &Budget,
     ) -> Result<Self, TableError> {
-        let n_bytes = eh_frame.len();
-        let section = for_machine!(machine, A => eh_frame_of_piece::<A>(len, eh_frame));
+        let held = size_of::<Self>() + size_of::<Section>() + eh_frame.len();
+        let section =
+            for_machine!(machine, A => Section::from_piece::<A>(code.file_size, eh_frame));
         let section = section.ok_or(TableError::NoSection)?;
-        let held = size_of::<Self>() + size_of::<Section>() + n_bytes + section.index.size_bytes();
-        let held = budget.hold(held as u64);
+        let mut table = Self::described(machine, Svma(0), vec![section], budget)?;
+        let grown = table.indexes.grow(held as u64);
+        grown.map_err(|_| TableError::Memory)?;
+        table.segments = vec![code];
+        Ok(table)
+    }
+
+    /// What sections of an image with this lowest address say, and nothing else.
+    pub(crate) fn described(
+        machine: Machine,
+        base: Svma,
+        sections: Vec<Section>,
+        budget: &Budget,
+    ) -> Result<Self, TableError> {
+        let of_indexes = sections.iter().map(|one| one.frames.index.size_bytes());
+        let held = budget.hold(of_indexes.sum::<usize>() as u64);
         Ok(Self {
-            _indexes: held.map_err(|_| TableError::Memory)?,
+            indexes: held.map_err(|_| TableError::Memory)?,
             machine,
-            base: 0,
-            segments: vec![Segment {
-                offset,
-                file_size: len,
-                address: Svma(0),
-            }],
-            sections: vec![section],
+            base: base.0,
+            segments: Vec::new(),
+            sections,
             go: None,
             built_in: Vec::new(),
             signal_return: None,
@@ -186,8 +195,8 @@ impl UnwindTable {
     /// What an address points to that is mapped to an offset of the image's file; the image has
     /// this number with the caller.
     pub fn mapped(&self, image: u32, avma: u64, offset: FileOffset) -> Mapped<'_> {
-        let mut segments = self.segments.iter();
-        match segments.find_map(|segment| segment.svma(offset)) {
+        let svma = |segment: &Segment| segment.svma(offset);
+        match self.segments.iter().find_map(svma) {
             Some(svma) => Mapped::Image {
                 image,
                 table: self,
@@ -208,8 +217,8 @@ impl UnwindTable {
     /// Where the function at an address begins, as far as descriptions tell.
     pub fn function(&self, address: Svma) -> Option<Svma> {
         let at = self.relative(address)?;
-        let mut sections = self.sections.iter();
-        match sections.find_map(|section| section.function(at)) {
+        let start = |section: &Section| section.function(at);
+        match self.sections.iter().find_map(start) {
             Some(start) => Some(Svma(self.base + u64::from(start))),
             None => self.go.as_ref()?.function(address),
         }
@@ -237,7 +246,7 @@ impl UnwindTable {
             return rule;
         }
         for (section, descriptions) in (0u8..).zip(&self.sections) {
-            let Some((number, _)) = descriptions.index.find(at) else {
+            let Some((number, _)) = descriptions.frames.index.find(at) else {
                 continue;
             };
             let function = Function { section, number };
@@ -248,8 +257,8 @@ impl UnwindTable {
                 return rule;
             }
         }
-        let mut built_in = self.built_in.iter();
-        let rule = built_in.find_map(|one| one.rule::<A>(at));
+        let built_in = |one: &BuiltIn| one.rule::<A>(at);
+        let rule = self.built_in.iter().find_map(built_in);
         let go = || self.go.as_ref()?.rule::<A>(address);
         rule.or_else(go)
             .unwrap_or_else(|| self.rule_of_gap::<A>(at))

@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(elf) = Elf::from_memory(input.image.to_vec(), "input", &Default::default()) else {
         return;
     };
-    let Ok(table) = UnwindTable::of(&elf, None) else {
+    let Ok(table) = UnwindTable::from_elf(&elf, None) else {
         return;
     };
     let machine = if input.is_x86 {

@@ -15,11 +15,10 @@ mod table;
 mod top;
 mod workloads;
 
-use std::fs;
-
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::{self, captured, cargo, command, target_folder};
+use crate::files::make_folder;
 use workloads::Bench;
 
 /// Copies of a build recording that make about 10 million samples.
@@ -54,10 +53,10 @@ enum Part<'a> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let part = asked(args)?;
     look_for(NEEDS)?;
-    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
+    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof-cli"]))?;
     let target = target_folder()?;
     let folder = target.join("bench");
-    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    make_folder(&folder)?;
     let bench = Bench {
         folder,
         rprof: target.join("release/rprof"),

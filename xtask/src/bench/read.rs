@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::measure::{self, megabytes};
 use super::rows;
-use super::table::{heading, row};
+use super::table::{compare, heading, row};
 use super::workloads::{self, Bench};
 use crate::command::captured;
 
@@ -38,8 +38,9 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-fn report(program: &mut Command, file: &Path, flags: &[&str]) {
+fn report(mut program: Command, file: &Path, flags: &[&str]) -> Command {
     program.arg("report").arg("-i").arg(file).args(flags);
+    program
 }
 
 const FLAT: &[&str] = &["--stdio", "--no-children", "-g", "none"];
@@ -54,26 +55,13 @@ fn reports(bench: &Bench, file: &Path) -> Result<()> {
             SLOW_RUNS,
         ),
     ] {
-        let ours = measure::median(RUNS, || {
-            let mut rprof = bench.rprof(&[]);
-            report(&mut rprof, file, flags);
-            rprof
-        })?;
-        let perf = || {
-            let mut perf = Command::new("perf");
-            report(&mut perf, file, flags);
-            perf
-        };
+        let ours = measure::median(RUNS, || report(bench.rprof(&[]), file, flags))?;
+        let perf = || report(Command::new("perf"), file, flags);
         let theirs = match perf_runs {
             SLOW_RUNS => measure::once(&mut perf())?,
             runs => measure::median(runs, perf)?,
         };
-        row(
-            what,
-            &theirs.text(),
-            &ours.text(),
-            Some(theirs.wall_s / ours.wall_s),
-        );
+        compare(what, theirs, ours);
     }
     Ok(())
 }
@@ -94,13 +82,7 @@ fn flames(bench: &Bench, file: &Path) -> Result<()> {
     }
     let pipeline = "perf script -i \"$0\" | inferno-collapse-perf | inferno-flamegraph";
     let theirs = measure::once(Command::new("sh").args(["-c", pipeline]).arg(file))?;
-    let ratio = theirs.wall_s / ours.wall_s;
-    row(
-        "flame: wall / peak memory",
-        &theirs.text(),
-        &ours.text(),
-        Some(ratio),
-    );
+    compare("flame: wall / peak memory", theirs, ours);
     Ok(())
 }
 
@@ -111,12 +93,11 @@ fn agreement(bench: &Bench, file: &Path) -> Result<()> {
         .to_string_lossy()
         .into_owned();
     for (what, flags) in [("flat", FLAT), ("children", &["--stdio", "--no-inline"])] {
-        let mut rprof = bench.rprof(&[]);
-        report(&mut rprof, file, flags);
-        let mut perf = Command::new("perf");
-        report(&mut perf, file, flags);
-        let ours = rows::parse(&captured(&mut rprof)?);
-        let theirs = rows::parse(&captured(&mut perf)?);
+        let rows = |program| -> Result<_> {
+            Ok(rows::parse(&captured(&mut report(program, file, flags))?))
+        };
+        let ours = rows(bench.rprof(&[]))?;
+        let theirs = rows(Command::new("perf"))?;
         let only_theirs: Vec<_> = theirs.difference(&ours).collect();
         let equal = theirs.len() - only_theirs.len();
         let text = format!("{equal} of {} equal", theirs.len());

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result};
 
 use super::measure;
-use super::table::{heading, row};
+use super::table::{compare, heading, row};
 use super::workloads::Bench;
 use crate::command::captured;
 
@@ -25,26 +25,20 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
 
 fn start_up(bench: &Bench) -> Result<()> {
     let output = bench.file("true.data");
-    let ours = measure::median(RUNS, || {
-        let mut rprof = bench.recorder("rprof", &[], &output);
-        rprof.arg("true");
-        rprof
-    })?;
+    let start_up = |by, options| {
+        measure::median(RUNS, || {
+            let mut recorder = bench.recorder(by, options, &output);
+            recorder.arg("true");
+            recorder
+        })
+    };
+    let ours = start_up("rprof", &[])?;
     for (what, options) in [
         ("record -- true: wall / peak memory", &[][..]),
         ("the same, perf with --no-bpf-event", &["--no-bpf-event"]),
     ] {
-        let theirs = measure::median(RUNS, || {
-            let mut perf = bench.recorder("perf", options, &output);
-            perf.arg("true");
-            perf
-        })?;
-        row(
-            what,
-            &theirs.text(),
-            &ours.text(),
-            Some(theirs.wall_s / ours.wall_s.max(0.001)),
-        );
+        let theirs = start_up("perf", options)?;
+        compare(what, theirs, ours);
     }
     Ok(())
 }

@@ -11,9 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::command::{captured, cargo, target_folder};
+use crate::files::make_folder;
 use crate::{command, tidy};
 use summary::{Summary, in_words};
 
@@ -115,7 +116,7 @@ impl Scratch {
     fn new() -> Result<Self> {
         let name = format!("tmp/ci-{}", std::process::id());
         let folder = target_folder()?.join(Path::new(&name));
-        fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+        make_folder(&folder)?;
         Ok(Self(folder))
     }
 }

@@ -1,10 +1,10 @@
 //! All tests of the workspace: several test programs at a time.
 //!
 //! Nothing here says which of them must run alone. Tests that record, or set what is the whole
-//! machine's, take a place that there is one of (`tests/common/needs.rs`); what the others do
+//! machine's, take a place, alone or with others (`tests/common/place.rs`); what the others do
 //! meanwhile is no different from what any other user of the machine does.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,6 +16,10 @@ use serde_json::Value;
 
 use super::summary::Summary;
 use crate::command::{self, cargo, metadata};
+use crate::files::make_file;
+
+/// The test program that takes longest, twice as long as the next: it begins first.
+const LONGEST: &str = "agreement";
 
 /// More at a time wait for each other: half of the tests record.
 const MOST: usize = 4;
@@ -83,13 +87,14 @@ pub(super) fn run(
     })
 }
 
-/// The test programs in `tests/`, then those within crates.
+/// The test programs in `tests/`, [`LONGEST`] first, then those within crates.
 fn parts() -> Result<Vec<Part>> {
     let metadata = metadata(&["--no-deps"])?;
     let packages = metadata.get("packages").and_then(Value::as_array);
     let targets = packages.context("cargo metadata names no packages")?.iter();
     let targets = targets.flat_map(|package| package.get("targets")?.as_array());
     let mut parts: Vec<Part> = targets.flatten().filter_map(test_program).collect();
+    parts.sort_by_key(|part| part.name != LONGEST);
     for (name, args) in [
         ("within crates", &["--lib", "--bins"][..]),
         ("in documentation", &["--doc"]),
@@ -116,7 +121,7 @@ fn test_program(target: &Value) -> Option<Part> {
 impl Part {
     fn run(self, folder: &Path, prepare: impl Fn(&mut Command)) -> Result<Done> {
         let path = folder.join(format!("{}.txt", self.name));
-        let file = File::create(&path).with_context(|| format!("creating {}", path.display()))?;
+        let file = make_file(&path)?;
         let mut tests = cargo();
         // The same for each, or features of dependencies differ and all is built again.
         tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
@@ -146,6 +151,7 @@ mod tests {
             let part = parts.iter().find(|part| part.name == name);
             part.map(|part| part.args.join(" "))
         };
+        assert_eq!(parts[0].name, LONGEST);
         assert_eq!(args("unwinding").as_deref(), Some("--test unwinding"));
         assert_eq!(args("within crates").as_deref(), Some("--lib --bins"));
         assert_eq!(args("in documentation").as_deref(), Some("--doc"));

@@ -7,8 +7,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::Release;
-use super::files::{compress, copy_below, kib_below, make_folder, settle_modes};
+use super::files::{compress, copy_below, kib_below, settle_modes};
 use crate::command::{self, captured, command, root};
+use crate::files::make_folder;
 
 const DESCRIPTION: &str = "sampling profiler: record, report, flame graphs
  rprof records with the kernel's perf_event_open, writes standard perf.data

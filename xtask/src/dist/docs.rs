@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Release;
-use super::files::make_folder;
 use crate::command::captured;
+use crate::files::make_folder;
 
 /// Shells, and where each looks for completions.
 const COMPLETIONS: [(&str, &str); 3] = [

@@ -7,11 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::command::{captured, command};
-
-/// Makes the folder and those above it.
-pub(super) fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))
-}
+use crate::files::make_folder;
 
 /// Copies a file, and makes the folder for it.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {

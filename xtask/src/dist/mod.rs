@@ -19,7 +19,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::command::{self, captured, cargo, command, metadata, root, target_folder};
-use files::{copy, make_folder};
+use crate::files::make_folder;
+use files::copy;
 
 /// What is released.
 struct Release {
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let Some(toolchain) = toolchain else {
         let rprof = || {
             let mut rprof = cargo();
-            rprof.args(["run", "--quiet", "--locked", "-p", "rprof", "--"]);
+            rprof.args(["run", "--quiet", "--locked", "-p", "rprof-cli", "--"]);
             rprof
         };
         docs::write(&release, rprof, &folder)?;
@@ -80,7 +81,8 @@ impl Release {
         let metadata = metadata(&["--no-deps"])?;
         let packages = metadata.get("packages").and_then(Value::as_array);
         let mut packages = packages.into_iter().flatten();
-        let rprof = packages.find(|package| package.get("name").is_some_and(|is| is == "rprof"));
+        let rprof =
+            packages.find(|package| package.get("name").is_some_and(|is| is == "rprof-cli"));
         let version = rprof.and_then(|package| package.get("version")?.as_str());
         let authors = rprof.and_then(|package| package.get("authors")?.as_array());
         let authors = authors.into_iter().flatten().filter_map(Value::as_str);
@@ -91,7 +93,9 @@ impl Release {
                 .context("no time: set SOURCE_DATE_EPOCH where git has no history")?,
         };
         Ok(Self {
-            version: version.context("cargo metadata lists no rprof")?.to_owned(),
+            version: version
+                .context("cargo metadata lists no rprof-cli")?
+                .to_owned(),
             time: time
                 .trim()
                 .parse()
@@ -170,7 +174,14 @@ fn build(toolchain: &Toolchain) -> Result<PathBuf> {
     let paths = [(root(), "rprof"), (home.as_path(), "cargo")];
     let remap = paths.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()));
     build.env("CARGO_ENCODED_RUSTFLAGS", remap.join("\x1f"));
-    build.args(["build", "--locked", "-p", "rprof", "--profile", "stripped"]);
+    build.args([
+        "build",
+        "--locked",
+        "-p",
+        "rprof-cli",
+        "--profile",
+        "stripped",
+    ]);
     command::run(build.args(["--target", target]))?;
     Ok(target_folder()?.join(target).join("stripped/rprof"))
 }

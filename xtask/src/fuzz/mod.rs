@@ -16,6 +16,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use crate::command::{self, cargo, host, root};
+use crate::files::{make_file, make_folder};
 use args::Args;
 use outcome::Outcome;
 
@@ -128,12 +129,12 @@ fn fuzz(target: Target, args: &Args, folder: &Path, programs: &Path) -> Result<O
     let [inputs, crashes, logs] = ["inputs", "crashes", "logs"].map(|part| folder.join(part));
     let (inputs, crashes) = (inputs.join(name), crashes.join(name));
     for folder in [&inputs, &crashes, &logs] {
-        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        make_folder(folder)?;
     }
     let mut jobs = Vec::new();
     for job in 0..args.jobs {
         let log = logs.join(format!("{name}-{job}.log"));
-        let file = fs::File::create(&log).with_context(|| format!("creating {}", log.display()))?;
+        let file = make_file(&log)?;
         let mut program = command::command(programs.join(name));
         program
             .arg(&inputs)

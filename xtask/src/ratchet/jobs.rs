@@ -1,7 +1,6 @@
 //! The work that is measured: commands on recordings that are the same everywhere.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -10,6 +9,7 @@ use rprof_abi::RecordKind;
 use rprof_perfdata::file_kind;
 
 use crate::command::root;
+use crate::files::make_folder;
 use crate::repeat::repeat;
 
 /// The fixtures that are read, and copies of their records: so many that reading outweighs starting.
@@ -33,7 +33,7 @@ impl Recordings {
             folder: folder.to_owned(),
         };
         let home = recordings.home();
-        fs::create_dir_all(home).with_context(|| format!("creating {}", home.display()))?;
+        make_folder(home)?;
         for &(fixture, copies) in FIXTURES {
             let from = root().join("fixtures").join(fixture).join("perf.data");
             let file = folder.join(format!("{fixture}.data"));

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     measure::look_for_valgrind()?;
     // As the demo builds it: one build serves both.
-    let build = ["build", "--locked", "-p", "rprof", "--profile", "quick"];
+    let build = ["build", "--locked", "-p", "rprof-cli", "--profile", "quick"];
     command::run(cargo().args(build).arg("--no-default-features"))?;
     let target = target_folder()?;
     let recordings = Recordings::make(&target.join("ratchet"))?;

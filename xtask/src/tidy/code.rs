@@ -15,6 +15,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/ringbuf/src/region.rs",
     "crates/ringbuf/src/ring/mod.rs",
     "crates/ringbuf/src/sys/mod.rs",
+    "crates/ringbuf/src/sys/calls.rs",
     "crates/ringbuf/src/sys/counting.rs",
     "crates/ringbuf/src/sys/files.rs",
     "crates/ringbuf/src/sys/memory.rs",
@@ -130,11 +131,11 @@ fn is_unlinked_promise(comment: &str) -> bool {
     is_promise && !comment.contains("https://")
 }
 
-/// The binary, the chores, examples and tests.
+/// The binary, the chores, examples, benchmarks and tests.
 fn may_print(path: &Path) -> bool {
     let is_face = path.starts_with("crates/rprof") || path.starts_with("xtask");
     let is_shown = path.iter().any(|part| {
-        ["examples", "tests", "tests.rs"]
+        ["examples", "benches", "tests", "tests.rs"]
             .iter()
             .any(|free| part == *free)
     });
@@ -191,6 +192,7 @@ mod tests {
             "crates/rprof/src/main.rs",
             "xtask/src/ci/mod.rs",
             "crates/ringbuf/examples/sampling.rs",
+            "crates/analysis/benches/ask.rs",
             "crates/abi/src/sample/tests.rs",
             "tests/report.rs",
         ] {

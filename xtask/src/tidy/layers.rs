@@ -146,7 +146,7 @@ fn parse(package: &Value) -> Option<Crate> {
 
 fn folder_of(package: &str) -> Option<String> {
     match package {
-        "rprof" => Some("rprof".into()),
+        "rprof-cli" => Some("rprof".into()),
         _ => package.strip_prefix("rprof-").map(str::to_owned),
     }
 }
@@ -222,7 +222,7 @@ Text.
         Crate {
             folder: folder.into(),
             package: match folder {
-                "rprof" => "rprof".into(),
+                "rprof" => "rprof-cli".into(),
                 _ => format!("rprof-{folder}"),
             },
             needs: needs.iter().map(|need| (*need).to_owned()).collect(),

@@ -10,6 +10,7 @@ mod layers;
 mod map;
 mod markdown;
 mod modules;
+mod packages;
 mod public_names;
 mod shape;
 mod source;
@@ -38,6 +39,7 @@ const CHECKS: &[Check] = &[
     ("map", map::check),
     ("cycles", cycles::check),
     ("names", public_names::check),
+    ("packages", packages::check),
     ("pages", markdown::check),
 ];
 

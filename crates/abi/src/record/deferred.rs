@@ -1,7 +1,6 @@
 //! `CALLCHAIN_DEFERRED`: the user part of call chains, taken when the task returned to user space.
 
-use super::body::PlainBody;
-use crate::{Callchain, Cursor, Encoder, Fields, Value, WireError};
+use crate::{Callchain, Cursor, Encoder, Fields, Value, Wire, WireError};
 
 /// `PERF_RECORD_CALLCHAIN_DEFERRED` (6.19).
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +11,9 @@ pub struct CallchainDeferred<'a> {
     pub chain: Callchain<'a>,
 }
 
-impl<'a> PlainBody<'a> for CallchainDeferred<'a> {
+impl<'a> Wire<'a> for CallchainDeferred<'a> {
+    const MIN_LEN: usize = 16;
+
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         Ok(Self {
             cookie: cursor.u64("deferred chain")?,

@@ -1,79 +1,40 @@
 //! MMAP and MMAP2: a file (or anonymous memory) appeared in an address space.
 
-use super::body::{Body, Context, PlainBody};
-use crate::{Cursor, Encoder, Fields, Misc, SampleLayout, Value, WireError};
+use super::body::{Body, Context};
+use crate::format::{Hex, Text};
+use crate::{Cursor, Encoder, Fields, Misc, SampleLayout, Value, Wire, WireError};
 
-/// `PERF_RECORD_MMAP`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mmap<'a> {
-    /// Process; -1 for the kernel's own mappings.
-    pub pid: i32,
-    /// Thread that mapped.
-    pub tid: i32,
-    /// First address (AVMA).
-    pub addr: u64,
-    /// Bytes.
-    pub len: u64,
-    /// Offset in the file, bytes. For the kernel's map: address of its reference symbol.
-    pub pgoff: u64,
-    /// Path, or a name in brackets, or `//anon`.
-    pub filename: &'a [u8],
-}
-
-impl<'a> PlainBody<'a> for Mmap<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
-        let what = "mmap";
-        Ok(Self {
-            pid: cursor.i32(what)?,
-            tid: cursor.i32(what)?,
-            addr: cursor.u64(what)?,
-            len: cursor.u64(what)?,
-            pgoff: cursor.u64(what)?,
-            filename: cursor.c_str(),
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("pid", Value::Signed(self.pid.into()));
-        fields.field("tid", Value::Signed(self.tid.into()));
-        fields.field("addr", Value::Hex(self.addr));
-        fields.field("len", Value::Hex(self.len));
-        fields.field("pgoff", Value::Hex(self.pgoff));
-        fields.field("filename", Value::Text(self.filename));
-    }
-
-    fn encode(&self, encoder: &mut Encoder<'_>) {
-        encoder.i32(self.pid);
-        encoder.i32(self.tid);
-        encoder.u64(self.addr);
-        encoder.u64(self.len);
-        encoder.u64(self.pgoff);
-        encoder.c_str_padded(self.filename);
+wire! {
+    /// `PERF_RECORD_MMAP`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Mmap<'a> in "mmap" {
+        /// Process; -1 for the kernel's own mappings.
+        pub pid: i32,
+        /// Thread that mapped.
+        pub tid: i32,
+        /// First address (AVMA).
+        pub addr: u64 as Hex,
+        /// Bytes.
+        pub len: u64 as Hex,
+        /// Offset in the file, bytes. For the kernel's map: address of its reference symbol.
+        pub pgoff: u64 as Hex,
+        /// Path, or a name in brackets, or `//anon`.
+        pub filename: &'a [u8] as Text,
     }
 }
 
-/// Device and inode of a mapped file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Inode {
-    /// Major device number.
-    pub maj: u32,
-    /// Minor device number.
-    pub min: u32,
-    /// Inode.
-    pub ino: u64,
-    /// Generation of the inode.
-    pub generation: u64,
-}
-
-impl Inode {
-    fn parse(mut cursor: Cursor<'_>) -> Result<Self, WireError> {
-        let what = "mmap2";
-        Ok(Self {
-            maj: cursor.u32(what)?,
-            min: cursor.u32(what)?,
-            ino: cursor.u64(what)?,
-            generation: cursor.u64(what)?,
-        })
+wire! {
+    /// Device and inode of a mapped file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    pub struct Inode in "mmap2" {
+        /// Major device number.
+        pub maj: u32,
+        /// Minor device number.
+        pub min: u32,
+        /// Inode.
+        pub ino: u64,
+        /// Generation of the inode.
+        pub generation: u64 as Number named "ino_generation",
     }
 }
 
@@ -194,7 +155,9 @@ impl<'a> Body<'a> for Mmap2<'a> {
                     .then(|| build_id(bytes, context.layout.has_build_ids));
                 match id.flatten() {
                     Some(id) => FileIdentity::BuildId(id),
-                    None => FileIdentity::Inode(Inode::parse(Cursor::new(bytes, cursor.endian()))?),
+                    None => {
+                        FileIdentity::Inode(Inode::parse(&mut Cursor::new(bytes, cursor.endian()))?)
+                    }
                 }
             },
             prot: 0,
@@ -225,12 +188,7 @@ impl<'a> Body<'a> for Mmap2<'a> {
             FileIdentity::BuildId(id) => {
                 fields.field("build_id", Value::Bytes(id.as_bytes()));
             }
-            FileIdentity::Inode(inode) => {
-                fields.field("maj", Value::Unsigned(inode.maj.into()));
-                fields.field("min", Value::Unsigned(inode.min.into()));
-                fields.field("ino", Value::Unsigned(inode.ino));
-                fields.field("ino_generation", Value::Unsigned(inode.generation));
-            }
+            FileIdentity::Inode(inode) => inode.visit(fields),
         }
         fields.field("prot", Value::Hex(self.prot.into()));
         fields.field("flags", Value::Hex(self.flags.into()));
@@ -249,17 +207,15 @@ impl<'a> Body<'a> for Mmap2<'a> {
                 encoder.bytes(&[0; 3]);
                 encoder.bytes(&id.bytes);
             }
-            FileIdentity::Inode(inode) => {
-                encoder.u32(inode.maj);
-                encoder.u32(inode.min);
-                encoder.u64(inode.ino);
-                encoder.u64(inode.generation);
-            }
+            FileIdentity::Inode(inode) => inode.encode(encoder),
         }
         encoder.u32(self.prot);
         encoder.u32(self.flags);
         encoder.c_str_padded(self.filename);
     }
+
+    #[cfg(test)]
+    const LEAST: usize = 60;
 }
 
 #[cfg(test)]

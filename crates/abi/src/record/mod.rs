@@ -82,6 +82,15 @@ macro_rules! records {
                 }
             }
 
+            /// Bytes that a body of this kind has at least, if the table has a type for it.
+            #[cfg(test)]
+            fn least_len(kind: RecordKind) -> Option<usize> {
+                match kind {
+                    $($(RecordKind::$kind => Some(<$body as Body<'_>>::LEAST),)?)*
+                    _ => None,
+                }
+            }
+
             /// Names the fields of the body, in its order.
             pub fn visit(&self, fields: &mut dyn Fields) {
                 match self {

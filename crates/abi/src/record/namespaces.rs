@@ -1,7 +1,6 @@
 //! NAMESPACES: the namespaces of a task.
 
-use super::body::PlainBody;
-use crate::{Cursor, Encoder, Fields, Value, WireError};
+use crate::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError};
 
 /// One namespace: the device and inode of its `/proc/PID/ns` link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +19,7 @@ pub struct Namespaces<'a> {
     /// Thread.
     pub tid: i32,
     links: &'a [u8],
-    endian: crate::Endian,
+    endian: Endian,
 }
 
 impl<'a> Namespaces<'a> {
@@ -35,7 +34,7 @@ impl<'a> Namespaces<'a> {
             pid,
             tid,
             links,
-            endian: crate::Endian::NATIVE,
+            endian: Endian::NATIVE,
         }
     }
 
@@ -50,7 +49,9 @@ impl<'a> Namespaces<'a> {
     }
 }
 
-impl<'a> PlainBody<'a> for Namespaces<'a> {
+impl<'a> Wire<'a> for Namespaces<'a> {
+    const MIN_LEN: usize = 16;
+
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "namespaces";
         let (pid, tid) = (cursor.i32(what)?, cursor.i32(what)?);
@@ -67,15 +68,13 @@ impl<'a> PlainBody<'a> for Namespaces<'a> {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         let names = Self::NAMES.iter().copied().chain(std::iter::repeat(""));
-        fields.list(
+        fields.objects(
             "namespaces",
             self.links().zip(names),
             |fields, (link, name)| {
-                fields.object("", |fields| {
-                    fields.field("name", Value::Text(name.as_bytes()));
-                    fields.field("dev", Value::Hex(link.dev));
-                    fields.field("ino", Value::Unsigned(link.ino));
-                });
+                fields.field("name", Value::Text(name.as_bytes()));
+                fields.field("dev", Value::Hex(link.dev));
+                fields.field("ino", Value::Unsigned(link.ino));
             },
         );
     }

@@ -35,4 +35,7 @@ impl<'a> Body<'a> for ReadRecord<'a> {
         encoder.i32(self.tid);
         self.values.encode(encoder, layout.read_format());
     }
+
+    #[cfg(test)]
+    const LEAST: usize = 16;
 }

@@ -1,7 +1,7 @@
 //! Round trips of every kind, and bytes written by hand.
 
 use super::*;
-use crate::{AttrFlags, Endian, Misc, PerfEventAttr, SampleType};
+use crate::{AttrFlags, Endian, Misc, PerfEventAttr, SampleType, Shape};
 use proptest::prelude::*;
 
 fn layout(endian: Endian) -> SampleLayout {
@@ -281,7 +281,89 @@ fn a_header_smaller_than_itself_is_an_error() {
     assert!(RawRecord::parse(&bytes, Endian::Little).is_err());
 }
 
+/// Asserts that each field has a name of its own in its object, and none in a list.
+#[derive(Default)]
+struct UniqueNames(Vec<(Shape, Vec<String>)>);
+
+impl UniqueNames {
+    fn take(&mut self, name: &str) {
+        let (shape, names) = self.0.last_mut().expect("close without open");
+        assert_eq!(
+            name.is_empty(),
+            *shape == Shape::List,
+            "{name:?} in {names:?}"
+        );
+        let is_new = *shape == Shape::List || !names.iter().any(|other| other == name);
+        assert!(is_new, "{name} twice");
+        names.push(name.to_owned());
+    }
+}
+
+impl Fields for UniqueNames {
+    fn field(&mut self, name: &str, _: Value<'_>) {
+        self.take(name);
+    }
+
+    fn open(&mut self, name: &str, shape: Shape) {
+        self.take(name);
+        self.0.push((shape, Vec::new()));
+    }
+
+    fn close(&mut self) {
+        self.0.pop();
+    }
+}
+
+/// Bytes in which counts are small.
+fn bodies() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![3 => Just(0u8), 1 => Just(1), 2 => any::<u8>()];
+    proptest::collection::vec(byte, 0..200)
+}
+
 proptest! {
+    #[test]
+    fn every_kind_of_any_bytes_round_trips_and_names_each_field_once(
+        body in bodies(), misc in any::<u16>(), big: bool, has_id: bool,
+    ) {
+        let endian = if big { Endian::Big } else { Endian::Little };
+        let bare = SampleLayout::new(&PerfEventAttr::default(), endian);
+        let layout = if has_id { layout(endian) } else { bare };
+        let misc = Misc(misc);
+        for kind in (0..30).map(RecordKind).filter(|&kind| kind != RecordKind::SAMPLE) {
+            let Ok((record, id)) = Record::parse(RawRecord { kind, misc, body: &body }, &layout) else {
+                continue;
+            };
+            let mut names = UniqueNames(vec![(Shape::Object, Vec::new())]);
+            record.visit(&mut names);
+            prop_assert_eq!(names.0.len(), 1);
+            let mut bytes = Vec::new();
+            record.encode(misc, &id, &layout, &mut bytes).unwrap();
+            let again = RawRecord::parse(&bytes, endian).unwrap();
+            match record {
+                Record::Unknown(_) => prop_assert_eq!(again.body, &body),
+                _ => prop_assert_eq!(Record::parse(again, &layout), Ok((record, id))),
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_shorter_than_its_fields_is_an_error(body in bodies(), big: bool) {
+        let endian = if big { Endian::Big } else { Endian::Little };
+        let layout = SampleLayout::new(&PerfEventAttr::default(), endian);
+        for kind in (0..30).map(RecordKind) {
+            let parse = |body| Record::parse(RawRecord { kind, misc: Misc(0), body }, &layout);
+            let Some(least) = Record::least_len(kind) else {
+                continue;
+            };
+            for len in 0..least.min(body.len()) {
+                prop_assert!(parse(&body[..len]).is_err(), "{kind:?}: {len} of {least} bytes");
+            }
+            // The first MMAP2 records are shorter than those with a protection of 0.
+            let has_enough = parse(&vec![0; least]).is_ok() || kind == RecordKind::MMAP2;
+            prop_assert!(has_enough, "{kind:?}: {least} bytes");
+        }
+    }
+
     #[test]
     fn any_bytes_of_any_kind_never_panic(
         kind in 0u32..30, misc in any::<u16>(), body in proptest::collection::vec(any::<u8>(), 0..200),

@@ -46,13 +46,13 @@ pub struct RegisterTable {
 impl RegisterTable {
     /// The table for an architecture's name, as `uname -m` and a recording's ARCH feature have it.
     pub fn of(architecture: &str) -> Option<&'static Self> {
-        let of_machines = Machine::ALL.iter().map(|machine| machine.registers());
-        // Last: `arm64` begins with its name.
-        let mut all = of_machines.chain([&arm::TABLE]);
-        all.find(|table| {
-            let mut architectures = table.architectures.iter();
-            architectures.any(|name| architecture.starts_with(name))
-        })
+        let begins_with = |name: &&str| architecture.starts_with(name);
+        // `arm` is last: `arm64` begins with its name.
+        Machine::ALL
+            .iter()
+            .map(|machine| machine.registers())
+            .chain([&arm::TABLE])
+            .find(|table| table.architectures.iter().any(begins_with))
     }
 
     /// A register's name.

@@ -34,23 +34,30 @@ const TRAILER: [SampleType; 6] = [
     SampleType::IDENTIFIER,
 ];
 
+/// The first fields of a sample, in its order; all take 8 bytes.
+const WORDS: [SampleType; 9] = [
+    SampleType::IDENTIFIER,
+    SampleType::IP,
+    SampleType::TID,
+    SampleType::TIME,
+    SampleType::ADDR,
+    SampleType::ID,
+    SampleType::STREAM_ID,
+    SampleType::CPU,
+    SampleType::PERIOD,
+];
+
+/// Where one of [`WORDS`] is in the body of a sample, bytes; `None` if the sample has it not.
+fn place_of_word(sample_type: SampleType, word: SampleType) -> Option<usize> {
+    let before = WORDS.into_iter().take_while(|&other| other != word);
+    let n_before = before.filter(|&other| sample_type.has(other)).count();
+    sample_type.has(word).then_some(n_before * 8)
+}
+
 impl SampleLayout {
     /// The layout of an event's records.
     pub fn new(attr: &PerfEventAttr, endian: Endian) -> Self {
         let has = |bit| attr.sample_type.has(bit);
-        let before_id = [
-            SampleType::IP,
-            SampleType::TID,
-            SampleType::TIME,
-            SampleType::ADDR,
-        ];
-        let id_at = if has(SampleType::IDENTIFIER) {
-            Some(0)
-        } else if has(SampleType::ID) {
-            Some(8 * before_id.into_iter().filter(|&bit| has(bit)).count())
-        } else {
-            None
-        };
         let trailer = if attr.flags.has(AttrFlags::SAMPLE_ID_ALL) {
             TRAILER.into_iter().filter(|&bit| has(bit)).count()
         } else {
@@ -63,11 +70,9 @@ impl SampleLayout {
             branches: attr.branch_sample_type,
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
-            id_at,
-            time_at: has(SampleType::TIME).then(|| {
-                let before = [SampleType::IDENTIFIER, SampleType::IP, SampleType::TID];
-                8 * before.into_iter().filter(|&bit| has(bit)).count()
-            }),
+            id_at: place_of_word(attr.sample_type, SampleType::IDENTIFIER)
+                .or_else(|| place_of_word(attr.sample_type, SampleType::ID)),
+            time_at: place_of_word(attr.sample_type, SampleType::TIME),
             trailer_len: trailer * 8,
             endian,
         }
@@ -90,30 +95,12 @@ impl SampleLayout {
 
     /// Where the CPU is in a sample's body, bytes; `None` if it has none.
     pub fn cpu_place(&self) -> Option<usize> {
-        self.place_of_word(SampleType::CPU)
+        place_of_word(self.sample_type, SampleType::CPU)
     }
 
     /// Where the period is in a sample's body, bytes; `None` if it has none.
     pub fn period_place(&self) -> Option<usize> {
-        self.place_of_word(SampleType::PERIOD)
-    }
-
-    /// Where one of the first fields is, which take 8 bytes each.
-    fn place_of_word(&self, field: SampleType) -> Option<usize> {
-        let order = [
-            SampleType::IDENTIFIER,
-            SampleType::IP,
-            SampleType::TID,
-            SampleType::TIME,
-            SampleType::ADDR,
-            SampleType::ID,
-            SampleType::STREAM_ID,
-            SampleType::CPU,
-            SampleType::PERIOD,
-        ];
-        let before = order.iter().take_while(|&&other| other != field);
-        let has = |bit| self.sample_type.has(bit);
-        has(field).then(|| before.filter(|&&bit| has(bit)).count() * 8)
+        place_of_word(self.sample_type, SampleType::PERIOD)
     }
 
     /// Where samples and other records hold the event id: equal for events of which either can find
@@ -427,7 +414,7 @@ impl SampleLayout {
             chain.encode(encoder);
         }
         if let Some(raw) = sample.raw {
-            encoder.u32(u32::try_from(raw.len()).unwrap_or(u32::MAX));
+            encoder.count(raw.len());
             encoder.bytes(raw);
         }
         if let Some(branches) = &sample.branch_stack {

@@ -83,12 +83,10 @@ impl ReadValues<'_> {
     pub(crate) fn visit(&self, fields: &mut dyn Fields) {
         fields.if_some("time_enabled_ns", self.enabled_ns, Value::Unsigned);
         fields.if_some("time_running_ns", self.running_ns, Value::Unsigned);
-        fields.list("values", self.values(), |fields, value| {
-            fields.object("", |fields| {
-                fields.field("value", Value::Unsigned(value.value));
-                fields.if_some("id", value.id, Value::Unsigned);
-                fields.if_some("lost", value.lost, Value::Unsigned);
-            });
+        fields.objects("values", self.values(), |fields, value| {
+            fields.field("value", Value::Unsigned(value.value));
+            fields.if_some("id", value.id, Value::Unsigned);
+            fields.if_some("lost", value.lost, Value::Unsigned);
         });
     }
 }
@@ -120,13 +118,11 @@ impl Callchain<'_> {
 impl BranchStack<'_> {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.if_some("branch_hw_index", self.hw_index, Value::Unsigned);
-        fields.list("branch_stack", self.entries(), |fields, entry| {
-            fields.object("", |fields| {
-                fields.field("from", Value::Hex(entry.from));
-                fields.field("to", Value::Hex(entry.to));
-                fields.field("flags", Value::Hex(entry.flags.word()));
-                fields.if_some("counters", entry.counters, Value::Hex);
-            });
+        fields.objects("branch_stack", self.entries(), |fields, entry| {
+            fields.field("from", Value::Hex(entry.from));
+            fields.field("to", Value::Hex(entry.to));
+            fields.field("flags", Value::Hex(entry.flags.word()));
+            fields.if_some("counters", entry.counters, Value::Hex);
         });
     }
 }

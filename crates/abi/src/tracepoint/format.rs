@@ -57,8 +57,10 @@ impl TracepointFormat {
 
     /// A field by name, its own or a common one.
     pub fn field(&self, name: &str) -> Option<&TracepointField> {
-        let mut all = self.fields.iter().chain(&self.common_fields);
-        all.find(|field| field.name == name)
+        self.fields
+            .iter()
+            .chain(&self.common_fields)
+            .find(|field| field.name == name)
     }
 
     /// Why its samples are printed field by field; `None` if they are not.

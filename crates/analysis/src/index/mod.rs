@@ -37,7 +37,7 @@ use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::file_record::GuestId;
 use rprof_perfdata::{BlockWalk, FileRecord, Form, Reader, WalkedBlock, Warning, file_kind};
-use rprof_profile::timeline::TimedLoss;
+use rprof_profile::TimedLoss;
 use rprof_profile::{Gaps, Loss};
 use rprof_untrusted::Held;
 use std::collections::BTreeMap;

@@ -150,7 +150,8 @@ impl LoggedStacks {
     }
 
     /// Adds what a block counted of an event, by node.
-    pub(super) fn add_to(&self, (event, block): (usize, u32), nodes: &mut [SampleCount]) {
+    pub(super) fn add_to(&self, event: usize, block: usize, nodes: &mut [SampleCount]) {
+        let block = u32::try_from(block).unwrap_or(u32::MAX);
         self.log.for_each_of(block, |stack, count| {
             let place = self.places.get(stack as usize);
             let Some(place) = place.filter(|place| place.event as usize == event) else {
@@ -184,6 +185,14 @@ impl BlockCounts {
     #[inline]
     pub(super) fn count(&mut self, block: u32, node: u32, count: SampleCount) {
         place(place(&mut self.nodes, block), node).add(count);
+    }
+
+    /// Adds what a block counted, by node.
+    pub(super) fn add_to(&self, block: usize, nodes: &mut [SampleCount]) {
+        let counted = self.nodes.get(block).into_iter().flatten();
+        for (sum, &count) in nodes.iter_mut().zip(counted) {
+            sum.add(count);
+        }
     }
 
     /// Adds what was counted elsewhere, where nodes have other numbers.

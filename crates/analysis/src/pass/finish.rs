@@ -15,7 +15,7 @@ use crate::symbolize::Symbols;
 use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_perfdata::{RecordedEvent, kind_name};
+use rprof_perfdata::{Reader, RecordedEvent, kind_name};
 use rprof_profile::{About, EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
@@ -47,7 +47,7 @@ pub(super) fn profile_of(
     let mut numbers = Vec::new();
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
         let number = profile.events.len();
-        add_event((grouping, symbols), recording, idx, tally, &mut profile);
+        add_event((grouping, symbols), query, idx, tally, &mut profile);
         numbers.push((profile.events.len() > number).then_some(number));
     }
     profile.images = used_images(recording, &profile.frames, &profile.strings);
@@ -73,11 +73,12 @@ fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
 
 fn add_event(
     (grouping, symbols): (&Grouping<'_>, &Symbols),
-    recording: &Recording<'_>,
+    query: &Query<'_>,
     idx: usize,
     tally: Tally<GroupKey>,
     profile: &mut Profile,
 ) {
+    let recording = query.recording;
     let Some(event) = recording.reader.events().get(idx) else {
         return;
     };
@@ -101,9 +102,10 @@ fn add_event(
     let groups = groups.into_iter();
     let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
     let groups = groups.collect();
+    let (name, kind) = query.samples.source.event(event);
     profile.events.push(EventProfile {
-        name: event.name.clone(),
-        kind: about::kind_of(&event.attr),
+        name,
+        kind,
         sampling: about::sampling_of(&event.attr),
         samples,
         weight,
@@ -127,6 +129,20 @@ pub(super) fn lost_sideband(loss: Loss) -> Option<String> {
 /// Whether an event is in no profile: it carries sideband only.
 pub(super) fn is_left_out(event: &RecordedEvent, samples: u64) -> bool {
     event.is_dummy() && samples == 0
+}
+
+/// Numbers of the recording's events in the profile: those that are left out have none.
+pub(super) fn event_numbers(reader: &Reader, counts: &Counts) -> Vec<Option<u32>> {
+    let mut next = 0;
+    let mut number = |is_in: bool| {
+        let number = is_in.then_some(next);
+        next += u32::from(is_in);
+        number
+    };
+    let events = reader.events().iter().zip(&counts.tallies);
+    events
+        .map(|(event, tally)| number(!is_left_out(event, tally.samples())))
+        .collect()
 }
 
 /// An image without names, the reason, and the weight of its samples.

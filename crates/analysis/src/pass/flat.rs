@@ -95,15 +95,12 @@ impl FlatCounts {
                     let (Some(&location), Some(&group)) = (location, group) else {
                         continue;
                     };
-                    let count = SampleCount {
-                        samples: node.self_samples,
-                        weight: node.self_weight,
-                    };
+                    let count = node.own();
                     if !is_counted((symbols, location), tally, &group, count) {
                         continue;
                     }
                     all.unnamed
-                        .add(symbols.unnamed_image(location), node.self_weight);
+                        .add(symbols.unnamed_image(location), count.weight);
                     let group = tally.group(group);
                     let frames = symbols.frames(location).iter().rev().copied();
                     tally.add_stack(group, frames, count);

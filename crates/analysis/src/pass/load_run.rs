@@ -18,9 +18,9 @@ use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_perfdata::Reader;
+use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
-use rprof_profile::{Group, NodeKey, SampleCount, Tally, Tree};
+use rprof_profile::{Group, Loss, NodeKey, SampleCount, TallyParts, Tree};
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
 /// `progress` is told how far it is.
@@ -75,106 +75,115 @@ fn run_of(
     };
     run.warnings.extend(counts.ignored.warnings());
     run.warnings.extend(grouping.warnings());
-    let events = counts.tallies.into_iter().zip(counts.blocks);
-    for (idx, (tally, blocks)) in events.enumerate() {
-        let counted = (tally, blocks, &*counts.logs);
-        add_event((query, idx), (grouping, symbols), counted, &mut run);
+    let events = recording.reader.events().iter().zip(counts.tallies);
+    for (number, ((event, tally), blocks)) in events.zip(counts.blocks).enumerate() {
+        let loss = recording.index.losses.get(number).copied();
+        let loss = loss.unwrap_or_default();
+        if is_left_out(event, tally.samples()) {
+            run.warnings.extend(lost_sideband(loss));
+            continue;
+        }
+        let counts = EventCounts {
+            number,
+            event,
+            loss,
+            tally: tally.into_parts(),
+            blocks,
+            logs: &counts.logs,
+        };
+        let named = counts.named(query, grouping, symbols, &mut run);
+        run.events.push(named);
     }
     run.images = used_images(recording, &run.frames, &run.strings);
     run.warnings.extend(recording.warnings());
     run
 }
 
-fn add_event(
-    (query, idx): (&Query<'_>, usize),
-    (grouping, symbols): (&Grouping<'_>, &Symbols),
-    (tally, mut blocks, logs): (Tally<GroupKey>, BlockCounts, &[LoggedStacks]),
-    run: &mut Run,
-) {
-    let recording = query.recording;
-    let Some(event) = recording.reader.events().get(idx) else {
-        return;
-    };
-    let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
-    if is_left_out(event, tally.samples()) {
-        run.warnings.extend(lost_sideband(loss));
-        return;
-    }
-    let counted = tally.into_parts();
-    let mut naming = Naming {
-        recording,
-        symbols,
-        frames: &run.frames,
-        strings: &mut run.strings,
-    };
-    // What keys tell apart may have one name.
-    let mut groups: Interner<u32, Group, RandomState> = Interner::default();
-    let group_of_key = counted.groups.iter().map(|key| {
-        let group = key.in_profile(grouping, &mut naming, &mut run.values);
-        groups.intern(group)
-    });
-    let group_of_key: Vec<u32> = group_of_key.collect();
-    let all = SampleCount {
-        samples: counted.samples,
-        weight: counted.weight,
-    };
-    let n_blocks = query.blocks.len();
-    blocks.totals.resize(n_blocks, SampleCount::default());
-    let has_stacks = query.stacks.chains.stacks && recording.reader.has_call_chains();
-    let rows = CountedBlocks {
-        tree: &counted.tree,
-        n_blocks,
-        groups: &group_of_key,
-        has_stacks,
-        self_time: query.self_time,
-    };
-    let names = (&run.frames, &run.strings);
-    let RunRows { rows, namesakes } = if query.blocks.are_several() {
-        RunRows::of(
-            rows,
-            |block, nodes| add_block((idx, block), (&blocks, logs), nodes),
-            names,
-        )
-    } else {
-        blocks.totals = vec![all];
-        RunRows::of(rows, |_, nodes| add_own(&counted.tree, nodes), names)
-    };
-    run.events.push(RunEvent {
-        name: event.name.clone().into_raw(),
-        kind: about::kind_of(&event.attr),
-        sampling: about::sampling_of(&event.attr),
-        all,
-        loss,
-        has_stacks,
-        blocks: query.blocks.counted(&blocks.totals),
-        rows,
-        namesakes,
-        groups: groups.into_values(),
-    });
+/// What was counted of an event.
+struct EventCounts<'a> {
+    /// Its number in the recording.
+    number: usize,
+    event: &'a RecordedEvent,
+    loss: Loss,
+    tally: TallyParts<GroupKey>,
+    blocks: BlockCounts,
+    /// Of all events.
+    logs: &'a [LoggedStacks],
 }
 
-/// Adds what a block of an event counted at each node.
-pub(super) fn add_block(
-    (event, block): (usize, usize),
-    (blocks, logs): (&BlockCounts, &[LoggedStacks]),
-    nodes: &mut [SampleCount],
-) {
-    let counted = blocks.nodes.get(block).into_iter().flatten();
-    for (sum, &count) in nodes.iter_mut().zip(counted) {
-        sum.add(count);
+impl EventCounts<'_> {
+    /// The event of a run, which gets the names of its groups.
+    fn named(
+        mut self,
+        query: &Query<'_>,
+        grouping: &Grouping<'_>,
+        symbols: &Symbols,
+        run: &mut Run,
+    ) -> RunEvent {
+        let mut naming = Naming {
+            recording: query.recording,
+            symbols,
+            frames: &run.frames,
+            strings: &mut run.strings,
+        };
+        // What keys tell apart may have one name.
+        let mut groups: Interner<u32, Group, RandomState> = Interner::default();
+        let group_of_key = self.tally.groups.iter().map(|key| {
+            let group = key.in_profile(grouping, &mut naming, &mut run.values);
+            groups.intern(group)
+        });
+        let group_of_key: Vec<u32> = group_of_key.collect();
+        let has_stacks = query.stacks.chains.stacks && query.recording.reader.has_call_chains();
+        let counted = CountedBlocks {
+            tree: &self.tally.tree,
+            n_blocks: query.blocks.len(),
+            groups: &group_of_key,
+            has_stacks,
+            self_time: query.self_time,
+        };
+        let names = (&run.frames, &run.strings);
+        let RunRows { rows, namesakes } = if query.blocks.are_several() {
+            RunRows::of(counted, |block, nodes| self.add_block(block, nodes), names)
+        } else {
+            RunRows::of(counted, |_, nodes| add_own(&self.tally.tree, nodes), names)
+        };
+        let all = SampleCount {
+            samples: self.tally.samples,
+            weight: self.tally.weight,
+        };
+        if !query.blocks.are_several() {
+            self.blocks.totals = vec![all];
+        }
+        self.blocks
+            .totals
+            .resize(query.blocks.len(), SampleCount::default());
+        RunEvent {
+            name: self.event.name.clone().into_raw(),
+            kind: about::kind_of(&self.event.attr),
+            sampling: about::sampling_of(&self.event.attr),
+            all,
+            loss: self.loss,
+            has_stacks,
+            blocks: query.blocks.counted(&self.blocks.totals),
+            rows,
+            namesakes,
+            groups: groups.into_values(),
+        }
     }
-    let block = u32::try_from(block).unwrap_or(u32::MAX);
-    logs.iter()
-        .for_each(|logged| logged.add_to((event, block), nodes));
+
+    /// Adds what a block counted at each node.
+    fn add_block(&self, block: usize, nodes: &mut [SampleCount]) {
+        self.blocks.add_to(block, nodes);
+        for logged in self.logs {
+            logged.add_to(self.number, block, nodes);
+        }
+    }
 }
 
 /// Adds what was counted at each node in all.
 fn add_own(tree: &Tree, nodes: &mut [SampleCount]) {
     for (sum, node) in nodes.iter_mut().zip(tree.nodes()) {
-        sum.add(SampleCount {
-            samples: node.self_samples,
-            weight: node.self_weight,
-        });
+        sum.add(node.own());
     }
 }
 

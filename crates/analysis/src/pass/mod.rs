@@ -3,6 +3,8 @@
 mod block_log;
 mod blocks;
 mod branches;
+mod code_counts;
+mod code_nodes;
 mod counts;
 mod dimensions;
 mod driver;
@@ -27,12 +29,12 @@ mod stack_path;
 mod stacks;
 #[cfg(test)]
 mod tests;
-mod timeline;
 mod trace_texts;
 mod used_images;
 mod words;
 mod written;
 
+pub use code_counts::load_counted_stacks;
 pub(crate) use dimensions::Grouping;
 pub use dimensions::{GroupBy, TraceField};
 pub use driver::{ResolvedSample, TaskSample};
@@ -46,6 +48,5 @@ pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};
 pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
-pub use sampled::load_samples;
-pub use timeline::{TimelineDetail, load_timeline};
+pub use sampled::{CodeDetail, load_code_samples, load_samples};
 pub use written::WrittenSamples;

@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MemberSample {
     event: usize,
-    period: Option<u64>,
+    period: u64,
 }
 
 /// One sample of a batch; the order of its fields is the order of samples.
@@ -138,9 +138,10 @@ impl OrderedBatch {
     /// What some entries are. User chains that came later are not joined.
     pub(super) fn items(
         &self,
-        recording: &Recording<'_>,
+        query: &Query<'_>,
         entries: Range<usize>,
     ) -> impl Iterator<Item = Item<'_>> {
+        let recording = query.recording;
         let entries = self.entries.get(entries).unwrap_or_default().iter();
         entries.filter_map(|entry| {
             let record = self.bytes.get(entry.at as usize..)?;
@@ -148,10 +149,9 @@ impl OrderedBatch {
             if entry.member == NO_SAMPLE {
                 return OrderedRecord::of(recording, entry.offset, raw).map(Item::Record);
             }
-            let mut decoded = DecodedSample::of(recording, entry.offset, raw)?;
+            let mut decoded = query.samples.source.sample_at(entry.offset, raw)?;
             if let Some(member) = self.member(entry) {
-                decoded.event = member.event;
-                decoded.head.period = member.period;
+                decoded.counts(member.event, member.period);
             }
             Some(Item::Sample(decoded))
         })
@@ -160,10 +160,10 @@ impl OrderedBatch {
     /// The samples among them.
     pub(super) fn samples(
         &self,
-        recording: &Recording<'_>,
+        query: &Query<'_>,
         entries: Range<usize>,
     ) -> impl Iterator<Item = DecodedSample<'_>> {
-        let items = self.items(recording, entries);
+        let items = self.items(query, entries);
         items.filter_map(|item| match item {
             Item::Sample(sample) => Some(sample),
             Item::Record(_) => None,
@@ -181,7 +181,7 @@ impl OrderedBatch {
         }
         self.members.push(MemberSample {
             event: decoded.event,
-            period: decoded.head.period,
+            period: decoded.head.period.unwrap_or(0),
         });
         as_u32(self.members.len() - 1)
     }

@@ -173,7 +173,7 @@ fn send_in_order<P: OrderedPass>(
                 before,
                 written,
             };
-            pass.pass_on(&mut before, batch.samples(query.recording, entries));
+            pass.pass_on(&mut before, batch.samples(query, entries));
             jobs.order.send((n_entries, receiver)).is_ok() && jobs.todo.send(job).is_ok()
         })
     })
@@ -211,7 +211,7 @@ fn take_job<'p, P: OrderedPass>(
     let query = pass.query;
     let mut batch = Vec::with_capacity(BATCH);
     let mut scratch = Vec::new();
-    for item in job.batch.items(query.recording, job.entries.clone()) {
+    for item in job.batch.items(query, job.entries.clone()) {
         let decoded = match item {
             Item::Sample(decoded) => decoded,
             Item::Record(record) => {

@@ -95,7 +95,7 @@ impl<'p> WrittenCounts<'p> {
     /// Counts a sample, whether it is shown or not.
     pub(super) fn take(&mut self, sample: &TaskSample<'_, '_>) {
         if let Some(tally) = self.samples.tallies.get_mut(sample.decoded.event) {
-            tally.add_samples(1, sample.decoded.weight(self.query.recording.reader));
+            tally.add_samples(1, self.query.weight(sample.decoded));
         }
     }
 
@@ -104,14 +104,13 @@ impl<'p> WrittenCounts<'p> {
         let Some((symbols, address)) = self.symbols.zip(sample.own_address()) else {
             return;
         };
-        let recording = self.query.recording;
-        let history = &recording.index.history;
+        let history = &self.query.recording.index.history;
         let find = |location| symbols.number(location);
         let location = self
             .locations
             .value(history, sample.mappings, address, find);
         let image = symbols.unnamed_image(location);
-        let weight = sample.decoded.weight(recording.reader);
+        let weight = self.query.weight(sample.decoded);
         self.samples.unnamed.add(image, weight);
     }
 }

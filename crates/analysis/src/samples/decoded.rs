@@ -2,7 +2,7 @@
 
 use crate::recording::Recording;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Callchain, RawRecord, Sample, SampleHead, Weight, context};
+use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleHead, Weight, context};
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 
@@ -47,8 +47,19 @@ impl<'r> DecodedSample<'r> {
         })
     }
 
-    /// All fields of the sample.
+    /// The same as a sample of another event, which counts `period`: what a group's member gained.
+    pub(crate) fn counts(&mut self, event: usize, period: u64) -> &Self {
+        self.is_member = true;
+        self.event = event;
+        self.head.period = Some(period);
+        self
+    }
+
+    /// All fields of the sample; `None` where it was derived from another record.
     pub fn all_fields(&self, reader: &Reader) -> Option<Sample<'r>> {
+        if self.raw.kind != RecordKind::SAMPLE {
+            return None;
+        }
         let event = reader.event_of(self.raw)?;
         let layout = &reader.events().get(event)?.layout;
         layout.parse_sample(self.raw.body).ok()

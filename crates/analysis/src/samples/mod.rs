@@ -1,36 +1,35 @@
-//! The samples of a recording that a filter accepts: decoded, a group's values made into samples of its members, user
-//! chains that came later joined.
+//! The samples of a recording that a filter accepts. A [`SampleSource`] yields them: decoded, a group's values made into
+//! samples of its members, user chains that came later joined.
 
 mod decoded;
 mod group_values;
 mod ignored;
 mod parallelism;
+mod source;
 mod switches;
 mod times;
 
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
+pub(crate) use source::{BATCH, SampleSource};
 pub(crate) use times::span;
 
 use crate::Error;
 use crate::index::Descendants;
 use crate::recording::Recording;
-use group_values::{Gain, GroupValues, LastValues, holds_values};
-use rprof_abi::{RecordKind, SampleType};
+use rprof_abi::SampleType;
 use rprof_base::parallel;
-use rprof_perfdata::{Feature, FeatureId, Reader, Step};
+use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Ancestor, Filter};
 use std::ops::RangeInclusive;
 use switches::SwitchedSpans;
-
-/// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
-pub(crate) const BATCH: usize = 64;
 
 /// The samples that a filter accepts.
 #[derive(Debug)]
 pub struct Samples<'a> {
     recording: &'a Recording<'a>,
+    pub(crate) source: SampleSource<'a>,
     /// Which samples.
     pub filter: &'a Filter,
     /// The processes that are asked for by an ancestor.
@@ -43,7 +42,6 @@ pub struct Samples<'a> {
     sockets: Vec<u32>,
     /// The spans between events that switch samples on and off; `None` without such events.
     switched: Option<SwitchedSpans>,
-    values: GroupValues,
 }
 
 impl<'a> Samples<'a> {
@@ -57,6 +55,7 @@ impl<'a> Samples<'a> {
         let forks = &recording.index.lifetimes.forks;
         let mut samples = Self {
             recording,
+            source: SampleSource::recorded(recording),
             filter,
             descendants: ancestor.map(|pid| Descendants::of(pid, forks)),
             times: times::ranges(recording, filter)?,
@@ -70,7 +69,6 @@ impl<'a> Samples<'a> {
                 Some(Parallelism::of(recording)?)
             },
             switched: None,
-            values: GroupValues::of(recording.reader),
         };
         if !filter.switches.is_empty() {
             let has_time = |time| samples.has_time(time);
@@ -93,7 +91,7 @@ impl Samples<'_> {
 
     /// Whether chunks have to be read one after the other.
     pub(crate) fn need_order(&self) -> bool {
-        self.values.need_order()
+        self.source.needs_order()
     }
 
     /// Calls `visit` for each sample of a chunk that the filter accepts.
@@ -110,59 +108,10 @@ impl Samples<'_> {
     pub(crate) fn for_each_batch(
         &self,
         chunk: usize,
-        mut visit: impl FnMut(&[DecodedSample<'_>]),
+        visit: impl FnMut(&[DecodedSample<'_>]),
     ) -> Result<IgnoredSamples, Error> {
-        let mut ignored = IgnoredSamples::default();
-        let Some(range) = self.recording.index.chunks.get(chunk) else {
-            return Ok(ignored);
-        };
-        let mut values = self.values.before(chunk);
-        let (mut scratch, mut gains) = (Vec::new(), Vec::new());
-        self.recording
-            .reader
-            .walk_windows(range.clone(), |records| {
-                let mut batch = Vec::with_capacity(BATCH);
-                for (offset, raw) in records {
-                    if raw.kind != RecordKind::SAMPLE {
-                        continue;
-                    }
-                    let Some(decoded) = DecodedSample::of(self.recording, offset, raw) else {
-                        ignored.n_bad += 1;
-                        continue;
-                    };
-                    let values = values.as_mut().filter(|_| self.holds_values(decoded.event));
-                    let is_plain = values.is_none() && !decoded.is_deferred();
-                    // Samples stay in the file's order: what came before goes first.
-                    if batch.len() == BATCH || !is_plain {
-                        visit(&batch);
-                        batch.clear();
-                    }
-                    let is_accepted = self.accepts(&decoded);
-                    if is_plain {
-                        batch.extend(is_accepted.then_some(decoded));
-                        continue;
-                    }
-                    let mut joined = decoded;
-                    let is_joined = joined.join(self.recording, &mut scratch);
-                    ignored.n_unjoined += u64::from(!is_joined);
-                    match values {
-                        None if is_accepted => visit(std::slice::from_ref(&joined)),
-                        None => {}
-                        Some(values) => {
-                            self.take_values(&joined, values, &mut gains, &mut ignored);
-                            for gain in gains.iter().filter(|_| is_accepted) {
-                                joined.is_member = true;
-                                joined.event = gain.event;
-                                joined.head.period = Some(gain.gained);
-                                visit(std::slice::from_ref(&joined));
-                            }
-                        }
-                    }
-                }
-                visit(&batch);
-                Step::On
-            })?;
-        Ok(ignored)
+        self.source
+            .for_each_batch(chunk, |sample| self.accepts(sample), visit)
     }
 
     /// Whether the filter counts a sample at all.
@@ -242,34 +191,6 @@ impl Samples<'_> {
     pub(crate) fn descends(&self, decoded: &DecodedSample<'_>) -> bool {
         let descends = |all: &Descendants| all.has(decoded.pid, decoded.head.time_ns);
         self.descendants.as_ref().is_none_or(descends)
-    }
-
-    fn holds_values(&self, event: usize) -> bool {
-        self.recording
-            .reader
-            .events()
-            .get(event)
-            .is_some_and(holds_values)
-    }
-
-    /// What the members of a sample's group gained.
-    fn take_values(
-        &self,
-        decoded: &DecodedSample<'_>,
-        values: &mut LastValues,
-        gains: &mut Vec<Gain>,
-        ignored: &mut IgnoredSamples,
-    ) {
-        let event = self.recording.reader.events().get(decoded.event);
-        match event.zip(decoded.all_fields(self.recording.reader)) {
-            Some((event, sample)) => {
-                ignored.n_unknown += values.take(self.recording.reader, event, &sample, gains);
-            }
-            None => {
-                gains.clear();
-                ignored.n_bad += 1;
-            }
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::locations::Address;
 use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
 use rprof_base::{Avma, CodeAddress};
 use rprof_profile::Level;
-use rprof_unwind::StackFrame;
+use rprof_unwind::{GAP, StackFrame};
 
 /// How much of a chain is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl Walk {
             }
             if self.missing == Missing::After(at) && self.left > 0 {
                 visit(Address::TRUNCATED);
-                if entry == 0 {
+                if entry == GAP {
                     continue;
                 }
             }

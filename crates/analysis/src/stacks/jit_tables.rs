@@ -71,7 +71,7 @@ impl JitTables {
         let table = function.table.get_or_init(|| {
             let mut dump = self.dump.lock().ok()?;
             let place = function.load.code;
-            match UnwindTable::of_logged(
+            match UnwindTable::from_jitdump(
                 self.machine,
                 &mut dump,
                 &function.load,

@@ -115,7 +115,7 @@ impl UnwindTables {
     ) -> Result<ImageTables, TableError> {
         let located = locate_to_unwind(recording, id, image);
         let located = located.map_err(|_| TableError::NoSection)?;
-        let table = UnwindTable::of(&located.binary, located.debug.as_ref())?;
+        let table = UnwindTable::from_elf(&located.binary, located.debug.as_ref())?;
         if table.machine() != self.machine {
             return Err(TableError::Machine);
         }

@@ -11,11 +11,9 @@ use super::{call_addresses, lbr};
 use crate::locations::Mappings;
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
-use rprof_abi::sample::StackDump;
-use rprof_abi::{Callchain, context as marker};
 use rprof_base::{Avma, StackEnd};
 use rprof_machine::{AddressLocation, Epoch, ImageId};
-use rprof_unwind::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, StackFrame, Unwinder};
+use rprof_unwind::{AddressSpace, Mapped, Outcome, SampledStack, StackFrame, Unwinder, user_part};
 use std::ops::Range;
 
 /// The code of a process at one moment.
@@ -157,15 +155,12 @@ impl StackWalker {
         let Some(sample) = decoded.all_fields(sources.recording.reader) else {
             return WalkedStack::default();
         };
-        let (Some(registers), Some(dump)) = (sample.regs_user, sample.stack_user) else {
-            return WalkedStack::default();
+        let stack = match SampledStack::from_sample(tables.machine, &sample) {
+            Some(Ok(stack)) => stack,
+            Some(Err(outcome)) => return WalkedStack::nowhere(outcome.end()),
+            None => return WalkedStack::default(),
         };
-        let registers = match RegisterSet::of_sample(tables.machine, &registers) {
-            Ok(registers) => registers,
-            Err(outcome) => return WalkedStack::nowhere(outcome.end()),
-        };
-        let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == marker::USER);
-        if dump.stack().is_empty() && sample.callchain.is_some_and(has_user) {
+        if stack.bytes.is_empty() && user_part(sample.callchain.as_ref()).is_some() {
             // What was recorded leads further than registers alone.
             return WalkedStack::nowhere(StackEnd::NotCopied);
         }
@@ -174,31 +169,23 @@ impl StackWalker {
             tables,
             epoch,
         };
-        self.walk_dump(
-            &code,
-            &registers,
-            (dump, sample.tid),
-            sources.chains.max_stack,
-        )
+        self.walk_dump(&code, &stack, sources.chains.max_stack)
     }
 
     fn walk_dump(
         &mut self,
         code: &UserCode<'_>,
-        registers: &RegisterSet,
-        (dump, tid): (StackDump<'_>, Option<i32>),
+        stack: &SampledStack<'_>,
         max_stack: Option<usize>,
     ) -> WalkedStack {
-        let bytes = dump.stack();
-        let is_full = bytes.len() >= dump.data.len();
-        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_full).of_thread(tid);
         // A frame takes a word at least, but for signals that came on another stack.
-        let possible = bytes.len() / 8 + SIGNALS;
+        let possible = stack.bytes.len() / 8 + SIGNALS;
         let wanted = max_stack.unwrap_or(possible);
         let frames = &mut self.frames;
         let start = frames.len();
         let unwinder = self.unwinder.get_or_insert_default();
-        let outcome = unwinder.walk(code, registers, stack, wanted.min(possible), |frame| {
+        let (registers, most) = (&stack.registers, wanted.min(possible));
+        let outcome = unwinder.walk(code, registers, stack.stack(), most, |frame| {
             frames.push(frame);
         });
         let guessed = unwinder.guessed();
@@ -208,13 +195,8 @@ impl StackWalker {
             _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
-        let end = match outcome {
-            Outcome::Truncated | Outcome::OffStack { .. } if bytes.is_empty() => {
-                StackEnd::NotCopied
-            }
-            _ if guessed.is_some() => outcome.end().guessed(),
-            _ => outcome.end(),
-        };
+        let end = outcome.end_in_dump(stack.bytes);
+        let end = guessed.map_or(end, |_| end.guessed());
         WalkedStack {
             frames: start..frames.len(),
             missing: missing(end),

@@ -51,7 +51,9 @@ impl Symbols {
         idx: usize,
         frame: &Frame,
     ) -> Option<Place> {
-        let positions = self.positions?;
+        let positions = self
+            .positions
+            .filter(|one| one.nodes != NodeKey::Function)?;
         let shown = if positions.inlines {
             Some(frame)
         } else {
@@ -61,14 +63,14 @@ impl Symbols {
             let file = positions.file(symbolized.name(line.file));
             format!("{file}:{}", line.line)
         };
-        let line = shown.and_then(|frame| frame.line).map(text);
+        let line = || shown.and_then(|frame| frame.line).map(text);
         match positions.nodes {
             NodeKey::Function => None,
-            NodeKey::Srcline => line.map(|text| Place { text, number: 0 }),
+            NodeKey::Srcline => line().map(|text| Place { text, number: 0 }),
             NodeKey::Address => {
                 let offset = || (!frame.is_inlined).then(|| format!("+{}", frame.offset));
                 Some(Place {
-                    text: line.or_else(offset).unwrap_or_default(),
+                    text: line().or_else(offset).unwrap_or_default(),
                     number: u32::try_from(self.n_locations()).unwrap_or(u32::MAX),
                 })
             }

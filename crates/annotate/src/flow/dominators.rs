@@ -13,8 +13,8 @@ pub(super) struct Dominators {
 }
 
 impl Dominators {
-    pub(super) fn of(graph: &FlowGraph) -> Self {
-        let walk = Walk::of(graph);
+    pub(super) fn new(graph: &FlowGraph) -> Self {
+        let walk = Walk::new(graph);
         let immediate = immediate(graph, &walk);
         Self {
             ranges: ranges(&immediate, &walk.blocks, graph.successors.len()),
@@ -46,7 +46,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(graph: &FlowGraph) -> Self {
+    fn new(graph: &FlowGraph) -> Self {
         let mut walk = Self {
             blocks: vec![FlowGraph::ROOT],
             places: vec![usize::MAX; graph.successors.len()],

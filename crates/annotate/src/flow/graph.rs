@@ -19,7 +19,7 @@ impl FlowGraph {
     /// Number of the block from which all others can be reached.
     pub(super) const ROOT: usize = 0;
 
-    pub(super) fn of(parts: &[ListedPart], instructions: &[ListedInstruction<'_>]) -> Self {
+    pub(super) fn new(parts: &[ListedPart], instructions: &[ListedInstruction<'_>]) -> Self {
         let mut graph = Self {
             starts: starts(parts, instructions),
             n_instructions: instructions.len(),

@@ -39,7 +39,7 @@ impl Lane {
 
 impl Jumps {
     /// The jumps of all instructions: short ones take the lanes that are next to the code.
-    pub(crate) fn of(instructions: &[ListedInstruction<'_>]) -> Self {
+    pub(crate) fn new(instructions: &[ListedInstruction<'_>]) -> Self {
         let mut by_target: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, instruction) in instructions.iter().enumerate() {
             if let Some(target) = instruction.target {

@@ -34,11 +34,11 @@ pub(crate) fn loops(
     instructions: &[ListedInstruction<'_>],
     n_events: usize,
 ) -> Vec<CodeLoop> {
-    let graph = FlowGraph::of(parts, instructions);
+    let graph = FlowGraph::new(parts, instructions);
     if graph.starts.is_empty() {
         return Vec::new();
     }
-    let forest = LoopForest::of(&graph);
+    let forest = LoopForest::new(&graph);
     let mut found: Vec<CodeLoop> = forest.loops.iter().map(|it| begun(it, n_events)).collect();
     let mut spans: Vec<Spans> = vec![Spans::new(); found.len()];
     for block in 1..=graph.starts.len() {
@@ -167,9 +167,9 @@ struct LoopForest {
 }
 
 impl LoopForest {
-    fn of(graph: &FlowGraph) -> Self {
+    fn new(graph: &FlowGraph) -> Self {
         let n = graph.successors.len();
-        let dominators = Dominators::of(graph);
+        let dominators = Dominators::new(graph);
         let mut latches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut before = vec![Vec::new(); n];
         for (block, successors) in graph.successors.iter().enumerate() {

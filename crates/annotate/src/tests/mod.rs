@@ -97,7 +97,7 @@ impl Given {
             authors: &[],
         };
         let mut sources = SourceFiles::new(settings, &Budget::default());
-        CodeListing::of(&given, percent_type, &mut sources)
+        CodeListing::new(&given, percent_type, &mut sources)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stretches without samples that are left out.
 
 use super::Folding;
+use super::summary::is_counted;
 use crate::listing::CodeListing;
-use rprof_profile::SampleCount;
 use std::ops::Range;
 
 /// Fewer instructions are not worth a line that says that they are left out.
@@ -38,7 +38,6 @@ fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
 }
 
 fn has_samples(listing: &CodeListing<'_>, at: usize) -> bool {
-    let counts = listing.instructions.get(at).map(|it| &it.counts[..]);
-    let mut counts = counts.unwrap_or_default().iter();
-    counts.any(|&count| count != SampleCount::default())
+    let found = listing.instructions.get(at);
+    found.is_some_and(|it| is_counted(&it.counts))
 }

@@ -43,7 +43,7 @@ const BOXES: Signs = Signs {
 };
 
 impl<'l> Gutter<'l> {
-    pub(super) fn of(jumps: &'l Jumps, drawing: Drawing) -> Self {
+    pub(super) fn new(jumps: &'l Jumps, drawing: Drawing) -> Self {
         let n_lanes = match drawing {
             Drawing::None => 0,
             Drawing::Ascii | Drawing::Boxes => jumps.n_lanes,

@@ -9,6 +9,7 @@ mod summary;
 use crate::listing::CodeListing;
 use rprof_base::{Counted, Share};
 use rprof_profile::SampleCount;
+use rprof_profile::code::{CodeLine, CodeLineKind};
 use rprof_profile::text::{Fit, at_right, colored, width};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
@@ -125,7 +126,34 @@ impl Folding {
     pub const AROUND: usize = 10;
 }
 
-/// Writes what one function has: what was counted, what is to be known of it, the hottest places, the code.
+/// What takes the lines of a listing, one after the other.
+pub type TakeLine<'t> = dyn FnMut(CodeLine) -> io::Result<()> + 't;
+
+/// The lines of one function: what was counted, what is to be known of it, the hottest places, the code.
+///
+/// # Errors
+/// Those of `take`.
+pub fn text_lines(
+    listing: &CodeListing<'_>,
+    options: &TextOptions,
+    take: &mut TakeLine<'_>,
+) -> io::Result<()> {
+    let page = Page::new(listing, options);
+    let mut text = |text| take(CodeLine::new(CodeLineKind::Text, text));
+    for line in heading(listing) {
+        match options.fit {
+            Some(fit) => wrapped(&line, fit.columns).try_for_each(&mut text)?,
+            None => text(line)?,
+        }
+    }
+    text(String::new())?;
+    if options.has_summary {
+        page.summary(take)?;
+    }
+    page.rows(take)
+}
+
+/// Writes the lines of one function.
 ///
 /// # Errors
 /// The writer's.
@@ -134,20 +162,7 @@ pub fn write_text(
     options: &TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page::of(listing, options);
-    for line in heading(listing) {
-        match options.fit {
-            Some(fit) => {
-                wrapped(&line, fit.columns).try_for_each(|line| writeln!(out, "{line}"))?
-            }
-            None => writeln!(out, "{line}")?,
-        }
-    }
-    writeln!(out)?;
-    if options.has_summary {
-        page.write_summary(out)?;
-    }
-    page.write_rows(out)
+    text_lines(listing, options, &mut |line| writeln!(out, "{}", line.text))
 }
 
 /// Writes the code only.
@@ -156,7 +171,8 @@ pub(crate) fn write_text_code(
     options: &TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    Page::of(listing, options).write_rows(out)
+    let take = &mut |line: CodeLine| writeln!(out, "{}", line.text);
+    Page::new(listing, options).rows(take)
 }
 
 /// What stands above a function: what was counted, and what is to be known of it.
@@ -219,18 +235,30 @@ pub(crate) struct Page<'l> {
 }
 
 impl<'l> Page<'l> {
-    fn of(listing: &'l CodeListing<'l>, options: &'l TextOptions) -> Self {
+    fn new(listing: &'l CodeListing<'l>, options: &'l TextOptions) -> Self {
         Self {
             listing,
             options,
-            names: ShortNames::of(&listing.places),
+            names: ShortNames::new(&listing.places),
         }
     }
 
-    fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn rows(&self, take: &mut TakeLine<'_>) -> io::Result<()> {
         match self.options.by {
-            By::Instructions | By::InstructionsOnly => self.write_code(out),
-            By::Lines => self.write_lines(out),
+            By::Instructions | By::InstructionsOnly => self.code(take),
+            By::Lines => self.lines(take),
+        }
+    }
+
+    /// A line with counts in its first columns.
+    fn line(&self, kind: CodeLineKind, counts: &[SampleCount], text: &str) -> CodeLine {
+        let counted = counts.iter().enumerate();
+        let mut counted = counted.filter(|(_, count)| **count != SampleCount::default());
+        CodeLine {
+            share: counted
+                .next()
+                .map(|(event, &count)| self.listing.share(event, count)),
+            ..CodeLine::new(kind, self.shares(counts) + text.trim_end())
         }
     }
 
@@ -300,7 +328,7 @@ impl<'l> Page<'l> {
     }
 
     /// Names of the columns.
-    fn write_columns(&self, what: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn columns(&self, kind: CodeLineKind, what: &str) -> CodeLine {
         let n_events = self.listing.events.len();
         let cells = (1..=n_events).map(|number| {
             let name = match n_events {
@@ -311,7 +339,7 @@ impl<'l> Page<'l> {
             at_right(&name, self.options.cells.width())
         });
         let cells: String = cells.collect();
-        writeln!(out, "{cells}{}{what}", self.separator())
+        CodeLine::new(kind, format!("{cells}{}{what}", self.separator()))
     }
 }
 

@@ -3,14 +3,16 @@
 use super::chain;
 use super::folding::folded;
 use super::gutter::Gutter;
-use super::{By, Page};
-use crate::listed::ListedInstruction;
+use super::summary::is_counted;
+use super::{By, Page, TakeLine};
+use crate::listed::{ListedInstruction, ListedPart};
 use crate::listing::ListingRow;
 use rprof_base::Counted;
-use rprof_profile::SampleCount;
+use rprof_disassembly::Flow;
+use rprof_profile::code::{CodeLine, CodeLineKind};
 use rprof_profile::text::{at_right, padded, width};
 use rprof_untrusted::printable;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
 
 /// Most bytes of an instruction that stand beside it; x86 has up to 15, most of them fewer.
@@ -24,21 +26,25 @@ struct Columns<'l> {
 }
 
 impl Page<'_> {
-    pub(super) fn write_code(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn code(&self, take: &mut TakeLine<'_>) -> io::Result<()> {
         let listing = self.listing;
         let addresses = listing.instructions.iter();
         let last = addresses.map(|it| it.instruction.address).max();
         let columns = Columns {
-            gutter: Gutter::of(&listing.jumps, self.options.drawing),
+            gutter: Gutter::new(&listing.jumps, self.options.drawing),
             address: format!("{:x}", last.unwrap_or(0)).len(),
         };
         let folded = folded(listing, self.options.folding);
         // The instruction that comes next.
         let mut next = 0;
-        self.write_columns("Instructions", out)?;
+        take(self.columns(CodeLineKind::CodeHeading, "Instructions"))?;
         for &row in &listing.rows {
             if let ListingRow::Part(part) = row {
-                next = self.write_part(part, out)?;
+                let Some(part) = listing.parts.get(part) else {
+                    continue;
+                };
+                next = part.instructions.start;
+                take(self.part(part))?;
                 continue;
             }
             let range = left_out(&folded, self.place(row, next));
@@ -47,17 +53,18 @@ impl Page<'_> {
                 let room = self.room(self.shares_width() + width(&gutter));
                 let said = self.said(row, room);
                 if let Some(said) = said.filter(|_| range.is_none() || self.is_kept(row)) {
-                    self.write_between(&said, &gutter, out)?;
+                    take(self.between(CodeLineKind::Origin, &said, &gutter))?;
                 }
                 continue;
             };
             next = at + 1;
             match (range, listing.instructions.get(at)) {
-                (None, Some(listed)) => self.write_instruction(listed, at, &columns, out)?,
+                (None, Some(listed)) => take(self.instruction(listed, at, &columns))?,
                 (Some(range), _) if range.end == next => {
                     let n = Counted::new(range.len() as u64, "instruction", "instructions");
                     let said = format!("... {n} without samples");
-                    self.write_between(&said, &columns.gutter.between(range), out)?;
+                    let gutter = columns.gutter.between(range);
+                    take(self.between(CodeLineKind::LeftOut, &said, &gutter))?;
                 }
                 _ => {}
             }
@@ -81,41 +88,36 @@ impl Page<'_> {
         let (ListingRow::LoopStart(number) | ListingRow::LoopEnd(number)) = row else {
             return false;
         };
-        let counts = self.listing.loops.get(number).map(|it| &it.counts[..]);
-        let mut counts = counts.unwrap_or_default().iter();
-        counts.any(|&count| count != SampleCount::default())
+        let found = self.listing.loops.get(number);
+        found.is_some_and(|it| is_counted(&it.counts))
     }
 
-    /// Writes the heading of a part; its first instruction comes next.
-    fn write_part(&self, number: usize, out: &mut dyn Write) -> io::Result<usize> {
-        let Some(part) = self.listing.parts.get(number) else {
-            return Ok(0);
-        };
+    fn part(&self, part: &ListedPart) -> CodeLine {
         let counts = match self.listing.parts.len() {
-            1 => self.shares(&[]),
-            _ => self.shares(&self.listing.sum(part.instructions.clone())),
+            1 => Vec::new(),
+            _ => self.listing.sum(part.instructions.clone()),
         };
         let symbol = self.fitted(&printable(&part.symbol), self.shares_width() + 20);
-        writeln!(out, "{counts}{:x} <{symbol}>:", part.address)?;
-        Ok(part.instructions.start)
+        let text = format!("{:x} <{symbol}>:", part.address);
+        CodeLine {
+            address: Some(part.address),
+            ..self.line(CodeLineKind::Part, &counts, &text)
+        }
     }
 
-    fn write_between(&self, said: &str, gutter: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn between(&self, kind: CodeLineKind, said: &str, gutter: &str) -> CodeLine {
         let said = self.fitted(said, self.shares_width() + width(gutter));
-        let line = self.shares(&[]) + gutter + &self.dim(&said);
-        writeln!(out, "{}", line.trim_end())
+        self.line(kind, &[], &format!("{gutter}{}", self.dim(&said)))
     }
 
-    fn write_instruction(
+    fn instruction(
         &self,
         listed: &ListedInstruction<'_>,
         at: usize,
         columns: &Columns<'_>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    ) -> CodeLine {
         let address = format!("{:x}", listed.instruction.address);
-        let mut line = self.shares(&listed.counts);
-        line += &columns.gutter.beside(at);
+        let mut line = columns.gutter.beside(at);
         line += &at_right(&address, columns.address);
         line += ":   ";
         let mut taken =
@@ -131,7 +133,15 @@ impl Page<'_> {
             Some((code, comment)) => format!("{code}{}", self.dim(&format!("        # {comment}"))),
             None => text,
         };
-        writeln!(out, "{}", line.trim_end())
+        let target = match listed.instruction.flow {
+            Flow::Jump(target) | Flow::Branch(target) | Flow::Call(target) => target,
+            Flow::Next | Flow::Return | Flow::Stop => None,
+        };
+        CodeLine {
+            address: Some(listed.instruction.address),
+            target,
+            ..self.line(CodeLineKind::Instruction, &listed.counts, &line)
+        }
     }
 
     /// What a row says that is not an instruction, in the room that there is if need be.
@@ -183,7 +193,7 @@ impl Page<'_> {
             start -= 1;
         }
         let counts = self.listing.sum(start..end);
-        let shares = if counts.iter().any(|&count| count != SampleCount::default()) {
+        let shares = if is_counted(&counts) {
             format!(" [{}]", self.shares_in_words(&counts))
         } else {
             String::new()

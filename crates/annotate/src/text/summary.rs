@@ -1,15 +1,15 @@
 //! The hottest functions and lines above the code; lines alone.
 
-use super::{By, Page};
+use super::{By, Page, TakeLine};
 use crate::listing::CodeListing;
 use crate::places::{FileLine, Places};
 use rprof_base::Counted;
 use rprof_profile::SampleCount;
-use rprof_profile::code::{CallSite, CodeFrame};
+use rprof_profile::code::{CallSite, CodeFrame, CodeLine, CodeLineKind};
 use rprof_profile::text::at_right;
 use rprof_untrusted::printable;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 /// Rows of a table above the code.
 const MOST: usize = 10;
@@ -19,7 +19,7 @@ const MOST: usize = 10;
 pub(crate) struct ShortNames(BTreeMap<String, String>);
 
 impl ShortNames {
-    pub(crate) fn of(places: &Places) -> Self {
+    pub(crate) fn new(places: &Places) -> Self {
         let files = places.files.iter().map(|file| file.file.as_str());
         let mut open: Vec<&str> = files.collect();
         let mut names = BTreeMap::new();
@@ -63,7 +63,7 @@ fn end(path: &str, n_parts: usize) -> &str {
 /// Numbers of counts that are not zero: those that the first events have most of first.
 pub(crate) fn hottest<'c>(all: impl Iterator<Item = (usize, &'c [SampleCount])>) -> Vec<usize> {
     let mut found: Vec<(usize, Vec<u64>)> = all
-        .filter(|(_, counts)| counts.iter().any(|&count| count != SampleCount::default()))
+        .filter(|(_, counts)| is_counted(counts))
         .map(|(number, counts)| (number, counts.iter().map(|count| count.weight).collect()))
         .collect();
     found.sort_by(|(one, left), (other, right)| right.cmp(left).then(one.cmp(other)));
@@ -94,11 +94,11 @@ pub(crate) fn call_sites(
 }
 
 impl Page<'_> {
-    pub(super) fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn summary(&self, take: &mut TakeLine<'_>) -> io::Result<()> {
         let places = &self.listing.places;
         let sites = call_sites(self.listing, &self.names);
         if !sites.is_empty() {
-            self.write_table("Inlined at", &sites, out)?;
+            self.table("Inlined at", &sites, take)?;
         }
         if places.has_inlined() {
             let all = places.inlined.iter().map(|it| &it.counts[..]);
@@ -108,7 +108,7 @@ impl Page<'_> {
                 let inlined = if found.is_inlined { " (inlined)" } else { "" };
                 Some((found.counts.clone(), format!("{function}{inlined}")))
             });
-            self.write_table("Functions", &rows.collect::<Vec<_>>(), out)?;
+            self.table("Functions", &rows.collect::<Vec<_>>(), take)?;
         }
         if self.options.by == By::InstructionsOnly {
             return Ok(());
@@ -124,83 +124,70 @@ impl Page<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        if places
-            .no_line
-            .iter()
-            .any(|&count| count != SampleCount::default())
-        {
+        if is_counted(&places.no_line) {
             rows.push((places.no_line.clone(), "(no line)".to_owned()));
         }
-        self.write_table("Lines", &rows, out)
+        self.table("Lines", &rows, take)
     }
 
-    fn write_table(
+    fn table(
         &self,
         what: &str,
         rows: &[(Vec<SampleCount>, String)],
-        out: &mut dyn Write,
+        take: &mut TakeLine<'_>,
     ) -> io::Result<()> {
-        self.write_columns(what, out)?;
+        take(self.columns(CodeLineKind::TableHeading, what))?;
         for (counts, text) in rows.iter().take(MOST) {
             let text = self.fitted(text, self.shares_width());
-            writeln!(out, "{}{}", self.shares(counts), text.trim_end())?;
+            take(self.row(counts, &text))?;
         }
         let rest = rows.get(MOST..).unwrap_or_default();
         if !rest.is_empty() {
             let n_events = self.listing.events.len();
             let sums = crate::listed::sums(n_events, rest.iter().map(|(counts, _)| &counts[..]));
-            writeln!(out, "{}... {} more", self.shares(&sums), rest.len())?;
+            take(self.row(&sums, &format!("... {} more", rest.len())))?;
         }
-        writeln!(out)
+        take(blank())
+    }
+
+    fn row(&self, counts: &[SampleCount], text: &str) -> CodeLine {
+        self.line(CodeLineKind::TableRow, counts, text)
     }
 
     /// Lines alone, file by file.
-    pub(super) fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn lines(&self, take: &mut TakeLine<'_>) -> io::Result<()> {
         let places = &self.listing.places;
         let all = places.lines.iter().map(|it| &it.counts[..]);
         let hottest = hottest(all.enumerate()).first().copied();
         let last = places.lines.iter().map(|it| it.line).max();
         let columns = last.unwrap_or(0).to_string().len();
         for file in &places.files {
-            self.write_columns(&printable(&file.file), out)?;
+            take(self.columns(CodeLineKind::TableHeading, &printable(&file.file)))?;
             let mut next = None;
             for line in &file.lines {
                 if next.is_some_and(|next| next != line.line) {
-                    writeln!(out, "{}...", self.shares(&[]))?;
+                    take(self.row(&[], "..."))?;
                 }
-                self.write_line(line, columns, hottest, out)?;
+                take(self.source_line(line, columns, hottest))?;
                 next = line.line.checked_add(1);
             }
-            writeln!(out)?;
+            take(blank())?;
         }
-        if places
-            .no_line
-            .iter()
-            .any(|&count| count != SampleCount::default())
-        {
-            writeln!(out, "{}(no line)", self.shares(&places.no_line))?;
+        if is_counted(&places.no_line) {
+            take(self.row(&places.no_line, "(no line)"))?;
         }
         if places.lines.is_empty() {
-            let n = Counted::new(
-                self.listing.instructions.len() as u64,
-                "instruction",
-                "instructions",
-            );
-            writeln!(out, "no source lines are known for its {n}")?;
+            let n = self.listing.instructions.len() as u64;
+            let n = Counted::new(n, "instruction", "instructions");
+            let text = format!("no source lines are known for its {n}");
+            take(CodeLine::new(CodeLineKind::Text, text))?;
         }
         Ok(())
     }
 
-    fn write_line(
-        &self,
-        line: &FileLine,
-        columns: usize,
-        hottest: Option<usize>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let place = line
-            .place
-            .and_then(|place| self.listing.places.lines.get(place));
+    fn source_line(&self, line: &FileLine, columns: usize, hottest: Option<usize>) -> CodeLine {
+        let places = &self.listing.places;
+        let place = line.place.and_then(|place| places.lines.get(place));
         let counts = place.map_or(&[][..], |place| &place.counts);
         let mark = if line.place.is_some() && line.place == hottest {
             '>'
@@ -210,7 +197,15 @@ impl Page<'_> {
         let number = at_right(&line.line.to_string(), columns);
         let text = line.text.as_deref().unwrap_or_default();
         let text = self.fitted(text, self.shares_width() + columns + 4);
-        let line = format!("{}{mark} {number}  {text}", self.shares(counts));
-        writeln!(out, "{}", line.trim_end())
+        self.row(counts, &format!("{mark} {number}  {text}"))
     }
+}
+
+fn blank() -> CodeLine {
+    CodeLine::new(CodeLineKind::Text, String::new())
+}
+
+/// Whether anything was counted, of any event.
+pub(super) fn is_counted(counts: &[SampleCount]) -> bool {
+    counts.iter().any(|&count| count != SampleCount::default())
 }

@@ -1,13 +1,12 @@
 //! Many recordings, each compared with the same ones before: a line for each, what regressed first.
 
-use super::json::comparison_json;
+use super::json::{DIFF_EACH_VERSION, write_comparison};
 use super::{DiffLayout, amount, change, interval, interval_heading, mark_line, marked};
 use crate::comparison::{ComparedEvent, Comparison, Judged};
 use crate::each::ComparedRecording;
 use rprof_base::Counted;
 use rprof_profile::text::{at_right, markdown_cell, padded, width};
-use rprof_untrusted::printable;
-use serde_json::{Value, json};
+use rprof_untrusted::{Json, JsonLayout, printable};
 use std::io::{self, Write};
 
 /// A table in one of its forms.
@@ -30,7 +29,8 @@ const N_NAMES: usize = 2;
 /// The writer's.
 pub fn write_each(
     compared: &[ComparedRecording],
-    (form, layout): (EachForm, &DiffLayout),
+    form: EachForm,
+    layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut names: Vec<&str> = Vec::new();
@@ -41,7 +41,7 @@ pub fn write_each(
         }
     }
     for name in names {
-        write_event(name, compared, (form, layout), out)?;
+        write_event(name, compared, form, layout, out)?;
     }
     if form == EachForm::Csv || layout.quiet {
         return Ok(());
@@ -59,14 +59,19 @@ pub fn write_each(
 fn write_event(
     name: &str,
     compared: &[ComparedRecording],
-    (form, layout): (EachForm, &DiffLayout),
+    form: EachForm,
+    layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut lines: Vec<(&ComparedRecording, &ComparedEvent)> = compared
         .iter()
         .filter_map(|one| {
-            let mut events = one.comparison.events.iter();
-            Some((one, events.find(|event| event.name == name)?))
+            let found = one
+                .comparison
+                .events
+                .iter()
+                .find(|event| event.name == name)?;
+            Some((one, found))
         })
         .collect();
     // A stable sort: recordings that are alike stay in their order.
@@ -287,18 +292,19 @@ pub fn write_each_json(
     layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let recordings = compared.iter().map(|one| {
-        json!({
-            "recording": one.name,
-            "has_regressed": one.has_regressed(),
-            "comparison": comparison_json(&one.comparison, layout),
-        })
+    let mut json = Json::new(out, JsonLayout::Indented);
+    json.object(|json| {
+        json.column("recordings", compared, |json, one| {
+            json.object(|json| {
+                json.key("comparison");
+                write_comparison(&one.comparison, layout, json);
+                json.field("has_regressed", one.has_regressed());
+                json.field("recording", &one.name);
+            });
+        });
+        json.field("schema", "rprof-diff-each");
+        json.field("version", DIFF_EACH_VERSION);
     });
-    let whole = json!({
-        "schema": "rprof-diff-each",
-        "version": 1,
-        "recordings": recordings.collect::<Vec<Value>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)
+    json.end_line();
+    json.finish()
 }

@@ -1,10 +1,18 @@
-//! JSON: all that is known of each row. JSON.md describes it.
+//! JSON: all that is known of each row. `crates/JSON.md` describes it.
 
 use super::{DiffLayout, remarks};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged};
 use crate::gate::{GateOutcome, GateResult};
-use serde_json::{Map, Value, json};
+use rprof_profile::SampleCount;
+use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+
+/// Version of the schema: raised when a field changes its name or meaning.
+pub const DIFF_VERSION: u64 = 1;
+
+/// Version of the schema of many recordings: raised as that of two.
+pub const DIFF_EACH_VERSION: u64 = 1;
 
 /// Writes one object.
 ///
@@ -15,116 +23,138 @@ pub fn write_diff_json(
     layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let whole = comparison_json(comparison, layout);
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)
+    let mut json = Json::new(out, JsonLayout::Indented);
+    write_comparison(comparison, layout, &mut json);
+    json.end_line();
+    json.finish()
 }
 
-/// All that is known of a comparison.
-pub(super) fn comparison_json(comparison: &Comparison, layout: &DiffLayout) -> Value {
-    let events = comparison.events.iter();
-    let events: Vec<Value> = events.map(|one| event(comparison, one, layout)).collect();
-    let gates: Vec<Value> = comparison.gates.iter().map(gate).collect();
-    let mut whole = json!({
-        "schema": "rprof-diff",
-        "version": 1,
-        "per": comparison.per.to_string(),
-        "alpha": comparison.alpha,
-        "runs": { "before": comparison.n_runs.0, "after": comparison.n_runs.1 },
-        "events": events,
-        "conditions": gates,
-        "notes": comparison.notes,
+/// Writes all that is known of a comparison; what is not known is left out.
+pub(super) fn write_comparison(comparison: &Comparison, layout: &DiffLayout, json: &mut Json<'_>) {
+    json.object(|json| {
+        json.field("alpha", comparison.alpha);
+        json.column("conditions", &comparison.gates, write_gate);
+        json.column("events", &comparison.events, |json, event| {
+            json.object(|json| write_event(comparison, event, layout, json));
+        });
+        json.column("notes", &comparison.notes, |json, note| json.text(note));
+        json.field("per", comparison.per.to_string());
+        json.key("runs").object(|json| {
+            json.field("after", comparison.n_runs.1);
+            json.field("before", comparison.n_runs.0);
+        });
+        json.field("schema", "rprof-diff");
+        json.field("version", DIFF_VERSION);
     });
-    leave_out_nulls(&mut whole);
-    whole
 }
 
-/// What is not known is left out.
-fn leave_out_nulls(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|_, field| !field.is_null());
-            fields.values_mut().for_each(leave_out_nulls);
-        }
-        Value::Array(values) => values.iter_mut().for_each(leave_out_nulls),
-        _ => {}
-    }
-}
-
-fn event(comparison: &Comparison, event: &ComparedEvent, layout: &DiffLayout) -> Value {
-    let side =
-        |all: rprof_profile::SampleCount| json!({ "samples": all.samples, "weight": all.weight });
+fn write_event(
+    comparison: &Comparison,
+    event: &ComparedEvent,
+    layout: &DiffLayout,
+    json: &mut Json<'_>,
+) {
     let shown = layout.rows(event);
-    let rows = shown.rows.iter();
-    let rows: Vec<Value> = rows.map(|one| row(comparison, one, layout)).collect();
-    json!({
-        "event": event.name,
-        "unit": event.kind.unit(),
-        "before": side(event.all.0),
-        "after": side(event.all.1),
-        "total": event.total.as_ref().map(judged),
-        "rows": rows,
-        "left_out": shown.n_more + shown.n_small,
-    })
+    write_side("after", event.all.1, json);
+    write_side("before", event.all.0, json);
+    json.field("event", &event.name);
+    json.field("left_out", shown.n_more + shown.n_small);
+    json.column("rows", shown.rows, |json, row| {
+        json.object(|json| write_row(comparison, row, layout, json));
+    });
+    if let Some(total) = &event.total {
+        write_judged("total", total, json);
+    }
+    json.field_if("unit", event.kind.unit());
 }
 
-fn row(comparison: &Comparison, row: &ComparedRow, layout: &DiffLayout) -> Value {
-    let mut object = Map::new();
-    for (key, cell) in comparison.keys.iter().zip(&row.cells) {
-        object.insert(key.name().to_owned(), cell.trim().into());
-    }
+fn write_side(name: &str, side: SampleCount, json: &mut Json<'_>) {
+    json.key(name).object(|json| {
+        json.field("samples", side.samples);
+        json.field("weight", side.weight);
+    });
+}
+
+/// What a row has under a name.
+enum RowField<'r> {
+    Value(JsonScalar<'r>),
+    Side(SampleCount),
+    Judged(&'r Judged),
+    Remarks,
+}
+
+fn write_row(comparison: &Comparison, row: &ComparedRow, layout: &DiffLayout, json: &mut Json<'_>) {
     let weights = &row.weights;
-    let others = [
-        ("baseline", json!(weights.baseline())),
-        ("computed", json!(weights.computed(layout.compute))),
-        (
-            "before",
-            json!({ "samples": weights.before.samples, "weight": weights.before.weight }),
-        ),
-        (
-            "after",
-            json!({ "samples": weights.after.samples, "weight": weights.after.weight }),
-        ),
-        ("own", judged(&row.own)),
-        ("children", json!(row.children.as_ref().map(judged))),
-        ("remarks", json!(remarks(row))),
-    ];
-    for (name, value) in others {
-        object.insert(name.to_owned(), value);
+    let mut fields = BTreeMap::from([
+        ("before", RowField::Side(weights.before)),
+        ("after", RowField::Side(weights.after)),
+        ("own", RowField::Judged(&row.own)),
+        ("remarks", RowField::Remarks),
+    ]);
+    for (key, cell) in comparison.keys.iter().zip(&row.cells) {
+        fields.insert(key.name(), RowField::Value(cell.trim().into()));
     }
-    Value::Object(object)
+    let numbers = [
+        ("baseline", weights.baseline()),
+        ("computed", weights.computed(layout.compute)),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number.filter(|number| number.is_finite()) {
+            fields.insert(name, RowField::Value(number.into()));
+        }
+    }
+    if let Some(children) = &row.children {
+        fields.insert("children", RowField::Judged(children));
+    }
+    for (name, field) in fields {
+        match field {
+            RowField::Value(value) => json.field(name, value),
+            RowField::Side(side) => write_side(name, side, json),
+            RowField::Judged(judged) => write_judged(name, judged, json),
+            RowField::Remarks => json.column(name, remarks(row), Json::text),
+        }
+    }
 }
 
-/// Amounts are divided by what `per` says; `change` is left out of what was not there before.
-fn judged(judged: &Judged) -> Value {
+/// Writes an estimate, whose amounts are divided by what `per` says; `change` is left out of what was not there
+/// before.
+fn write_judged(name: &str, judged: &Judged, json: &mut Json<'_>) {
     let estimate = &judged.estimate;
-    let change = Some(estimate.change()).filter(|change| change.is_finite());
-    json!({
-        "before": estimate.before,
-        "after": estimate.after,
-        "change": change,
-        "interval": estimate.interval.map(|(low, high)| [low, high]),
-        "p_value": estimate.p_value,
-        "q_value": judged.q_value,
-        "is_sure": judged.is_sure,
-    })
+    json.key(name).object(|json| {
+        write_finite("after", estimate.after, json);
+        write_finite("before", estimate.before, json);
+        write_finite("change", estimate.change(), json);
+        if let Some((low, high)) = estimate.interval {
+            json.column("interval", [low, high], Json::float);
+        }
+        json.field("is_sure", judged.is_sure);
+        write_finite("p_value", estimate.p_value, json);
+        write_finite("q_value", judged.q_value, json);
+    });
 }
 
-fn gate(gate: &GateResult) -> Value {
+fn write_finite(name: &str, number: f64, json: &mut Json<'_>) {
+    json.field_if(name, Some(number).filter(|number| number.is_finite()));
+}
+
+fn write_gate(json: &mut Json<'_>, gate: &GateResult) {
     let outcome = match gate.outcome {
         GateOutcome::Fired => "fired",
         GateOutcome::Undecided => "undecided",
         GateOutcome::Held => "held",
         GateOutcome::NoSamples => "no-samples",
     };
-    let is_known = gate.outcome != GateOutcome::NoSamples;
-    let known = |number: f64| is_known.then_some(number);
-    json!({
-        "condition": gate.condition,
-        "outcome": outcome,
-        "change": known(gate.change),
-        "low": known(gate.bounds.0),
-        "high": known(gate.bounds.1),
-        "unit": gate.unit.trim(),
-    })
+    let write_known = |name: &str, number: f64, json: &mut Json<'_>| {
+        if gate.outcome != GateOutcome::NoSamples {
+            write_finite(name, number, json);
+        }
+    };
+    json.object(|json| {
+        write_known("change", gate.change, json);
+        json.field("condition", &gate.condition);
+        write_known("high", gate.bounds.1, json);
+        write_known("low", gate.bounds.0, json);
+        json.field("outcome", outcome);
+        json.field("unit", gate.unit.trim());
+    });
 }

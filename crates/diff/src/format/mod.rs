@@ -10,7 +10,7 @@ mod text;
 pub use csv::write_diff_csv;
 pub use each::{EachForm, write_each, write_each_json};
 pub use github::workflow_commands;
-pub use json::write_diff_json;
+pub use json::{DIFF_EACH_VERSION, DIFF_VERSION, write_diff_json};
 pub use markdown::write_diff_markdown;
 pub use text::write_diff;
 

@@ -14,7 +14,7 @@ pub use parse::ConditionError;
 use crate::error::DiffError;
 use crate::judge::Judge;
 use crate::per::Per;
-use crate::rows::{CountedEvent, Counts};
+use crate::rows::{CountedEvent, RunCounts};
 use named::NamedRows;
 use rprof_profile::view::SortKey;
 
@@ -152,7 +152,7 @@ impl GateResult {
     }
 }
 
-/// Counts rows by some keys; with what each is called by the first of them.
+/// RunCounts rows by some keys; with what each is called by the first of them.
 pub(crate) type CountRows<'r> = dyn FnMut(&[SortKey]) -> (CountedEvent, Vec<String>) + 'r;
 
 /// What conditions are asked of.
@@ -216,7 +216,7 @@ impl Gates<'_> {
         })
     }
 
-    fn change(&self, counts: &Counts, limit: Limit) -> (f64, (f64, f64), f64, &'static str) {
+    fn change(&self, counts: &RunCounts, limit: Limit) -> (f64, (f64, f64), f64, &'static str) {
         match limit {
             Limit::Percent(limit) => {
                 let change = 100.0 * self.judge.estimate(counts).change();
@@ -239,7 +239,7 @@ impl Gates<'_> {
     }
 
     /// Of what is new or vanished: no percentage can be said, but whether it is so.
-    fn one_sided(&self, counts: &Counts, change: f64) -> (f64, f64) {
+    fn one_sided(&self, counts: &RunCounts, change: f64) -> (f64, f64) {
         let (_, (low, high)) = self.judge.difference(counts, self.alpha);
         if low > 0.0 || high < 0.0 {
             (change, change)

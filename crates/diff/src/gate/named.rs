@@ -1,6 +1,6 @@
 //! Rows by the name that a condition has for them.
 
-use crate::rows::{CountedEvent, CountedRow, Counts};
+use crate::rows::{CountedEvent, CountedRow, RunCounts};
 use rprof_events::suggest;
 
 /// The rows of an event that have a name.
@@ -29,20 +29,20 @@ impl NamedRows {
     }
 
     /// What they count together; if there are none, names that are like theirs.
-    pub(super) fn own(self) -> Result<Counts, String> {
+    pub(super) fn own(self) -> Result<RunCounts, String> {
         self.sum(|row| &row.own)
     }
 
     /// The same with what they called.
-    pub(super) fn children(self) -> Result<Counts, String> {
+    pub(super) fn children(self) -> Result<RunCounts, String> {
         self.sum(|row| &row.children)
     }
 
-    fn sum(self, counts: impl Fn(&CountedRow) -> &Counts) -> Result<Counts, String> {
+    fn sum(self, counts: impl Fn(&CountedRow) -> &RunCounts) -> Result<RunCounts, String> {
         if self.rows.is_empty() {
             return Err(self.alike);
         }
-        let mut sum = Counts::of(self.n_runs);
+        let mut sum = RunCounts::of(self.n_runs);
         for (row, _) in &self.rows {
             sum.merge(counts(row));
         }

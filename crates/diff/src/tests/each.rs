@@ -31,7 +31,7 @@ fn each(options: &CompareOptions) -> Vec<ComparedRecording> {
 
 fn text(compared: &[ComparedRecording], form: EachForm) -> String {
     let mut text = Vec::new();
-    write_each(compared, (form, &DiffLayout::default()), &mut text).unwrap();
+    write_each(compared, form, &DiffLayout::default(), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 

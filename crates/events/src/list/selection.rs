@@ -109,8 +109,7 @@ impl Selection {
             return true;
         }
         let name = name.to_lowercase();
-        let mut patterns = self.patterns.iter();
-        patterns.any(|pattern| {
+        self.patterns.iter().any(|pattern| {
             if is_glob(pattern) {
                 glob_matches(pattern, &name)
             } else {

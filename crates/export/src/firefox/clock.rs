@@ -1,6 +1,6 @@
 //! The times of a profile.
 
-use rprof_profile::timeline::Timeline;
+use rprof_profile::SampledProfile;
 
 /// Times count from the first thing that is known.
 #[derive(Clone, Copy, Debug)]
@@ -10,9 +10,9 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn of(timeline: &Timeline) -> Self {
-        let threads = timeline.threads.iter();
-        let losses = timeline.losses.iter().map(|loss| loss.time_ns);
+    pub(super) fn of(sampled: &SampledProfile) -> Self {
+        let threads = sampled.threads.iter();
+        let losses = sampled.losses.iter().map(|loss| loss.time_ns);
         let starts = threads.clone().map(|thread| thread.start_ns);
         let ends = threads.map(|thread| thread.end_ns);
         Self {

@@ -2,17 +2,16 @@
 
 use super::clock::Clock;
 use super::shared::Shared;
-use crate::json::Json;
 use foldhash::HashMap;
-use rprof_profile::timeline::{FieldValue, TimedSample, Timeline};
-use rprof_profile::{EventProfile, StrId};
+use rprof_profile::{EventKind, EventProfile, FieldValue, SampleRow, SampledProfile, TraceValue};
+use rprof_untrusted::Json;
 
 /// What the markers of an event have.
 pub(super) struct Schema<'t> {
-    timeline: &'t Timeline,
+    sampled: &'t SampledProfile,
     event: &'t EventProfile,
     /// Fields with what the page makes of them.
-    fields: Vec<(StrId, FieldValue)>,
+    fields: &'t [TraceValue],
 }
 
 /// The kind of markers that say what was lost.
@@ -20,36 +19,32 @@ const LOSS: &str = "lost samples";
 
 impl<'t> Schema<'t> {
     /// Of all events whose samples are markers.
-    pub(super) fn all(timeline: &'t Timeline) -> impl Iterator<Item = Self> {
+    pub(super) fn all(sampled: &'t SampledProfile) -> impl Iterator<Item = Self> {
         // Every sample of a tracepoint has the same fields.
-        let mut first: HashMap<u32, &[(StrId, FieldValue)]> = HashMap::default();
-        for sample in &timeline.samples {
-            if let Some(fields) = fields_of(timeline, sample) {
-                first.entry(sample.event).or_insert(fields);
-            }
+        let mut first: HashMap<u16, &[TraceValue]> = HashMap::default();
+        for (&idx, fields) in &sampled.fields {
+            let event = sampled.samples.row(idx as usize).event;
+            first.entry(event).or_insert(fields);
         }
-        let events = (0u32..).zip(&timeline.profile.events);
-        let events = events.filter(|&(idx, _)| timeline.is_occurrence(idx));
-        events.map(move |(idx, event)| Self {
-            timeline,
+        let events = (0..).zip(&sampled.profile.events);
+        let events = events.filter(|(_, event)| is_occurrence(event));
+        events.map(move |(number, event)| Self {
+            sampled,
             event,
-            fields: first
-                .get(&idx)
-                .map(|fields| fields.to_vec())
-                .unwrap_or_default(),
+            fields: first.get(&number).copied().unwrap_or_default(),
         })
     }
 
     pub(super) fn write(&self, json: &mut Json<'_>) {
-        let strings = &self.timeline.profile.strings;
+        let strings = &self.sampled.profile.strings;
         let name = self.event.name.raw();
-        let own = self.fields.iter().map(|&(name, value)| {
-            let format = match value {
+        let own = self.fields.iter().map(|field| {
+            let format = match field.value {
                 FieldValue::Unsigned(_) | FieldValue::Signed(_) => "integer",
                 FieldValue::Hex(_) => "string",
                 FieldValue::Text(_) => "unique-string",
             };
-            let name = strings.of(name).into_raw();
+            let name = strings.of(field.name).into_raw();
             (key_of(name), name, format)
         });
         let all = [("weight", "integer"), ("cpu", "integer")];
@@ -58,14 +53,9 @@ impl<'t> Schema<'t> {
     }
 }
 
-fn fields_of<'t>(
-    timeline: &'t Timeline,
-    sample: &TimedSample,
-) -> Option<&'t [(StrId, FieldValue)]> {
-    timeline
-        .fields
-        .get(sample.fields? as usize)
-        .map(Vec::as_slice)
+/// Whether samples of an event are shown as moments rather than by sums.
+pub(super) fn is_occurrence(event: &EventProfile) -> bool {
+    event.kind == EventKind::Occurrence
 }
 
 /// The key of a tracepoint's field: some names mean something to the page, or to us.
@@ -122,7 +112,11 @@ struct Marker<'a> {
 }
 
 enum Data<'a> {
-    Sample(&'a EventProfile, &'a TimedSample),
+    Sample {
+        event: &'a EventProfile,
+        sample: SampleRow,
+        fields: &'a [TraceValue],
+    },
     Loss {
         samples: u64,
         event: Option<&'a str>,
@@ -131,36 +125,38 @@ enum Data<'a> {
 
 /// Writes a thread's table of markers.
 pub(super) fn write_samples(
-    timeline: &Timeline,
+    sampled: &SampledProfile,
     (samples, clock): (&[u32], Clock),
     shared: &mut Shared<'_>,
     json: &mut Json<'_>,
 ) {
-    let samples = samples.iter();
-    let samples = samples.filter_map(|&idx| timeline.samples.get(idx as usize));
-    let markers: Vec<Marker<'_>> = samples
-        .filter_map(|sample| {
-            let event = timeline.profile.events.get(sample.event as usize)?;
-            Some(Marker {
-                name: shared.strings.intern(event.name.raw()).number(),
-                time_ns: clock.since(sample.time_ns),
-                data: Data::Sample(event, sample),
-            })
+    let markers = samples.iter().filter_map(|idx| {
+        let sample = sampled.samples.row(*idx as usize);
+        let event = sampled.profile.events.get(usize::from(sample.event))?;
+        Some(Marker {
+            name: shared.strings.intern(event.name.raw()).number(),
+            time_ns: clock.since(sample.time_ns),
+            data: Data::Sample {
+                event,
+                sample,
+                fields: sampled.fields.get(idx).map_or(&[], Vec::as_slice),
+            },
         })
-        .collect();
-    write(timeline, &markers, shared, json);
+    });
+    let markers: Vec<Marker<'_>> = markers.collect();
+    write(&markers, shared, json);
 }
 
 /// Writes a table of what was lost: when, as far as that is known, and in all at the end.
 pub(super) fn write_losses(
-    timeline: &Timeline,
+    sampled: &SampledProfile,
     clock: Clock,
     shared: &mut Shared<'_>,
     json: &mut Json<'_>,
 ) {
     let name = shared.strings.intern(LOSS).number();
     let mut markers: Vec<Marker<'_>> = Vec::new();
-    markers.extend(timeline.losses.iter().map(|loss| Marker {
+    markers.extend(sampled.losses.iter().map(|loss| Marker {
         name,
         time_ns: clock.since(loss.time_ns),
         data: Data::Loss {
@@ -169,7 +165,7 @@ pub(super) fn write_losses(
         },
     }));
     let name = shared.strings.intern("lost samples in total").number();
-    let events = timeline.profile.events.iter();
+    let events = sampled.profile.events.iter();
     let events = events.filter(|event| event.loss.samples > 0);
     markers.extend(events.map(|event| Marker {
         name,
@@ -179,14 +175,29 @@ pub(super) fn write_losses(
             event: Some(event.name.raw()),
         },
     }));
-    write(timeline, &markers, shared, json);
+    write(&markers, shared, json);
 }
 
-fn write(timeline: &Timeline, markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut Json<'_>) {
+fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut Json<'_>) {
     json.column("data", markers, |json, marker| {
         json.object(|json| match &marker.data {
-            Data::Sample(event, sample) => {
-                write_sample(timeline, (event, sample), marker.time_ns, shared, json);
+            Data::Sample {
+                event,
+                sample,
+                fields,
+            } => {
+                json.key("type").text(event.name.raw());
+                json.key("weight").number(sample.weight);
+                if let Some(cpu) = sample.cpu {
+                    json.key("cpu").number(cpu.into());
+                }
+                write_fields(fields, shared, json);
+                if let Some(stack) = sample.stack.and_then(|node| shared.stack(node)) {
+                    json.key("cause").object(|json| {
+                        json.key("time").millis(marker.time_ns);
+                        json.key("stack").number(stack.into());
+                    });
+                }
             }
             Data::Loss { samples, event } => {
                 json.key("type").text(LOSS);
@@ -210,31 +221,14 @@ fn write(timeline: &Timeline, markers: &[Marker<'_>], shared: &Shared<'_>, json:
     json.key("length").number(markers.len() as u64);
 }
 
-fn write_sample(
-    timeline: &Timeline,
-    (event, sample): (&EventProfile, &TimedSample),
-    time_ns: u64,
-    shared: &Shared<'_>,
-    json: &mut Json<'_>,
-) {
-    json.key("type").text(event.name.raw());
-    json.key("weight").number(sample.weight);
-    if let Some(cpu) = sample.cpu {
-        json.key("cpu").number(cpu.into());
-    }
-    for &(name, value) in fields_of(timeline, sample).unwrap_or_default() {
-        json.key(&key_of(shared.strings.of(name).into_raw()));
-        match value {
+fn write_fields(fields: &[TraceValue], shared: &Shared<'_>, json: &mut Json<'_>) {
+    for field in fields {
+        json.key(&key_of(shared.strings.of(field.name).into_raw()));
+        match field.value {
             FieldValue::Unsigned(number) => json.number(number),
             FieldValue::Signed(number) => json.signed(number),
             FieldValue::Hex(number) => json.text(&format!("{number:#x}")),
             FieldValue::Text(text) => json.number(text.number().into()),
         }
-    }
-    if let Some(stack) = sample.stack.and_then(|node| shared.stack(node)) {
-        json.key("cause").object(|json| {
-            json.key("time").millis(time_ns);
-            json.key("stack").number(stack.into());
-        });
     }
 }

@@ -3,10 +3,9 @@
 use super::clock::Clock;
 use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
-use crate::json::Json;
 use rprof_base::Counted;
-use rprof_profile::timeline::Timeline;
-use rprof_profile::{EventKind, Sampling};
+use rprof_profile::{EventKind, SampledProfile, Sampling};
+use rprof_untrusted::Json;
 
 /// Version of the processed format; the page converts older ones when it loads them.
 const VERSION: u64 = 69;
@@ -14,17 +13,17 @@ const VERSION: u64 = 69;
 /// Version of the format that Firefox itself writes, which no part of this comes from.
 const GECKO_VERSION: u64 = 36;
 
-pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
-    let about = &timeline.profile.about;
+pub(super) fn write(sampled: &SampledProfile, clock: Clock, json: &mut Json<'_>) {
+    let about = &sampled.profile.about;
     json.key("version").number(GECKO_VERSION);
     json.key("preprocessedProfileVersion").number(VERSION);
     json.key("processType").number(0);
-    json.key("product").text(&product(timeline));
+    json.key("product").text(&product(sampled));
     json.key("importedFrom")
         .text(concat!("rprof ", env!("CARGO_PKG_VERSION")));
-    json.key("interval").millis(interval_ns(timeline));
+    json.key("interval").millis(interval_ns(sampled));
     // Milliseconds since 1970; without a wall clock only what is between times counts.
-    let wall_ns = about.wall_clock.filter(|_| timeline.has_times);
+    let wall_ns = about.wall_clock.filter(|_| sampled.has_times);
     let wall_ns = wall_ns.and_then(|wall| wall.at(clock.start_ns));
     json.key("startTime").millis(wall_ns.unwrap_or(0));
     json.key("profilingStartTime").number(0);
@@ -52,7 +51,7 @@ pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
     json.key("sampleUnits").object(|json| {
         json.key("time").text("ms");
         json.key("eventDelay").text("ms");
-        json.key("threadCPUDelta").text(match cpu_event(timeline) {
+        json.key("threadCPUDelta").text(match cpu_event(sampled) {
             Some(EventKind::Cycles) => "variable CPU cycles",
             _ => "ns",
         });
@@ -67,7 +66,7 @@ pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
         }
     });
     json.key("markerSchema").list(|json| {
-        for schema in Schema::all(timeline) {
+        for schema in Schema::all(sampled) {
             schema.write(json);
         }
         markers::write_loss_schema(json);
@@ -78,12 +77,12 @@ pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
             json.key(name).list(|_| {});
         }
     });
-    json.key("extra").list(|json| extra(timeline, json));
+    json.key("extra").list(|json| extra(sampled, json));
 }
 
 /// The first program that was recorded.
-fn product(timeline: &Timeline) -> String {
-    let command = &timeline.profile.about.command;
+fn product(sampled: &SampledProfile) -> String {
+    let command = &sampled.profile.about.command;
     if command.is_empty() {
         "perf.data".to_owned()
     } else {
@@ -92,14 +91,14 @@ fn product(timeline: &Timeline) -> String {
 }
 
 /// The kind of the event by which CPU use is known: the first that tells it.
-pub(super) fn cpu_event(timeline: &Timeline) -> Option<EventKind> {
-    let mut kinds = timeline.profile.events.iter().map(|event| event.kind);
+pub(super) fn cpu_event(sampled: &SampledProfile) -> Option<EventKind> {
+    let mut kinds = sampled.profile.events.iter().map(|event| event.kind);
     kinds.find(|kind| matches!(kind, EventKind::CpuTime | EventKind::Cycles))
 }
 
 /// Nanoseconds between samples, as far as that is a time.
-fn interval_ns(timeline: &Timeline) -> u64 {
-    let event = timeline.profile.events.iter().find(|one| one.samples > 0);
+fn interval_ns(sampled: &SampledProfile) -> u64 {
+    let event = sampled.profile.events.iter().find(|one| one.samples > 0);
     match event.map(|event| (event.sampling, event.kind)) {
         Some((Sampling::PerSecond(frequency), _)) if frequency > 0 => 1_000_000_000 / frequency,
         Some((Sampling::Every(period), EventKind::CpuTime)) => period,
@@ -108,8 +107,8 @@ fn interval_ns(timeline: &Timeline) -> u64 {
 }
 
 /// What else is to be known, for the page's panel.
-fn extra(timeline: &Timeline, json: &mut Json<'_>) {
-    let profile = &timeline.profile;
+fn extra(sampled: &SampledProfile, json: &mut Json<'_>) {
+    let profile = &sampled.profile;
     json.object(|json| {
         json.key("label").text("Recording");
         json.key("entries").list(|json| {

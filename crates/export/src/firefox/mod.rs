@@ -16,9 +16,9 @@ mod threads;
 mod tracks;
 
 use crate::Format;
-use crate::json::Json;
 use clock::Clock;
-use rprof_profile::timeline::Timeline;
+use rprof_profile::SampledProfile;
+use rprof_untrusted::{Json, JsonLayout};
 use shared::Shared;
 use std::io::{self, Write};
 use tracks::Tracks;
@@ -28,21 +28,21 @@ use tracks::Tracks;
 pub struct Firefox;
 
 impl Format for Firefox {
-    type Source = Timeline;
+    type Source = SampledProfile;
 
-    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
-        let tracks = Tracks::of(timeline);
-        let mut shared = Shared::of(timeline);
-        let clock = Clock::of(timeline);
-        let mut json = Json::new(out);
+    fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
+        let tracks = Tracks::of(sampled);
+        let mut shared = Shared::of(sampled);
+        let clock = Clock::of(sampled);
+        let mut json = Json::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("meta")
-                .object(|json| meta::write(timeline, clock, json));
+                .object(|json| meta::write(sampled, clock, json));
             json.key("libs").list(|json| shared.write_libs(json));
             json.key("pages").list(|_| {});
             json.key("threads").list(|json| {
                 let writer = threads::Writer {
-                    timeline,
+                    sampled,
                     tracks: &tracks,
                     clock,
                 };

@@ -1,10 +1,11 @@
 //! The tables that all threads share: strings, libraries, functions, frames, stacks.
 
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::{Code, CodeFrame, CodeKind, Image, Timeline};
-use rprof_profile::{FrameId, Level, StrId, Strings};
+use rprof_profile::{
+    CodeFrame, CodeImage, CodeKind, CodeLocation, FrameId, Level, SampledProfile, StrId, Strings,
+};
+use rprof_untrusted::Json;
 
 /// Categories with their colours; the first is for what is of none.
 pub(super) const CATEGORIES: [(&str, &str); 5] = [
@@ -50,7 +51,7 @@ struct Frame {
 
 /// All shared tables.
 pub(super) struct Shared<'t> {
-    timeline: &'t Timeline,
+    sampled: &'t SampledProfile,
     /// Those of the profile, then more.
     pub(super) strings: Strings,
     funcs: Interner<u32, Func, RandomState, (StrId, u32, Level)>,
@@ -65,25 +66,25 @@ pub(super) struct Shared<'t> {
 }
 
 impl<'t> Shared<'t> {
-    pub(super) fn of(timeline: &'t Timeline) -> Self {
+    pub(super) fn of(sampled: &'t SampledProfile) -> Self {
         let mut shared = Self {
-            timeline,
-            strings: timeline.profile.strings.clone(),
+            sampled,
+            strings: sampled.profile.strings.clone(),
             funcs: Interner::default(),
             natives: Interner::default(),
             sources: Interner::default(),
             frames: Vec::new(),
-            first_frames: Vec::with_capacity(timeline.code.len() + 1),
-            stacks: Vec::with_capacity(timeline.stacks.len()),
+            first_frames: Vec::with_capacity(sampled.code.locations.len() + 1),
+            stacks: Vec::with_capacity(sampled.stacks.nodes().len()),
         };
-        for code in &timeline.code {
+        for code in &sampled.code.locations {
             shared.first_frames.push(number(shared.frames.len()));
             shared.add_code(code);
         }
         shared.first_frames.push(number(shared.frames.len()));
         let mut n_stacks = 0;
-        for node in &timeline.stacks {
-            let n_frames = number(shared.frames_of(node.code).len());
+        for node in sampled.stacks.nodes() {
+            let n_frames = number(shared.frames_of(node.frame.number()).len());
             n_stacks += n_frames;
             let parent = node.parent.and_then(|parent| shared.stack(parent));
             let last = match n_frames {
@@ -106,8 +107,8 @@ impl<'t> Shared<'t> {
         at(code as usize)..at(code as usize + 1)
     }
 
-    fn add_code(&mut self, code: &Code) {
-        let Some(image) = self.timeline.images.get(code.image as usize) else {
+    fn add_code(&mut self, code: &CodeLocation) {
+        let Some(image) = self.sampled.code.images.get(code.image as usize) else {
             return;
         };
         let address = code.svma.and_then(|svma| in_library(image, svma));
@@ -126,8 +127,8 @@ impl<'t> Shared<'t> {
         }
     }
 
-    fn func(&mut self, code: &Code, one: &CodeFrame) -> FuncLine {
-        let profile = &self.timeline.profile;
+    fn func(&mut self, code: &CodeLocation, one: &CodeFrame) -> FuncLine {
+        let profile = &self.sampled.profile;
         let frame = profile.frames.of(one.frame);
         let name = match frame.name {
             Some(name) => name,
@@ -153,8 +154,8 @@ impl<'t> Shared<'t> {
         FuncLine { func, line }
     }
 
-    fn native(&mut self, code: &Code, image: &Image, host: FrameId) -> Option<u32> {
-        let frame = self.timeline.profile.frames.of(host);
+    fn native(&mut self, code: &CodeLocation, image: &CodeImage, host: FrameId) -> Option<u32> {
+        let frame = self.sampled.profile.frames.of(host);
         let (name, start) = (frame.name?, code.function?);
         let address = in_library(image, start)?;
         let made = |&(image, address): &(u32, u64)| NativeSymbol {
@@ -165,8 +166,8 @@ impl<'t> Shared<'t> {
         Some(self.natives.intern_with((code.image, address), made))
     }
 
-    fn category(&self, image: &Image, frame: FrameId) -> u64 {
-        match (self.timeline.profile.frames.of(frame).level, image.kind) {
+    fn category(&self, image: &CodeImage, frame: FrameId) -> u64 {
+        match (self.sampled.profile.frames.of(frame).level, image.kind) {
             (Level::Kernel | Level::GuestKernel | Level::Hypervisor, _) => 1,
             (_, CodeKind::Kernel) => 1,
             (_, CodeKind::Program) => 2,
@@ -179,8 +180,8 @@ impl<'t> Shared<'t> {
     /// Every image is a library, and a resource of the same number.
     pub(super) fn write_libs(&self, json: &mut Json<'_>) {
         let text = |id: StrId| self.strings.of(id).into_raw();
-        let arch = self.timeline.profile.about.arch.as_deref().unwrap_or("");
-        for image in &self.timeline.images {
+        let arch = self.sampled.profile.about.arch.as_deref().unwrap_or("");
+        for image in &self.sampled.code.images {
             let build_id = image.build_id.map(text);
             json.object(|json| {
                 json.key("arch").text(arch);
@@ -205,7 +206,7 @@ impl<'t> Shared<'t> {
         json.key("frameTable").object(|json| self.frame_table(json));
         json.key("funcTable").object(|json| self.func_table(json));
         json.key("resourceTable").object(|json| {
-            let images = &self.timeline.images;
+            let images = &self.sampled.code.images;
             json.column("lib", 0..images.len(), |json, lib| json.number(lib as u64));
             json.column("name", images, |json, image| {
                 json.number(image.name.number().into());
@@ -248,10 +249,10 @@ impl<'t> Shared<'t> {
     }
 
     fn stack_table(&self, json: &mut Json<'_>) {
-        let nodes = &self.timeline.stacks;
+        let nodes = self.sampled.stacks.nodes();
         json.key("frame").list(|json| {
             for node in nodes {
-                self.frames_of(node.code)
+                self.frames_of(node.frame.number())
                     .for_each(|frame| json.number(frame.into()));
             }
         });
@@ -259,7 +260,11 @@ impl<'t> Shared<'t> {
         json.key("prefixOffset").list(|json| {
             for node in nodes {
                 let parent = node.parent.and_then(|parent| self.stack(parent));
-                for nth in self.frames_of(node.code).enumerate().map(|(nth, _)| nth) {
+                for nth in self
+                    .frames_of(node.frame.number())
+                    .enumerate()
+                    .map(|(nth, _)| nth)
+                {
                     // Those inlined into a frame come right after it.
                     let offset = match (nth, parent) {
                         (0, None) => 0,
@@ -321,7 +326,7 @@ fn number(len: usize) -> u32 {
 
 /// An address in its library. The kernel's count from where it begins, where that is known: they
 /// are larger than what JavaScript can hold.
-fn in_library(image: &Image, address: u64) -> Option<u64> {
+fn in_library(image: &CodeImage, address: u64) -> Option<u64> {
     match image.kind {
         CodeKind::Kernel => address.checked_sub(image.base?),
         _ => Some(address),

@@ -4,14 +4,13 @@ use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
 use super::{markers, meta};
-use crate::json::Json;
 use foldhash::HashMap;
-use rprof_profile::EventKind;
-use rprof_profile::timeline::{Thread, TimedSample, Timeline};
+use rprof_profile::{EventKind, SampleRow, SampledProfile, Thread};
+use rprof_untrusted::Json;
 
 /// Writes all threads.
 pub(super) struct Writer<'a> {
-    pub(super) timeline: &'a Timeline,
+    pub(super) sampled: &'a SampledProfile,
     pub(super) tracks: &'a Tracks,
     pub(super) clock: Clock,
 }
@@ -45,7 +44,7 @@ impl Writer<'_> {
         let mut used: HashMap<i32, u32> = HashMap::default();
         let mut last_thread = None;
         for (&(thread_idx, event), track) in &self.tracks.all {
-            let Some(thread) = self.timeline.threads.get(thread_idx as usize) else {
+            let Some(thread) = self.sampled.threads.get(thread_idx as usize) else {
                 continue;
             };
             let is_first = last_thread.replace(thread_idx) != Some(thread_idx);
@@ -64,7 +63,7 @@ impl Writer<'_> {
                 n => format!("{}.{n}", process.pid),
             };
             let name = self.name_of(thread, event);
-            let main = self.timeline.threads.get(process.named_by);
+            let main = self.sampled.threads.get(process.named_by);
             let process_start_ns = main.map_or(thread.start_ns, |main| main.start_ns);
             let head = Head {
                 name: &name,
@@ -83,11 +82,11 @@ impl Writer<'_> {
                     .object(|json| self.samples(track, event, shared, json));
                 let markers = (&track.markers[..], self.clock);
                 json.key("markers").object(|json| {
-                    markers::write_samples(self.timeline, markers, shared, json);
+                    markers::write_samples(self.sampled, markers, shared, json);
                 });
             });
         }
-        let events = &self.timeline.profile.events;
+        let events = &self.sampled.profile.events;
         let has_lost = events.iter().any(|event| event.loss.samples > 0);
         // Without any thread the page says that there is nothing to see, and shows nothing else.
         if self.tracks.all.is_empty() || has_lost {
@@ -119,22 +118,22 @@ impl Writer<'_> {
             json.key("samples")
                 .object(|json| self.samples(&none, 0, shared, json));
             json.key("markers").object(|json| {
-                markers::write_losses(self.timeline, self.clock, shared, json);
+                markers::write_losses(self.sampled, self.clock, shared, json);
             });
         });
     }
 
     fn comm(&self, thread: usize) -> &str {
-        let thread = self.timeline.threads.get(thread);
+        let thread = self.sampled.threads.get(thread);
         thread.map_or("", |thread| {
-            self.timeline.profile.strings.of(thread.comm).into_raw()
+            self.sampled.profile.strings.of(thread.comm).into_raw()
         })
     }
 
-    fn name_of(&self, thread: &Thread, event: u32) -> String {
-        let profile = &self.timeline.profile;
+    fn name_of(&self, thread: &Thread, event: u16) -> String {
+        let profile = &self.sampled.profile;
         let comm = profile.strings.of(thread.comm).into_raw();
-        match profile.events.get(event as usize) {
+        match profile.events.get(usize::from(event)) {
             Some(event) if self.tracks.are_mixed => format!("{comm} ({})", event.name.raw()),
             _ => comm.to_owned(),
         }
@@ -142,7 +141,7 @@ impl Writer<'_> {
 
     /// The process of each thread.
     fn processes(&self) -> Vec<Process> {
-        let threads = &self.timeline.threads;
+        let threads = &self.sampled.threads;
         let mut mains: HashMap<i32, Vec<usize>> = HashMap::default();
         for (idx, thread) in threads.iter().enumerate() {
             if thread.pid == thread.tid {
@@ -192,14 +191,14 @@ impl Writer<'_> {
             .boolean(head.shows_markers);
     }
 
-    fn samples(&self, track: &Track, event: u32, shared: &Shared<'_>, json: &mut Json<'_>) {
+    fn samples(&self, track: &Track, event: u16, shared: &Shared<'_>, json: &mut Json<'_>) {
         let samples = || {
             let all = track.samples.iter();
-            all.filter_map(|&idx| self.timeline.samples.get(idx as usize))
+            all.map(|&idx| self.sampled.samples.row(idx as usize))
         };
-        let kind = self.timeline.profile.events.get(event as usize);
+        let kind = self.sampled.profile.events.get(usize::from(event));
         let kind = kind.map_or(EventKind::Counter, |event| event.kind);
-        json.column("stack", samples(), |json, sample: &TimedSample| {
+        json.column("stack", samples(), |json, sample: SampleRow| {
             let stack = sample.stack.and_then(|node| shared.stack(node));
             json.maybe(stack.map(u64::from));
         });
@@ -220,7 +219,7 @@ impl Writer<'_> {
         });
         json.key("weightType")
             .text(if is_time { "tracing-ms" } else { "samples" });
-        if meta::cpu_event(self.timeline) == Some(kind) {
+        if meta::cpu_event(self.sampled) == Some(kind) {
             json.column("threadCPUDelta", samples(), |json, sample| {
                 json.number(sample.weight);
             });

@@ -1,6 +1,7 @@
 //! Which samples are shown where: tracks of a thread and an event, and markers.
 
-use rprof_profile::timeline::Timeline;
+use super::markers::is_occurrence;
+use rprof_profile::SampledProfile;
 use std::collections::BTreeMap;
 
 /// Samples of a thread.
@@ -15,45 +16,47 @@ pub(super) struct Track {
 /// All tracks, by thread and event.
 #[derive(Debug, Default)]
 pub(super) struct Tracks {
-    pub(super) all: BTreeMap<(u32, u32), Track>,
+    pub(super) all: BTreeMap<(u32, u16), Track>,
     /// Whether several events have tracks.
     pub(super) are_mixed: bool,
 }
 
 impl Tracks {
-    pub(super) fn of(timeline: &Timeline) -> Self {
-        let events = (0u32..).zip(&timeline.profile.events);
-        let summed: Vec<u32> = events
-            .filter(|&(idx, event)| event.samples > 0 && !timeline.is_occurrence(idx))
-            .map(|(idx, _)| idx)
+    pub(super) fn of(sampled: &SampledProfile) -> Self {
+        let events = || (0u16..).zip(&sampled.profile.events);
+        let is_moment = |event: u16| {
+            let event = sampled.profile.events.get(usize::from(event));
+            event.is_some_and(is_occurrence)
+        };
+        let with_samples = || events().filter(|(_, event)| event.samples > 0);
+        let summed: Vec<u16> = with_samples()
+            .filter(|(_, event)| !is_occurrence(event))
+            .map(|(number, _)| number)
             .collect();
         // Of a recording of nothing but moments the first event has tracks all the same.
         let only = if summed.is_empty() {
-            let mut events = (0u32..).zip(&timeline.profile.events);
-            events.find(|(_, event)| event.samples > 0)
+            with_samples().next().map(|(number, _)| number)
         } else {
             None
         };
-        let only = only.map(|(idx, _)| idx);
         let mut tracks = Self {
             all: BTreeMap::new(),
             are_mixed: summed.len() > 1,
         };
-        for (idx, sample) in (0u32..).zip(&timeline.samples) {
-            let is_occurrence = timeline.is_occurrence(sample.event);
-            if !is_occurrence || only == Some(sample.event) {
+        for (idx, sample) in (0u32..).zip(sampled.samples.iter()) {
+            if !is_moment(sample.event) || only == Some(sample.event) {
                 let key = (sample.thread, sample.event);
                 tracks.all.entry(key).or_default().samples.push(idx);
             }
         }
         let first = summed.first().copied().or(only).unwrap_or(0);
-        for (idx, sample) in (0u32..).zip(&timeline.samples) {
-            if !timeline.is_occurrence(sample.event) {
+        for (idx, sample) in (0u32..).zip(sampled.samples.iter()) {
+            if !is_moment(sample.event) {
                 continue;
             }
             let mut of_thread = tracks
                 .all
-                .range((sample.thread, 0)..=(sample.thread, u32::MAX));
+                .range((sample.thread, 0)..=(sample.thread, u16::MAX));
             let key = of_thread.next().map(|(&key, _)| key);
             let key = key.unwrap_or((sample.thread, first));
             tracks.all.entry(key).or_default().markers.push(idx);

@@ -8,14 +8,13 @@ use super::options::Page;
 use super::packing::Packing;
 use super::shell;
 use crate::Format;
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, base64_decoded_len};
 use rprof_profile::difference::{
     BothCounts, DifferentialTree, Directions, Scaling, Side, SureChanges, SureFunction,
 };
 use rprof_profile::{EventKind, SampleCount};
-use rprof_untrusted::printable;
+use rprof_untrusted::{Json, JsonLayout, printable};
 use std::io::{self, Write};
 
 /// Two recordings, compared.
@@ -208,7 +207,7 @@ impl Columns {
 
     fn json(&self, page: &Page, compared: &ComparedRecordings) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        let mut json = Json::new(&mut out);
+        let mut json = Json::new(&mut out, JsonLayout::Compact);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
             json.column("sides", &compared.names, |json, name| {

@@ -6,11 +6,10 @@ use super::joined::Rows;
 use super::losses::joined_losses;
 use super::options::Page;
 use super::stacks::Stacks;
-use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling};
-use rprof_untrusted::printable;
+use rprof_untrusted::{Json, JsonLayout, printable};
 use std::io;
 
 /// Strings, by the numbers that columns have for them.
@@ -102,7 +101,7 @@ impl Head {
         parts: &Parts<'_>,
     ) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        let mut json = Json::new(&mut out);
+        let mut json = Json::new(&mut out, JsonLayout::Compact);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
             json.column("notes", &page.notes, |json, note| {

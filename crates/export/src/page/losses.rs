@@ -2,7 +2,7 @@
 
 use super::columns::{difference, unsigned};
 use rprof_profile::SampledProfile;
-use rprof_profile::timeline::TimedLoss;
+use rprof_profile::TimedLoss;
 
 /// Moments of losses at most; more are joined.
 const MAX_LOSSES: u64 = 4096;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 const HTML: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
 
-/// One idea each; together they are one script.
+/// One idea each; together they are one script. A view registers itself in its own.
 const SCRIPTS: &[&str] = &[
     include_str!("assets/text.js"),
     include_str!("assets/decode.js"),
@@ -19,9 +19,12 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/inverted.js"),
     include_str!("assets/in_time.js"),
     include_str!("assets/difference.js"),
+    include_str!("assets/views.js"),
     include_str!("assets/theme.js"),
     include_str!("assets/flame.js"),
     include_str!("assets/pointer.js"),
+    include_str!("assets/flame_view.js"),
+    include_str!("assets/sandwich.js"),
     include_str!("assets/overview.js"),
     include_str!("assets/heat.js"),
     include_str!("assets/lanes.js"),
@@ -31,7 +34,6 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/state.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),
-    include_str!("assets/views.js"),
     include_str!("assets/keys.js"),
     include_str!("assets/main.js"),
 ];

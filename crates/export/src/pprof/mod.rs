@@ -11,8 +11,7 @@ use crate::Format;
 use messages::{Label, Rest, SAMPLE, Sample, ValueType};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
-use rprof_profile::timeline::{TimedSample, Timeline};
-use rprof_profile::{EventKind, Sampling};
+use rprof_profile::{CountedStacks, EventKind, Sampling, StackCount};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use tables::{Strings, Tables};
@@ -25,54 +24,45 @@ pub struct Pprof;
 const BUFFER: usize = 1 << 16;
 
 impl Format for Pprof {
-    type Source = Timeline;
+    type Source = CountedStacks;
 
-    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, stacks: &CountedStacks, out: &mut dyn Write) -> io::Result<()> {
         let mut strings = Strings::new();
-        let tables = Tables::of(timeline, &mut strings);
-        write_samples(timeline, &mut strings, out)?;
-        let rest = rest_of(timeline, tables, strings);
+        let tables = Tables::of(stacks, &mut strings);
+        write_samples(stacks, &mut strings, out)?;
+        let rest = rest_of(stacks, tables, strings);
         out.write_all(&rest.encode_to_vec())
     }
 }
 
 /// Writes a sample for all that have the same stack, thread and CPU.
 fn write_samples(
-    timeline: &Timeline,
+    stacks: &CountedStacks,
     strings: &mut Strings,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let n_events = timeline.profile.events.len();
-    let mut order: Vec<u32> = (0u32..).take(timeline.samples.len()).collect();
-    let key = |&idx: &u32| {
-        let sample = &timeline.samples[idx as usize];
-        (sample.stack, sample.thread, sample.cpu)
-    };
-    order.sort_by_key(key);
+    let n_events = stacks.profile.events.len();
+    let place = |one: &StackCount| (one.stack, one.thread, one.cpu);
     let mut buffer = Vec::with_capacity(2 * BUFFER);
-    for same in order.chunk_by(|a, b| key(a) == key(b)) {
-        let mut message = Sample {
-            location_id: Vec::new(),
-            value: vec![0; 2 * n_events],
-            label: Vec::new(),
-        };
-        for &idx in same {
-            let sample = &timeline.samples[idx as usize];
-            let at = 2 * sample.event as usize;
-            if let Some([samples, weight]) = message.value.get_mut(at..at + 2) {
-                *samples += 1;
-                *weight = weight.saturating_add(signed(sample.weight));
-            }
-        }
+    for same in stacks.counts.chunk_by(|a, b| place(a) == place(b)) {
         let Some(first) = same.first() else {
             continue;
         };
-        let first = &timeline.samples[*first as usize];
-        let nodes = timeline.nodes_of(first.stack);
-        message
-            .location_id
-            .extend(nodes.map(|node| u64::from(node.code) + 1));
-        message.label = labels(timeline, first, strings);
+        let mut value = vec![0; 2 * n_events];
+        for one in same {
+            let at = 2 * one.event as usize;
+            if let Some(values) = value.get_mut(at..at + 2) {
+                values.copy_from_slice(&[signed(one.count.samples), signed(one.count.weight)]);
+            }
+        }
+        let nodes = stacks.stacks.path(first.stack);
+        let message = Sample {
+            location_id: nodes
+                .map(|node| u64::from(node.frame.number()) + 1)
+                .collect(),
+            value,
+            label: labels(stacks, first, strings),
+        };
         encode_key(SAMPLE, WireType::LengthDelimited, &mut buffer);
         // A vector takes whatever comes.
         let _ = message.encode_length_delimited(&mut buffer);
@@ -85,7 +75,7 @@ fn write_samples(
 }
 
 /// Where a sample was taken. Numbers are text: tools take a number of 0 for none.
-fn labels(timeline: &Timeline, sample: &TimedSample, strings: &mut Strings) -> Vec<Label> {
+fn labels(stacks: &CountedStacks, sample: &StackCount, strings: &mut Strings) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut add = |key, value: &str| {
         labels.push(Label {
@@ -93,10 +83,10 @@ fn labels(timeline: &Timeline, sample: &TimedSample, strings: &mut Strings) -> V
             str: strings.of(value),
         });
     };
-    if let Some(thread) = timeline.threads.get(sample.thread as usize) {
+    if let Some(thread) = stacks.threads.get(sample.thread as usize) {
         add("pid", &thread.pid.to_string());
         add("tid", &thread.tid.to_string());
-        add("comm", timeline.profile.strings.of(thread.comm).into_raw());
+        add("comm", stacks.profile.strings.of(thread.comm).into_raw());
     }
     if let Some(cpu) = sample.cpu {
         add("cpu", &cpu.to_string());
@@ -105,8 +95,8 @@ fn labels(timeline: &Timeline, sample: &TimedSample, strings: &mut Strings) -> V
 }
 
 /// All but the samples.
-fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
-    let profile = &timeline.profile;
+fn rest_of(stacks: &CountedStacks, tables: Tables, mut strings: Strings) -> Rest {
+    let profile = &stacks.profile;
     let is_single = profile.events.len() == 1;
     let mut sample_type = Vec::new();
     for event in &profile.events {
@@ -134,10 +124,10 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
         // The kernel chose, and may have changed it all the time.
         (Sampling::PerSecond(_), _) => 0,
     });
-    let span_ns = timeline.span_ns().filter(|_| timeline.has_times);
+    let span_ns = stacks.span_ns.clone();
     let (first_ns, last_ns) = span_ns.map_or((0, 0), RangeInclusive::into_inner);
     let wall = profile.about.wall_clock.filter(|_| first_ns > 0);
-    let comments = comments(timeline)
+    let comments = comments(stacks)
         .iter()
         .map(|text| strings.of(text))
         .collect();
@@ -157,8 +147,8 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
 }
 
 /// What is to be said of the profile.
-fn comments(timeline: &Timeline) -> Vec<String> {
-    let profile = &timeline.profile;
+fn comments(stacks: &CountedStacks) -> Vec<String> {
+    let profile = &stacks.profile;
     let mut comments = Vec::new();
     if !profile.about.command.is_empty() {
         comments.push(format!("command: {}", profile.about.command.join(" ")));

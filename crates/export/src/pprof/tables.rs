@@ -3,8 +3,7 @@
 use super::messages::{Function, Line, Location, Mapping};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::{CodeFrame, CodeKind, Timeline};
-use rprof_profile::{FrameId, StrId};
+use rprof_profile::{CodeFrame, CodeKind, CountedStacks, FrameId, Profile, StrId};
 
 const PAGE: u64 = 4096;
 
@@ -39,11 +38,11 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn of(timeline: &Timeline, strings: &mut Strings) -> Self {
+    pub(super) fn of(stacks: &CountedStacks, strings: &mut Strings) -> Self {
         let mut functions = Functions::default();
-        let locations = (1u64..).zip(&timeline.code).map(|(id, code)| {
+        let locations = (1u64..).zip(&stacks.code.locations).map(|(id, code)| {
             let lines = code.frames.iter().map(|frame| Line {
-                function_id: functions.of(timeline, frame, strings),
+                function_id: functions.of(&stacks.profile, frame, strings),
                 line: frame.line.map_or(0, |(_, line)| line.into()),
             });
             Location {
@@ -55,17 +54,17 @@ impl Tables {
         });
         let locations = locations.collect();
         Self {
-            mappings: mappings(timeline, strings),
+            mappings: mappings(stacks, strings),
             locations,
             functions: functions.0.into_values(),
         }
     }
 }
 
-fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
-    let text = |id: StrId| timeline.profile.strings.of(id).into_raw();
+fn mappings(stacks: &CountedStacks, strings: &mut Strings) -> Vec<Mapping> {
+    let text = |id: StrId| stacks.profile.strings.of(id).into_raw();
     let mut mappings: Vec<Mapping> = (1u64..)
-        .zip(&timeline.images)
+        .zip(&stacks.code.images)
         .map(|(id, image)| Mapping {
             id,
             memory_start: u64::MAX,
@@ -77,20 +76,20 @@ fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
             ..Mapping::default()
         })
         .collect();
-    for code in &timeline.code {
+    for code in &stacks.code.locations {
         let Some(mapping) = mappings.get_mut(code.image as usize) else {
             continue;
         };
         mapping.memory_start = mapping.memory_start.min(code.address);
         mapping.memory_limit = mapping.memory_limit.max(code.address);
-        let is_named = |frame: &CodeFrame| timeline.profile.frames.of(frame.frame).name.is_some();
+        let is_named = |frame: &CodeFrame| stacks.profile.frames.of(frame.frame).name.is_some();
         let has_lines = code.frames.iter().any(|frame| frame.line.is_some());
         mapping.has_functions |= code.frames.iter().any(is_named);
         mapping.has_filenames |= has_lines;
         mapping.has_line_numbers |= has_lines;
         mapping.has_inline_frames |= code.frames.len() > 1;
     }
-    for (mapping, image) in mappings.iter_mut().zip(&timeline.images) {
+    for (mapping, image) in mappings.iter_mut().zip(&stacks.code.images) {
         mapping.memory_start = mapping.memory_start.min(mapping.memory_limit) / PAGE * PAGE;
         let limit = mapping.memory_limit / PAGE * PAGE;
         mapping.memory_limit = limit.saturating_add(PAGE);
@@ -99,23 +98,22 @@ fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
         }
     }
     // The first one counts as what the profile is of.
-    let main = main_image(timeline).and_then(|main| mappings.get_mut(..=main));
+    let main = main_image(stacks).and_then(|main| mappings.get_mut(..=main));
     main.into_iter().for_each(|first| first.rotate_right(1));
     mappings
 }
 
 /// Index of the program in which most was sampled.
-fn main_image(timeline: &Timeline) -> Option<usize> {
-    let mut weights = vec![0u128; timeline.images.len()];
-    for sample in &timeline.samples {
-        let node = timeline.nodes_of(sample.stack).next();
-        let code = node.and_then(|node| timeline.code.get(node.code as usize));
-        let weight = code.and_then(|code| weights.get_mut(code.image as usize));
-        weight
-            .into_iter()
-            .for_each(|sum| *sum += u128::from(sample.weight));
+fn main_image(stacks: &CountedStacks) -> Option<usize> {
+    let mut weights = vec![0u128; stacks.code.images.len()];
+    for one in &stacks.counts {
+        let node = stacks.stacks.path(one.stack).next();
+        let code = node.and_then(|node| stacks.code.of(node));
+        if let Some(sum) = code.and_then(|code| weights.get_mut(code.image as usize)) {
+            *sum += u128::from(one.count.weight);
+        }
     }
-    let images = timeline.images.iter().zip(weights).enumerate();
+    let images = stacks.code.images.iter().zip(weights).enumerate();
     let programs = images.filter(|(_, (image, _))| image.kind == CodeKind::Program);
     let heaviest = programs.max_by_key(|&(idx, (_, weight))| (weight, std::cmp::Reverse(idx)));
     heaviest.map(|(idx, _)| idx)
@@ -126,9 +124,8 @@ fn main_image(timeline: &Timeline) -> Option<usize> {
 struct Functions(Interner<u32, Function, RandomState, (FrameId, Option<StrId>)>);
 
 impl Functions {
-    fn of(&mut self, timeline: &Timeline, frame: &CodeFrame, strings: &mut Strings) -> u64 {
+    fn of(&mut self, profile: &Profile, frame: &CodeFrame, strings: &mut Strings) -> u64 {
         let file = frame.line.map(|(file, _)| file);
-        let profile = &timeline.profile;
         let next = self.0.len() as u64 + 1;
         let number = self.0.intern_with((frame.frame, file), |_| {
             let known = profile.frames.of(frame.frame);

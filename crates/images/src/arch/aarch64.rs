@@ -1,7 +1,7 @@
 //! 64-bit ARM. Source: ELF for the Arm 64-bit Architecture.
 
 use super::Arch;
-use crate::plt::dynamic_name;
+use crate::plt::{WordRelocations, dynamic_name};
 use crate::{Elf, PltEntry};
 use object::elf::{self, RelocationType};
 use rprof_base::Svma;
@@ -14,7 +14,17 @@ const ENTRY: u8 = 16;
 const HEADER: u64 = 32;
 
 impl Arch for Aarch64 {
-    const RELATIVE: RelocationType = elf::R_AARCH64_RELATIVE;
+    const WORDS: WordRelocations = WordRelocations {
+        relative: elf::R_AARCH64_RELATIVE,
+        chosen: elf::R_AARCH64_IRELATIVE,
+        named: &[
+            elf::R_AARCH64_GLOB_DAT,
+            elf::R_AARCH64_JUMP_SLOT,
+            elf::R_AARCH64_TLS_TPREL,
+            elf::R_AARCH64_TLS_DTPMOD,
+            elf::R_AARCH64_TLSDESC,
+        ],
+    };
     const ABSOLUTE: &'static [(RelocationType, usize)] =
         &[(elf::R_AARCH64_ABS64, 8), (elf::R_AARCH64_ABS32, 4)];
     /// Source: arch/arm64/include/asm/module.lds.h (v6.1).

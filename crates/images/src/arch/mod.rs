@@ -4,14 +4,15 @@ pub(crate) mod aarch64;
 pub(crate) mod riscv64;
 pub(crate) mod x86_64;
 
+use crate::plt::WordRelocations;
 use crate::{Elf, PltEntry};
 use object::elf::RelocationType;
 use rprof_abi::{Machine, for_machine};
 
 /// One machine.
 pub(crate) trait Arch {
-    /// What stands for words that are addresses wherever the file is loaded.
-    const RELATIVE: RelocationType;
+    /// Relocations of words.
+    const WORDS: WordRelocations;
     /// What stands for addresses in DWARF, and their bytes.
     const ABSOLUTE: &'static [(RelocationType, usize)];
     /// Sections with code of kernel modules that are filled while a module is loaded.
@@ -32,13 +33,17 @@ impl Elf {
 
     /// Words that are addresses wherever the file is loaded: where they are, and their values.
     pub(crate) fn relative(&self, section: &str) -> Vec<(u64, u64)> {
-        let Some(machine) = self.machine() else {
+        let Some(kinds) = self.word_relocations() else {
             return Vec::new();
         };
-        let kind = for_machine!(machine, A => A::RELATIVE);
         let all = self.relocations(section).into_iter();
-        let relative = all.filter(|one| one.kind == kind);
+        let relative = all.filter(|one| one.kind == kinds.relative);
         relative.map(|one| (one.address, one.addend)).collect()
+    }
+
+    /// Relocations of words; `None` for machines that are not known here.
+    pub(crate) fn word_relocations(&self) -> Option<&'static WordRelocations> {
+        Some(for_machine!(self.machine()?, A => &A::WORDS))
     }
 }
 
@@ -54,6 +59,6 @@ pub(crate) fn is_grown(machine: Option<Machine>, section: &[u8]) -> bool {
 /// Bytes of the absolute address that a relocation stands for; `None` for others.
 pub(crate) fn absolute_width(machine: Option<Machine>, kind: RelocationType) -> Option<usize> {
     let absolute = for_machine!(machine?, A => A::ABSOLUTE);
-    let mut known = absolute.iter();
-    known.find(|(known, _)| *known == kind).map(|known| known.1)
+    let known = absolute.iter().find(|(known, _)| *known == kind);
+    known.map(|&(_, width)| width)
 }

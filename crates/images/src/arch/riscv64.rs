@@ -1,7 +1,7 @@
 //! 64-bit RISC-V. Source: RISC-V ELF psABI, 1.0, "Program Linkage Table" and "Relocations".
 
 use super::Arch;
-use crate::plt::{SlotKinds, Stub};
+use crate::plt::{Stub, WordRelocations};
 use crate::{Elf, PltEntry};
 use object::elf::{self, RelocationType};
 use rprof_base::Svma;
@@ -13,13 +13,12 @@ pub(crate) struct Riscv64;
 const ENTRY: usize = 16;
 const HEADER: u64 = 32;
 
-const SLOTS: SlotKinds = SlotKinds {
-    named: &[elf::R_RISCV_JUMP_SLOT],
-    chosen: elf::R_RISCV_IRELATIVE,
-};
-
 impl Arch for Riscv64 {
-    const RELATIVE: RelocationType = elf::R_RISCV_RELATIVE;
+    const WORDS: WordRelocations = WordRelocations {
+        relative: elf::R_RISCV_RELATIVE,
+        chosen: elf::R_RISCV_IRELATIVE,
+        named: &[elf::R_RISCV_JUMP_SLOT],
+    };
     /// None: differences between labels are relocations, too, and without those DWARF would be wrong.
     const ABSOLUTE: &'static [(RelocationType, usize)] = &[];
     /// Source: arch/riscv/include/asm/module.lds.h (v6.1).
@@ -32,7 +31,7 @@ impl Arch for Riscv64 {
         // `auipc t2`. Programs without libraries have no such code.
         let has_header = first_word(&code).is_some_and(|word| word & 0xfff == 0x397);
         let header = has_header.then(|| PltEntry::header(range.start, HEADER));
-        elf.stubs_by_slot(header, jumps(&code, range.start), &SLOTS)
+        elf.stubs_by_slot(header, jumps(&code, range.start))
     }
 }
 

@@ -1,7 +1,7 @@
 //! x86-64. Source: System V ABI, AMD64 supplement.
 
 use super::Arch;
-use crate::plt::{SlotKinds, Stub};
+use crate::plt::{Stub, WordRelocations};
 use crate::{Elf, PltEntry};
 use object::elf::{self, RelocationType};
 use rprof_base::Svma;
@@ -12,13 +12,18 @@ pub(crate) struct X86_64;
 /// Bytes of the code in front: `push`, `jmp`, and a rest.
 const HEADER: u64 = 16;
 
-const SLOTS: SlotKinds = SlotKinds {
-    named: &[elf::R_X86_64_GLOB_DAT, elf::R_X86_64_JUMP_SLOT],
-    chosen: elf::R_X86_64_IRELATIVE,
-};
-
 impl Arch for X86_64 {
-    const RELATIVE: RelocationType = elf::R_X86_64_RELATIVE;
+    const WORDS: WordRelocations = WordRelocations {
+        relative: elf::R_X86_64_RELATIVE,
+        chosen: elf::R_X86_64_IRELATIVE,
+        named: &[
+            elf::R_X86_64_GLOB_DAT,
+            elf::R_X86_64_JUMP_SLOT,
+            elf::R_X86_64_TPOFF64,
+            elf::R_X86_64_DTPMOD64,
+            elf::R_X86_64_TLSDESC,
+        ],
+    };
     const ABSOLUTE: &'static [(RelocationType, usize)] = &[
         (elf::R_X86_64_64, 8),
         (elf::R_X86_64_32, 4),
@@ -42,7 +47,7 @@ impl Arch for X86_64 {
             }
             stubs.extend(jumps(&code, range.start));
         }
-        elf.stubs_by_slot(header, stubs, &SLOTS)
+        elf.stubs_by_slot(header, stubs)
     }
 }
 

@@ -1,35 +1,29 @@
 //! AUXTRACE: where AUXTRACE records are.
 
 use super::section::SectionItem;
-use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+use rprof_abi::format::{Counted, Format, Hex};
+use rprof_abi::{Cursor, Endian, Fields, Wire, WireError, wire};
 
-/// One AUXTRACE record of the file.
-///
-/// Source: `auxtrace_index__write()`, tools/perf/util/auxtrace.c (v6.16).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AuxtraceIndexEntry {
-    /// Where it is in the file, bytes.
-    pub file_offset: u64,
-    /// Bytes of the record and its data.
-    pub size_bytes: u64,
+wire! {
+    /// One AUXTRACE record of the file.
+    ///
+    /// Source: `auxtrace_index__write()`, tools/perf/util/auxtrace.c (v6.16).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AuxtraceIndexEntry in "AUX index" {
+        /// Where it is in the file, bytes.
+        pub file_offset: u64 as Hex,
+        /// Bytes of the record and its data.
+        pub size_bytes: u64,
+    }
 }
 
 impl SectionItem for AuxtraceIndexEntry {
     fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u64("AUX index count")?;
-        let entry = |_| {
-            Ok(Self {
-                file_offset: cursor.u64("AUX index")?,
-                size_bytes: cursor.u64("AUX index")?,
-            })
-        };
-        (0..n).map(entry).collect()
+        Counted::<u64>::parse(&mut Cursor::new(section, endian), "AUX index count")
     }
 
     fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("file_offset", Value::Hex(self.file_offset));
-        fields.field("size_bytes", Value::Unsigned(self.size_bytes));
+        Wire::visit(self, fields);
     }
 }
 

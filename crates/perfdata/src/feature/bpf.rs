@@ -118,11 +118,9 @@ impl SectionItem for BpfProgram {
         fields.field("btf_id", Value::Unsigned(self.btf_id.into()));
         fields.field("jited_len", Value::Unsigned(self.jited_len.into()));
         fields.field("xlated_len", Value::Unsigned(self.xlated_len.into()));
-        fields.list("functions", &self.functions, |fields, function| {
-            fields.object("", |fields| {
-                fields.field("addr", Value::Hex(function.addr));
-                fields.field("len", Value::Unsigned(function.len.into()));
-            });
+        fields.objects("functions", &self.functions, |fields, function| {
+            fields.field("addr", Value::Hex(function.addr));
+            fields.field("len", Value::Unsigned(function.len.into()));
         });
         fields.field("data_len", Value::Unsigned(self.data_len.into()));
     }

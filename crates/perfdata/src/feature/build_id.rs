@@ -28,8 +28,12 @@ impl BuildIdEntry {
         let mut entries = Vec::new();
         let mut rest = section;
         while !rest.is_empty() {
-            let entry = RawRecord::parse(rest, endian)
-                .and_then(|raw| Ok((raw.len_bytes(), Self::parse(raw, endian)?)));
+            let entry = RawRecord::parse(rest, endian).and_then(|raw| {
+                Ok((
+                    raw.len_bytes(),
+                    Self::parse(&mut Cursor::new(raw.body, endian), raw.misc)?,
+                ))
+            });
             match entry {
                 Ok((len, entry)) => {
                     entries.push(entry);
@@ -41,20 +45,15 @@ impl BuildIdEntry {
         (entries, None)
     }
 
-    /// Reads one entry: an item of the section, or a HEADER_BUILD_ID record in pipe mode.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(raw.body, endian);
+    fn parse(cursor: &mut Cursor<'_>, misc: Misc) -> Result<Self, WireError> {
         let pid = cursor.i32("build id pid")?;
         let id = cursor.bytes(24, "build id")?;
         let len = match id.get(BuildIdBytes::MAX) {
-            Some(&len) if raw.misc.has(HAS_SIZE) => usize::from(len).min(BuildIdBytes::MAX),
+            Some(&len) if misc.has(HAS_SIZE) => usize::from(len).min(BuildIdBytes::MAX),
             _ => BuildIdBytes::MAX,
         };
         Ok(Self {
-            misc: Misc(raw.misc.0 & !HAS_SIZE.0),
+            misc: Misc(misc.0 & !HAS_SIZE.0),
             pid,
             build_id: BuildIdBytes::new(id.get(..len).unwrap_or(id)),
             filename: cursor.c_str().to_vec(),
@@ -83,8 +82,8 @@ impl BuildIdEntry {
 }
 
 impl FileBody<'_> for BuildIdEntry {
-    fn parse_record(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
-        Self::parse(raw, endian)
+    fn parse_body(cursor: &mut Cursor<'_>, misc: Misc) -> Result<Self, WireError> {
+        Self::parse(cursor, misc)
     }
 
     fn name_fields(&self, fields: &mut dyn Fields) {

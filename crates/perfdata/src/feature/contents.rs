@@ -6,7 +6,7 @@
 //!     u64 written to last, u64 changed last (ns since 1970)   u32 1: has a checksum   u32 CRC-32
 //! ```
 
-use super::section::SectionItem;
+use super::section::{SectionItem, check_version};
 use super::text::{encode_string, take_owned};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
@@ -35,15 +35,15 @@ impl FileContents {
     /// Appends the section.
     pub fn encode_all(files: &[Self], encoder: &mut Encoder<'_>) {
         encoder.u32(VERSION);
-        encoder.u32(u32::try_from(files.len()).unwrap_or(u32::MAX));
+        encoder.count(files.len());
         for file in files {
             encode_string(&file.path, encoder);
             encoder.u32(file.device.0);
             encoder.u32(file.device.1);
             encoder.u64(file.inode);
             encoder.u64(file.len);
-            encoder.u64(file.modified_ns.cast_unsigned());
-            encoder.u64(file.changed_ns.cast_unsigned());
+            encoder.i64(file.modified_ns);
+            encoder.i64(file.changed_ns);
             encoder.u32(file.crc.is_some().into());
             encoder.u32(file.crc.unwrap_or(0));
         }
@@ -54,22 +54,15 @@ impl SectionItem for FileContents {
     fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let what = "contents of a file";
-        let version = cursor.u32(what)?;
-        if version != VERSION {
-            let value = version.into();
-            return Err(WireError::BadValue {
-                what: "version of contents",
-                value,
-            });
-        }
+        check_version(cursor.u32(what)?, VERSION, "version of contents")?;
         let one = |cursor: &mut Cursor<'_>| {
             Ok(Self {
                 path: take_owned(cursor)?,
                 device: (cursor.u32(what)?, cursor.u32(what)?),
                 inode: cursor.u64(what)?,
                 len: cursor.u64(what)?,
-                modified_ns: cursor.u64(what)?.cast_signed(),
-                changed_ns: cursor.u64(what)?.cast_signed(),
+                modified_ns: cursor.i64(what)?,
+                changed_ns: cursor.i64(what)?,
                 crc: {
                     let has_one = cursor.u32(what)? == 1;
                     Some(cursor.u32(what)?).filter(|_| has_one)
@@ -88,9 +81,7 @@ impl SectionItem for FileContents {
         fields.field("len_bytes", Value::Unsigned(self.len));
         fields.field("modified_ns", Value::Signed(self.modified_ns));
         fields.field("changed_ns", Value::Signed(self.changed_ns));
-        if let Some(crc) = self.crc {
-            fields.field("crc", Value::Hex(crc.into()));
-        }
+        fields.if_some("crc", self.crc, Value::Hex);
     }
 }
 

@@ -1,8 +1,9 @@
 //! COVERAGE, rprof's own: how much of what an event counted its samples stand for. Processes and threads
 //! that end before their first sample are counted, and not sampled.
 
-use super::section::SectionObject;
-use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+use super::section::DescribedObject;
+use rprof_abi::format::Format;
+use rprof_abi::{Cursor, Encoder, Fields, Value, WireError, wire};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,17 @@ pub enum CoverageUnit {
 }
 
 impl CoverageUnit {
+    /// In the order of their codes.
+    const ALL: [Self; 3] = [Self::Event, Self::CpuTime, Self::UserTime];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::CpuTime => "cpu_time",
+            Self::UserTime => "user_time",
+        }
+    }
+
     /// What is counted, in words, of an event.
     pub fn words(self, event: &str) -> String {
         match self {
@@ -27,59 +39,41 @@ impl CoverageUnit {
     }
 }
 
-/// Sums over the recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SampleCoverage {
-    /// Periods of samples.
-    pub covered: u64,
-    /// What was counted.
-    pub count: u64,
-    /// Which event it is about: its place among those of the file.
-    pub event: u32,
-    /// What that counts.
-    pub unit: CoverageUnit,
-}
-
-impl SampleCoverage {
-    /// Appends the section.
-    pub fn encode(self, encoder: &mut Encoder<'_>) {
-        encoder.u64(self.covered);
-        encoder.u64(self.count);
-        encoder.u32(self.event);
-        encoder.u32(match self.unit {
-            CoverageUnit::Event => 0,
-            CoverageUnit::CpuTime => 1,
-            CoverageUnit::UserTime => 2,
-        });
+wire! {
+    /// Sums over the recording.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SampleCoverage in "coverage" {
+        /// Periods of samples.
+        pub covered: u64,
+        /// What was counted.
+        pub count: u64,
+        /// Which event it is about: its place among those of the file.
+        pub event: u32,
+        /// What that counts.
+        pub unit: CoverageUnit as UnitCode,
     }
 }
 
-impl SectionObject for SampleCoverage {
-    /// Reads the section: two numbers of 64 bits, two of 32.
-    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        Ok(Self {
-            covered: cursor.u64("coverage")?,
-            count: cursor.u64("coverage")?,
-            event: cursor.u32("coverage")?,
-            unit: match cursor.u32("coverage")? {
-                1 => CoverageUnit::CpuTime,
-                2 => CoverageUnit::UserTime,
-                _ => CoverageUnit::Event,
-            },
-        })
+impl DescribedObject for SampleCoverage {}
+
+/// A unit by its place in [`CoverageUnit::ALL`].
+#[derive(Debug)]
+struct UnitCode;
+
+impl Format<'_, CoverageUnit> for UnitCode {
+    const MIN_LEN: usize = 4;
+
+    fn parse(cursor: &mut Cursor<'_>, what: &'static str) -> Result<CoverageUnit, WireError> {
+        let code = cursor.u32(what)? as usize;
+        Ok(CoverageUnit::ALL.get(code).copied().unwrap_or_default())
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("covered", Value::Unsigned(self.covered));
-        fields.field("count", Value::Unsigned(self.count));
-        fields.field("event", Value::Unsigned(self.event.into()));
-        let unit = match self.unit {
-            CoverageUnit::Event => "event",
-            CoverageUnit::CpuTime => "cpu_time",
-            CoverageUnit::UserTime => "user_time",
-        };
-        fields.field("unit", Value::Text(unit.as_bytes()));
+    fn visit(value: &CoverageUnit, name: &str, fields: &mut dyn Fields) {
+        fields.field(name, Value::Text(value.name().as_bytes()));
+    }
+
+    fn encode(value: &CoverageUnit, encoder: &mut Encoder<'_>) {
+        encoder.u32(*value as u32);
     }
 }
 
@@ -87,6 +81,7 @@ impl SectionObject for SampleCoverage {
 mod tests {
     use super::*;
     use crate::testing::Flat;
+    use rprof_abi::{Endian, Wire};
 
     #[test]
     fn what_is_encoded_is_read_again_and_said() {
@@ -104,11 +99,8 @@ mod tests {
             };
             let mut bytes = Vec::new();
             coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-            assert_eq!(
-                SampleCoverage::parse(&bytes, Endian::NATIVE).unwrap(),
-                coverage
-            );
-            assert!(SampleCoverage::parse(&bytes[..20], Endian::NATIVE).is_err());
+            let mut cursor = Cursor::new(&bytes, Endian::NATIVE);
+            assert_eq!(SampleCoverage::parse(&mut cursor), Ok(coverage));
             let said = Flat::of(|fields| coverage.visit(fields));
             assert_eq!(said[..2], ["covered=3", "count=4"]);
             assert!(said.iter().any(|field| field.contains(name)), "{said:?}");

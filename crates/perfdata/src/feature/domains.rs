@@ -73,12 +73,10 @@ impl SectionObject for CpuDomains {
             "max_sched_domains",
             Value::Unsigned(self.max_sched_domains.into()),
         );
-        fields.list("cpus", &self.cpus, |fields, cpu| {
-            fields.object("", |fields| {
-                fields.field("cpu", Value::Unsigned(cpu.cpu.into()));
-                fields.list("domains", &cpu.domains, |fields, domain| {
-                    fields.object("", |fields| domain.visit(fields));
-                });
+        fields.objects("cpus", &self.cpus, |fields, cpu| {
+            fields.field("cpu", Value::Unsigned(cpu.cpu.into()));
+            fields.objects("domains", &cpu.domains, |fields, domain| {
+                domain.visit(fields)
             });
         });
     }

@@ -21,13 +21,12 @@ pub struct EventDesc {
 impl EventDesc {
     /// Appends a whole section.
     pub fn encode_all(events: &[Self], attr_size: AttrSize, out: &mut Vec<u8>, endian: Endian) {
-        let len = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Encoder::new(out, endian).u32(len(events.len()));
+        Encoder::new(out, endian).count(events.len());
         Encoder::new(out, endian).u32(attr_size.0);
         for event in events {
             event.attr.encode(out, endian, attr_size);
             let mut encoder = Encoder::new(out, endian);
-            encoder.u32(len(event.ids.len()));
+            encoder.count(event.ids.len());
             encode_string(&event.name, &mut encoder);
             for &id in &event.ids {
                 encoder.u64(id);
@@ -48,12 +47,11 @@ impl SectionItem for EventDesc {
             let n_ids = cursor.u32("id count")?;
             let name = take_string(&mut cursor)?.to_vec();
             let mut ids = Cursor::new(cursor.bytes(u64::from(n_ids) * 8, "event ids")?, endian);
-            let ids = std::iter::from_fn(|| ids.u64("id").ok()).collect();
             events.push(Self {
                 attr,
                 attr_size: AttrSize(attr_len),
                 name,
-                ids,
+                ids: ids.u64s(),
             });
         }
         Ok(events)

@@ -1,18 +1,24 @@
 //! GROUP_DESC: which events were counted together.
 
-use super::section::SectionItem;
-use super::text::{encode_string, take_owned};
-use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+use super::section::{DescribedItem, encode_items};
+use super::text::PerfString;
+use rprof_abi::{Encoder, wire};
 
-/// One group of events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventGroup {
-    /// Its name on the command line, or `{anon_group}`.
-    pub name: Vec<u8>,
-    /// Which event leads it, counted from 0 in the order of the file.
-    pub leader_idx: u32,
-    /// Events in it, the leader included: they follow the leader.
-    pub n_members: u32,
+wire! {
+    /// One group of events.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct EventGroup in "group" {
+        /// Its name on the command line, or `{anon_group}`.
+        pub name: Vec<u8> as PerfString,
+        /// Which event leads it, counted from 0 in the order of the file.
+        pub leader_idx: u32 as Number in "group leader",
+        /// Events in it, the leader included: they follow the leader.
+        pub n_members: u32 as Number in "group members",
+    }
+}
+
+impl DescribedItem for EventGroup {
+    const COUNT: &'static str = "group count";
 }
 
 impl EventGroup {
@@ -21,39 +27,14 @@ impl EventGroup {
 
     /// Appends the section.
     pub fn encode_all(groups: &[Self], encoder: &mut Encoder<'_>) {
-        encoder.u32(u32::try_from(groups.len()).unwrap_or(u32::MAX));
-        for group in groups {
-            encode_string(&group.name, encoder);
-            encoder.u32(group.leader_idx);
-            encoder.u32(group.n_members);
-        }
-    }
-}
-
-impl SectionItem for EventGroup {
-    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u32("group count")?;
-        let group = |_| {
-            Ok(Self {
-                name: take_owned(&mut cursor)?,
-                leader_idx: cursor.u32("group leader")?,
-                n_members: cursor.u32("group members")?,
-            })
-        };
-        (0..n).map(group).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("name", Value::Text(&self.name));
-        fields.field("leader_idx", Value::Unsigned(self.leader_idx.into()));
-        fields.field("n_members", Value::Unsigned(self.n_members.into()));
+        encode_items(groups, encoder);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::{SectionItem, encode_string};
     use crate::testing::{ORDERS, bytes};
 
     #[test]

@@ -1,8 +1,9 @@
 //! NRCPUS, NUMA_TOPOLOGY, `E_MACHINE`: the machine.
 
-use super::section::{SectionItem, SectionObject};
-use super::text::{encode_string, take_text};
-use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+use super::section::{DescribedItem, DescribedObject, SectionObject, encode_items};
+use super::text::PerfString;
+use rprof_abi::format::Hex;
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError, wire};
 
 /// NRCPUS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,80 +39,47 @@ pub fn encode_nr_cpus(available: u32, online: u32, encoder: &mut Encoder<'_>) {
     encoder.u32(online);
 }
 
-/// One memory node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NumaNode {
-    /// Its number.
-    pub node: u32,
-    /// Memory, KiB.
-    pub mem_total_kib: u64,
-    /// Of it free, KiB.
-    pub mem_free_kib: u64,
-    /// Its CPUs, such as `0-3`.
-    pub cpus: String,
+wire! {
+    /// One memory node.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NumaNode in "memory node" {
+        /// Its number.
+        pub node: u32,
+        /// Memory, KiB.
+        pub mem_total_kib: u64,
+        /// Of it free, KiB.
+        pub mem_free_kib: u64,
+        /// Its CPUs, such as `0-3`.
+        pub cpus: String as PerfString,
+    }
 }
 
-impl SectionItem for NumaNode {
-    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u32("memory node count")?;
-        let node = |_| {
-            Ok(Self {
-                node: cursor.u32("memory node")?,
-                mem_total_kib: cursor.u64("memory node")?,
-                mem_free_kib: cursor.u64("memory node")?,
-                cpus: take_text(&mut cursor)?,
-            })
-        };
-        (0..n).map(node).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("node", Value::Unsigned(self.node.into()));
-        fields.field("mem_total_kib", Value::Unsigned(self.mem_total_kib));
-        fields.field("mem_free_kib", Value::Unsigned(self.mem_free_kib));
-        fields.field("cpus", Value::Text(self.cpus.as_bytes()));
-    }
+impl DescribedItem for NumaNode {
+    const COUNT: &'static str = "memory node count";
 }
 
 /// Appends NUMA_TOPOLOGY.
 pub fn encode_numa(nodes: &[NumaNode], encoder: &mut Encoder<'_>) {
-    encoder.u32(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
-    for node in nodes {
-        encoder.u32(node.node);
-        encoder.u64(node.mem_total_kib);
-        encoder.u64(node.mem_free_kib);
-        encode_string(node.cpus.as_bytes(), encoder);
+    encode_items(nodes, encoder);
+}
+
+wire! {
+    /// `E_MACHINE`: the machine as ELF headers name it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EMachine in "ELF machine" {
+        /// `e_machine` (`EM_*`).
+        pub machine: u32,
+        /// `e_flags`.
+        pub flags: u32 as Hex,
     }
 }
 
-/// `E_MACHINE`: the machine as ELF headers name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EMachine {
-    /// `e_machine` (`EM_*`).
-    pub machine: u32,
-    /// `e_flags`.
-    pub flags: u32,
-}
-
-impl SectionObject for EMachine {
-    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        Ok(Self {
-            machine: cursor.u32("ELF machine")?,
-            flags: cursor.u32("ELF machine")?,
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("machine", Value::Unsigned(self.machine.into()));
-        fields.field("flags", Value::Hex(self.flags.into()));
-    }
-}
+impl DescribedObject for EMachine {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::SectionItem;
     use crate::testing::{ORDERS, bytes};
 
     #[test]

@@ -1,9 +1,10 @@
 //! MEM_TOPOLOGY and CACHE: memory blocks and caches.
 
-use super::section::SectionObject;
-use super::text::take_owned;
+use super::section::{DescribedObject, SectionObject};
+use super::text::PerfString;
 use crate::ranges::{set_bits, spans, visit_spans};
-use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+use rprof_abi::format::Counted;
+use rprof_abi::{Cursor, Endian, Fields, Value, WireError, wire};
 
 /// MEM_TOPOLOGY: which memory blocks belong to which node.
 ///
@@ -47,11 +48,9 @@ impl SectionObject for MemTopology {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("version", Value::Unsigned(self.version));
         fields.field("block_size_bytes", Value::Unsigned(self.block_size_bytes));
-        fields.list("nodes", &self.nodes, |fields, node| {
-            fields.object("", |fields| {
-                fields.field("node", Value::Unsigned(node.node));
-                visit_spans("blocks", node.block_spans(), fields);
-            });
+        fields.objects("nodes", &self.nodes, |fields, node| {
+            fields.field("node", Value::Unsigned(node.node));
+            visit_spans("blocks", node.block_spans(), fields);
         });
     }
 }
@@ -73,76 +72,46 @@ impl MemNode {
         Ok(Self {
             node,
             n_bits,
-            blocks: std::iter::from_fn(|| words.u64("memory blocks").ok()).collect(),
+            blocks: words.u64s(),
         })
     }
 }
 
-/// CACHE: every cache of every CPU, distinct.
-///
-/// Source: `write_cache()`, tools/perf/util/header.c (v6.16).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caches {
-    /// Version of the section, 1.
-    pub version: u32,
-    /// The caches.
-    pub caches: Vec<Cache>,
-}
-
-/// One cache, as in `/sys/devices/system/cpu/cpu*/cache/index*/`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cache {
-    /// 1 is next to the core.
-    pub level: u32,
-    /// Bytes of a line (`coherency_line_size`).
-    pub line_size: u32,
-    /// Sets (`number_of_sets`).
-    pub sets: u32,
-    /// Lines in a set (`ways_of_associativity`).
-    pub ways: u32,
-    /// `Data`, `Instruction` or `Unified`.
-    pub kind: Vec<u8>,
-    /// Its size, such as `32K`.
-    pub size: Vec<u8>,
-    /// CPUs that share it, such as `0-3`.
-    pub map: Vec<u8>,
-}
-
-impl SectionObject for Caches {
-    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let version = cursor.u32("cache version")?;
-        let n = cursor.u32("cache count")?;
-        let cache = |_| {
-            Ok(Cache {
-                level: cursor.u32("cache level")?,
-                line_size: cursor.u32("cache line size")?,
-                sets: cursor.u32("cache sets")?,
-                ways: cursor.u32("cache ways")?,
-                kind: take_owned(&mut cursor)?,
-                size: take_owned(&mut cursor)?,
-                map: take_owned(&mut cursor)?,
-            })
-        };
-        let caches = (0..n).map(cache).collect::<Result<_, WireError>>()?;
-        Ok(Self { version, caches })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("version", Value::Unsigned(self.version.into()));
-        fields.list("caches", &self.caches, |fields, cache| {
-            fields.object("", |fields| {
-                fields.field("level", Value::Unsigned(cache.level.into()));
-                fields.field("line_size", Value::Unsigned(cache.line_size.into()));
-                fields.field("sets", Value::Unsigned(cache.sets.into()));
-                fields.field("ways", Value::Unsigned(cache.ways.into()));
-                fields.field("type", Value::Text(&cache.kind));
-                fields.field("size", Value::Text(&cache.size));
-                fields.field("map", Value::Text(&cache.map));
-            });
-        });
+wire! {
+    /// CACHE: every cache of every CPU, distinct.
+    ///
+    /// Source: `write_cache()`, tools/perf/util/header.c (v6.16).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Caches in "cache version" {
+        /// Version of the section, 1.
+        pub version: u32,
+        /// The caches.
+        pub caches: Vec<Cache> as Counted<u32> in "cache count",
     }
 }
+
+wire! {
+    /// One cache, as in `/sys/devices/system/cpu/cpu*/cache/index*/`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Cache in "cache" {
+        /// 1 is next to the core.
+        pub level: u32 as Number in "cache level",
+        /// Bytes of a line (`coherency_line_size`).
+        pub line_size: u32 as Number in "cache line size",
+        /// Sets (`number_of_sets`).
+        pub sets: u32 as Number in "cache sets",
+        /// Lines in a set (`ways_of_associativity`).
+        pub ways: u32 as Number in "cache ways",
+        /// `Data`, `Instruction` or `Unified`.
+        pub kind: Vec<u8> as PerfString named "type",
+        /// Its size, such as `32K`.
+        pub size: Vec<u8> as PerfString,
+        /// CPUs that share it, such as `0-3`.
+        pub map: Vec<u8> as PerfString,
+    }
+}
+
+impl DescribedObject for Caches {}
 
 #[cfg(test)]
 mod tests {
@@ -188,9 +157,9 @@ mod tests {
                     encode_string(text.as_bytes(), encoder);
                 }
             });
-            let caches = Caches::parse(&section, endian).unwrap();
+            let caches = <Caches as SectionObject>::parse(&section, endian).unwrap();
             assert_eq!(
-                Flat::of(|fields| caches.visit(fields)),
+                Flat::of(|fields| SectionObject::visit(&caches, fields)),
                 [
                     "version=1",
                     "caches.0.level=3",
@@ -202,7 +171,9 @@ mod tests {
                     "caches.0.map=0-1",
                 ]
             );
-            assert!(Caches::parse(&section[..section.len() - 1], endian).is_err());
+            assert!(
+                <Caches as SectionObject>::parse(&section[..section.len() - 1], endian).is_err()
+            );
         }
     }
 }

@@ -127,6 +127,15 @@ macro_rules! features {
                     }),
                 }
             }
+
+            /// Checks what must hold of a section that is described by its fields.
+            #[cfg(test)]
+            fn check_description(id: FeatureId, bytes: &[u8], endian: Endian) {
+                match id {
+                    $($(FeatureId::$name => <$data as Section>::check_description(bytes, endian),)?)*
+                    _ => {}
+                }
+            }
         }
     };
 }

@@ -1,69 +1,54 @@
 //! PMU_MAPPINGS, CPU_PMU_CAPS, PMU_CAPS, HYBRID_TOPOLOGY: the units that count.
 
-use super::section::SectionItem;
-use super::text::take_owned;
-use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+use super::section::{DescribedItem, SectionItem};
+use super::text::{PerfString, take_owned};
+use rprof_abi::format::{Counted, Format};
+use rprof_abi::{Cursor, Endian, Fields, Value, WireError, wire};
 
-/// One item of PMU_MAPPINGS.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PmuMapping {
-    /// `attr.type` of its events.
-    pub kind: u32,
-    /// Its name in sysfs.
-    pub name: Vec<u8>,
-}
-
-impl SectionItem for PmuMapping {
-    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u32("PMU count")?;
-        let mapping = |_| {
-            Ok(Self {
-                kind: cursor.u32("PMU type")?,
-                name: take_owned(&mut cursor)?,
-            })
-        };
-        (0..n).map(mapping).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("type", Value::Unsigned(self.kind.into()));
-        fields.field("name", Value::Text(&self.name));
+wire! {
+    /// One item of PMU_MAPPINGS.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PmuMapping in "PMU type" {
+        /// `attr.type` of its events.
+        pub kind: u32 as Number named "type",
+        /// Its name in sysfs.
+        pub name: Vec<u8> as PerfString,
     }
 }
 
-/// What a PMU can do, such as `branches` `32`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PmuCap {
-    /// Which ability (`/sys/bus/event_source/devices/*/caps/`).
-    pub name: Vec<u8>,
-    /// How far it goes.
-    pub value: Vec<u8>,
-}
-
-impl PmuCap {
-    fn take_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
-        let n = cursor.u32("PMU capability count")?;
-        let cap = |_| {
-            Ok(Self {
-                name: take_owned(cursor)?,
-                value: take_owned(cursor)?,
-            })
-        };
-        (0..n).map(cap).collect()
+wire! {
+    /// What a PMU can do, such as `branches` `32`: an item of CPU_PMU_CAPS (of the PMU named `cpu`), or of
+    /// [`PmuCaps`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PmuCap in "PMU capability" {
+        /// Which ability (`/sys/bus/event_source/devices/*/caps/`).
+        pub name: Vec<u8> as PerfString,
+        /// How far it goes.
+        pub value: Vec<u8> as PerfString,
     }
 }
 
-impl SectionItem for PmuCap {
-    /// Reads a whole CPU_PMU_CAPS section: the abilities of the PMU named `cpu`.
-    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Self::take_all(&mut Cursor::new(section, endian))
+wire! {
+    /// One item of HYBRID_TOPOLOGY: a PMU that only some CPUs have.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HybridPmu in "PMU" {
+        /// Its name in sysfs, such as `cpu_core`.
+        pub pmu: Vec<u8> as PerfString,
+        /// Its CPUs, such as `0-15`.
+        pub cpus: Vec<u8> as PerfString,
     }
+}
 
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("name", Value::Text(&self.name));
-        fields.field("value", Value::Text(&self.value));
-    }
+impl DescribedItem for PmuMapping {
+    const COUNT: &'static str = "PMU count";
+}
+
+impl DescribedItem for PmuCap {
+    const COUNT: &'static str = "PMU capability count";
+}
+
+impl DescribedItem for HybridPmu {
+    const COUNT: &'static str = "PMU count";
 }
 
 /// One item of PMU_CAPS.
@@ -81,7 +66,7 @@ impl SectionItem for PmuCaps {
         let n = cursor.u32("PMU count")?;
         let pmu = |_| {
             // The name comes last.
-            let caps = PmuCap::take_all(&mut cursor)?;
+            let caps = Counted::<u32>::parse(&mut cursor, PmuCap::COUNT)?;
             let pmu = take_owned(&mut cursor)?;
             Ok(Self { pmu, caps })
         };
@@ -90,37 +75,7 @@ impl SectionItem for PmuCaps {
 
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pmu", Value::Text(&self.pmu));
-        fields.list("caps", &self.caps, |fields, cap| {
-            fields.object("", |fields| cap.visit(fields));
-        });
-    }
-}
-
-/// One item of HYBRID_TOPOLOGY: a PMU that only some CPUs have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HybridPmu {
-    /// Its name in sysfs, such as `cpu_core`.
-    pub pmu: Vec<u8>,
-    /// Its CPUs, such as `0-15`.
-    pub cpus: Vec<u8>,
-}
-
-impl SectionItem for HybridPmu {
-    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u32("PMU count")?;
-        let pmu = |_| {
-            Ok(Self {
-                pmu: take_owned(&mut cursor)?,
-                cpus: take_owned(&mut cursor)?,
-            })
-        };
-        (0..n).map(pmu).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("pmu", Value::Text(&self.pmu));
-        fields.field("cpus", Value::Text(&self.cpus));
+        Counted::<u32>::visit(&self.caps, "caps", fields);
     }
 }
 

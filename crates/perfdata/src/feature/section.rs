@@ -1,6 +1,10 @@
 //! What the table of feature sections asks of a type: to be parsed, and to name its fields.
 
-use rprof_abi::{Endian, Fields, Value, WireError};
+#[cfg(test)]
+use crate::testing::check_description;
+use rprof_abi::format::{Counted, Format};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError};
+use std::fmt::Debug;
 
 /// All of a section.
 pub(super) trait Section: Sized {
@@ -12,6 +16,10 @@ pub(super) trait Section: Sized {
 
     /// Writes the section as one field: these names are the schema of `rprof info`.
     fn describe(&self, name: &str, fields: &mut dyn Fields);
+
+    /// Checks what must hold of all that is described by its fields.
+    #[cfg(test)]
+    fn check_description(_: &[u8], _: Endian) {}
 }
 
 /// A section that is one object.
@@ -24,6 +32,10 @@ pub(crate) trait SectionObject: Sized {
 
     /// Names the fields of the object.
     fn visit(&self, fields: &mut dyn Fields);
+
+    /// As [`Section::check_description`].
+    #[cfg(test)]
+    fn check_description(_: &[u8], _: Endian) {}
 }
 
 /// One item of a section that is a list of objects.
@@ -36,6 +48,55 @@ pub(crate) trait SectionItem: Sized {
 
     /// Names the fields of one item.
     fn visit(&self, fields: &mut dyn Fields);
+
+    /// As [`Section::check_description`].
+    #[cfg(test)]
+    fn check_description(_: &[u8], _: Endian) {}
+}
+
+/// A section that is described by its fields.
+pub(super) trait DescribedObject: for<'a> Wire<'a> + Debug + PartialEq {}
+
+impl<T: DescribedObject> SectionObject for T {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        <T as Wire<'_>>::parse(&mut Cursor::new(section, endian))
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        Wire::visit(self, fields);
+    }
+
+    #[cfg(test)]
+    fn check_description(bytes: &[u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
+    }
+}
+
+/// An item that is described by its fields, of a list after their number, a `u32`.
+pub(super) trait DescribedItem: for<'a> Wire<'a> + Debug + PartialEq {
+    /// What the number of items is called in errors.
+    const COUNT: &'static str;
+}
+
+/// Appends a section that is a list.
+pub(super) fn encode_items<T: DescribedItem>(items: &[T], encoder: &mut Encoder<'_>) {
+    encoder.count(items.len());
+    items.iter().for_each(|item| item.encode(encoder));
+}
+
+impl<T: DescribedItem> SectionItem for T {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        Counted::<u32>::parse(&mut Cursor::new(section, endian), T::COUNT)
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        Wire::visit(self, fields);
+    }
+
+    #[cfg(test)]
+    fn check_description(bytes: &[u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
+    }
 }
 
 impl<T: SectionObject> Section for T {
@@ -46,6 +107,11 @@ impl<T: SectionObject> Section for T {
     fn describe(&self, name: &str, fields: &mut dyn Fields) {
         fields.object(name, |fields| self.visit(fields));
     }
+
+    #[cfg(test)]
+    fn check_description(bytes: &[u8], endian: Endian) {
+        <T as SectionObject>::check_description(bytes, endian);
+    }
 }
 
 impl<T: SectionItem> Section for Vec<T> {
@@ -54,10 +120,22 @@ impl<T: SectionItem> Section for Vec<T> {
     }
 
     fn describe(&self, name: &str, fields: &mut dyn Fields) {
-        fields.list(name, self, |fields, item| {
-            fields.object("", |fields| item.visit(fields));
-        });
+        fields.objects(name, self, |fields, item| item.visit(fields));
     }
+
+    #[cfg(test)]
+    fn check_description(bytes: &[u8], endian: Endian) {
+        T::check_description(bytes, endian);
+    }
+}
+
+/// Checks the version that a section of rprof's own begins with; `what` names it in errors.
+pub(super) fn check_version(found: u32, known: u32, what: &'static str) -> Result<(), WireError> {
+    if found == known {
+        return Ok(());
+    }
+    let value = found.into();
+    Err(WireError::BadValue { what, value })
 }
 
 /// A section that is there, and empty.

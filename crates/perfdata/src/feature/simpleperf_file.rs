@@ -155,12 +155,10 @@ impl SectionItem for SimpleperfFile {
                 Value::Hex(self.file_offset_of_min_vaddr),
             );
         }
-        fields.list("symbols", &self.symbols, |fields, symbol| {
-            fields.object("", |fields| {
-                fields.field("vaddr", Value::Hex(symbol.vaddr));
-                fields.field("len", Value::Unsigned(symbol.len.into()));
-                fields.field("name", Value::Text(&symbol.name));
-            });
+        fields.objects("symbols", &self.symbols, |fields, symbol| {
+            fields.field("vaddr", Value::Hex(symbol.vaddr));
+            fields.field("len", Value::Unsigned(symbol.len.into()));
+            fields.field("name", Value::Text(&symbol.name));
         });
         fields.list(
             "dex_file_offsets",

@@ -6,9 +6,9 @@
 //! u64 number of samples, for each: u64 offset in the file   u32 reason   u32 gap
 //! ```
 
-use super::section::SectionObject;
+use super::section::{SectionObject, check_version};
 use super::text::{encode_string, take_owned};
-use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError, wire};
 use rprof_base::StackEnd;
 
 /// Stacks that ended for one reason.
@@ -22,16 +22,18 @@ pub struct EndReason {
     pub stacks: u64,
 }
 
-/// A sample whose stack is not complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndedStack {
-    /// Where its record begins, bytes from the start of the file; of compressed records, as if they
-    /// followed each other uncompressed.
-    pub offset: u64,
-    /// Its reason, by place in [`StackEnds::reasons`].
-    pub reason: u32,
-    /// Entries of its call chain before the gap; 0 if there is none.
-    pub gap: u32,
+wire! {
+    /// A sample whose stack is not complete.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EndedStack in "stack ends" {
+        /// Where its record begins, bytes from the start of the file; of compressed records, as if they
+        /// followed each other uncompressed.
+        pub offset: u64,
+        /// Its reason, by place in [`StackEnds::reasons`].
+        pub reason: u32,
+        /// Entries of its call chain before the gap; 0 if there is none.
+        pub gap: u32,
+    }
 }
 
 /// How stacks ended.
@@ -86,7 +88,7 @@ impl StackEnds {
     /// Appends the section.
     pub fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u32(VERSION);
-        encoder.u32(u32::try_from(self.reasons.len()).unwrap_or(u32::MAX));
+        encoder.count(self.reasons.len());
         encoder.u64(self.complete);
         encoder.u64(self.completed);
         for reason in &self.reasons {
@@ -95,11 +97,7 @@ impl StackEnds {
             encode_string(&reason.image, encoder);
         }
         encoder.u64(self.stacks.len() as u64);
-        for stack in &self.stacks {
-            encoder.u64(stack.offset);
-            encoder.u32(stack.reason);
-            encoder.u32(stack.gap);
-        }
+        self.stacks.iter().for_each(|stack| stack.encode(encoder));
     }
 }
 
@@ -107,14 +105,7 @@ impl SectionObject for StackEnds {
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let what = "stack ends";
-        let version = cursor.u32(what)?;
-        if version != VERSION {
-            let value = version.into();
-            return Err(WireError::BadValue {
-                what: "version of stack ends",
-                value,
-            });
-        }
+        check_version(cursor.u32(what)?, VERSION, "version of stack ends")?;
         let n_reasons = cursor.u32(what)?;
         let complete = cursor.u64(what)?;
         let completed = cursor.u64(what)?;
@@ -128,13 +119,7 @@ impl SectionObject for StackEnds {
         let reasons: Result<_, WireError> = (0..n_reasons).map(|_| reason(&mut cursor)).collect();
         let n_stacks = cursor.u64(what)?;
         let mut all = Cursor::new(cursor.bytes(n_stacks.saturating_mul(16), what)?, endian);
-        let stacks = std::iter::from_fn(|| {
-            Some(EndedStack {
-                offset: all.u64(what).ok()?,
-                reason: all.u32(what).ok()?,
-                gap: all.u32(what).ok()?,
-            })
-        });
+        let stacks = std::iter::from_fn(|| EndedStack::parse(&mut all).ok());
         Ok(Self {
             complete,
             completed,
@@ -146,12 +131,10 @@ impl SectionObject for StackEnds {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("complete", Value::Unsigned(self.complete));
         fields.field("completed", Value::Unsigned(self.completed));
-        fields.list("reasons", &self.reasons, |fields, reason| {
-            fields.object("", |fields| {
-                fields.field("end", Value::Text(reason.end.name().as_bytes()));
-                fields.field("image", Value::Text(&reason.image));
-                fields.field("stacks", Value::Unsigned(reason.stacks));
-            });
+        fields.objects("reasons", &self.reasons, |fields, reason| {
+            fields.field("end", Value::Text(reason.end.name().as_bytes()));
+            fields.field("image", Value::Text(&reason.image));
+            fields.field("stacks", Value::Unsigned(reason.stacks));
         });
         fields.field("n_stacks", Value::Unsigned(self.stacks.len() as u64));
     }

@@ -21,7 +21,7 @@
 //! starts may go back, and are written as `2 * n` forwards or `2 * n - 1` backwards. Pieces are those
 //! of a log of code that was compiled at run time (`jit-PID.dump`).
 
-use super::section::SectionObject;
+use super::section::{SectionObject, check_version};
 use super::varint::{Numbers, put, put_signed};
 use rprof_abi::{Encoder, Endian, Fields, Value, WireError};
 
@@ -148,12 +148,7 @@ impl SectionObject for EmbeddedNames {
     /// callers end.
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let (version, mut numbers) = Numbers::after_version(section, endian)?;
-        if version != VERSION {
-            return Err(WireError::BadValue {
-                what: "version of symbols",
-                value: version.into(),
-            });
-        }
+        check_version(version, VERSION, "version of symbols")?;
         let n_strings = numbers.next("number of strings")?;
         let mut strings = Vec::new();
         for _ in 0..n_strings {
@@ -179,22 +174,20 @@ impl SectionObject for EmbeddedNames {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("n_strings", Value::Unsigned(self.strings.len() as u64));
         fields.field("n_frames", Value::Unsigned(self.frames.len() as u64));
-        fields.list("images", &self.images, |fields, image| {
-            fields.object("", |fields| {
-                let named = image.addresses.iter();
-                let named = named.filter(|one| one.name.is_some()).count();
-                fields.field("path", Value::Text(self.string(image.path)));
-                if !image.build_id.is_empty() {
-                    fields.field("build_id", Value::Bytes(&image.build_id));
-                }
-                fields.if_some("inode", image.inode, Value::Unsigned);
-                fields.if_some("avma", image.avma, Value::Hex);
-                fields.field("addresses", Value::Unsigned(image.addresses.len() as u64));
-                fields.field("named", Value::Unsigned(named as u64));
-                if let Some(reason) = image.reason {
-                    fields.field("reason", Value::Text(self.string(reason)));
-                }
-            });
+        fields.objects("images", &self.images, |fields, image| {
+            let named = image.addresses.iter();
+            let named = named.filter(|one| one.name.is_some()).count();
+            fields.field("path", Value::Text(self.string(image.path)));
+            if !image.build_id.is_empty() {
+                fields.field("build_id", Value::Bytes(&image.build_id));
+            }
+            fields.if_some("inode", image.inode, Value::Unsigned);
+            fields.if_some("avma", image.avma, Value::Hex);
+            fields.field("addresses", Value::Unsigned(image.addresses.len() as u64));
+            fields.field("named", Value::Unsigned(named as u64));
+            if let Some(reason) = image.reason {
+                fields.field("reason", Value::Text(self.string(reason)));
+            }
         });
     }
 }

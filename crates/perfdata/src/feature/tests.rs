@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::feature::encode_string;
-use crate::testing::{Flat, ORDERS, bytes, u32s};
+use crate::testing::{Flat, ORDERS, bytes, small_counts, u32s, u64s};
 use proptest::prelude::*;
 
 fn said(id: FeatureId, section: &[u8], endian: Endian) -> Vec<String> {
@@ -45,6 +45,44 @@ fn texts_and_numbers_are_said_under_the_names_of_their_sections() {
 }
 
 #[test]
+fn sections_of_rprofs_own_numbers_have_names() {
+    let cases = [
+        (
+            FeatureId::LEFT_OUT,
+            vec!["left_out.own=0", "left_out.others=1"],
+        ),
+        (
+            FeatureId::RECORDER_COST,
+            vec![
+                "recorder_cost.cpu_ns=0",
+                "recorder_cost.wall_ns=1",
+                "recorder_cost.ring_bytes=2",
+                "recorder_cost.written_bytes=3",
+            ],
+        ),
+        (
+            FeatureId::CPU_BUDGET,
+            vec![
+                "cpu_budget.percent=0",
+                "cpu_budget.small_dumps_after_ns=1",
+                "cpu_budget.not_unwound_after_ns=2",
+                "cpu_budget.rarer_after_ns=3",
+                "cpu_budget.hz=4",
+            ],
+        ),
+    ];
+    for endian in ORDERS {
+        for (id, expected) in &cases {
+            let section = bytes(endian, |encoder| {
+                u64s(&[0, 1, 2, 3, 4][..expected.len()], encoder)
+            });
+            assert_eq!(&said(*id, &section, endian), expected);
+            assert!(Feature::parse(*id, &section[..section.len() - 4], endian).is_err());
+        }
+    }
+}
+
+#[test]
 fn sections_without_bytes_or_without_meaning_are_said_too() {
     let said = |id| said(FeatureId(id), &[], Endian::Little);
     assert_eq!(said(15), ["branch_stack=Bool(true)"]);
@@ -56,12 +94,10 @@ fn sections_without_bytes_or_without_meaning_are_said_too() {
 
 proptest! {
     #[test]
-    fn any_bytes_never_panic_and_never_loop(
-        section in proptest::collection::vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..300),
-        big: bool,
-    ) {
+    fn any_bytes_never_panic_and_descriptions_hold(section in small_counts(300), big: bool) {
         let endian = if big { Endian::Big } else { Endian::Little };
         for id in (0..=256).map(FeatureId) {
+            Feature::check_description(id, &section, endian);
             if let Ok(feature) = Feature::parse(id, &section, endian) {
                 Flat::of(|fields| feature.visit(fields));
             }

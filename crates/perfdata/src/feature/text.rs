@@ -1,6 +1,7 @@
 //! Strings as perf stores them: a `u32` length that includes zero padding to 64 bytes.
 
 use super::section::Section;
+use rprof_abi::format::Format;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 const NAME_ALIGN: usize = 64;
@@ -18,7 +19,7 @@ pub fn encode_strings<'a>(
     texts: impl ExactSizeIterator<Item = &'a [u8]>,
     encoder: &mut Encoder<'_>,
 ) {
-    encoder.u32(u32::try_from(texts.len()).unwrap_or(u32::MAX));
+    encoder.count(texts.len());
     for text in texts {
         encode_string(text, encoder);
     }
@@ -33,6 +34,42 @@ pub(super) fn take_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], WireE
 /// Takes a string for keeping.
 pub(super) fn take_owned(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, WireError> {
     take_string(cursor).map(<[u8]>::to_vec)
+}
+
+/// A string of a described struct.
+#[derive(Debug)]
+pub(super) struct PerfString;
+
+impl Format<'_, Vec<u8>> for PerfString {
+    const MIN_LEN: usize = 4;
+
+    fn parse(cursor: &mut Cursor<'_>, _: &'static str) -> Result<Vec<u8>, WireError> {
+        take_owned(cursor)
+    }
+
+    fn visit(value: &Vec<u8>, name: &str, fields: &mut dyn Fields) {
+        fields.field(name, Value::Text(value));
+    }
+
+    fn encode(value: &Vec<u8>, encoder: &mut Encoder<'_>) {
+        encode_string(value, encoder);
+    }
+}
+
+impl Format<'_, String> for PerfString {
+    const MIN_LEN: usize = 4;
+
+    fn parse(cursor: &mut Cursor<'_>, _: &'static str) -> Result<String, WireError> {
+        take_text(cursor)
+    }
+
+    fn visit(value: &String, name: &str, fields: &mut dyn Fields) {
+        fields.field(name, Value::Text(value.as_bytes()));
+    }
+
+    fn encode(value: &String, encoder: &mut Encoder<'_>) {
+        encode_string(value.as_bytes(), encoder);
+    }
 }
 
 /// Takes a counted list of strings that are text in sysfs.

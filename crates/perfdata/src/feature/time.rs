@@ -1,39 +1,20 @@
 //! SAMPLE_TIME, CLOCKID, CLOCK_DATA: when, and by which clock.
 
-use super::section::SectionObject;
-use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+use super::section::{DescribedObject, SectionObject};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError, wire};
 
-/// Times of the first and the last sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampleTime {
-    /// Nanoseconds of the recording's clock.
-    pub first_ns: u64,
-    /// Nanoseconds of the recording's clock.
-    pub last_ns: u64,
-}
-
-impl SampleTime {
-    /// Appends the section.
-    pub fn encode(self, encoder: &mut Encoder<'_>) {
-        encoder.u64(self.first_ns);
-        encoder.u64(self.last_ns);
+wire! {
+    /// Times of the first and the last sample.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SampleTime in "sample time" {
+        /// Nanoseconds of the recording's clock.
+        pub first_ns: u64,
+        /// Nanoseconds of the recording's clock.
+        pub last_ns: u64,
     }
 }
 
-impl SectionObject for SampleTime {
-    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        Ok(Self {
-            first_ns: cursor.u64("sample time")?,
-            last_ns: cursor.u64("sample time")?,
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("first_ns", Value::Unsigned(self.first_ns));
-        fields.field("last_ns", Value::Unsigned(self.last_ns));
-    }
-}
+impl DescribedObject for SampleTime {}
 
 /// The recording's clock and wall time, read at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +62,12 @@ mod tests {
 
     #[test]
     fn times_round_trip_and_short_ones_are_errors() {
-        let times = SampleTime {
-            first_ns: 1,
-            last_ns: u64::MAX,
-        };
         let clocks = ClockData {
             clockid: 1,
             wall_ns: 2,
             clock_ns: 3,
         };
         for endian in ORDERS {
-            let section = bytes(endian, |encoder| times.encode(encoder));
-            assert_eq!(SampleTime::parse(&section, endian), Ok(times));
-            assert!(SampleTime::parse(&section[..15], endian).is_err());
             let section = bytes(endian, |encoder| clocks.encode(encoder));
             assert_eq!(ClockData::parse(&section, endian), Ok(clocks));
             assert!(ClockData::parse(&section[..23], endian).is_err());

@@ -91,12 +91,10 @@ impl SectionObject for CpuTopology {
         }
         let dies = self.die_ids.iter().copied().map(Some);
         let dies = dies.chain(std::iter::repeat(None));
-        fields.list("cpus", self.cpus.iter().zip(dies), |fields, (cpu, die)| {
-            fields.object("", |fields| {
-                fields.field("core_id", Value::Unsigned(cpu.core_id.into()));
-                fields.if_some("die_id", die, Value::Unsigned);
-                fields.field("socket_id", Value::Unsigned(cpu.socket_id.into()));
-            });
+        fields.objects("cpus", self.cpus.iter().zip(dies), |fields, (cpu, die)| {
+            fields.field("core_id", Value::Unsigned(cpu.core_id.into()));
+            fields.if_some("die_id", die, Value::Unsigned);
+            fields.field("socket_id", Value::Unsigned(cpu.socket_id.into()));
         });
     }
 }

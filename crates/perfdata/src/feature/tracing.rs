@@ -58,14 +58,14 @@ impl TracingData {
         encoder.bytes(b"header_event\0");
         encode_file(&self.header_event, encoder);
         encode_files(&self.ftrace, encoder);
-        encoder.u32(len(self.systems.len()));
+        encoder.count(self.systems.len());
         for (system, formats) in &self.systems {
             encoder.bytes(system.as_bytes());
             encoder.u8(0);
             encode_files(formats, encoder);
         }
         for text in [&self.kallsyms, &self.printk_formats] {
-            encoder.u32(len(text.len()));
+            encoder.count(text.len());
             encoder.bytes(text);
         }
         encode_file(&self.cmdlines, encoder);
@@ -150,11 +150,9 @@ impl SectionObject for TracingSummary {
 
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("len_bytes", Value::Unsigned(self.len_bytes));
-        fields.list("tracepoints", &self.tracepoints, |fields, (id, name)| {
-            fields.object("", |fields| {
-                fields.field("id", Value::Unsigned(*id));
-                fields.field("name", Value::Text(name.as_bytes()));
-            });
+        fields.objects("tracepoints", &self.tracepoints, |fields, (id, name)| {
+            fields.field("id", Value::Unsigned(*id));
+            fields.field("name", Value::Text(name.as_bytes()));
         });
     }
 }
@@ -186,17 +184,13 @@ impl Version {
     }
 }
 
-fn len(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
 fn encode_file(text: &[u8], encoder: &mut Encoder<'_>) {
     encoder.u64(text.len() as u64);
     encoder.bytes(text);
 }
 
 fn encode_files(files: &[Vec<u8>], encoder: &mut Encoder<'_>) {
-    encoder.u32(len(files.len()));
+    encoder.count(files.len());
     for file in files {
         encode_file(file, encoder);
     }

@@ -1,7 +1,8 @@
 //! AUXTRACE records: hardware traces.
 
-use super::body::PlainBody;
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use super::body::{Described, FileBody};
+use rprof_abi::format::Hex;
+use rprof_abi::{Cursor, Fields, Misc, Value, WireError, wire};
 
 /// `PERF_RECORD_AUXTRACE_INFO`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,17 +14,17 @@ pub struct AuxtraceInfo {
     pub private: Vec<u64>,
 }
 
-impl PlainBody<'_> for AuxtraceInfo {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for AuxtraceInfo {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let kind = cursor.u32("AUX information")?;
         cursor.u32("AUX information")?;
         Ok(Self {
             kind,
-            private: std::iter::from_fn(|| cursor.u64("AUX information").ok()).collect(),
+            private: cursor.u64s(),
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.list("private", &self.private, |fields, &word| {
             fields.field("", Value::Hex(word));
@@ -31,45 +32,26 @@ impl PlainBody<'_> for AuxtraceInfo {
     }
 }
 
-/// `PERF_RECORD_AUXTRACE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Auxtrace {
-    /// Bytes of data after the record.
-    pub len_bytes: u64,
-    /// Where they were in the AUX area, bytes.
-    pub offset: u64,
-    /// A number that joins it to its records.
-    pub reference: u64,
-    /// Which ring.
-    pub idx: u32,
-    /// Thread, or -1.
-    pub tid: i32,
-    /// CPU, or -1.
-    pub cpu: i32,
-}
-
-impl PlainBody<'_> for Auxtrace {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
-        let what = "AUX data";
-        Ok(Self {
-            len_bytes: cursor.u64(what)?,
-            offset: cursor.u64(what)?,
-            reference: cursor.u64(what)?,
-            idx: cursor.u32(what)?,
-            tid: cursor.i32(what)?,
-            cpu: cursor.i32(what)?,
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("len_bytes", Value::Unsigned(self.len_bytes));
-        fields.field("offset", Value::Hex(self.offset));
-        fields.field("reference", Value::Hex(self.reference));
-        fields.field("idx", Value::Unsigned(self.idx.into()));
-        fields.field("tid", Value::Signed(self.tid.into()));
-        fields.field("cpu", Value::Signed(self.cpu.into()));
+wire! {
+    /// `PERF_RECORD_AUXTRACE`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Auxtrace in "AUX data" {
+        /// Bytes of data after the record.
+        pub len_bytes: u64,
+        /// Where they were in the AUX area, bytes.
+        pub offset: u64 as Hex,
+        /// A number that joins it to its records.
+        pub reference: u64 as Hex,
+        /// Which ring.
+        pub idx: u32,
+        /// Thread, or -1.
+        pub tid: i32,
+        /// CPU, or -1.
+        pub cpu: i32,
     }
 }
+
+impl Described<'_> for Auxtrace {}
 
 /// `PERF_RECORD_AUXTRACE_ERROR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +83,8 @@ impl<'a> AuxtraceError<'a> {
     const MESSAGE_LEN: u64 = 64;
 }
 
-impl<'a> PlainBody<'a> for AuxtraceError<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> FileBody<'a> for AuxtraceError<'a> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
         let what = "AUX error";
         let kind = cursor.u32(what)?;
         let code = cursor.u32(what)?;
@@ -135,7 +117,7 @@ impl<'a> PlainBody<'a> for AuxtraceError<'a> {
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("code", Value::Unsigned(self.code.into()));
         fields.field("cpu", Value::Signed(self.cpu.into()));

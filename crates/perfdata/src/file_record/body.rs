@@ -1,74 +1,79 @@
 //! What the table of the file's record kinds asks of a type: to be parsed, and to name its fields.
 
-use rprof_abi::{Cursor, Endian, Fields, RawRecord, WireError};
+#[cfg(test)]
+use crate::testing::check_description;
+#[cfg(test)]
+use rprof_abi::Endian;
+use rprof_abi::{Cursor, Encoder, Fields, Misc, Wire, WireError};
+use std::fmt::Debug;
 
-/// A record of the file's.
+/// The body of a record of the file's.
 pub(crate) trait FileBody<'a>: Sized {
-    /// Decodes the record.
-    fn parse_record(raw: RawRecord<'a>, endian: Endian) -> Result<Self, WireError>;
-
-    /// Names the fields of its body.
-    fn name_fields(&self, fields: &mut dyn Fields);
-}
-
-/// A body that means the same whatever its header says.
-pub(super) trait PlainBody<'a>: Sized {
     /// Takes the body from the front of a record.
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError>;
+    fn parse_body(cursor: &mut Cursor<'a>, misc: Misc) -> Result<Self, WireError>;
 
     /// Names its fields.
-    fn visit(&self, fields: &mut dyn Fields);
+    fn name_fields(&self, fields: &mut dyn Fields);
+
+    /// Checks what must hold of all that is described by its fields.
+    #[cfg(test)]
+    fn check_description(_: &'a [u8], _: Endian) {}
 }
 
-/// One item of a body that is a list of objects.
-pub(super) trait BodyItem<'a>: Sized {
-    /// The name of the list.
-    const LIST: &'static str;
+/// A body that is described by its fields.
+pub(super) trait Described<'a>: Wire<'a> + Debug + PartialEq {}
 
-    /// Takes the whole list.
-    fn parse_all(cursor: &mut Cursor<'a>) -> Result<Vec<Self>, WireError>;
-
-    /// Names the fields of one item.
-    fn visit(&self, fields: &mut dyn Fields);
-}
-
-impl<'a, T: PlainBody<'a>> FileBody<'a> for T {
-    fn parse_record(raw: RawRecord<'a>, endian: Endian) -> Result<Self, WireError> {
-        T::parse(&mut Cursor::new(raw.body, endian))
+impl<'a, T: Described<'a>> FileBody<'a> for T {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
+        T::parse(cursor)
     }
 
     fn name_fields(&self, fields: &mut dyn Fields) {
         self.visit(fields);
     }
-}
 
-impl<'a, T: BodyItem<'a>> PlainBody<'a> for Vec<T> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
-        T::parse_all(cursor)
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.list(T::LIST, self, |fields, item| {
-            fields.object("", |fields| item.visit(fields));
-        });
+    #[cfg(test)]
+    fn check_description(bytes: &'a [u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
 }
 
-impl<'a, T: PlainBody<'a>> PlainBody<'a> for Box<T> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
-        T::parse(cursor).map(Self::new)
+/// One item of a body that is a list of objects, after their number.
+pub(super) trait BodyItem<'a>: Wire<'a> + Debug + PartialEq {
+    /// The name of the list.
+    const LIST: &'static str;
+
+    /// What their number is called in errors.
+    const COUNT: &'static str;
+}
+
+/// Appends a body that is a list.
+pub(super) fn encode_items<'a, T: BodyItem<'a>>(items: &[T], encoder: &mut Encoder<'_>) {
+    encoder.u64(items.len() as u64);
+    items.iter().for_each(|item| item.encode(encoder));
+}
+
+impl<'a, T: BodyItem<'a>> FileBody<'a> for Vec<T> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
+        let n = cursor.u64(T::COUNT)?;
+        (0..n).map(|_| T::parse(cursor)).collect()
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
-        T::visit(self, fields);
+    fn name_fields(&self, fields: &mut dyn Fields) {
+        fields.objects(T::LIST, self, |fields, item| item.visit(fields));
+    }
+
+    #[cfg(test)]
+    fn check_description(bytes: &'a [u8], endian: Endian) {
+        check_description::<T>(bytes, endian);
     }
 }
 
 /// A record without a body.
-impl PlainBody<'_> for () {
-    fn parse(_: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for () {
+    fn parse_body(_: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         Ok(())
     }
 
-    fn visit(&self, _: &mut dyn Fields) {}
+    fn name_fields(&self, _: &mut dyn Fields) {}
 }

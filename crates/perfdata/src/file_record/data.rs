@@ -1,12 +1,20 @@
 //! Records that carry data of another kind, or announce it: only its length is said.
 
-use super::body::PlainBody;
+use super::body::{Described, FileBody};
 use crate::FeatureId;
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use rprof_abi::format::RestLen;
+use rprof_abi::{Cursor, Fields, Misc, Value, WireError, wire};
 
-/// All of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Data<'a>(pub &'a [u8]);
+wire! {
+    /// All of a body.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Data<'a> in "data" {
+        /// Its bytes.
+        pub bytes: &'a [u8] as RestLen named "len_bytes",
+    }
+}
+
+impl<'a> Described<'a> for Data<'a> {}
 
 /// What a length of 32 bits stands before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,34 +24,24 @@ pub struct DataOfLen32<'a>(pub &'a [u8]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataOfLen64<'a>(pub &'a [u8]);
 
-impl<'a> PlainBody<'a> for Data<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
-        Ok(Self(cursor.rest()))
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        visit_len(self.0, fields);
-    }
-}
-
-impl<'a> PlainBody<'a> for DataOfLen32<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> FileBody<'a> for DataOfLen32<'a> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
         let len = cursor.u32("length of data")?;
         cursor.bytes(u64::from(len), "data").map(Self)
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         visit_len(self.0, fields);
     }
 }
 
-impl<'a> PlainBody<'a> for DataOfLen64<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> FileBody<'a> for DataOfLen64<'a> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
         let len = cursor.u64("compressed data")?;
         cursor.bytes(len, "compressed data").map(Self)
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         visit_len(self.0, fields);
     }
 }
@@ -52,23 +50,16 @@ fn visit_len(data: &[u8], fields: &mut dyn Fields) {
     fields.field("len_bytes", Value::Unsigned(data.len() as u64));
 }
 
-/// `PERF_RECORD_HEADER_TRACING_DATA`: tracepoint formats follow the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeaderTracingData {
-    /// Bytes of them, padded to a multiple of 8 in the file.
-    pub len_bytes: u32,
-}
-
-impl PlainBody<'_> for HeaderTracingData {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
-        let len_bytes = cursor.u32("tracing data")?;
-        Ok(Self { len_bytes })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("len_bytes", Value::Unsigned(self.len_bytes.into()));
+wire! {
+    /// `PERF_RECORD_HEADER_TRACING_DATA`: tracepoint formats follow the record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HeaderTracingData in "tracing data" {
+        /// Bytes of them, padded to a multiple of 8 in the file.
+        pub len_bytes: u32,
     }
 }
+
+impl Described<'_> for HeaderTracingData {}
 
 /// `PERF_RECORD_HEADER_FEATURE`: a feature section, see [`crate::Feature::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,15 +70,15 @@ pub struct HeaderFeature<'a> {
     pub section: &'a [u8],
 }
 
-impl<'a> PlainBody<'a> for HeaderFeature<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> FileBody<'a> for HeaderFeature<'a> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
         Ok(Self {
             id: FeatureId(u32::try_from(cursor.u64("feature")?).unwrap_or(u32::MAX)),
             section: cursor.rest(),
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("feature", Value::Unsigned(self.id.0.into()));
         fields.field("name", Value::Text(self.id.name().as_bytes()));
         visit_len(self.section, fields);

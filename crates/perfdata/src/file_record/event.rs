@@ -1,8 +1,9 @@
 //! `HEADER_ATTR`, `HEADER_EVENT_TYPE`, `ID_INDEX`: events and their ids.
 
-use super::body::{BodyItem, PlainBody};
+use super::body::{Described, FileBody};
 use crate::attr_fields::visit_attr;
-use rprof_abi::{Cursor, Fields, PerfEventAttr, Value, WireError};
+use rprof_abi::format::Text;
+use rprof_abi::{Cursor, Fields, Misc, PerfEventAttr, Value, Wire, WireError, wire};
 
 /// `PERF_RECORD_HEADER_ATTR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,17 +14,17 @@ pub struct HeaderAttr {
     pub ids: Vec<u64>,
 }
 
-impl PlainBody<'_> for HeaderAttr {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for Box<HeaderAttr> {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let (attr, len) = PerfEventAttr::parse(cursor.rest(), cursor.endian())?;
         cursor.bytes(u64::from(len), "event attr")?;
-        Ok(Self {
+        Ok(Self::new(HeaderAttr {
             attr,
-            ids: std::iter::from_fn(|| cursor.u64("id").ok()).collect(),
-        })
+            ids: cursor.u64s(),
+        }))
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.object("attr", |fields| visit_attr(&self.attr, fields));
         fields.list("ids", &self.ids, |fields, &id| {
             fields.field("", Value::Unsigned(id));
@@ -31,28 +32,18 @@ impl PlainBody<'_> for HeaderAttr {
     }
 }
 
-/// `PERF_RECORD_HEADER_EVENT_TYPE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventType<'a> {
-    /// `attr.config` of the event.
-    pub id: u64,
-    /// Its name.
-    pub name: &'a [u8],
-}
-
-impl<'a> PlainBody<'a> for EventType<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
-        Ok(Self {
-            id: cursor.u64("event type")?,
-            name: cursor.c_str(),
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("id", Value::Unsigned(self.id));
-        fields.field("name", Value::Text(self.name));
+wire! {
+    /// `PERF_RECORD_HEADER_EVENT_TYPE`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EventType<'a> in "event type" {
+        /// `attr.config` of the event.
+        pub id: u64,
+        /// Its name.
+        pub name: &'a [u8] as Text,
     }
 }
+
+impl<'a> Described<'a> for EventType<'a> {}
 
 /// One item of `PERF_RECORD_ID_INDEX`: an event was opened here, and this is its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,55 +60,49 @@ pub struct IdIndexEntry {
     pub guest: Option<GuestId>,
 }
 
-/// Whose event it is, for an event of a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuestId {
-    /// The guest's process on the host; 0 for the host's own events.
-    pub machine_pid: u64,
-    /// The guest's CPU.
-    pub vcpu: u64,
+wire! {
+    /// Whose event it is, for an event of a guest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct GuestId in "guest" {
+        /// The guest's process on the host; 0 for the host's own events.
+        pub machine_pid: u64,
+        /// The guest's CPU.
+        pub vcpu: u64,
+    }
 }
 
 impl IdIndexEntry {
     const LEN: u64 = 32;
 }
 
-impl BodyItem<'_> for IdIndexEntry {
-    const LIST: &'static str = "entries";
-
+impl FileBody<'_> for Vec<IdIndexEntry> {
     /// Behind the entries, in the same number, may be what says which guest each belongs to.
-    fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let what = "id index";
         let n = cursor.u64(what)?;
-        let own = cursor.bytes(n.saturating_mul(Self::LEN), what)?;
+        let own = cursor.bytes(n.saturating_mul(IdIndexEntry::LEN), what)?;
         let mut own = Cursor::new(own, cursor.endian());
         let entry = |_| {
-            Ok(Self {
+            Ok(IdIndexEntry {
                 id: own.u64(what)?,
                 idx: own.u64(what)?,
-                cpu: own.u64(what)?.cast_signed(),
-                tid: own.u64(what)?.cast_signed(),
-                guest: guest(cursor),
+                cpu: own.i64(what)?,
+                tid: own.i64(what)?,
+                guest: GuestId::parse(cursor).ok(),
             })
         };
         (0..n).map(entry).collect()
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("id", Value::Unsigned(self.id));
-        fields.field("idx", Value::Unsigned(self.idx));
-        fields.field("cpu", Value::Signed(self.cpu));
-        fields.field("tid", Value::Signed(self.tid));
-        if let Some(guest) = self.guest {
-            fields.field("machine_pid", Value::Unsigned(guest.machine_pid));
-            fields.field("vcpu", Value::Unsigned(guest.vcpu));
-        }
+    fn name_fields(&self, fields: &mut dyn Fields) {
+        fields.objects("entries", self, |fields, entry| {
+            fields.field("id", Value::Unsigned(entry.id));
+            fields.field("idx", Value::Unsigned(entry.idx));
+            fields.field("cpu", Value::Signed(entry.cpu));
+            fields.field("tid", Value::Signed(entry.tid));
+            if let Some(guest) = entry.guest {
+                guest.visit(fields);
+            }
+        });
     }
-}
-
-fn guest(cursor: &mut Cursor<'_>) -> Option<GuestId> {
-    Some(GuestId {
-        machine_pid: cursor.u64("guest").ok()?,
-        vcpu: cursor.u64("guest").ok()?,
-    })
 }

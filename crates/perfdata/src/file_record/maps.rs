@@ -1,57 +1,36 @@
 //! `THREAD_MAP` and `CPU_MAP`: what was recorded.
 
-use super::body::{BodyItem, PlainBody};
+use super::body::{BodyItem, FileBody, encode_items};
 use super::stat::append;
 use crate::file_kind;
 use crate::ranges::{set_bits, visit_ranges, visit_spans};
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use rprof_abi::format::FixedText;
+use rprof_abi::{Cursor, Fields, Misc, Value, WireError, wire};
 
-/// One item of `PERF_RECORD_THREAD_MAP`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThreadMapEntry<'a> {
-    /// Thread, or -1 for all.
-    pub tid: i64,
-    /// Its name.
-    pub comm: &'a [u8],
+wire! {
+    /// One item of `PERF_RECORD_THREAD_MAP`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ThreadMapEntry<'a> in "thread map" {
+        /// Thread, or -1 for all.
+        pub tid: i64,
+        /// Its name, of 15 bytes at most.
+        pub comm: &'a [u8] as FixedText<16>,
+    }
 }
 
 impl<'a> BodyItem<'a> for ThreadMapEntry<'a> {
     const LIST: &'static str = "threads";
-
-    fn parse_all(cursor: &mut Cursor<'a>) -> Result<Vec<Self>, WireError> {
-        let what = "thread map";
-        let n = cursor.u64(what)?;
-        let thread = |_| {
-            Ok(Self {
-                tid: cursor.u64(what)?.cast_signed(),
-                comm: Cursor::new(cursor.bytes(16, what)?, cursor.endian()).c_str(),
-            })
-        };
-        (0..n).map(thread).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("tid", Value::Signed(self.tid));
-        fields.field("comm", Value::Text(self.comm));
-    }
+    const COUNT: &'static str = "thread map";
 }
 
 impl ThreadMapEntry<'_> {
-    /// Appends the record of these threads, in this machine's byte order. Names have 15 bytes at most.
+    /// Appends the record of these threads, in this machine's byte order.
     ///
     /// # Errors
     /// [`WireError`] if there are too many.
     pub fn encode_all(threads: &[Self], out: &mut Vec<u8>) -> Result<(), WireError> {
         append(file_kind::THREAD_MAP, out, |body| {
-            body.u64(threads.len() as u64);
-            for thread in threads {
-                body.u64(thread.tid.cast_unsigned());
-                let mut comm = [0; 16];
-                for (to, from) in comm.iter_mut().take(15).zip(thread.comm) {
-                    *to = *from;
-                }
-                body.bytes(&comm);
-            }
+            encode_items(threads, body)
         })
     }
 }
@@ -136,9 +115,9 @@ impl<'a> CpuMap<'a> {
     }
 }
 
-impl<'a> PlainBody<'a> for CpuMap<'a> {
+impl<'a> FileBody<'a> for CpuMap<'a> {
     /// Takes the map; alignment was an accident once, and is part of the format now.
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+    fn parse_body(cursor: &mut Cursor<'a>, _: Misc) -> Result<Self, WireError> {
         let what = "CPU map";
         match cursor.u16(what)? {
             0 => {
@@ -163,7 +142,7 @@ impl<'a> PlainBody<'a> for CpuMap<'a> {
         }
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         match self {
             Self::Cpus(cpus) => {
                 fields.field("any_cpu", Value::Bool(cpus.contains(&-1)));

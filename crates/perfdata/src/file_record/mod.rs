@@ -36,7 +36,7 @@ use crate::feature::BuildIdEntry;
 use crate::file_kind;
 use crate::kinds::with_file_kinds;
 use body::FileBody;
-use rprof_abi::{Endian, Fields, RawRecord, Value, WireError};
+use rprof_abi::{Cursor, Endian, Fields, RawRecord, Value, WireError};
 
 macro_rules! records {
     ($($number:literal $kind:ident $(=> $variant:ident($body:ty))?, $doc:literal;)*) => {
@@ -55,9 +55,10 @@ macro_rules! records {
             /// # Errors
             /// [`WireError`] if the body is shorter than its kind or its counts need.
             pub fn parse(raw: RawRecord<'a>, endian: Endian) -> Result<Self, WireError> {
+                let mut cursor = Cursor::new(raw.body, endian);
                 Ok(match raw.kind {
                     $($(file_kind::$kind => {
-                        Self::$variant(<$body>::parse_record(raw, endian)?)
+                        Self::$variant(<$body>::parse_body(&mut cursor, raw.misc)?)
                     })?)*
                     _ => Self::Unknown(raw),
                 })
@@ -70,8 +71,20 @@ macro_rules! records {
                     Self::Unknown(raw) => fields.field("body", Value::Bytes(raw.body)),
                 }
             }
+
+            /// Checks what must hold of a kind that is described by its fields.
+            #[cfg(test)]
+            fn check_description(kind: RecordKind, bytes: &'a [u8], endian: Endian) {
+                match kind {
+                    $($(file_kind::$kind => <$body>::check_description(bytes, endian),)?)*
+                    _ => {}
+                }
+            }
         }
     };
 }
 
 with_file_kinds!(records);
+
+#[cfg(test)]
+use rprof_abi::RecordKind;

@@ -1,7 +1,7 @@
 //! SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN: `/proc/schedstat`, read by `perf sched stats`.
 
-use super::body::PlainBody;
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use super::body::FileBody;
+use rprof_abi::{Cursor, Fields, Misc, Value, Wire, WireError, wire};
 
 /// `PERF_RECORD_SCHEDSTAT_CPU`: what happened on a CPU up to a moment.
 ///
@@ -18,68 +18,53 @@ pub struct SchedstatCpu {
     pub counts: Option<CpuCounts>,
 }
 
-/// The counts of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuCounts {
-    /// Calls, by [`CPU_CALLS`].
-    pub calls: [u32; CPU_CALLS.len()],
-    /// Time that tasks ran, nanoseconds.
-    pub rq_cpu_time: u64,
-    /// Time that tasks waited, nanoseconds.
-    pub run_delay: u64,
-    /// Time slices.
-    pub pcount: u64,
+wire! {
+    /// The counts of a CPU.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CpuCounts in "schedstat of a CPU" {
+        /// Calls of `sched_yield()`.
+        pub yld_count: u32,
+        /// A count that the kernel has no more: always 0.
+        pub array_exp: u32,
+        /// Calls of `schedule()`.
+        pub sched_count: u32,
+        /// Of these, those that left the CPU idle.
+        pub sched_goidle: u32,
+        /// Wake-ups of tasks.
+        pub ttwu_count: u32,
+        /// Of these, those of tasks on this CPU.
+        pub ttwu_local: u32,
+        /// Time that tasks ran, nanoseconds.
+        pub rq_cpu_time: u64,
+        /// Time that tasks waited, nanoseconds.
+        pub run_delay: u64,
+        /// Time slices.
+        pub pcount: u64,
+    }
 }
 
-/// Names of [`CpuCounts::calls`].
-const CPU_CALLS: [&str; 6] = [
-    "yld_count",
-    "array_exp",
-    "sched_count",
-    "sched_goidle",
-    "ttwu_count",
-    "ttwu_local",
-];
-
-impl PlainBody<'_> for SchedstatCpu {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for SchedstatCpu {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let what = "schedstat of a CPU";
         let timestamp = cursor.u64(what)?;
         let cpu = cursor.u32(what)?;
         let version = cursor.u16(what)?;
         cursor.u16(what)?; // padding
-        let mut counts = || -> Result<CpuCounts, WireError> {
-            let mut calls = [0; CPU_CALLS.len()];
-            for call in &mut calls {
-                *call = cursor.u32(what)?;
-            }
-            Ok(CpuCounts {
-                calls,
-                rq_cpu_time: cursor.u64(what)?,
-                run_delay: cursor.u64(what)?,
-                pcount: cursor.u64(what)?,
-            })
-        };
         let is_known = domain_counts(version).is_some();
         Ok(Self {
             timestamp,
             cpu,
             version,
-            counts: is_known.then(&mut counts).transpose()?,
+            counts: is_known.then(|| CpuCounts::parse(cursor)).transpose()?,
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("timestamp", Value::Unsigned(self.timestamp));
         fields.field("cpu", Value::Unsigned(self.cpu.into()));
         fields.field("version", Value::Unsigned(self.version.into()));
         if let Some(counts) = &self.counts {
-            for (name, &count) in CPU_CALLS.iter().zip(&counts.calls) {
-                fields.field(name, Value::Unsigned(count.into()));
-            }
-            fields.field("rq_cpu_time", Value::Unsigned(counts.rq_cpu_time));
-            fields.field("run_delay", Value::Unsigned(counts.run_delay));
-            fields.field("pcount", Value::Unsigned(counts.pcount));
+            counts.visit(fields);
         }
     }
 }
@@ -160,8 +145,8 @@ fn domain_counts(version: u16) -> Option<Vec<String>> {
     Some(names)
 }
 
-impl PlainBody<'_> for SchedstatDomain {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl FileBody<'_> for SchedstatDomain {
+    fn parse_body(cursor: &mut Cursor<'_>, _: Misc) -> Result<Self, WireError> {
         let what = "schedstat of a domain";
         let timestamp = cursor.u64(what)?;
         let cpu = cursor.u32(what)?;
@@ -178,7 +163,7 @@ impl PlainBody<'_> for SchedstatDomain {
         })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("timestamp", Value::Unsigned(self.timestamp));
         fields.field("cpu", Value::Unsigned(self.cpu.into()));
         fields.field("version", Value::Unsigned(self.version.into()));

@@ -1,56 +1,58 @@
 //! `STAT` records: counts of `perf stat record`.
 
-use super::body::{BodyItem, PlainBody};
+use super::body::{BodyItem, Described, encode_items};
 use crate::file_kind;
-use rprof_abi::{Cursor, Encoder, Endian, Fields, RawRecord, RecordKind, Value, WireError};
+use rprof_abi::{Encoder, Endian, RawRecord, RecordKind, Wire, WireError, wire};
 
-/// One item of `PERF_RECORD_STAT_CONFIG`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatConfigTerm {
-    /// 0 how counts are added up (`enum aggr_mode`), 1 interval in milliseconds, 2 whether counts
-    /// are scaled, 3 level of aggregation.
-    pub tag: u64,
-    /// Its value.
-    pub value: u64,
+wire! {
+    /// One item of `PERF_RECORD_STAT_CONFIG`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StatConfigTerm in "stat configuration" {
+        /// 0 how counts are added up (`enum aggr_mode`), 1 interval in milliseconds, 2 whether counts
+        /// are scaled, 3 level of aggregation.
+        pub tag: u64,
+        /// Its value.
+        pub value: u64,
+    }
+}
+
+wire! {
+    /// `PERF_RECORD_STAT`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Stat in "stat" {
+        /// Id of the event.
+        pub id: u64,
+        /// CPU, or -1.
+        pub cpu: i32,
+        /// Which thread, counted from 0 in the thread map.
+        pub thread: u32,
+        /// The count.
+        pub value: u64,
+        /// Time enabled, nanoseconds.
+        pub enabled_ns: u64,
+        /// Time on the PMU, nanoseconds.
+        pub running_ns: u64,
+    }
+}
+
+wire! {
+    /// `PERF_RECORD_STAT_ROUND`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StatRound in "stat round" {
+        /// 0 an interval, 1 the end.
+        pub kind: u64 as Number named "type",
+        /// Since the start, nanoseconds.
+        pub time_ns: u64,
+    }
 }
 
 impl BodyItem<'_> for StatConfigTerm {
     const LIST: &'static str = "terms";
-
-    fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
-        let what = "stat configuration";
-        let n = cursor.u64(what)?;
-        let term = |_| {
-            Ok(Self {
-                tag: cursor.u64(what)?,
-                value: cursor.u64(what)?,
-            })
-        };
-        (0..n).map(term).collect()
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("tag", Value::Unsigned(self.tag));
-        fields.field("value", Value::Unsigned(self.value));
-    }
+    const COUNT: &'static str = "stat configuration";
 }
 
-/// `PERF_RECORD_STAT`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
-    /// Id of the event.
-    pub id: u64,
-    /// CPU, or -1.
-    pub cpu: i32,
-    /// Which thread, counted from 0 in the thread map.
-    pub thread: u32,
-    /// The count.
-    pub value: u64,
-    /// Time enabled, nanoseconds.
-    pub enabled_ns: u64,
-    /// Time on the PMU, nanoseconds.
-    pub running_ns: u64,
-}
+impl Described<'_> for Stat {}
+impl Described<'_> for StatRound {}
 
 impl StatConfigTerm {
     /// Appends the record of these terms, in this machine's byte order.
@@ -59,12 +61,28 @@ impl StatConfigTerm {
     /// [`WireError`] if there are too many.
     pub fn encode_all(terms: &[Self], out: &mut Vec<u8>) -> Result<(), WireError> {
         append(file_kind::STAT_CONFIG, out, |body| {
-            body.u64(terms.len() as u64);
-            for term in terms {
-                body.u64(term.tag);
-                body.u64(term.value);
-            }
+            encode_items(terms, body)
         })
+    }
+}
+
+impl Stat {
+    /// Appends the record, in this machine's byte order.
+    ///
+    /// # Errors
+    /// None: it is short.
+    pub fn append_record(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::STAT, out, |body| self.encode(body))
+    }
+}
+
+impl StatRound {
+    /// Appends the record, in this machine's byte order.
+    ///
+    /// # Errors
+    /// None: it is short.
+    pub fn append_record(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::STAT_ROUND, out, |body| self.encode(body))
     }
 }
 
@@ -83,82 +101,6 @@ pub(super) fn append(
         body: &body,
     };
     record.encode(out, Endian::NATIVE)
-}
-
-impl Stat {
-    /// Appends the record, in this machine's byte order.
-    ///
-    /// # Errors
-    /// None: it is short.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
-        append(file_kind::STAT, out, |body| {
-            body.u64(self.id);
-            body.i32(self.cpu);
-            body.u32(self.thread);
-            body.u64(self.value);
-            body.u64(self.enabled_ns);
-            body.u64(self.running_ns);
-        })
-    }
-}
-
-impl StatRound {
-    /// Appends the record, in this machine's byte order.
-    ///
-    /// # Errors
-    /// None: it is short.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
-        append(file_kind::STAT_ROUND, out, |body| {
-            body.u64(self.kind);
-            body.u64(self.time_ns);
-        })
-    }
-}
-
-impl PlainBody<'_> for Stat {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
-        let what = "stat";
-        Ok(Self {
-            id: cursor.u64(what)?,
-            cpu: cursor.i32(what)?,
-            thread: cursor.u32(what)?,
-            value: cursor.u64(what)?,
-            enabled_ns: cursor.u64(what)?,
-            running_ns: cursor.u64(what)?,
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("id", Value::Unsigned(self.id));
-        fields.field("cpu", Value::Signed(self.cpu.into()));
-        fields.field("thread", Value::Unsigned(self.thread.into()));
-        fields.field("value", Value::Unsigned(self.value));
-        fields.field("enabled_ns", Value::Unsigned(self.enabled_ns));
-        fields.field("running_ns", Value::Unsigned(self.running_ns));
-    }
-}
-
-/// `PERF_RECORD_STAT_ROUND`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatRound {
-    /// 0 an interval, 1 the end.
-    pub kind: u64,
-    /// Since the start, nanoseconds.
-    pub time_ns: u64,
-}
-
-impl PlainBody<'_> for StatRound {
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
-        Ok(Self {
-            kind: cursor.u64("stat round")?,
-            time_ns: cursor.u64("stat round")?,
-        })
-    }
-
-    fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("type", Value::Unsigned(self.kind));
-        fields.field("time_ns", Value::Unsigned(self.time_ns));
-    }
 }
 
 #[cfg(test)]
@@ -184,14 +126,14 @@ mod tests {
             enabled_ns: 5,
             running_ns: 6,
         };
-        stat.encode(&mut out).unwrap();
+        stat.append_record(&mut out).unwrap();
         assert_eq!(again(&out), FileRecord::Stat(stat));
         out.clear();
         let round = StatRound {
             kind: 1,
             time_ns: 2,
         };
-        round.encode(&mut out).unwrap();
+        round.append_record(&mut out).unwrap();
         assert_eq!(again(&out), FileRecord::StatRound(round));
         out.clear();
         let terms = vec![StatConfigTerm { tag: 1, value: 9 }];

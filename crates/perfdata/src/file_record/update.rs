@@ -1,10 +1,10 @@
 //! `EVENT_UPDATE`: what perf knows of an event besides its attr.
 
-use super::body::PlainBody;
+use super::body::FileBody;
 use super::maps::CpuMap;
 use super::stat::append;
 use crate::file_kind;
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use rprof_abi::{Cursor, Fields, Misc, Value, WireError};
 
 /// `PERF_RECORD_EVENT_UPDATE`.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,15 +62,15 @@ impl EventUpdate<'_> {
     }
 }
 
-impl<'a> PlainBody<'a> for EventUpdate<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> FileBody<'a> for EventUpdate<'a> {
+    fn parse_body(cursor: &mut Cursor<'a>, misc: Misc) -> Result<Self, WireError> {
         let kind = cursor.u64("event update")?;
         let id = cursor.u64("event update")?;
         let update = match kind {
             0 => Update::Unit(cursor.c_str()),
             1 => Update::Scale(f64::from_bits(cursor.u64("event scale")?)),
             2 => Update::Name(cursor.c_str()),
-            3 => Update::Cpus(CpuMap::parse(cursor)?),
+            3 => Update::Cpus(CpuMap::parse_body(cursor, misc)?),
             kind => Update::Unknown {
                 kind,
                 data: cursor.rest(),
@@ -79,13 +79,13 @@ impl<'a> PlainBody<'a> for EventUpdate<'a> {
         Ok(Self { id, update })
     }
 
-    fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         match &self.update {
             Update::Unit(unit) => fields.field("unit", Value::Text(unit)),
             Update::Scale(scale) => fields.field("scale", Value::Float(*scale)),
             Update::Name(name) => fields.field("name", Value::Text(name)),
-            Update::Cpus(map) => map.visit(fields),
+            Update::Cpus(map) => map.name_fields(fields),
             Update::Unknown { kind, data } => {
                 fields.field("type", Value::Unsigned(*kind));
                 fields.field("data", Value::Bytes(data));

@@ -51,7 +51,7 @@ impl Reader {
                 _ => self.read_section(section)?,
             };
             let mut cursor = Cursor::new(&id_bytes, self.endian);
-            let ids = std::iter::from_fn(|| cursor.u64("id").ok()).collect();
+            let ids = cursor.u64s();
             events.push(self.described(attr, ids));
         }
         Ok(events)

@@ -125,7 +125,7 @@ impl Decompressor<'_> {
     fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
         let is_compressed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
         let compressed = match is_compressed.then(|| FileRecord::parse(raw, self.endian)) {
-            Some(Ok(FileRecord::Compressed(compressed))) => compressed.0,
+            Some(Ok(FileRecord::Compressed(compressed))) => compressed.bytes,
             Some(Ok(FileRecord::Compressed2(compressed))) => compressed.0,
             Some(Err(error)) => return Ok(Some(self.give_up(error.to_string()))),
             _ => {

@@ -25,7 +25,6 @@ use rprof_abi::{
 };
 use rprof_untrusted::{Budget, Untrusted};
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -169,8 +168,9 @@ impl Reader {
 
     /// Whether samples of any event hold call chains.
     pub fn has_call_chains(&self) -> bool {
-        let mut events = self.events.iter();
-        events.any(|event| event.attr.sample_type.has(SampleType::CALLCHAIN))
+        self.events
+            .iter()
+            .any(|event| event.attr.sample_type.has(SampleType::CALLCHAIN))
     }
 
     /// What could not be used when it was opened.
@@ -269,8 +269,7 @@ impl Reader {
     /// A feature section that is text, such as OSRELEASE; `None` if absent, damaged, or longer than
     /// any: some are asked for once an image.
     pub fn feature_text(&self, id: FeatureId) -> Option<String> {
-        let mut sections = self.features.iter();
-        let (_, section) = sections.find(|(other, _)| *other == id)?;
+        let (_, section) = self.features.iter().find(|(other, _)| *other == id)?;
         if section.size > MAX_TEXT {
             return None;
         }
@@ -298,7 +297,7 @@ impl Reader {
 
     fn read_section(&self, section: Section) -> Result<Vec<u8>, Error> {
         let bytes = self.main.read(section.offset, section.size);
-        bytes.map_err(|source| self.io_error(source))
+        bytes.map_err(Error::io(&self.path))
     }
 
     fn bad_header(&self, offset: u64, what: String) -> Error {
@@ -306,13 +305,6 @@ impl Reader {
             path: self.path.clone(),
             offset,
             what,
-        }
-    }
-
-    fn io_error(&self, source: io::Error) -> Error {
-        Error::Io {
-            path: self.path.clone(),
-            source,
         }
     }
 }

@@ -49,10 +49,7 @@ impl Reader {
     /// # Errors
     /// As [`Self::from_bytes`]; the file cannot be looked at.
     pub fn from_file(path: &Path, file: File) -> Result<Self, Error> {
-        let meta = file.metadata().map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let meta = file.metadata().map_err(Error::io(path))?;
         let len = meta.len();
         let source = Source::single(Bytes::File { file, len });
         Self::open_source(path, source, Allowed::default())
@@ -60,10 +57,7 @@ impl Reader {
 
     fn open_source(path: &Path, source: Source, allowed: Allowed) -> Result<Self, Error> {
         let head_len = FileHeader::LEN.min(source.main.len());
-        let head = source.main.read(0, head_len).map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let head = source.main.read(0, head_len).map_err(Error::io(path))?;
         let endian = check_magic(&head, path)?;
         let size = Cursor::new(head.get(8..).unwrap_or_default(), endian).u64("header size");
         let form = match size {
@@ -133,10 +127,10 @@ impl Reader {
     /// simpleperf has the formats of tracepoints in a record, not in a section.
     fn find_tracing_data(&mut self, part: &Part, events: &[Described]) -> Result<(), Error> {
         let has = |id| self.features.iter().any(|&(other, _)| other == id);
-        let mut kinds = events.iter().map(|one| one.event.attr.kind);
+        let is_tracepoint = |one: &Described| one.event.attr.kind == event_type::TRACEPOINT;
         if has(FeatureId::TRACING_DATA)
             || !has(FeatureId::SIMPLEPERF_META_INFO)
-            || !kinds.any(|kind| kind == event_type::TRACEPOINT)
+            || !events.iter().any(is_tracepoint)
         {
             return Ok(());
         }
@@ -150,7 +144,7 @@ impl Reader {
                 None => Step::On,
             }
         });
-        walked.map_err(|source| self.io_error(source))?;
+        walked.map_err(Error::io(&self.path))?;
         let section = found.map(|section| (FeatureId::TRACING_DATA, section));
         self.features.extend(section);
         Ok(())
@@ -214,8 +208,7 @@ impl Reader {
                 limit,
                 budget: &self.budget,
             };
-            let decompressed =
-                decompress(part, how, location).map_err(|source| self.io_error(source))?;
+            let decompressed = decompress(part, how, location).map_err(Error::io(&self.path))?;
             self.warnings.extend(decompressed.warnings);
             parts.push(decompressed.part);
         }

@@ -49,7 +49,7 @@ impl Reader {
             Step::On
         });
         // What is wrong with the records is said when they are read.
-        walked.map_err(|source| self.io_error(source))?;
+        walked.map_err(Error::io(&self.path))?;
         Ok(found)
     }
 

@@ -42,10 +42,7 @@ impl Source {
 /// # Errors
 /// [`Error::Io`], [`Error::Unsupported`] for what is no file and no stream.
 pub(super) fn open(path: &Path, most_piped: Option<u64>) -> Result<Source, Error> {
-    let io_error = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let io_error = Error::io(path);
     if path.as_os_str() == "-" {
         return standard_input(path, most_piped);
     }
@@ -82,10 +79,7 @@ fn unsupported(path: &Path, form: &'static str) -> Error {
 }
 
 fn standard_input(path: &Path, most_piped: Option<u64>) -> Result<Source, Error> {
-    let io_error = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let io_error = Error::io(path);
     let stdin = io::stdin();
     if stdin.is_terminal() {
         return Err(unsupported(path, "a terminal as input"));
@@ -108,10 +102,7 @@ fn standard_input(path: &Path, most_piped: Option<u64>) -> Result<Source, Error>
 fn directory(path: &Path) -> Result<Source, Error> {
     let open_in = |name: &str| {
         let path = path.join(name);
-        let io_error = |source| Error::Io {
-            path: path.clone(),
-            source,
-        };
+        let io_error = Error::io(&path);
         let seen = Seen::at(&path).map_err(io_error)?;
         if !seen.meta().is_file() {
             return Err(unsupported(&path, "a part that is not a file"));
@@ -127,10 +118,7 @@ fn directory(path: &Path) -> Result<Source, Error> {
         }
         error => error,
     })?;
-    let entries = path.read_dir().map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })?;
+    let entries = path.read_dir().map_err(Error::io(path))?;
     let mut numbers: Vec<u32> = entries
         .filter_map(|entry| {
             let name = entry.ok()?.file_name();

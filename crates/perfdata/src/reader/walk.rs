@@ -72,7 +72,7 @@ impl Reader {
             if start >= end && !(is_last && part.is_cut) {
                 continue;
             }
-            let walked = walk(part, start..end).map_err(|source| self.io_error(source))?;
+            let walked = walk(part, start..end).map_err(Error::io(&self.path))?;
             let at = |offset| self.stream.location(offset);
             match walked {
                 Walked::Stopped => break,
@@ -126,7 +126,7 @@ impl Reader {
             let want = (end - at).min(WINDOW as u64);
             window.resize(usize::try_from(want).unwrap_or(WINDOW), 0);
             let got = part.read(&mut window, at);
-            let got = got.map_err(|source| self.io_error(source))?;
+            let got = got.map_err(Error::io(&self.path))?;
             if got == 0 {
                 return Ok(false);
             }
@@ -163,7 +163,7 @@ impl Reader {
         for window in [1 << 12, MAX_RECORD] {
             buffer.resize(window, 0);
             let got = part.read(buffer, offset);
-            let got = got.map_err(|source| self.io_error(source))?;
+            let got = got.map_err(Error::io(&self.path))?;
             buffer.truncate(got);
             if matches!(next_record(buffer, self.endian), Found::Record(_)) {
                 break;

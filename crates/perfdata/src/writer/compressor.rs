@@ -5,7 +5,7 @@
 
 use crate::feature::Compression;
 use crate::{FeatureId, file_kind};
-use rprof_abi::{Encoder, Endian, Misc, RecordHeader};
+use rprof_abi::{Encoder, Endian, Misc, RecordHeader, Wire};
 use std::io;
 use zstd::stream::raw::{CParameter, Encoder as Zstd, InBuffer, Operation, OutBuffer};
 

@@ -182,7 +182,7 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`].
     pub fn compress(&mut self, level: i32) -> Result<(), Error> {
-        let compressor = Compressor::new(level).map_err(|source| self.io_error(source))?;
+        let compressor = Compressor::new(level).map_err(Error::io(&self.path))?;
         let announced = pipe::records_of(vec![compressor.feature()]);
         let is_pipe = matches!(self.form, Form::Pipe { .. });
         if is_pipe {
@@ -208,18 +208,11 @@ impl Writer {
         };
         for piece in bytes.chunks(at_once) {
             let written = self.file.write_all(piece);
-            written.map_err(|source| self.io_error(source))?;
+            written.map_err(Error::io(&self.path))?;
             self.written
                 .fetch_add(piece.len() as u64, Ordering::Relaxed);
         }
         Ok(())
-    }
-
-    fn io_error(&self, source: io::Error) -> Error {
-        Error::Io {
-            path: self.path.clone(),
-            source,
-        }
     }
 
     /// Appends whole records. What is compressed is flushed: nothing stays behind.
@@ -234,7 +227,7 @@ impl Writer {
         let mut compressed = std::mem::take(&mut self.compressed);
         compressed.clear();
         let done = compressor.compress(records, &mut compressed);
-        done.map_err(|source| self.io_error(source))?;
+        done.map_err(Error::io(&self.path))?;
         self.append(&compressed)?;
         let n_bytes = compressed.len();
         self.compressed = compressed;
@@ -250,7 +243,7 @@ impl Writer {
         let mut size = Vec::new();
         Encoder::new(&mut size, head.endian).u64(self.data_len);
         let told = self.file.write_all_at(&size, FileHeader::DATA_SIZE_OFFSET);
-        told.map_err(|source| self.io_error(source))
+        told.map_err(Error::io(&self.path))
     }
 
     /// Where the next record will begin, for a [`Reader`](crate::Reader): bytes of the file so far, or of
@@ -305,7 +298,7 @@ impl Writer {
                 Ok(size_bytes)
             }
         };
-        let size_bytes = finished.map_err(|source| self.io_error(source))?;
+        let size_bytes = finished.map_err(Error::io(&self.path))?;
         Ok(Finished { size_bytes })
     }
 
@@ -320,7 +313,7 @@ impl Writer {
         };
         let cut = self.file.set_len(self.len());
         let closed = cut.and_then(|()| self.close(head.clone()));
-        closed.map_err(|source| self.io_error(source))
+        closed.map_err(Error::io(&self.path))
     }
 
     /// Ends a file with no feature but the one that is needed to read it.

@@ -293,7 +293,7 @@ impl Union<'_> {
                 }
             };
             places.push((place, node.frame));
-            self.count(place, side, own_count(node));
+            self.count(place, side, node.own());
         }
     }
 
@@ -314,7 +314,7 @@ impl Union<'_> {
             }
             let thread = names.threads[at][node.group as usize];
             let place = self.child(place, thread);
-            self.count(place, side, own_count(node));
+            self.count(place, side, node.own());
         }
     }
 
@@ -341,13 +341,6 @@ impl Union<'_> {
             open.extend(below.map(|child| (child, Some(place))));
         }
         nodes
-    }
-}
-
-fn own_count(node: &crate::Node) -> SampleCount {
-    SampleCount {
-        samples: node.self_samples,
-        weight: node.self_weight,
     }
 }
 

@@ -32,7 +32,7 @@ impl EventProfile {
                     (child, ends[node.frame.number() as usize])
                 }
             };
-            tree.count(here.0, node.self_weight, node.self_samples);
+            tree.count(here.0, node.own());
             moved.push(here);
         }
         tree.freeze();

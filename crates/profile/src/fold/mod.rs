@@ -104,7 +104,7 @@ impl EventProfile {
     fn fold(&mut self, frames: &[Option<FrameId>], longest: usize) {
         let (mut tree, moved) = folded(&self.tree, frames, |_| longest);
         for (node, here) in self.tree.nodes().iter().zip(moved) {
-            tree.count(here, node.self_weight, node.self_samples);
+            tree.count(here, node.own());
         }
         tree.freeze();
         self.tree = tree;

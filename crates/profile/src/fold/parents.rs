@@ -79,7 +79,7 @@ impl EventProfile {
             let inwards = path.iter().rev();
             let end = inwards.fold(None, |outer, &frame| Some(tree.child(outer, group, frame)));
             if let Some(end) = end {
-                tree.count(end, node.self_weight, node.self_samples);
+                tree.count(end, node.own());
             }
         }
         tree.freeze();

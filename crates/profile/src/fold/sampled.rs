@@ -24,7 +24,8 @@ impl SampledProfile {
         let (mut stacks, moved) = folded(&self.stacks, &frames, longest);
         stacks.freeze();
         self.stacks = stacks;
-        self.samples.move_stacks(&moved);
+        self.samples
+            .map_stacks(|stack| moved.get(stack as usize).copied());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Trees made of others: some of their stacks, or all in another order.
 
 use super::{Node, OUTERMOST, Tree};
-use crate::SampleCount;
+use crate::{FrameId, SampleCount};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 
@@ -108,12 +108,80 @@ impl Tree {
             children: HashMap::default(),
         }
     }
+
+    /// Moves nodes to other numbers, and drops those that have none. What is needed for adding is forgotten.
+    pub fn renumber(&mut self, order: UseOrder) {
+        let UseOrder {
+            mut numbers,
+            n_used,
+            ..
+        } = order;
+        for node in &mut self.nodes {
+            node.parent = node.parent.map(|parent| numbers[parent as usize]);
+        }
+        for at in 0..self.nodes.len() {
+            // Each exchange puts one node where it belongs.
+            while numbers[at] != UseOrder::UNUSED && numbers[at] as usize != at {
+                let to = numbers[at] as usize;
+                self.nodes.swap(at, to);
+                numbers.swap(at, to);
+            }
+        }
+        self.nodes.truncate(n_used as usize);
+        self.freeze();
+    }
+
+    /// Gives nodes other frames.
+    pub fn map_frames(&mut self, mut map: impl FnMut(FrameId) -> FrameId) {
+        for node in &mut self.nodes {
+            node.frame = map(node.frame);
+        }
+    }
+}
+
+/// Numbers for the nodes of a tree, in the order in which stacks are asked for; callers come first.
+#[derive(Debug)]
+pub struct UseOrder {
+    numbers: Vec<u32>,
+    n_used: u32,
+    path: Vec<u32>,
+}
+
+impl UseOrder {
+    const UNUSED: u32 = u32::MAX;
+
+    /// None yet, of the nodes of a tree.
+    pub fn new(tree: &Tree) -> Self {
+        Self {
+            numbers: vec![Self::UNUSED; tree.nodes.len()],
+            n_used: 0,
+            path: Vec::new(),
+        }
+    }
+
+    /// The number of a node, new or asked for before; `None` if the tree has no such node.
+    #[inline]
+    pub fn number(&mut self, tree: &Tree, node: u32) -> Option<u32> {
+        let known = *self.numbers.get(node as usize)?;
+        if known != Self::UNUSED {
+            return Some(known);
+        }
+        let mut next = Some(node);
+        while let Some(here) = next.filter(|&here| self.numbers[here as usize] == Self::UNUSED) {
+            self.path.push(here);
+            next = tree.nodes[here as usize].parent;
+        }
+        while let Some(here) = self.path.pop() {
+            self.numbers[here as usize] = self.n_used;
+            self.n_used += 1;
+        }
+        Some(self.n_used - 1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FrameId;
 
     fn tree(stacks: &[(u32, &[u32])]) -> Tree {
         let mut tree = Tree::default();
@@ -121,7 +189,7 @@ mod tests {
             let node = stack.iter().fold(None, |outer, &frame| {
                 Some(tree.child(outer, group, FrameId::from_number(frame)))
             });
-            tree.count(node.unwrap(), 10, 1);
+            tree.count(node.unwrap(), SampleCount::one(10));
         }
         tree
     }
@@ -146,6 +214,24 @@ mod tests {
             );
             assert!(there.parent.is_none_or(|parent| parent < at));
         }
+    }
+
+    #[test]
+    fn nodes_are_numbered_as_they_are_used() {
+        let mut tree = tree(&[(0, &[9]), (0, &[1, 2]), (0, &[1, 3]), (0, &[4])]);
+        let mut order = UseOrder::new(&tree);
+        let numbers = [3, 2, 3, 0, 9].map(|node| order.number(&tree, node));
+        assert_eq!(numbers, [Some(1), Some(2), Some(1), Some(3), None]);
+        tree.renumber(order);
+        tree.map_frames(|frame| FrameId::from_number(10 * frame.number()));
+        let nodes = tree.nodes().iter();
+        let nodes: Vec<_> = nodes
+            .map(|node| (node.parent, node.frame.number()))
+            .collect();
+        assert_eq!(
+            nodes,
+            [(None, 10), (Some(0), 30), (Some(0), 20), (None, 90)]
+        );
     }
 
     #[test]

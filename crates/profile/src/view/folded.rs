@@ -1,6 +1,6 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use crate::timeline::Thread;
+use crate::Thread;
 use crate::{EventKind, EventProfile, FrameId, Level, Node, Profile, Sampling, without_digits};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;

@@ -12,7 +12,7 @@ mod rows;
 mod sort_key;
 mod sum;
 
-pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
+pub use calltree::{CallNode, CallTree, Order, Pruning};
 pub use columns::{Asked, Columns, WantedColumns};
 pub use event_set::{EventSet, EventSets};
 pub use field::Field;

@@ -150,7 +150,7 @@ proptest! {
             let unknown = profile.frames.intern(FrameInfo { name: None, ..unknown });
             let tree = &mut profile.events[0].tree;
             let node = tree.child(None, 0, unknown);
-            tree.count(node, 1, 1);
+            tree.count(node, SampleCount::one(1));
         }
         if is_ranked {
             profile.strings.rank();

@@ -11,7 +11,6 @@ use super::{Columns, SortKey};
 use crate::tree::NodeLists;
 use crate::{Dimension, EventProfile, FrameId, Group, Node, Profile};
 use numbers::number_rows;
-use std::ops::Deref;
 use std::sync::OnceLock;
 
 /// Parts of a weight's unit, so that little is lost where it is divided.
@@ -22,7 +21,7 @@ const LATENCY_PARTS: i128 = 1000;
 pub struct Rows<'p> {
     pub(super) profile: &'p Profile,
     pub(super) event: &'p EventProfile,
-    kept: KeptRows,
+    pub(super) kept: KeptRows,
 }
 
 /// Nodes by row.
@@ -73,10 +72,20 @@ impl<'p> Rows<'p> {
         all
     }
 
+    /// The rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.kept.iter()
+    }
+
+    /// The row at a place in their order.
+    pub fn get(&self, nth: usize) -> Option<&Row> {
+        self.kept.get(nth)
+    }
+
     /// Whether a row's first column is this function.
     pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
         let function = self.profile.frames.function_of(frame);
-        self.is_by_symbol && row.key.frame == Some(function)
+        self.kept.is_by_symbol && row.key.frame == Some(function)
     }
 
     fn sum_self(&mut self) {
@@ -132,7 +141,7 @@ impl<'p> Rows<'p> {
 
     /// What shares of the time that passed are of, in the unit of rows.
     pub fn latency(&self) -> u64 {
-        let all = self.rows.iter().map(|row| row.self_latency);
+        let all = self.kept.rows.iter().map(|row| row.self_latency);
         all.fold(0, u64::saturating_add)
     }
 
@@ -147,13 +156,5 @@ impl<'p> Rows<'p> {
         let numbers = (&**row_of_node, rows.len());
         let tree = &self.event.tree;
         tree.for_each_first(children, numbers, |row, node| add(&mut rows[row], node));
-    }
-}
-
-impl Deref for Rows<'_> {
-    type Target = KeptRows;
-
-    fn deref(&self) -> &KeptRows {
-        &self.kept
     }
 }

@@ -1,10 +1,7 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
-use crate::timeline::Thread;
-use crate::{
-    EventProfile, FrameId, FrameInfo, Frames, Group, Loss, NodePlace, Position, SampleRow,
-    SampledProfile, StrId, Strings, Tree, ValuesId,
-};
+use crate::joined::{MovedFrames, event_number, moved};
+use crate::{Group, SampleRow, SampledProfile, StrId, Thread, ValuesId};
 use foldhash::HashMap;
 
 /// A profile that samples of others are added to.
@@ -92,31 +89,17 @@ impl Joined {
         n_samples
     }
 
-    /// The number of an event: the nth of its name is the nth of its name.
     fn event(&mut self, part: &SampledProfile, nth: usize) -> u16 {
-        let event = &part.profile.events[nth];
-        let of_name = |other: &&EventProfile| other.name.raw() == event.name.raw();
-        let n_before = part.profile.events[..nth].iter().filter(of_name).count();
-        let own = &mut self.sampled.profile.events;
-        let mut known = (0..).zip(&*own).filter(|(_, other)| of_name(other));
-        let known = known.nth(n_before).map(|(number, _)| number);
-        known.unwrap_or_else(|| {
-            own.push(EventProfile {
-                name: event.name.clone(),
-                kind: event.kind,
-                sampling: event.sampling,
-                samples: 0,
-                weight: 0,
-                loss: Loss::default(),
-                tree: Tree::default(),
-                groups: Vec::new(),
-            });
-            u16::try_from(own.len() - 1).unwrap_or(u16::MAX)
-        })
+        let number = event_number(&mut self.sampled.profile.events, &part.profile, nth);
+        u16::try_from(number).unwrap_or(u16::MAX)
     }
 
     fn thread(&mut self, part: &SampledProfile, thread: Thread) -> u32 {
-        let comm = moved(&mut self.sampled.profile.strings, part, thread.comm);
+        let comm = moved(
+            &mut self.sampled.profile.strings,
+            &part.profile,
+            thread.comm,
+        );
         let threads = &mut self.sampled.threads;
         let key = (thread.pid, thread.tid, comm);
         let number = *self.threads.entry(key).or_insert_with(|| {
@@ -131,7 +114,7 @@ impl Joined {
 
     fn group(&mut self, part: &SampledProfile, group: u32) -> u32 {
         let comm = part.groups[group as usize].comm;
-        let comm = moved(&mut self.sampled.profile.strings, part, comm);
+        let comm = moved(&mut self.sampled.profile.strings, &part.profile, comm);
         let groups = &mut self.sampled.groups;
         *self.groups.entry(comm).or_insert_with(|| {
             // Samples one by one are grouped by nothing else.
@@ -152,7 +135,7 @@ impl Joined {
                 is_used[parent as usize] = true;
             }
         }
-        let mut frames = MovedFrames::new(part);
+        let mut frames = MovedFrames::new(&part.profile);
         let mut nodes: Vec<Option<u32>> = Vec::with_capacity(theirs.len());
         for (node, is_used) in theirs.iter().zip(is_used) {
             let own = is_used.then(|| {
@@ -166,49 +149,4 @@ impl Joined {
         }
         nodes
     }
-}
-
-/// Frames of a part, with the names that they have in another profile.
-struct MovedFrames<'p> {
-    part: &'p SampledProfile,
-    known: HashMap<FrameId, FrameId>,
-}
-
-impl<'p> MovedFrames<'p> {
-    fn new(part: &'p SampledProfile) -> Self {
-        let known = HashMap::default();
-        Self { part, known }
-    }
-
-    fn frame(&mut self, id: FrameId, strings: &mut Strings, frames: &mut Frames) -> FrameId {
-        if let Some(&known) = self.known.get(&id) {
-            return known;
-        }
-        let theirs = *self.part.profile.frames.of(id);
-        let part = self.part;
-        let position = theirs.position.map(|position| Position {
-            file: moved(strings, part, position.file),
-            line: position.line,
-            function: self.frame(position.function, strings, frames),
-        });
-        let place = theirs.place.map(|place| NodePlace {
-            text: moved(strings, part, place.text),
-            number: place.number,
-            function: self.frame(place.function, strings, frames),
-        });
-        let own = frames.intern(FrameInfo {
-            name: theirs.name.map(|name| moved(strings, part, name)),
-            image: moved(strings, part, theirs.image),
-            position,
-            place,
-            ..theirs
-        });
-        self.known.insert(id, own);
-        own
-    }
-}
-
-/// A string of a part.
-fn moved(strings: &mut Strings, part: &SampledProfile, id: StrId) -> StrId {
-    strings.intern(part.profile.strings.of(id).into_raw())
 }

@@ -2,7 +2,8 @@
 
 mod joined;
 
-use crate::{Gap, Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
+use crate::joined::{gaps_of, unnamed_of};
+use crate::{Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
 use joined::Joined;
 use rprof_untrusted::Untrusted;
 use std::collections::VecDeque;
@@ -115,7 +116,7 @@ impl SampleWindow {
         for event in &mut profile.events {
             let losses = parts.iter().flat_map(|part| &part.losses);
             let own = losses.filter(|(name, _)| name.raw() == event.name.raw());
-            event.loss = own.fold(Loss::default(), |all, (_, loss)| sum_of(all, *loss));
+            event.loss = own.fold(Loss::default(), |all, (_, loss)| all + *loss);
         }
         let ends = parts.iter().flat_map(|part| &part.unwound.ends).cloned();
         profile.unwound = Unwound::of(ends);
@@ -147,7 +148,7 @@ impl Part {
         for (name, loss) in next.losses {
             let own = self.losses.iter_mut();
             match own.into_iter().find(|(own, _)| *own == name) {
-                Some((_, own)) => *own = sum_of(*own, loss),
+                Some((_, own)) => *own = *own + loss,
                 None => self.losses.push((name, loss)),
             }
         }
@@ -175,57 +176,6 @@ fn forget_images(unwound: &mut Unwound) {
         ended.image = None;
     }
     *unwound = Unwound::of(ends.into_iter());
-}
-
-fn sum_of(one: Loss, other: Loss) -> Loss {
-    Loss {
-        samples: one.samples.saturating_add(other.samples),
-        at_least: one.at_least | other.at_least,
-    }
-}
-
-/// Images without names, each once, the heaviest first.
-fn unnamed_of<'p>(images: impl Iterator<Item = &'p UnnamedImage>) -> Vec<UnnamedImage> {
-    let mut all: Vec<UnnamedImage> = images.cloned().collect();
-    all.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
-    all.dedup_by(|next, one| {
-        let is_same = (&one.path, &one.reason) == (&next.path, &next.reason);
-        if is_same {
-            one.weight = one.weight.saturating_add(next.weight);
-            one.hint = one.hint.take().or(next.hint.take());
-        }
-        is_same
-    });
-    all.sort_by_key(|image| std::cmp::Reverse(image.weight));
-    all
-}
-
-fn gaps_of<'p>(gaps: impl Iterator<Item = &'p Gaps>) -> Gaps {
-    let mut all = Gaps::default();
-    for gaps in gaps {
-        all.cpus.extend_from_slice(&gaps.cpus);
-        all.threads.extend_from_slice(&gaps.threads);
-        all.seconds.extend_from_slice(&gaps.seconds);
-    }
-    merge(&mut all.cpus);
-    merge(&mut all.threads);
-    merge(&mut all.seconds);
-    let worst_first = |gap: &Gap| std::cmp::Reverse(gap.severity());
-    all.threads.sort_by_key(|(_, gap)| worst_first(gap));
-    all.seconds.sort_by_key(|(_, gap)| worst_first(gap));
-    all
-}
-
-/// Adds up what has one key, and sorts by it.
-fn merge<K: Ord + Copy>(gaps: &mut Vec<(K, Gap)>) {
-    gaps.sort_by_key(|&(key, _)| key);
-    gaps.dedup_by(|next, one| {
-        let is_same = one.0 == next.0;
-        if is_same {
-            one.1.add(next.1);
-        }
-        is_same
-    });
 }
 
 #[cfg(test)]

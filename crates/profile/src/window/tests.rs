@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing;
-use crate::{EndedStacks, SampleRow, SampleTable};
+use crate::{EndedStacks, Gap, SampleRow, SampleTable};
 use proptest::prelude::*;
 use rprof_base::StackEnd;
 
@@ -191,7 +191,7 @@ fn of_short_programs(part: u64) -> SampledProfile {
         .map(|name| (part, "worker", name.as_str(), 1))
         .collect();
     let mut sampled = testing::sampled(&samples);
-    let threads = (0..100).map(|nth| crate::timeline::Thread {
+    let threads = (0..100).map(|nth| crate::Thread {
         tid: i32::try_from(part * 100 + nth).unwrap(),
         ..sampled.threads[0]
     });

@@ -24,7 +24,7 @@ impl FlameChart {
     /// Boxes that are narrower than this share of all are left out, with what is on them, and counted: long recordings
     /// have more boxes than samples.
     pub fn of(sampled: &SampledProfile, selection: &SampleSelection, narrow: Share) -> Self {
-        let chosen = Chosen::of(sampled, selection);
+        let chosen = Chosen::new(sampled, selection);
         let samples = &sampled.samples;
         let is_shown = |at: &usize| {
             let sample = samples.row(*at);

@@ -36,7 +36,7 @@ struct Comms {
 }
 
 impl Comms {
-    fn of(event: &EventProfile) -> Self {
+    fn new(event: &EventProfile) -> Self {
         let mut numbers: HashMap<StrId, u32> = HashMap::default();
         let mut labels = Vec::new();
         let of_group = event.groups.iter().map(|group| {
@@ -75,8 +75,8 @@ pub(super) struct Callees<'e> {
 }
 
 impl<'e> Callees<'e> {
-    pub(super) fn of(event: &'e EventProfile) -> Self {
-        let comms = Comms::of(event);
+    pub(super) fn new(event: &'e EventProfile) -> Self {
+        let comms = Comms::new(event);
         let tree = if comms.labels.len() == event.groups.len() {
             Cow::Borrowed(&event.tree)
         } else {
@@ -131,7 +131,7 @@ fn by_comm(tree: &Tree, comms: &Comms) -> Tree {
     for node in tree.nodes() {
         let parent = node.parent.map(|parent| moved[parent as usize]);
         let here = merged.child(parent, comms.number(node.group), node.frame);
-        merged.count(here, node.self_weight, node.self_samples);
+        merged.count(here, node.own());
         moved.push(here);
     }
     merged
@@ -187,8 +187,8 @@ struct Stack {
 const ENDED: u32 = u32::MAX;
 
 impl<'e> Callers<'e> {
-    pub(super) fn of(event: &'e EventProfile) -> Self {
-        let comms = Comms::of(event);
+    pub(super) fn new(event: &'e EventProfile) -> Self {
+        let comms = Comms::new(event);
         let nodes = event.tree.nodes();
         let counted = (0u32..)
             .zip(nodes)

@@ -1,6 +1,7 @@
 //! Checks: what this process may do by its rights, and what confines it.
 
-use super::{Check, Patient, State};
+use super::check::{Check, State};
+use super::examined::Examined;
 use rprof_ringbuf::sys::Rights;
 use rprof_targets::rights::{Capability, Seccomp};
 
@@ -13,7 +14,7 @@ const CAPABILITIES: &[(Capability, &str)] = &[
     (Capability::IpcLock, "cap_ipc_lock"),
 ];
 
-pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn capabilities(examined: &Examined<'_>) -> Option<Check> {
     let names = |set: u64| -> Vec<&str> {
         let has = |capability: Capability| set >> (capability as u32) & 1 == 1;
         let all = CAPABILITIES
@@ -21,7 +22,7 @@ pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
             .filter(|(capability, _)| has(*capability));
         all.map(|(_, name)| *name).collect()
     };
-    let (effective, permitted) = (patient.facts.effective, patient.facts.permitted);
+    let (effective, permitted) = (examined.facts.effective, examined.facts.permitted);
     let in_words = |names: Vec<&str>| {
         if names.is_empty() {
             "none relevant to recording".to_owned()
@@ -38,9 +39,9 @@ pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
 }
 
 /// What the executable file gives.
-pub(super) fn executable(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn executable(examined: &Examined<'_>) -> Option<Check> {
     let name = "rprof's file";
-    match patient.rights {
+    match examined.rights {
         Rights::Granted => Check::fine(name, "grants capabilities to its group"),
         Rights::Dropped => Check::new(name, State::Note, "its capabilities are dropped")?.but(
             "anyone may execute it, and system-wide profiling exposes every process",
@@ -50,8 +51,8 @@ pub(super) fn executable(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn user_namespace(patient: &Patient<'_>) -> Option<Check> {
-    if !patient.facts.in_user_namespace {
+pub(super) fn user_namespace(examined: &Examined<'_>) -> Option<Check> {
+    if !examined.facts.in_user_namespace {
         return None;
     }
     Check::new("user namespace", State::Note, "not the initial one")?.but(
@@ -60,9 +61,9 @@ pub(super) fn user_namespace(patient: &Patient<'_>) -> Option<Check> {
     )
 }
 
-pub(super) fn seccomp(patient: &Patient<'_>) -> Option<Check> {
-    match patient.facts.seccomp {
-        Seccomp::Filter if patient.tried.user.is_ok() => {
+pub(super) fn seccomp(examined: &Examined<'_>) -> Option<Check> {
+    match examined.facts.seccomp {
+        Seccomp::Filter if examined.tried.user.is_ok() => {
             Check::fine("seccomp", "a filter that allows perf_event_open")
         }
         Seccomp::Filter => Check::new("seccomp", State::Note, "a system call filter (see above)"),
@@ -71,8 +72,8 @@ pub(super) fn seccomp(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn lockdown(patient: &Patient<'_>) -> Option<Check> {
-    let mode = patient.facts.lockdown.as_deref()?;
+pub(super) fn lockdown(examined: &Examined<'_>) -> Option<Check> {
+    let mode = examined.facts.lockdown.as_deref()?;
     let check = Check::new("lockdown", State::Note, mode)?;
     match mode {
         "confidentiality" => check.but(
@@ -83,7 +84,7 @@ pub(super) fn lockdown(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn container(patient: &Patient<'_>) -> Option<Check> {
-    let container = patient.facts.container?;
+pub(super) fn container(examined: &Examined<'_>) -> Option<Check> {
+    let container = examined.facts.container?;
     Check::new("container", State::Note, container.name())
 }

@@ -1,7 +1,8 @@
 //! Checks: how much may be used.
 
+use super::check::{Check, State};
+use super::examined::Examined;
 use super::tried::MOST_BYTES;
-use super::{Check, Patient, State};
 use rprof_targets::rights::Capability;
 use rprof_targets::rights::refusal::rings as more_memory;
 
@@ -15,11 +16,11 @@ const FEWEST_OF_THREAD: u64 = 2;
 const OTHER_FILES: u64 = 16;
 
 /// Memory of rings, which is locked.
-pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn rings(examined: &Examined<'_>) -> Option<Check> {
     let name = "memory for rings";
-    let facts = patient.facts;
+    let facts = examined.facts;
     // Nothing can be opened: said already.
-    patient.tried.user.as_ref().ok()?;
+    examined.tried.user.as_ref().ok()?;
     let has_no_limit =
         facts.has(Capability::IpcLock) || facts.paranoid.is_some_and(|level| level < 0);
     let budget = match (
@@ -37,8 +38,8 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
             )
         }
     };
-    match patient.tried.ring_bytes {
-        None if patient.tried.by_ptrace => {
+    match examined.tried.ring_bytes {
+        None if examined.tried.by_ptrace => {
             Check::new(name, State::Less, format!("none left ({budget})"))?.but(
                 "no rings: falls back to coarse sampling by ptrace",
                 more_memory(),
@@ -62,8 +63,8 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
 }
 
 /// Open files: each event of each thread on each CPU is one.
-pub(super) fn files(patient: &Patient<'_>) -> Option<Check> {
-    let facts = patient.facts;
+pub(super) fn files(examined: &Examined<'_>) -> Option<Check> {
+    let facts = examined.facts;
     let name = "open files";
     let Some(hard) = facts.hard_limit("Max open files") else {
         return Check::fine(name, "no limit");
@@ -88,9 +89,9 @@ pub(super) fn files(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn rate(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn rate(examined: &Examined<'_>) -> Option<Check> {
     let name = "sampling rate";
-    let hz: u64 = patient
+    let hz: u64 = examined
         .facts
         .number("proc/sys/kernel/perf_event_max_sample_rate")?;
     let check = Check::new(name, State::Fine, format!("at most {hz} Hz"))?;
@@ -108,8 +109,8 @@ pub(super) fn rate(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn handler_time(patient: &Patient<'_>) -> Option<Check> {
-    let percent: u64 = patient
+pub(super) fn handler_time(examined: &Examined<'_>) -> Option<Check> {
+    let percent: u64 = examined
         .facts
         .number("proc/sys/kernel/perf_cpu_time_max_percent")?;
     let found = match percent {

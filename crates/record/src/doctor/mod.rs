@@ -1,9 +1,10 @@
 //! What stands between this user and a profile, and the smallest step that would help.
 //!
-//! Each check is a line of [`CHECKS`]: a function from what is known to a [`Check`]. What files say
-//! comes from [`Facts`], which tests make up; what the kernel allows is tried ([`Tried`]).
+//! Each check is a line of [`CHECKS`]: a function from what is known ([`Examined`]) to a [`Check`].
 
+mod check;
 mod confinement;
+mod examined;
 mod limits;
 mod names;
 mod opening;
@@ -11,50 +12,13 @@ mod outlook;
 mod tracing;
 mod tried;
 
+use examined::Examined;
 use rprof_abi::{Fields, Value};
 use rprof_ringbuf::sys::Rights;
 use rprof_targets::rights::Facts;
 use tried::Tried;
 
-/// Whether something stands in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It does not.
-    Fine,
-    /// A profile is possible, but lacks something.
-    Less,
-    /// Nothing can be recorded because of it.
-    Blocked,
-    /// Good to know; a profile of one's own programs lacks nothing by it.
-    Note,
-}
-
-impl State {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Fine => "ok",
-            Self::Less => "less",
-            Self::Blocked => "blocked",
-            Self::Note => "note",
-        }
-    }
-}
-
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    /// What was looked at.
-    pub name: &'static str,
-    /// Whether it stands in the way.
-    pub state: State,
-    /// What was found.
-    pub found: String,
-    /// What comes of it, if it stands in the way.
-    pub consequence: Option<String>,
-    /// The smallest step that would help.
-    pub fix: Option<String>,
-}
+pub use check::{Check, State};
 
 /// What `rprof record` can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,16 +53,8 @@ pub struct Diagnosis {
     pub outlook: String,
 }
 
-/// Everything that a check may look at.
-struct Patient<'a> {
-    facts: &'a Facts,
-    tried: &'a Tried,
-    rights: Rights,
-    debuginfod: Option<String>,
-}
-
 /// A check; `None` where there is nothing to say.
-type Look = fn(&Patient<'_>) -> Option<Check>;
+type Look = fn(&Examined<'_>) -> Option<Check>;
 
 /// In the order in which they are printed.
 const CHECKS: &[Look] = &[
@@ -129,7 +85,7 @@ const CHECKS: &[Look] = &[
 pub fn diagnose(rights: Rights) -> Diagnosis {
     let facts = Facts::now();
     let tried = Tried::now(&facts);
-    Diagnosis::of(&Patient {
+    Diagnosis::new(&Examined {
         facts: &facts,
         tried: &tried,
         rights,
@@ -164,8 +120,8 @@ impl Diagnosis {
         });
     }
 
-    fn of(patient: &Patient<'_>) -> Self {
-        let checks: Vec<Check> = CHECKS.iter().filter_map(|look| look(patient)).collect();
+    fn new(examined: &Examined<'_>) -> Self {
+        let checks: Vec<Check> = CHECKS.iter().filter_map(|look| look(examined)).collect();
         let has = |state| checks.iter().any(|check| check.state == state);
         let profile = match (has(State::Blocked), has(State::Less)) {
             (true, _) => Prospect::None,
@@ -173,35 +129,10 @@ impl Diagnosis {
             (false, false) => Prospect::Full,
         };
         Self {
-            outlook: outlook::of(patient),
+            outlook: outlook::in_words(examined),
             checks,
             profile,
         }
-    }
-}
-
-impl Check {
-    fn new(name: &'static str, state: State, found: impl Into<String>) -> Option<Self> {
-        Some(Self {
-            name,
-            state,
-            found: found.into(),
-            consequence: None,
-            fix: None,
-        })
-    }
-
-    fn fine(name: &'static str, found: impl Into<String>) -> Option<Self> {
-        Self::new(name, State::Fine, found)
-    }
-
-    /// The same with what comes of it, and what would help.
-    fn but(self, consequence: impl Into<String>, fix: impl Into<String>) -> Option<Self> {
-        Some(Self {
-            consequence: Some(consequence.into()),
-            fix: Some(fix.into()),
-            ..self
-        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Checks: what names need.
 
-use super::{Check, Patient, State};
+use super::check::{Check, State};
+use super::examined::Examined;
 use rprof_targets::rights::Capability;
 use std::fs::File;
 use std::io::Read;
@@ -9,10 +10,10 @@ use std::io::Read;
 const SEEN: u64 = 4096;
 
 /// Whether the kernel says where its functions are.
-pub(super) fn kernel_symbols(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn kernel_symbols(examined: &Examined<'_>) -> Option<Check> {
     let name = "kernel symbols";
-    let facts = patient.facts;
-    if patient.tried.kernel.is_err() {
+    let facts = examined.facts;
+    if examined.tried.kernel.is_err() {
         return None;
     }
     let mut list = String::new();
@@ -40,9 +41,9 @@ pub(super) fn kernel_symbols(patient: &Patient<'_>) -> Option<Check> {
     Check::new(name, State::Less, found)?.but("kernel functions have no names", fix)
 }
 
-pub(super) fn debuginfod(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn debuginfod(examined: &Examined<'_>) -> Option<Check> {
     let name = "debuginfod";
-    match patient.debuginfod.as_deref().map(str::trim) {
+    match examined.debuginfod.as_deref().map(str::trim) {
         Some(urls) if !urls.is_empty() => Check::fine(name, urls),
         _ => Check::new(name, State::Note, "DEBUGINFOD_URLS is not set")?.but(
             "debug files are searched for only on this machine",

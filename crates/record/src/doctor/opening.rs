@@ -1,17 +1,18 @@
 //! Checks: which events can be opened.
 
-use super::{Check, Patient, State};
+use super::check::{Check, State};
+use super::examined::Examined;
 use rprof_ringbuf::OpenError;
 use rprof_targets::rights::refusal::{self, Wanted};
 
 /// Without this there is no profile.
-pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn own_user(examined: &Examined<'_>) -> Option<Check> {
     let name = "own programs";
-    let Err(error) = &patient.tried.user else {
+    let Err(error) = &examined.tried.user else {
         return Check::fine(name, "user space can be sampled");
     };
-    let (found, fix) = refused(patient, error, Wanted::OwnUser);
-    if patient.tried.by_ptrace {
+    let (found, fix) = refused(examined, error, Wanted::OwnUser);
+    if examined.tried.by_ptrace {
         Check::new(name, State::Less, found)?.but(
             "no events: falls back to coarse sampling by ptrace, user stacks only",
             fix,
@@ -21,31 +22,31 @@ pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn own_kernel(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn own_kernel(examined: &Examined<'_>) -> Option<Check> {
     let name = "kernel";
     // Else it is said already.
-    patient.tried.user.as_ref().ok()?;
-    let Err(error) = &patient.tried.kernel else {
+    examined.tried.user.as_ref().ok()?;
+    let Err(error) = &examined.tried.kernel else {
         return Check::fine(name, "can be sampled");
     };
-    let (found, fix) = refused(patient, error, Wanted::OwnKernel);
+    let (found, fix) = refused(examined, error, Wanted::OwnKernel);
     Check::new(name, State::Less, found)?.but("user space only", fix)
 }
 
-pub(super) fn all_cpus(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn all_cpus(examined: &Examined<'_>) -> Option<Check> {
     let name = "system-wide (-a)";
-    patient.tried.user.as_ref().ok()?;
-    let Err(error) = &patient.tried.all else {
+    examined.tried.user.as_ref().ok()?;
+    let Err(error) = &examined.tried.all else {
         return Check::fine(name, "can be sampled");
     };
-    let (found, fix) = refused(patient, error, Wanted::AllCpus);
+    let (found, fix) = refused(examined, error, Wanted::AllCpus);
     Check::new(name, State::Note, found)?
         .but("only commands and your own processes can be recorded", fix)
 }
 
-pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn hardware(examined: &Examined<'_>) -> Option<Check> {
     let name = "hardware PMU";
-    match &patient.tried.hardware {
+    match &examined.tried.hardware {
         Ok(()) => Check::fine(name, "counts cycles"),
         Err(OpenError::NoSuchEvent) => Check::new(name, State::Note, "none")?.but(
             "cpu-clock is sampled instead of cycles; code that runs with interrupts off gets no samples",
@@ -56,8 +57,8 @@ pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn paranoid(patient: &Patient<'_>) -> Option<Check> {
-    let level = patient.facts.paranoid?;
+pub(super) fn paranoid(examined: &Examined<'_>) -> Option<Check> {
+    let level = examined.facts.paranoid?;
     let means = match level {
         i32::MIN..=-1 => "everything is allowed for all users",
         0 => "everything except tracepoints is allowed for all users",
@@ -73,7 +74,7 @@ pub(super) fn paranoid(patient: &Patient<'_>) -> Option<Check> {
 }
 
 /// What the kernel says, and what would help, in the words of `record`.
-fn refused(patient: &Patient<'_>, error: &OpenError, wanted: Wanted) -> (String, String) {
-    let fix = refusal::of(error, wanted, patient.facts);
+fn refused(examined: &Examined<'_>, error: &OpenError, wanted: Wanted) -> (String, String) {
+    let fix = refusal::of(error, wanted, examined.facts);
     (error.to_string(), fix)
 }

@@ -1,11 +1,11 @@
 //! What `rprof record` will do now, in one line.
 
-use super::Patient;
+use super::examined::Examined;
 use crate::ptrace::DEFAULT_HZ;
 
 /// In words, without the command's name.
-pub(super) fn of(patient: &Patient<'_>) -> String {
-    let tried = patient.tried;
+pub(super) fn in_words(examined: &Examined<'_>) -> String {
+    let tried = examined.tried;
     if (tried.user.is_err() || tried.ring_bytes.is_none()) && tried.by_ptrace {
         return format!(
             "commands and your own processes by ptrace: coarse ({DEFAULT_HZ} Hz), user stacks only"

@@ -18,7 +18,7 @@ fn all_open() -> Tried {
 
 fn diagnosis(files: &[(&str, &str)], tried: &Tried) -> Diagnosis {
     let (_dir, facts) = facts(files);
-    Diagnosis::of(&Patient {
+    Diagnosis::new(&Examined {
         facts: &facts,
         tried,
         rights: Rights::Users,

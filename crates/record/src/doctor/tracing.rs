@@ -1,13 +1,14 @@
 //! Checks: tracepoints, other processes, BPF.
 
-use super::{Check, Patient, State};
+use super::check::{Check, State};
+use super::examined::Examined;
 use rprof_targets::rights::refusal::{self, Wanted, allow};
 use rprof_targets::rights::{Capability, Facts};
 use std::io::ErrorKind;
 
-pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn tracefs(examined: &Examined<'_>) -> Option<Check> {
     let name = "tracepoints";
-    let facts = patient.facts;
+    let facts = examined.facts;
     let events = facts.sources().tracefs.join("events");
     let place = facts.sources().tracefs;
     let place = place.display();
@@ -40,10 +41,10 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
 }
 
 /// Functions and markers of files as events.
-pub(super) fn probes(patient: &Patient<'_>) -> Option<Check> {
+pub(super) fn probes(examined: &Examined<'_>) -> Option<Check> {
     let name = "probes (uprobe:)";
-    let facts = patient.facts;
-    let tried = patient.tried.probe.as_ref()?;
+    let facts = examined.facts;
+    let tried = examined.tried.probe.as_ref()?;
     // Probes of files show nothing of the kernel: anyone who can define them can set them in their own tasks.
     if may_define(facts) {
         return Check::fine(name, "can be limited to the recorded processes");
@@ -73,8 +74,8 @@ fn may_trace(facts: &Facts) -> bool {
 }
 
 /// What is read of a stack beyond its dump.
-pub(super) fn ptrace(patient: &Patient<'_>) -> Option<Check> {
-    let facts = patient.facts;
+pub(super) fn ptrace(examined: &Examined<'_>) -> Option<Check> {
+    let facts = examined.facts;
     let name = "other processes (-p)";
     if facts.has(Capability::SysPtrace) {
         return Check::fine(name, "can be inspected");
@@ -97,8 +98,8 @@ pub(super) fn ptrace(patient: &Patient<'_>) -> Option<Check> {
     }
 }
 
-pub(super) fn bpf(patient: &Patient<'_>) -> Option<Check> {
-    let level: u32 = patient
+pub(super) fn bpf(examined: &Examined<'_>) -> Option<Check> {
+    let level: u32 = examined
         .facts
         .number("proc/sys/kernel/unprivileged_bpf_disabled")?;
     let found = match level {

@@ -4,11 +4,13 @@
 //! file. Chains are the kernel's, by frame pointers: with stack dumps a ring would hold some tens of samples.
 
 use crate::drain::Drain;
-use crate::interrupts::NoAnswer;
+use crate::error::Error;
+use crate::interrupts::WriterStalled;
+use crate::note::Note;
 use crate::opening::Opened;
 use crate::opening::attrs::Attrs;
 use crate::sink::Sink;
-use crate::{Error, Note};
+use crate::words::u32_at;
 use rprof_abi::{AttrFlags, RecordKind};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -94,8 +96,8 @@ impl Flight {
 
 impl Drain {
     /// Writes what was taken from overwritten rings, the oldest of each CPU first.
-    pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), NoAnswer> {
-        let Some(flight) = &mut self.flight else {
+    pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), WriterStalled> {
+        let Some(flight) = &mut self.tracked.flight else {
             return Ok(());
         };
         let flight = std::mem::take(&mut flight.taken);
@@ -104,9 +106,8 @@ impl Drain {
             let of_cpu = flight.records.get(start..end).unwrap_or_default();
             for range in of_cpu.iter().rev() {
                 let record = flight.bytes.get(range.clone()).unwrap_or_default();
-                if let Some(kind) = record.first_chunk() {
-                    let kind = RecordKind(u32::from_ne_bytes(*kind));
-                    self.sample(kind, record, sink)?;
+                if let Some(kind) = u32_at(record, 0) {
+                    self.sample(RecordKind(kind), record, sink)?;
                 }
             }
             start = end;

@@ -11,9 +11,9 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Of a record; `None` if it is too short.
+    /// Those of a record; `None` if it is too short.
     #[inline]
-    pub(crate) fn of(record: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(record: &[u8]) -> Option<Self> {
         let fields: &[u8; 40] = record.first_chunk()?;
         let word = |at: usize| fields.get(at..)?.first_chunk().copied();
         let long = |at: usize| Some(u64::from_ne_bytes(*fields.get(at..)?.first_chunk()?));

@@ -1,6 +1,7 @@
 //! Which tasks are recorded, if everybody is sampled: the watched threads, and those that they start.
 //! Samples of others are left out while draining.
 
+use crate::words::u32_at;
 use foldhash::{HashMap, HashSet};
 use rprof_abi::RecordKind;
 
@@ -156,8 +157,7 @@ impl Lineage {
 /// A word of a record. FORK and EXIT have process, parent's process, thread and parent's thread; others
 /// begin with process and thread.
 fn word(body: &[u8], n: usize) -> i32 {
-    let bytes = body.get(n * 4..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(-1, |bytes| i32::from_ne_bytes(*bytes))
+    u32_at(body, n * 4).map_or(-1, u32::cast_signed)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the kernel lost, by its own count. It is asked at the end, and the answer is written into the file.
 
-use crate::interrupts::NoAnswer;
+use crate::interrupts::WriterStalled;
 use crate::opening::{EventCounters, Group};
 use crate::sink::Sink;
 use rprof_abi::record::{LostSamples, Record};
@@ -54,7 +54,7 @@ pub(crate) fn write(
     time_ns: Option<u64>,
     written: &mut Written,
     sink: &mut Sink,
-) -> Result<Option<u64>, NoAnswer> {
+) -> Result<Option<u64>, WriterStalled> {
     // Of no events, the kernel can lose nothing.
     let mut sum = lost.is_empty().then_some(0);
     for (place, event) in lost.iter().enumerate() {

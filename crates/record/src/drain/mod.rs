@@ -1,28 +1,30 @@
 //! One pass over all rings. Its order lets a reader know every mapping before the samples that need it.
 //! Samples and losses are counted on the way.
 
+pub(crate) mod alive;
+pub(crate) mod coverage;
 pub(crate) mod flight;
 pub(crate) mod head;
-pub(crate) mod layouts;
 pub(crate) mod lineage;
 pub(crate) mod losses;
-pub(crate) mod plan;
+pub(crate) mod missing_build_ids;
 pub(crate) mod streams;
 
-use crate::Note;
-use crate::coverage::Coverage;
+use crate::drain::alive::Alive;
+use crate::drain::coverage::Coverage;
 use crate::drain::flight::Flight;
 use crate::drain::head::Head;
-use crate::drain::layouts::Layouts;
 use crate::drain::lineage::Lineage;
+use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::drain::streams::Streams;
-use crate::interrupts::NoAnswer;
+use crate::interrupts::WriterStalled;
 use crate::jit_clock::JitClock;
+use crate::layouts::Layouts;
+use crate::note::Note;
 use crate::opening::Opened;
 use crate::opening::stack_dump::Kept;
-use crate::output::alive::Alive;
-use crate::output::missing_build_ids::MissingBuildIds;
 use crate::sink::Sink;
+use crate::words::{u32_at, u64_at};
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
@@ -53,13 +55,6 @@ pub(crate) struct Counts {
     pub(crate) span_ns: Option<(u64, u64)>,
 }
 
-impl Counts {
-    /// What was counted until now; counting begins anew.
-    pub(crate) fn take(&mut self) -> Self {
-        mem::take(self)
-    }
-}
-
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.samples += other.samples;
@@ -88,6 +83,32 @@ pub(crate) struct Pass {
     pub(crate) fullest_ring_percent: u64,
 }
 
+/// How samples are drained.
+#[derive(Debug)]
+pub(crate) struct DrainedSamples {
+    /// Their layouts, if they hold stacks.
+    pub(crate) stacks: Option<Layouts>,
+    /// The process whose samples are left out.
+    pub(crate) own_pid: Option<u32>,
+    /// Of all times.
+    pub(crate) clock: Clock,
+}
+
+/// What a drain keeps track of, where it is needed.
+#[derive(Debug, Default)]
+pub(crate) struct Tracked {
+    /// Whose records are kept, if everybody is sampled.
+    pub(crate) lineage: Option<Lineage>,
+    /// What samples stand for, if that is worth knowing.
+    pub(crate) coverage: Option<Coverage>,
+    /// Tells samples apart if threads may have events twice.
+    pub(crate) streams: Option<Streams>,
+    /// Who is there, for descriptions of what runs; `None` if there will be none.
+    pub(crate) alive: Option<Alive>,
+    /// Sample rings are overwritten; what was taken from them, until it is written.
+    pub(crate) flight: Option<Flight>,
+}
+
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
@@ -101,16 +122,7 @@ pub(crate) struct Drain {
     stacks: Option<Layouts>,
     /// The process whose samples are left out.
     own_pid: Option<u32>,
-    /// Whose records are kept, if everybody is sampled.
-    pub(crate) lineage: Option<Lineage>,
-    /// What samples stand for, if that is worth knowing.
-    pub(crate) coverage: Option<Coverage>,
-    /// Tells samples apart if threads may have events twice.
-    pub(crate) streams: Option<Streams>,
-    /// Who is there, for descriptions of what runs; `None` if there will be none.
-    pub(crate) alive: Option<Alive>,
-    /// Sample rings are overwritten; what was taken from them, until it is written.
-    pub(crate) flight: Option<Flight>,
+    pub(crate) tracked: Tracked,
     /// When the last pass began, with which all sideband up to then was drained.
     complete_until_ns: u64,
     /// Sideband that is newer than what is known to be complete.
@@ -148,40 +160,32 @@ fn identified(
 /// The time of a sideband record, which ends with TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
     let at = record.len().checked_sub(24);
-    let time = at.and_then(|at| record.get(at..)?.first_chunk());
-    time.map_or(0, |time| u64::from_ne_bytes(*time))
+    at.map_or(0, |at| u64_at(record, at))
 }
 
 /// The thread of such a record.
 fn sideband_tid(record: &[u8]) -> i32 {
     let at = record.len().checked_sub(28);
-    let tid = at.and_then(|at| record.get(at..)?.first_chunk());
-    tid.map_or(-1, |tid| i32::from_ne_bytes(*tid))
+    let tid = at.and_then(|at| u32_at(record, at));
+    tid.map_or(-1, u32::cast_signed)
 }
 
 impl Drain {
-    /// `stacks` are the layouts of samples, if they hold stacks. Samples of the process `own_pid` are left
-    /// out.
     pub(crate) fn new(
         sideband_layout: SampleLayout,
-        stacks: Option<Layouts>,
-        own_pid: Option<u32>,
-        clock: Clock,
+        samples: DrainedSamples,
+        tracked: Tracked,
     ) -> Self {
         Self {
-            clock,
-            jit_clock: JitClock::new(clock),
+            clock: samples.clock,
+            jit_clock: JitClock::new(samples.clock),
             counts: Counts::default(),
             missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
-            stacks,
-            own_pid,
-            lineage: None,
-            coverage: None,
-            streams: None,
-            alive: None,
+            stacks: samples.stacks,
+            own_pid: samples.own_pid,
+            tracked,
             complete_until_ns: 0,
-            flight: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             notes: Vec::new(),
@@ -189,20 +193,24 @@ impl Drain {
     }
 
     /// One pass over all rings.
-    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
+    pub(crate) fn pass(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+    ) -> Result<Pass, WriterStalled> {
         self.heads.clear();
-        if self.flight.is_none() {
+        if self.tracked.flight.is_none() {
             self.heads
                 .extend(opened.sampling.rings.iter().map(Ring::head));
         }
         let now_ns = self.clock.now_ns();
         sink.complete_until(now_ns);
         let complete_until_ns = mem::replace(&mut self.complete_until_ns, now_ns);
-        if let Some(alive) = &mut self.alive {
+        if let Some(alive) = &mut self.tracked.alive {
             alive.settle(complete_until_ns);
         }
         let mut any = false;
-        if self.lineage.is_some() {
+        if self.tracked.lineage.is_some() {
             any = self.sideband_in_order(opened, sink, now_ns)?;
         } else {
             for ring in &mut opened.sideband.rings {
@@ -218,14 +226,14 @@ impl Drain {
             any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
-        if let Some(coverage) = &mut self.coverage {
+        if let Some(coverage) = &mut self.tracked.coverage {
             coverage.end_pass();
         }
-        if let Some(lineage) = &mut self.lineage {
+        if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
         // Samples that come later are older than sideband that is written now.
-        if any && self.flight.is_none() {
+        if any && self.tracked.flight.is_none() {
             self.end_round(sink)?
         } else {
             sink.flush()?
@@ -237,7 +245,7 @@ impl Drain {
     }
 
     /// Ends a round: what comes later is newer than what came in the one before.
-    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), WriterStalled> {
         let mut round = Vec::new();
         let record = RawRecord {
             kind: file_kind::FINISHED_ROUND,
@@ -257,7 +265,7 @@ impl Drain {
         opened: &mut Opened,
         sink: &mut Sink,
         until_ns: u64,
-    ) -> Result<bool, NoAnswer> {
+    ) -> Result<bool, WriterStalled> {
         for ring in &mut opened.sideband.rings {
             self.drain(ring.batch(), sink, |drain, kind, record, _| {
                 drain.waiting.push(WaitingRecord {
@@ -283,16 +291,16 @@ impl Drain {
         &mut self,
         mut batch: Batch<'_>,
         sink: &mut Sink,
-        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), NoAnswer>,
-    ) -> Result<bool, NoAnswer> {
+        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), WriterStalled>,
+    ) -> Result<bool, WriterStalled> {
         if batch.len_bytes() == 0 {
             return Ok(false);
         }
         loop {
             match batch.next() {
                 Ok(Some(record)) => {
-                    if let Some(kind) = record.first_chunk() {
-                        take(self, RecordKind(u32::from_ne_bytes(*kind)), record, sink)?;
+                    if let Some(kind) = u32_at(record, 0) {
+                        take(self, RecordKind(kind), record, sink)?;
                     }
                 }
                 Ok(None) => return Ok(true),
@@ -307,7 +315,7 @@ impl Drain {
         kind: RecordKind,
         record: &[u8],
         sink: &mut Sink,
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<(), WriterStalled> {
         self.counts.ring_records += 1;
         self.counts.ring_bytes += record.len() as u64;
         if kind != RecordKind::SAMPLE {
@@ -315,12 +323,12 @@ impl Drain {
             return sink.push(record);
         }
         // All of our samples begin so, and the kernel writes complete records.
-        let head = Head::of(record).unwrap_or_default();
+        let head = Head::parse(record).unwrap_or_default();
         if self.own_pid == Some(head.pid) {
             self.counts.own_samples += 1;
             return Ok(());
         }
-        let is_others = match (&self.lineage, &mut self.coverage) {
+        let is_others = match (&self.tracked.lineage, &mut self.tracked.coverage) {
             (Some(lineage), _) => !lineage.has_thread(head.tid, head.time_ns),
             (None, Some(coverage)) => !coverage.takes(&head, record),
             (None, None) => false,
@@ -330,7 +338,7 @@ impl Drain {
             return Ok(());
         }
         let body = record.get(RecordHeader::LEN..).unwrap_or_default();
-        if let Some(streams) = &mut self.streams
+        if let Some(streams) = &mut self.tracked.streams
             && streams.has_sample_twice(&head, body)
         {
             return Ok(());
@@ -341,7 +349,7 @@ impl Drain {
         self.counts.span_ns = Some((first.min(time), last.max(time)));
         let event_of = |stacks: &Layouts| stacks.event_of(body);
         let event = self.stacks.as_ref().and_then(event_of);
-        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.of(event)) else {
+        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.layout(event)) else {
             return sink.push(record);
         };
         let kept = sink.push_sample(record, layout)?;
@@ -354,8 +362,8 @@ impl Drain {
         kind: RecordKind,
         record: &[u8],
         sink: &mut Sink,
-    ) -> Result<(), NoAnswer> {
-        if let Some(lineage) = &mut self.lineage {
+    ) -> Result<(), WriterStalled> {
+        if let Some(lineage) = &mut self.tracked.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
             let time_ns = sideband_time_ns(record);
@@ -364,16 +372,15 @@ impl Drain {
                 return Ok(());
             }
         }
-        if let Some(coverage) = &mut self.coverage {
+        if let Some(coverage) = &mut self.tracked.coverage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             coverage.see(kind, body, sideband_time_ns(record));
         }
-        if let (Some(streams), RecordKind::FORK) = (&mut self.streams, kind) {
+        if let (Some(streams), RecordKind::FORK) = (&mut self.tracked.streams, kind) {
             // header, pid, ppid, tid
-            let tid = record.get(16..).and_then(|rest| rest.first_chunk());
-            streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
+            streams.begins(u32_at(record, 16).unwrap_or(0).cast_signed());
         }
-        if let Some(alive) = &mut self.alive {
+        if let Some(alive) = &mut self.tracked.alive {
             alive.see(record, sideband_time_ns(record));
         }
         if kind == RecordKind::MMAP2
@@ -391,7 +398,7 @@ impl Drain {
     /// The sideband since the state that [`Alive::describe`] tells, with build ids as another file gets them.
     pub(crate) fn newer_sideband(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
         let mut out = Vec::new();
-        for record in self.alive.iter_mut().flat_map(Alive::newer) {
+        for record in self.tracked.alive.iter_mut().flat_map(Alive::newer) {
             let changed = identified(record, missing_build_ids, &self.sideband_layout);
             out.extend_from_slice(changed.as_deref().unwrap_or(record));
         }
@@ -403,8 +410,7 @@ impl Drain {
             RecordKind::THROTTLE => self.counts.throttled += 1,
             RecordKind::LOST => {
                 // header, id, count
-                let lost = record.get(16..).and_then(|rest| rest.first_chunk());
-                let lost = lost.map_or(0, |lost| u64::from_ne_bytes(*lost));
+                let lost = u64_at(record, 16);
                 self.counts.lost_at_least += lost;
                 self.counts.worst_loss = self.counts.worst_loss.max(lost);
             }
@@ -413,7 +419,11 @@ impl Drain {
     }
 
     /// Drains until two passes in a row find nothing. Events are disabled by then.
-    pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn rest(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+    ) -> Result<(), WriterStalled> {
         let mut n_empty = 0;
         while n_empty < 2 {
             n_empty = if self.pass(opened, sink)?.is_empty {

@@ -2,7 +2,12 @@
 //! those that were opened for them. Their samples would count twice.
 
 use crate::drain::head::Head;
+use crate::error::Error;
+use crate::opening::Group;
+use crate::words::u32_at;
 use foldhash::HashMap;
+use rprof_abi::{Endian, SampleLayout};
+use rprof_ringbuf::Target;
 
 /// An event on a CPU.
 type Place = (usize, u32);
@@ -22,13 +27,31 @@ pub(crate) struct Streams {
 const MAX_THREADS: usize = 1 << 16;
 
 impl Streams {
+    /// Those of counters that were opened for threads.
+    pub(crate) fn new(sampling: &Group) -> Result<Self, Error> {
+        let mut streams = Self::default();
+        for (idx, event) in sampling.events.iter().enumerate() {
+            let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
+            streams.add_event(layout.cpu_place().unwrap_or(usize::MAX));
+            // There are as many with small stack dumps, or none.
+            for (counter, (target, _)) in event.all().zip(event.opened_for.iter().cycle()) {
+                if let Target::Thread(tid) = *target {
+                    let id = counter.id();
+                    let id = id.map_err(Error::system("asking for an event's id"))?;
+                    streams.add(id, idx, tid);
+                }
+            }
+        }
+        Ok(streams)
+    }
+
     /// Adds an event, with the place of the CPU in its samples, bytes after the header.
-    pub(crate) fn add_event(&mut self, cpu_place: usize) {
+    fn add_event(&mut self, cpu_place: usize) {
         self.cpu_places.push(cpu_place);
     }
 
     /// Adds a counter of an event.
-    pub(crate) fn add(&mut self, id: u64, event: usize, opened_for: i32) {
+    fn add(&mut self, id: u64, event: usize, opened_for: i32) {
         self.counters.insert(id, (event, opened_for));
     }
 
@@ -36,8 +59,8 @@ impl Streams {
     pub(crate) fn has_sample_twice(&mut self, head: &Head, body: &[u8]) -> bool {
         let event = self.counters.get(&head.id).map(|&(event, _)| event);
         let place = event.and_then(|event| self.cpu_places.get(event));
-        let cpu = place.and_then(|&at| body.get(at..)?.first_chunk());
-        cpu.is_some_and(|cpu| self.is_double(head.id, head.tid, u32::from_ne_bytes(*cpu)))
+        let cpu = place.and_then(|&at| u32_at(body, at));
+        cpu.is_some_and(|cpu| self.is_double(head.id, head.tid, cpu))
     }
 
     /// Whether a sample of a thread is there a second time.

@@ -52,7 +52,7 @@ impl AddressSpace for LiveSpace<'_> {
             return Mapped::Nothing;
         };
         let recorded = self.live.images().of(image);
-        if let Some(table) = recorded.and_then(|one| self.tables.of(image, one, self.pid)) {
+        if let Some(table) = recorded.and_then(|one| self.tables.table(image, one, self.pid)) {
             return table.mapped(image.0, avma, offset);
         }
         let is_jit = || recorded.is_some_and(RecordedImage::is_jit_code);

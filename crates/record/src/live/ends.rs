@@ -16,12 +16,12 @@ pub(crate) struct Ends {
 
 /// How the stack of one sample ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct Ended<'d> {
     pub(crate) outcome: Outcome,
     /// The image that frame pointers alone led through, if they did.
     pub(crate) guessed: Option<u32>,
-    /// The kernel copied something of it.
-    pub(crate) has_dump: bool,
+    /// What the kernel copied of it.
+    pub(crate) dump: &'d [u8],
     /// The process could be looked into.
     pub(crate) is_readable: bool,
     /// After how many entries of the chain others are missing.
@@ -35,7 +35,7 @@ const MAX_NOTED: usize = 1 << 20;
 
 impl Ends {
     /// Counts and notes an end.
-    pub(crate) fn add(&mut self, ended: Ended, images: &Images) {
+    pub(crate) fn add(&mut self, ended: Ended<'_>, images: &Images) {
         let Ended {
             outcome, guessed, ..
         } = ended;
@@ -46,10 +46,9 @@ impl Ends {
             }
             (StackEnd::Complete | StackEnd::Guess, Some(_)) => StackEnd::Gap,
             (StackEnd::Truncated, Some(_)) => StackEnd::Hole,
-            (StackEnd::Truncated | StackEnd::OffStack, _) if !ended.has_dump => StackEnd::NotCopied,
             (StackEnd::Unmapped, _) if !ended.is_readable => StackEnd::Unreadable,
             (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Truncated,
-            (end, _) => end,
+            _ => outcome.end_in_dump(ended.dump),
         };
         let (end, image) = match guessed {
             Some(_) if end.guessed().is_guess() => (end.guessed(), guessed),

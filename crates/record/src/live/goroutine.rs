@@ -25,8 +25,8 @@ pub(super) fn append(
     call_before: impl FnOnce(u64) -> Call,
     frames: &mut Vec<StackFrame>,
 ) -> Option<Goroutine> {
-    let switch = frames.last()?.avma;
-    let at = by_frame_pointers.iter().position(|&one| one == switch)?;
+    let innermost = frames.last()?.avma;
+    let at = by_frame_pointers.iter().position(|&one| one == innermost)?;
     let callers = by_frame_pointers.get(at + 1..)?;
     let (first, last) = (*callers.first()?, *callers.last()?);
     if !is_outermost(space, last) {

@@ -14,8 +14,8 @@ mod tables;
 mod walk;
 
 use crate::control::{StackCare, UnwindStatistics};
-use crate::drain::layouts::Layouts;
-use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use crate::layouts::Layouts;
+use crate::opening::stack_dump::REDUCED_BYTES;
 use crate::settings::WatchpointUse;
 use address_space::LiveSpace;
 use code::Code;
@@ -24,7 +24,7 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
-use parts::{innermost_frame, others_bytes, user_chain};
+use parts::{innermost_frame, others_bytes};
 use rprof_abi::Machine;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -36,7 +36,9 @@ use rprof_machine::{AddressLocation, Live, Steps};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
+use rprof_unwind::{
+    DumpEnd, GAP, Outcome, SampledStack, StackFrame, Unwinder, kernel_part, user_part,
+};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
@@ -45,11 +47,7 @@ use walk::WalkContext;
 /// Turns drained records into those of the file.
 #[derive(Debug)]
 pub(crate) struct LiveUnwinder {
-    machine: Machine,
-    drained: Layouts,
-    written: Layouts,
-    sideband: SampleLayout,
-    clock: Clock,
+    settings: UnwinderSettings,
     live: Live,
     /// Those of `live`, and records.
     steps: Steps,
@@ -62,12 +60,8 @@ pub(crate) struct LiveUnwinder {
     guessed: Option<u32>,
     ends: Ends,
     statistics: UnwindStatistics,
-    /// Stacks that need more than this count as large.
-    pub(crate) small_dump_bytes: u32,
-    deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     care: StackCare,
-    unreadable: Arc<Unreadable>,
     /// Samples that could not be decoded.
     undecodable: u64,
     frames: Vec<StackFrame>,
@@ -85,6 +79,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) written: Layouts,
     pub(crate) sideband: SampleLayout,
     pub(crate) deep_stacks: DeepStacks,
+    /// Stacks that need more than this count as large.
+    pub(crate) small_dump_bytes: u32,
     /// Of all times.
     pub(crate) clock: Clock,
     pub(crate) unreadable: Arc<Unreadable>,
@@ -152,42 +148,25 @@ const MOST_BYTES: usize = 65_528 - 16;
 
 impl LiveUnwinder {
     pub(crate) fn new(settings: UnwinderSettings) -> Self {
-        let UnwinderSettings {
-            machine,
-            drained,
-            written,
-            sideband,
-            deep_stacks: deep_stack_policy,
-            clock,
-            unreadable,
-            kept_files,
-        } = settings;
         let live = Live::default();
         Self {
-            machine,
-            drained,
-            written,
-            sideband,
-            clock,
             steps: live.steps(),
             live,
             generation: 0,
-            tables: Tables::new(kept_files),
+            tables: Tables::new(settings.kept_files.clone()),
             code: RefCell::default(),
-            jitdumps: LiveJitDumps::new(machine),
+            jitdumps: LiveJitDumps::new(settings.machine),
             unwinder: Unwinder::new(),
             guessed: None,
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
-            small_dump_bytes: SMALL_BYTES,
-            deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             care: StackCare::default(),
-            unreadable,
             undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
             body: Vec::new(),
+            settings,
         }
     }
 
@@ -221,11 +200,11 @@ impl LiveUnwinder {
                 | RecordKind::COMM
                 | RecordKind::FORK
                 | RecordKind::EXIT => {
-                    if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
+                    if let Ok((record, id)) = Record::parse(raw, &self.settings.sideband) {
                         if let Record::Exit(task) = &record {
                             self.deep_stacks.forget_thread(task.tid);
                         }
-                        if self.clock == Clock::Monotonic {
+                        if self.settings.clock == Clock::Monotonic {
                             self.jitdumps.add(raw.misc, &record, &id);
                         }
                         self.live.add(raw.misc, &record, &id);
@@ -274,16 +253,20 @@ impl LiveUnwinder {
 
     /// Appends a sample with its complete chain; `None` if it cannot be decoded.
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
-        let event = self.drained.event_of(raw.body)?;
-        let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
+        let event = self.settings.drained.event_of(raw.body)?;
+        let sample = self
+            .settings
+            .drained
+            .layout(event)?
+            .parse_sample(raw.body)
+            .ok()?;
         if sample.stack_user.is_none() {
             // Of an event without dumps.
             return raw.encode(out, Endian::NATIVE).ok();
         }
         self.frames.clear();
         self.chain.clear();
-        let entries = sample.callchain.iter().flat_map(Callchain::entries);
-        let kernel = entries.take_while(|&entry| entry != context::USER);
+        let kernel = kernel_part(sample.callchain.as_ref());
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
         let walked = match self.care {
             StackCare::None => self.take_as_it_is(&sample),
@@ -296,8 +279,8 @@ impl LiveUnwinder {
             self.chain.extend(context::USER.to_ne_bytes());
             let (inner, outer) = self.frames.split_at(n_before.min(self.frames.len()));
             let avma = |frame: &StackFrame| frame.avma;
-            // Address 0 has no name, in other readers either.
-            let gap = gap.map(|_| 0);
+            // It has no name, in other readers either.
+            let gap = gap.map(|_| GAP);
             let entries = inner
                 .iter()
                 .map(avma)
@@ -307,12 +290,13 @@ impl LiveUnwinder {
         }
         if let Some(Walked { outcome, .. }) = walked {
             let dump = sample.stack_user.as_ref().map(StackDump::stack);
+            let dump = dump.filter(|_| self.care != StackCare::None);
             let pid = sample.pid.unwrap_or(-1);
-            let unreadable = self.unreadable.get();
+            let unreadable = self.settings.unreadable.get();
             let ended = Ended {
                 outcome,
                 guessed: self.guessed.take(),
-                has_dump: self.care != StackCare::None && dump.is_some_and(|dump| !dump.is_empty()),
+                dump: dump.unwrap_or_default(),
                 is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
                 gap,
                 offset,
@@ -326,8 +310,9 @@ impl LiveUnwinder {
         };
         self.body.clear();
         let mut encoder = Encoder::new(&mut self.body, Endian::NATIVE);
-        self.written
-            .of(event)?
+        self.settings
+            .written
+            .layout(event)?
             .encode_sample(&unwound, &mut encoder);
         let raw = RawRecord {
             body: &self.body,
@@ -338,14 +323,13 @@ impl LiveUnwinder {
 
     /// Finds the user part of a sample's stack; `None` if it has none.
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
-        let registers = sample.regs_user.as_ref()?;
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
-        let registers = match RegisterSet::of_sample(self.machine, registers) {
-            Ok(registers) => registers,
+        let sampled = match SampledStack::from_sample(self.settings.machine, sample)? {
+            Ok(sampled) => sampled,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
-                let frame = innermost_frame(registers)?;
+                let frame = innermost_frame(sample.regs_user.as_ref()?)?;
                 let at = self.live.resolve(epoch, Avma(frame.avma));
                 if let AddressLocation::User { image, .. } = at
                     && let Some(image) = self.live.images().of(image)
@@ -365,26 +349,26 @@ impl LiveUnwinder {
             epoch,
             pid,
         };
-        let dump = sample.stack_user.as_ref();
-        let bytes = dump.map(StackDump::stack).unwrap_or_default();
-        let is_full = dump.is_none_or(|dump| bytes.len() >= dump.data.len());
-        let start = registers.sp().unwrap_or(0);
+        let SampledStack { bytes, end, .. } = sampled;
         let mut context = WalkContext {
             unwinder: &mut self.unwinder,
             space: &space,
-            registers: &registers,
+            registers: &sampled.registers,
         };
-        let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
-        let outcome = context.walk(stack, &mut self.frames);
+        let outcome = context.walk(sampled.stack(), &mut self.frames);
         self.guessed = context.unwinder.guessed();
         self.statistics.walked += 1;
-        if context.unwinder.reach() > u64::from(self.small_dump_bytes) {
+        if context.unwinder.reach() > u64::from(self.settings.small_dump_bytes) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
             let n_inner = self.frames.len();
-            let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
-            let by_frame_pointers = user_chain(sample);
+            let call_before = |avma| {
+                self.deep_stacks
+                    .call_before(self.settings.machine, &space, avma)
+            };
+            let user = user_part(sample.callchain.as_ref());
+            let by_frame_pointers: Vec<u64> = user.into_iter().flatten().collect();
             match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
                 Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Complete)),
                 Some(Goroutine::WithoutInnermost) => return Some(Walked::to_gap(n_inner)),
@@ -393,7 +377,7 @@ impl LiveUnwinder {
         }
         let goes_on = match outcome {
             // So small a dump was reduced here: the kernel would not give more.
-            Outcome::Truncated if is_full && bytes.len() <= REDUCED_BYTES => false,
+            Outcome::Truncated if end == DumpEnd::Cut && bytes.len() <= REDUCED_BYTES => false,
             Outcome::Truncated => {
                 self.statistics.truncated += 1;
                 true
@@ -402,7 +386,7 @@ impl LiveUnwinder {
             Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
-        let is_left = self.deep_stack_policy == DeepStacks::LeftTruncated;
+        let is_left = self.settings.deep_stacks == DeepStacks::LeftTruncated;
         if is_left || self.care != StackCare::Full || !goes_on {
             return Some(Walked::to(outcome));
         }
@@ -410,8 +394,8 @@ impl LiveUnwinder {
             pid,
             tid: sample.tid.unwrap_or(pid),
             time_ns,
-            clock: self.clock,
-            start,
+            clock: self.settings.clock,
+            start: sampled.start(),
             dump: bytes,
         };
         let recovered = self
@@ -441,7 +425,8 @@ impl LiveUnwinder {
     fn take_as_it_is(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let innermost = innermost_frame(sample.regs_user.as_ref()?)?;
         self.frames.push(innermost);
-        let callers = user_chain(sample).into_iter().skip(1);
+        let user = user_part(sample.callchain.as_ref());
+        let callers = user.into_iter().flatten().skip(1);
         self.frames.extend(callers.map(|avma| StackFrame {
             avma,
             is_return: true,

@@ -1,7 +1,7 @@
 //! Parts of a sample that is unwound: what is known without walking.
 
+use rprof_abi::Sample;
 use rprof_abi::registers::{self, RegisterTable};
-use rprof_abi::{Callchain, Sample, context};
 use rprof_unwind::StackFrame;
 use std::env::consts::ARCH;
 
@@ -21,11 +21,4 @@ pub(super) fn innermost_frame(registers: &registers::Registers<'_>) -> Option<St
         slot: 0,
         is_return: false,
     })
-}
-
-/// The user part of the chain that the kernel found by frame pointers.
-pub(super) fn user_chain(sample: &Sample<'_>) -> Vec<u64> {
-    let entries = sample.callchain.iter().flat_map(Callchain::entries);
-    let user = entries.skip_while(|&entry| entry != context::USER);
-    user.skip(1).collect()
 }

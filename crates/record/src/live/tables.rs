@@ -137,7 +137,12 @@ impl Tables {
     }
 
     /// An image's table; `None` if it has none or its file is not found.
-    pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
+    pub(crate) fn table(
+        &self,
+        id: ImageId,
+        image: &RecordedImage,
+        pid: i32,
+    ) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             self.n_read.set(self.n_read.get() + 1);
@@ -164,7 +169,7 @@ impl Tables {
         let Ok(located) = self.locate(image, pid) else {
             return Table::None;
         };
-        match UnwindTable::of(&located.binary, located.debug.as_ref()) {
+        match UnwindTable::from_elf(&located.binary, located.debug.as_ref()) {
             Ok(table) => Table::Read(Box::new(table)),
             Err(TableError::Memory) => Table::NoRoom,
             Err(_) => Table::None,

@@ -1,14 +1,14 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
-use crate::error::SIDEBAND;
+use crate::error::{Error, SIDEBAND};
 use crate::interrupts::Interrupts;
-use crate::note::Less;
+use crate::note::{Degraded, Note};
 use crate::opening::filter::Filter;
 use crate::opening::kernel_limits::{allowed_rate, check_max_stack};
 use crate::opening::stack_dump;
 use crate::opening::stack_dump::{DumpSizes, UserChain};
 use crate::opening::trial::Trial;
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch};
+use crate::settings::{CallChains, Inherit, Rate, Settings, Space, Watch};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
@@ -40,6 +40,23 @@ pub(crate) struct Prepared {
     pub(crate) is_defined: bool,
 }
 
+impl Prepared {
+    /// An event of all CPUs that stands alone, without call chains.
+    pub(crate) fn new(name: String, attr: PerfEventAttr) -> Self {
+        Self {
+            name,
+            attr,
+            cpus: None,
+            grouping: Grouping::Alone,
+            text: None,
+            cgroup: None,
+            call_chains: CallChains::None,
+            filter: None,
+            is_defined: false,
+        }
+    }
+}
+
 /// Everything that is opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Attrs {
@@ -64,8 +81,8 @@ impl Attrs {
 
     /// Whether stack dumps of an event have the size that is needed.
     pub(crate) fn has_auto_dumps(&self) -> bool {
-        let mut events = self.sampling.iter();
-        events.any(|event| event.call_chains == CallChains::Auto)
+        let is_auto = |event: &Prepared| event.call_chains == CallChains::Auto;
+        self.sampling.iter().any(is_auto)
     }
 
     /// Whether there are probes.
@@ -76,8 +93,8 @@ impl Attrs {
         let Some(probe) = self.sampling.iter().find(|event| event.text.is_some()) else {
             return Ok(false);
         };
-        let mut events = self.sampling.iter();
-        match events.find(|event| event.attr.sample_type.has(SampleType::READ)) {
+        let has_values = |event: &&Prepared| event.attr.sample_type.has(SampleType::READ);
+        match self.sampling.iter().find(has_values) {
             None => Ok(true),
             Some(event) => Err(Error::ProbeAndValues {
                 probe: probe.name.clone(),
@@ -88,7 +105,7 @@ impl Attrs {
 
     /// Whether everybody may be sampled instead of those that were asked for.
     pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
-        let trial = Trial::of(&Settings {
+        let trial = Trial::new(&Settings {
             watch: Watch::All,
             ..settings.clone()
         });
@@ -134,7 +151,7 @@ impl Attrs {
 pub(crate) fn prepare(
     settings: &Settings,
     interrupts: &Interrupts,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Attrs, Error> {
     let rate = allowed_rate(settings, note)?;
@@ -148,7 +165,7 @@ pub(crate) fn prepare(
     for event in &events {
         interrupts.check()?;
         check_max_stack(event)?;
-        let prepared = prepare_event(event, rate, settings, less, note);
+        let prepared = prepare_event(event, rate, settings, degraded, note);
         let is_missing = matches!(
             prepared,
             Err(Error::NoBranchRecords { .. }
@@ -163,16 +180,16 @@ pub(crate) fn prepare(
         match event.clock_instead() {
             // As perf.
             Some(clock) if is_missing && settings.call_chains != CallChains::BranchRecords => {
-                less.has_no_pmu = true;
-                sampling.push(prepare_event(&clock, rate, settings, less, note)?);
+                degraded.has_no_pmu = true;
+                sampling.push(prepare_event(&clock, rate, settings, degraded, note)?);
             }
             _ => sampling.push(prepared?),
         }
     }
     if sampling.is_empty() {
-        less.has_no_pmu = true;
+        degraded.has_no_pmu = true;
         let clock = cpu_clock();
-        sampling.push(prepare_event(&clock, rate, settings, less, note)?);
+        sampling.push(prepare_event(&clock, rate, settings, degraded, note)?);
     }
     if sampling.iter().any(|event| event.text.is_some()) {
         // They are opened for everybody, and a group is inherited as a whole or not at all.
@@ -182,7 +199,7 @@ pub(crate) fn prepare(
     }
     let mut attrs = Attrs {
         sampling: in_cgroups(&settings.cgroups, &sampling)?,
-        sideband: prepare_sideband(settings, less, note)?,
+        sideband: prepare_sideband(settings, degraded, note)?,
     };
     attrs.inherit_as(settings.inherit);
     Ok(match settings.watch {
@@ -214,29 +231,28 @@ fn prepare_event(
     event: &Event,
     rate: Option<Rate>,
     settings: &Settings,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
     let call_chains = stack_dump::of_event(event, settings.call_chains);
+    let attr = sampling_attr(event, rate, call_chains, settings);
     let mut prepared = Prepared {
-        name: event.name.clone(),
-        attr: sampling_attr(event, rate, call_chains, settings),
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: text_of(event),
-        cgroup: None,
         call_chains,
-        filter: Filter::of(event),
+        filter: Filter::from_event(event),
         is_defined: is_defined(event),
+        ..Prepared::new(event.name.clone(), attr)
     };
     // An event that is on some CPUs only is tried on one of them.
-    let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
+    let trial = Trial::new(settings).on_cpus_of(event.cpus.as_deref());
     let levels = if event.max_precise { 3 } else { 0 };
     let asked = prepared.attr.flags.precise_ip();
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, settings, &mut prepared, less, trial, note) {
+        match fit_for_user(event, settings, &mut prepared, degraded, trial, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -283,7 +299,7 @@ fn fit_for_user(
     event: &Event,
     settings: &Settings,
     prepared: &mut Prepared,
-    less: &mut Less,
+    degraded: &mut Degraded,
     trial: Trial,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
@@ -310,13 +326,13 @@ fn fit_for_user(
             }
             let fitted = fit(&attr, open)?;
             if has_physical {
-                less.without_physical_addresses = Some(rights::advice::privileged());
+                degraded.without_physical_addresses = Some(rights::advice::privileged());
             }
             if let Some(user_only) = user_only {
                 prepared.name = user_only.name;
                 // Probes of files are in user space.
                 if !prepared.is_defined {
-                    less.without_kernel = Some(rights::advice::without_kernel());
+                    degraded.without_kernel = Some(rights::advice::without_kernel());
                 }
             }
             fitted
@@ -324,7 +340,7 @@ fn fit_for_user(
         other => other?,
     };
     prepared.attr = fitted.attr;
-    less.add_lacking(fitted.lacking);
+    degraded.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
@@ -418,10 +434,10 @@ pub(crate) fn sampling_attr(
 /// kernel is what lets every user open it.
 fn prepare_sideband(
     settings: &Settings,
-    less: &mut Less,
+    degraded: &mut Degraded,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
-    let trial = Trial::of(settings);
+    let trial = Trial::new(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: sw::DUMMY,
@@ -453,25 +469,15 @@ fn prepare_sideband(
     let mut fitted = fit(&attr, |attr| trial.open(attr));
     if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
         attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
-        less.without_namespaces = Some(rights::advice::privileged());
+        degraded.without_namespaces = Some(rights::advice::privileged());
         fitted = fit(&attr, |attr| trial.open(attr));
     }
     let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, trial.target))?;
-    less.add_lacking(fitted.lacking);
+    degraded.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
-    Ok(Prepared {
-        name: SIDEBAND.to_owned(),
-        attr: fitted.attr,
-        cpus: None,
-        grouping: Grouping::Alone,
-        text: None,
-        cgroup: None,
-        call_chains: CallChains::None,
-        filter: None,
-        is_defined: false,
-    })
+    Ok(Prepared::new(SIDEBAND.to_owned(), fitted.attr))
 }
 
 /// What all events of a recording share: events in one ring must have one clock, and readers

@@ -1,11 +1,11 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
-use crate::Error;
 use crate::control::DumpSize;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::opening::groups;
-use crate::opening::place::Place;
 use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
+use crate::place::Place;
 use rprof_abi::PerfEventAttr;
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
@@ -148,13 +148,8 @@ pub(crate) fn double(events: &mut [EventCounters]) {
             continue;
         }
         for event in unit {
-            let same = || SmallDumps {
-                attr: event.attr.clone(),
-                counters: Vec::new(),
-            };
-            if event.small_dumps.is_none() {
-                event.small_dumps = Some(same());
-            }
+            let attr = &event.attr;
+            (event.small_dumps).get_or_insert_with(|| SmallDumps::new(attr.clone()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every event of every thread on every CPU is an open file: how many are needed, whether the
 //! limit allows them, and what needs fewer.
 
-use crate::Error;
+use crate::error::Error;
 use crate::note::FewFiles;
 use crate::opening::Scope;
 use crate::opening::attrs::{Attrs, Prepared};

@@ -1,6 +1,6 @@
 //! Which hits of a tracepoint or probe are sampled: the kernel compares, counter by counter.
 
-use crate::Error;
+use crate::error::Error;
 use rprof_events::Event;
 use rprof_ringbuf::Counter;
 use std::ffi::CString;
@@ -11,7 +11,7 @@ pub(crate) struct Filter(CString);
 
 impl Filter {
     /// That of an event; one with a NUL was an error before.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
         CString::new(event.filter.clone()?).ok().map(Self)
     }
 

@@ -1,9 +1,10 @@
 //! The attrs of groups: members follow their leader. Whether the kernel takes a group is tried.
 
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::Prepared;
 use crate::opening::groups::units;
 use crate::opening::trial::Trial;
-use crate::{Error, Note};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat};
 use rprof_events::Grouping;
 use rprof_ringbuf::{OpenError, OpenWith};

@@ -1,7 +1,7 @@
 //! Groups of events: which events of a list belong together, and what the file says of them.
 //!
-//! A leader is opened for each target on each CPU, and the members behind it. Only leaders are switched on
-//! and off. With large and small stack dumps there are two such groups of each, one of them on.
+//! A leader is opened for each target on each CPU, and the members behind it. Only leaders are enabled
+//! and disabled. With large and small stack dumps there are two such groups of each, one of them on.
 
 use rprof_abi::{Encoder, Endian};
 use rprof_events::Grouping;

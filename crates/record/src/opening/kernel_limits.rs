@@ -1,6 +1,8 @@
 //! Limits of the kernel's, looked at before it refuses: how often samples are taken, how deep its chains are.
 
-use crate::{Error, Note, Rate, Settings};
+use crate::error::Error;
+use crate::note::Note;
+use crate::settings::{Rate, Settings};
 use rprof_events::Event;
 
 /// The kernel's limit, for a message before it refuses.

@@ -1,13 +1,13 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 pub(crate) mod attrs;
+mod by_cpu;
 pub(crate) mod counters;
 pub(crate) mod file_limit;
 pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 mod kernel_limits;
-pub(crate) mod place;
 pub(crate) mod ring_size;
 pub(crate) mod rings;
 pub(crate) mod sampled_by;
@@ -16,16 +16,16 @@ mod told;
 pub(crate) mod trial;
 
 use crate::control::DumpSize;
-use crate::drain::streams::Streams;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::filter::Filter;
-use crate::opening::place::Place;
 use crate::opening::rings::RingOwner;
 use crate::opening::stack_dump::DumpSizes;
-use crate::{CallChains, Error};
-use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
+use crate::place::Place;
+use crate::settings::CallChains;
+use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Ring, Target, sys};
 use rprof_targets::CgroupFolder;
@@ -77,8 +77,18 @@ pub(crate) struct SmallDumps {
     pub(crate) counters: Vec<Counter>,
 }
 
+impl SmallDumps {
+    /// None is open yet.
+    fn new(attr: PerfEventAttr) -> Self {
+        Self {
+            attr,
+            counters: Vec::new(),
+        }
+    }
+}
+
 impl EventCounters {
-    /// Whether it is switched on and off: members of groups follow their leader.
+    /// Whether it is enabled and disabled: members of groups follow their leader.
     fn leads(&self) -> bool {
         !self.grouping.is_member()
     }
@@ -95,6 +105,14 @@ impl EventCounters {
             _ => &mut self.attr,
         };
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
+    }
+
+    /// Those with dumps of this size.
+    pub(crate) fn of_size(&self, size: DumpSize) -> &[Counter] {
+        match (&self.small_dumps, size) {
+            (Some(small), DumpSize::Small) => &small.counters,
+            _ => &self.counters,
+        }
     }
 
     /// All of them, those with small dumps last.
@@ -280,22 +298,25 @@ impl Opened {
         group.events.iter().flat_map(|event| &event.counters)
     }
 
-    /// The counters of threads, by id.
-    pub(crate) fn streams(&self) -> Result<Streams, Error> {
-        let mut streams = Streams::default();
-        for (idx, event) in self.sampling.events.iter().enumerate() {
-            let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
-            streams.add_event(layout.cpu_place().unwrap_or(usize::MAX));
-            // There are as many with small stack dumps, or none.
-            for (counter, (target, _)) in event.all().zip(event.opened_for.iter().cycle()) {
-                if let Target::Thread(tid) = *target {
-                    let id = counter.id();
-                    let id = id.map_err(Error::system("asking for an event's id"))?;
-                    streams.add(id, idx, tid);
-                }
+    /// Samples are taken once they are enabled.
+    pub(crate) fn hold(&mut self) {
+        let events = self.sampling.events.iter_mut();
+        events.for_each(|event| event.is_on = false);
+    }
+
+    /// Enables or disables samples of an event, or of all.
+    pub(crate) fn set_on(&mut self, name: Option<&str>, is_on: bool) -> io::Result<()> {
+        let size = self.dump_size;
+        let events = self.sampling.events.iter_mut();
+        for event in events.filter(|event| name.is_none_or(|name| event.name == name)) {
+            event.is_on = is_on;
+            if is_on {
+                event.of_size(size).iter().try_for_each(Counter::enable)?
+            } else {
+                event.all().try_for_each(Counter::disable)?
             }
         }
-        Ok(streams)
+        Ok(())
     }
 }
 
@@ -314,6 +335,15 @@ impl Group {
 
     pub(crate) fn disable(&self) -> io::Result<()> {
         self.counters().try_for_each(Counter::disable)
+    }
+
+    /// Samples this often, where the kernel aims at a frequency above it.
+    pub(crate) fn set_frequency(&self, hz: u64) -> io::Result<()> {
+        let is_above =
+            |attr: &PerfEventAttr| attr.flags.has(AttrFlags::FREQ) && attr.sample_period > hz;
+        let events = self.events.iter().filter(|event| is_above(&event.attr));
+        let mut counters = events.flat_map(EventCounters::all);
+        counters.try_for_each(|counter| counter.set_period(hz))
     }
 }
 
@@ -396,7 +426,7 @@ pub(crate) fn open_group(
 fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
-        // Soon enough to switch to larger dumps, and to find a deep stack as it was.
+        // Soon enough to change to larger dumps, and to find a deep stack as it was.
         attr.flags = attr.flags.with(AttrFlags::WATERMARK);
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
@@ -404,12 +434,11 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
     if let (Some(sizes), CallChains::Auto) = (scope.dump_sizes, event.call_chains) {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        small_dumps = (attr.sample_stack_user > sizes.small_bytes).then(|| SmallDumps {
-            attr: PerfEventAttr {
+        small_dumps = (attr.sample_stack_user > sizes.small_bytes).then(|| {
+            SmallDumps::new(PerfEventAttr {
                 sample_stack_user: sizes.small_bytes,
                 ..attr.clone()
-            },
-            counters: Vec::new(),
+            })
         });
     }
     EventCounters {

@@ -3,7 +3,7 @@
 use crate::note::SmallRings;
 use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::{Group, Scope, stack_dump};
-use crate::{Inherit, Settings};
+use crate::settings::{Inherit, Settings};
 use rprof_abi::AttrFlags;
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};

@@ -5,10 +5,10 @@
 //! ring that one of the thread's events has (`ring_buffer_wakeup` in `kernel/events/core.c`, v6.12), which is long for
 //! processes of a thousand threads.
 
-use crate::Error;
 use crate::control::DumpSize;
-use crate::opening::place::Place;
+use crate::error::Error;
 use crate::opening::{EventCounters, Group};
+use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, sw};
 use rprof_ringbuf::{Counter, OpenError, Ring, Target};
 use std::io;
@@ -63,8 +63,8 @@ impl RingOwner {
 impl Group {
     /// Maps a ring for a place, if some event can be opened there.
     pub(crate) fn map_ring(&mut self, place: Place, pages: usize) -> Result<(), Error> {
-        let mut events = self.events.iter();
-        let first = events.find(|event| place.is_on(event.cpus.as_deref()));
+        let is_here = |event: &&EventCounters| place.is_on(event.cpus.as_deref());
+        let first = self.events.iter().find(is_here);
         let (None, Some(first)) = (self.owner(place), first) else {
             return Ok(());
         };
@@ -96,7 +96,7 @@ impl Group {
     }
 
     /// From now on dumps have another size.
-    pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
+    pub(super) fn resize_dumps(&self, size: DumpSize) -> io::Result<()> {
         let (old, new) = (size.other(), size);
         let doubled = || {
             self.events

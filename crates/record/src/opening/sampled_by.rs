@@ -1,10 +1,13 @@
 //! How what was asked for is sampled: by thread, or by CPU where that is not possible.
 
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::Attrs;
 use crate::opening::file_limit;
 use crate::opening::{Opened, Scope};
+use crate::settings::{Inherit, Settings, Watch};
 use crate::targets::targets_of;
-use crate::{Error, Inherit, Note, Settings, Watch};
+use foldhash::HashSet;
 use rprof_ringbuf::Target;
 
 /// Events, and how they sample what was asked for.
@@ -87,3 +90,20 @@ fn open_threads(
 
 /// Listing ends also for a process that makes threads faster than they are listed.
 const MAX_LISTINGS: usize = 10;
+
+/// Processes that were asked for by their ids, and ended before any event of them was open.
+pub(crate) fn vanished(settings: &Settings, opened: &Opened) -> Vec<i32> {
+    let Watch::Processes(pids) = &settings.watch else {
+        return Vec::new();
+    };
+    let events = opened.sampling.events.iter();
+    let opened: HashSet<i32> = events
+        .flat_map(|event| &event.opened_for)
+        .filter_map(|(target, _)| match target {
+            Target::Thread(tid) => Some(*tid),
+            _ => None,
+        })
+        .collect();
+    let is_gone = |pid: &i32| !opened.contains(pid) && rprof_process::threads_of(*pid).is_err();
+    pids.iter().copied().filter(is_gone).collect()
+}

@@ -6,7 +6,7 @@
 //! that, so that it is never taken for a truncated one.
 
 use crate::control::DumpSize;
-use crate::{CallChains, SampleFields};
+use crate::settings::{CallChains, SampleFields};
 use rprof_abi::Machine;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;

@@ -1,7 +1,7 @@
 //! What was opened is told, event by event.
 
+use crate::note::{Note, OpenedEvent, OpenedFor};
 use crate::opening::{EventCounters, Opened};
-use crate::{Note, OpenedEvent, OpenedFor};
 use rprof_abi::PerfEventAttr;
 
 impl Opened {

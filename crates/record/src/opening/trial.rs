@@ -1,6 +1,6 @@
 //! Trying out what the kernel takes, before anything is opened for good.
 
-use crate::{Settings, Watch};
+use crate::settings::{Settings, Watch};
 use rprof_abi::PerfEventAttr;
 use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target};
 
@@ -12,7 +12,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn of(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         match (&settings.watch, &settings.cpus) {
             (Watch::All, cpus) => {
                 let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();

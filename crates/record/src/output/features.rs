@@ -1,8 +1,8 @@
 //! What the file says of the machine and of the recording.
 
-use crate::Tool;
 use crate::drain::Counts;
-use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType};
+use crate::settings::Tool;
+use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType, Wire};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
@@ -19,14 +19,22 @@ use std::path::Path;
 /// Feature sections, encoded.
 pub(crate) type Features = Vec<(FeatureId, Vec<u8>)>;
 
+/// A section, encoded.
+pub(crate) fn section(
+    id: FeatureId,
+    encode: impl FnOnce(&mut Encoder<'_>),
+) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (id, bytes)
+}
+
 /// Collects sections; what is not known is left out.
 struct Collector(Features);
 
 impl Collector {
     fn add(&mut self, id: FeatureId, encode: impl FnOnce(&mut Encoder<'_>)) {
-        let mut bytes = Vec::new();
-        encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-        self.0.push((id, bytes));
+        self.0.push(section(id, encode));
     }
 
     fn text(&mut self, id: FeatureId, text: Option<String>) {
@@ -136,67 +144,50 @@ pub(crate) fn of_branches<'a>(
 }
 
 /// When the samples were taken.
-pub(crate) fn of_samples(counts: &Counts) -> Features {
-    let mut all = Collector(Vec::new());
-    if let Some((first_ns, last_ns)) = counts.span_ns {
-        all.add(FeatureId::SAMPLE_TIME, |encoder| {
-            SampleTime { first_ns, last_ns }.encode(encoder);
-        });
-    }
-    all.0
+pub(crate) fn of_samples(counts: &Counts) -> Option<(FeatureId, Vec<u8>)> {
+    let (first_ns, last_ns) = counts.span_ns?;
+    let times = SampleTime { first_ns, last_ns };
+    Some(section(FeatureId::SAMPLE_TIME, |encoder| {
+        times.encode(encoder);
+    }))
 }
 
 /// How stacks ended that were unwound.
 pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
-    let mut bytes = Vec::new();
-    ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (FeatureId::STACK_ENDS, bytes)
+    section(FeatureId::STACK_ENDS, |encoder| ends.encode(encoder))
 }
 
 /// What was in files that have no build id; nothing if all have one.
 pub(crate) fn of_contents(files: &[FileContents]) -> Option<(FeatureId, Vec<u8>)> {
-    let mut bytes = Vec::new();
-    FileContents::encode_all(files, &mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (!files.is_empty()).then_some((FeatureId::CONTENTS, bytes))
+    let encode = |encoder: &mut Encoder<'_>| FileContents::encode_all(files, encoder);
+    (!files.is_empty()).then(|| section(FeatureId::CONTENTS, encode))
 }
 
 /// Which process the command is.
 pub(crate) fn of_command(pid: i32) -> Option<(FeatureId, Vec<u8>)> {
-    let mut bytes = Vec::new();
-    Encoder::new(&mut bytes, Endian::NATIVE).u32(u32::try_from(pid).ok()?);
-    Some((FeatureId::COMMAND, bytes))
+    let pid = u32::try_from(pid).ok()?;
+    Some(section(FeatureId::COMMAND, |encoder| encoder.u32(pid)))
 }
 
 /// What samples stand for.
 pub(crate) fn of_coverage(coverage: SampleCoverage) -> (FeatureId, Vec<u8>) {
-    let mut bytes = Vec::new();
-    coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (FeatureId::COVERAGE, bytes)
+    section(FeatureId::COVERAGE, |encoder| coverage.encode(encoder))
 }
 
 /// What the recording cost.
 pub(crate) fn of_cost(cost: RecorderCost) -> (FeatureId, Vec<u8>) {
-    let mut bytes = Vec::new();
-    cost.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (FeatureId::RECORDER_COST, bytes)
+    section(FeatureId::RECORDER_COST, |encoder| cost.encode(encoder))
 }
 
 /// What was given up to stay within a share of a CPU.
 pub(crate) fn of_budget(budget: CpuBudget) -> (FeatureId, Vec<u8>) {
-    let mut bytes = Vec::new();
-    budget.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (FeatureId::CPU_BUDGET, bytes)
+    section(FeatureId::CPU_BUDGET, |encoder| budget.encode(encoder))
 }
 
 /// How many samples were left out; nothing if there were none.
-pub(crate) fn of_left_out(counts: &Counts) -> Option<(FeatureId, Vec<u8>)> {
-    let left_out = LeftOut {
-        own: counts.own_samples,
-        others: counts.others_samples,
-    };
-    let mut bytes = Vec::new();
-    left_out.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-    (left_out != LeftOut::default()).then_some((FeatureId::LEFT_OUT, bytes))
+pub(crate) fn of_left_out(left_out: LeftOut) -> Option<(FeatureId, Vec<u8>)> {
+    let encode = |encoder: &mut Encoder<'_>| left_out.encode(encoder);
+    (left_out != LeftOut::default()).then(|| section(FeatureId::LEFT_OUT, encode))
 }
 
 fn line(path: impl AsRef<Path>) -> Option<String> {

@@ -1,16 +1,16 @@
 //! The end of a file: build ids and other sections that are known only then, written in the background.
 
-use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
+use crate::drain::missing_build_ids::MissingBuildIds;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::Created;
 use crate::output::features;
-use crate::output::missing_build_ids::MissingBuildIds;
 use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
-use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, LeftOut, RecorderCost, SampleCoverage, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -45,10 +45,13 @@ pub(crate) struct Ending {
 impl FileEnd<'_> {
     /// Writes it in the background: the reader of a pipe may not read just now.
     pub(crate) fn start(self) -> Result<Ending, Error> {
-        let mut sections = features::of_samples(&self.counts);
+        let mut sections = Vec::from_iter(features::of_samples(&self.counts));
         sections.extend(self.stacks.map(features::of_stacks));
         sections.extend(self.coverage.map(features::of_coverage));
-        sections.extend(features::of_left_out(&self.counts));
+        sections.extend(features::of_left_out(LeftOut {
+            own: self.counts.own_samples,
+            others: self.counts.others_samples,
+        }));
         sections.push(features::of_cost(self.cost));
         sections.extend(self.budget.map(features::of_budget));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);

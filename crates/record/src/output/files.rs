@@ -3,13 +3,14 @@
 use crate::cost::CostClock;
 use crate::drain::Counts;
 use crate::drain::losses;
+use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
 use crate::output::{Created, FileBegin};
-use crate::{Error, SwitchOn, SwitchOutput};
-use rprof_perfdata::WrittenEvent;
+use crate::settings::{Output, RotateOn, Rotation, Settings};
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
+use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_untrusted::FileId;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -18,14 +19,18 @@ use std::time::{Duration, Instant};
 /// The files of a recording.
 #[derive(Debug)]
 pub(crate) struct Files {
-    pub(crate) switch: Option<SwitchOutput>,
+    /// The one that is being written.
+    pub(crate) current: Created,
+    /// When another is begun, if ever.
+    pub(crate) rotation: Option<Rotation>,
+    compression: Option<i32>,
     /// What each begins with.
     events: Vec<WrittenEvent>,
     features: Features,
-    /// When the one began that is being written.
+    /// When the current one began.
     began: Instant,
     /// What it costs since.
-    pub(crate) cost: CostClock,
+    cost: CostClock,
     /// Those before, while their ends are written.
     ending: VecDeque<(Created, Ending)>,
     /// Those before that are complete and kept, if there may be too many.
@@ -47,9 +52,9 @@ pub(crate) struct Earlier {
     pub(crate) size_bytes: u64,
     /// Why the end of one could not be written: the first of them.
     failed: Option<Error>,
-    pub(crate) counts: Counts,
-    pub(crate) cost: RecorderCost,
-    pub(crate) stacks: Option<StackEnds>,
+    counts: Counts,
+    cost: RecorderCost,
+    stacks: Option<StackEnds>,
     /// Bytes of records before they were compressed.
     pub(crate) uncompressed_bytes: u64,
 }
@@ -62,14 +67,17 @@ pub(crate) struct Losses {
 }
 
 impl Files {
-    /// The first has just been created.
-    pub(crate) fn new(
-        switch: Option<SwitchOutput>,
+    /// Creates the first file, and begins it.
+    pub(crate) fn start(
+        settings: &Settings,
         events: Vec<WrittenEvent>,
         features: Features,
-    ) -> Self {
-        Self {
-            switch,
+        interrupts: &Interrupts,
+    ) -> Result<(Self, Writer), Error> {
+        let mut files = Self {
+            current: Created::new(&settings.output)?,
+            rotation: settings.writing.rotation,
+            compression: settings.writing.compression,
             events,
             features,
             began: Instant::now(),
@@ -78,29 +86,50 @@ impl Files {
             kept: VecDeque::new(),
             earlier: Earlier::default(),
             losses: Losses::default(),
-        }
+        };
+        let begin = files.begin(Vec::new());
+        let writer = files.current.start(begin, interrupts)?;
+        Ok((files, writer))
     }
 
-    /// What a file begins with.
-    pub(crate) fn begin(&self, records: Vec<u8>) -> FileBegin {
+    /// Creates another file under the name, which the current one gives up. It begins with these records.
+    pub(crate) fn create_next(
+        &mut self,
+        output: &Output,
+        records: Vec<u8>,
+        interrupts: &Interrupts,
+    ) -> Result<(Created, Writer), Error> {
+        self.current.add_timestamp()?;
+        let mut created = Created::new(output)?;
+        let writer = created.start(self.begin(records), interrupts)?;
+        Ok((created, writer))
+    }
+
+    fn begin(&self, records: Vec<u8>) -> FileBegin {
         FileBegin {
             events: self.events.clone(),
             features: self.features.clone(),
             records,
+            compression: self.compression,
         }
+    }
+
+    /// What the current file has cost.
+    pub(crate) fn cost(&self, counts: &Counts, writer: &Writer) -> RecorderCost {
+        self.cost.cost(counts, writer.data_len())
     }
 
     /// Whether another file is begun when a snapshot is wanted.
     pub(crate) fn takes_snapshots(&self) -> bool {
-        self.switch
-            .is_some_and(|switch| switch.on == SwitchOn::Signal)
+        self.rotation
+            .is_some_and(|rotation| rotation.on == RotateOn::Signal)
     }
 
     /// How long it is until the next file is due, if that is known.
     pub(crate) fn due_in(&self, now: Instant) -> Option<Duration> {
-        match self.switch?.on {
-            SwitchOn::Time(time) => Some(time.saturating_sub(now.duration_since(self.began))),
-            SwitchOn::Signal | SwitchOn::Bytes(_) => None,
+        match self.rotation?.on {
+            RotateOn::Time(time) => Some(time.saturating_sub(now.duration_since(self.began))),
+            RotateOn::Signal | RotateOn::Bytes(_) => None,
         }
     }
 
@@ -122,7 +151,7 @@ impl Files {
             Ok(size_bytes) => self.earlier.size_bytes += size_bytes,
             Err(error) => self.earlier.failed = self.earlier.failed.take().or(Some(error)),
         }
-        if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
+        if let Some(most) = self.rotation.and_then(|rotation| rotation.most_files) {
             self.kept.extend(file.identity());
             self.drop_oldest(most.get());
         }
@@ -130,7 +159,7 @@ impl Files {
 
     /// The last file is finished, too: with it there are no more than may be.
     pub(crate) fn end_last(&mut self) {
-        if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
+        if let Some(most) = self.rotation.and_then(|rotation| rotation.most_files) {
             self.drop_oldest(most.get() - 1);
         }
     }
@@ -168,6 +197,13 @@ impl Earlier {
         if let Some(stacks) = stacks {
             self.stacks.get_or_insert_default().add_counts(stacks);
         }
+    }
+
+    /// What was counted in all files, with the last one.
+    pub(crate) fn counts_with(&self, last: Counts) -> Counts {
+        let mut counts = self.counts;
+        counts += last;
+        counts
     }
 
     /// What all files cost, with the last one.

@@ -4,23 +4,20 @@
 //! new file, and has its name from the start: so a recorder that is killed leaves what it has. Where links
 //! are followed is said in `rprof_untrusted`.
 
-pub(crate) mod alive;
 pub(crate) mod features;
 pub(crate) mod file_end;
 pub(crate) mod files;
-pub(crate) mod missing_build_ids;
 pub(crate) mod saved;
 pub(crate) mod segments;
-pub(crate) mod switch;
 pub(crate) mod timestamp;
 pub(crate) mod trigger;
-pub(crate) mod writing;
 
 use crate::background::in_background;
+use crate::error::Error;
 use crate::interrupts::{Interrupts, Progress};
 use crate::output::features::Features;
 use crate::output::segments::{SegmentBegin, SegmentEnd};
-use crate::{Error, Output};
+use crate::settings::Output;
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
 use rprof_untrusted::{FileId, Goal, NewFile, Placed, memory_file};
@@ -45,7 +42,7 @@ pub(crate) struct Created {
     begin: SegmentBegin,
     fate: Fate,
     /// Bytes that it has taken.
-    pub(crate) taken: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
 }
 
 /// What an output begins with.
@@ -55,6 +52,8 @@ pub(crate) struct FileBegin {
     /// Features that are known already.
     pub(crate) features: Features,
     pub(crate) records: Vec<u8>,
+    /// zstd's level, if records are compressed.
+    pub(crate) compression: Option<i32>,
 }
 
 /// What becomes of an output.
@@ -112,7 +111,6 @@ impl Created {
     pub(crate) fn start(
         &mut self,
         begin: FileBegin,
-        compression: Option<i32>,
         interrupts: &Interrupts,
     ) -> Result<Writer, Error> {
         let file = duplicate(&self.file)?;
@@ -120,6 +118,7 @@ impl Created {
             events,
             features,
             records,
+            compression,
         } = begin;
         if let Output::Segments(_) = self.output {
             self.begin = SegmentBegin {
@@ -158,7 +157,12 @@ impl Created {
 
     /// Of a segment, how it is sent once it is complete.
     pub(crate) fn segment_end(&self) -> Result<Option<SegmentEnd>, Error> {
-        SegmentEnd::of(&self.output, &self.file, &self.begin)
+        SegmentEnd::new(&self.output, &self.file, &self.begin)
+    }
+
+    /// The number of bytes that it has taken.
+    pub(crate) fn taken(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.taken)
     }
 
     /// Bytes that it has taken.

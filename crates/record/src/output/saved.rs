@@ -1,10 +1,10 @@
 //! Segments of a recording as one file.
 
-use crate::Error;
+use crate::error::Error;
 use crate::output::features::{self, Features};
 use crate::output::segments::RecordedSegment;
 use crate::output::{create, duplicate};
-use rprof_abi::{Encoder, Endian};
+use rprof_abi::Wire;
 use rprof_perfdata::feature::{
     BuildIdEntry, EndReason, EndedStack, LeftOut, SampleTime, StackEnds,
 };
@@ -76,7 +76,11 @@ fn write(
         if nth > 0 {
             data.start += segment.repeated_bytes;
         }
-        sections.add(reader, (data.start, writer.end()));
+        let moved = Moved {
+            from: data.start,
+            to: writer.end(),
+        };
+        sections.add(reader, moved);
         copy(segment, data, &mut writer)?;
     }
     Ok(writer.finish(sections.encoded())?.size_bytes)
@@ -111,6 +115,13 @@ fn copy(
     Ok(())
 }
 
+/// The offset of a segment's records, and where they are written.
+#[derive(Clone, Copy)]
+struct Moved {
+    from: u64,
+    to: u64,
+}
+
 /// Sections of all segments together.
 #[derive(Default)]
 struct Sections {
@@ -121,8 +132,8 @@ struct Sections {
 }
 
 impl Sections {
-    /// Adds those of a segment whose records are moved from one offset to another.
-    fn add(&mut self, reader: &Reader, (from, to): (u64, u64)) {
+    /// Adds those of a segment.
+    fn add(&mut self, reader: &Reader, moved: Moved) {
         for entry in reader.build_ids().0 {
             let is_known = |one: &BuildIdEntry| one.filename == entry.filename;
             if !self.build_ids.iter().any(is_known) {
@@ -140,7 +151,7 @@ impl Sections {
                         last_ns: last.max(times.last_ns),
                     });
                 }
-                Ok(Feature::StackEnds(stacks)) => self.add_stacks(&stacks, (from, to)),
+                Ok(Feature::StackEnds(stacks)) => self.add_stacks(&stacks, moved),
                 Ok(Feature::LeftOut(left_out)) => {
                     self.left_out.own += left_out.own;
                     self.left_out.others += left_out.others;
@@ -150,7 +161,7 @@ impl Sections {
         }
     }
 
-    fn add_stacks(&mut self, stacks: &StackEnds, (from, to): (u64, u64)) {
+    fn add_stacks(&mut self, stacks: &StackEnds, moved: Moved) {
         self.stacks.add_counts(stacks);
         for stack in &stacks.stacks {
             let reason = stacks.reasons.get(stack.reason as usize);
@@ -158,9 +169,9 @@ impl Sections {
                 let is_it = |own: &EndReason| (own.end, &own.image) == (reason.end, &reason.image);
                 u32::try_from(self.stacks.reasons.iter().position(is_it)?).ok()
             });
-            if let (Some(reason), Some(offset)) = (place, stack.offset.checked_sub(from)) {
+            if let (Some(reason), Some(offset)) = (place, stack.offset.checked_sub(moved.from)) {
                 self.stacks.stacks.push(EndedStack {
-                    offset: to + offset,
+                    offset: moved.to + offset,
                     reason,
                     ..*stack
                 });
@@ -169,25 +180,14 @@ impl Sections {
     }
 
     fn encoded(self) -> Features {
-        let mut all = Features::new();
-        let mut add = |id, encode: &dyn Fn(&mut Encoder<'_>)| {
-            let mut bytes = Vec::new();
-            encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-            all.push((id, bytes));
-        };
-        add(FeatureId::BUILD_ID, &|encoder| {
-            self.build_ids
-                .iter()
-                .for_each(|entry| entry.encode(encoder));
-        });
-        if let Some(times) = self.times {
-            add(FeatureId::SAMPLE_TIME, &|encoder| times.encode(encoder));
-        }
-        if self.left_out != LeftOut::default() {
-            add(FeatureId::LEFT_OUT, &|encoder| {
-                self.left_out.encode(encoder)
-            });
-        }
+        let mut all = vec![features::section(FeatureId::BUILD_ID, |encoder| {
+            let entries = self.build_ids.iter();
+            entries.for_each(|entry| entry.encode(encoder));
+        })];
+        all.extend(self.times.map(|times| {
+            features::section(FeatureId::SAMPLE_TIME, |encoder| times.encode(encoder))
+        }));
+        all.extend(features::of_left_out(self.left_out));
         if self.stacks != StackEnds::default() {
             all.push(features::of_stacks(&self.stacks));
         }

@@ -2,7 +2,8 @@
 //!
 //! It comes in segments. Each is a whole recording of the time since the one before, and describes what runs.
 
-use crate::{Error, Output};
+use crate::error::Error;
+use crate::settings::Output;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use rprof_perfdata::{Reader, WrittenEvent};
 use std::fs::File;
@@ -168,8 +169,8 @@ pub(crate) struct SegmentBegin {
 }
 
 impl SegmentEnd {
-    /// Of a file, if its output is segments.
-    pub(crate) fn of(
+    /// That of a file, if its output is segments.
+    pub(crate) fn new(
         output: &Output,
         file: &File,
         begin: &SegmentBegin,

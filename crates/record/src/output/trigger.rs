@@ -1,12 +1,16 @@
-//! Events that make a recording go on in another file when they happen (`--switch-output-event`).
+//! Events that rotate the output file when they happen (`--switch-output-event`).
 
 use crate::control::DumpSize;
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::Prepared;
 use crate::opening::filter::Filter;
 use crate::opening::{Group, Scope, open_group};
-use crate::{CallChains, Error, Note, Settings, probes};
+use crate::probes;
+use crate::settings::Settings;
+use crate::words::u32_at;
 use rprof_abi::{AttrFlags, RecordKind, SampleType};
-use rprof_events::{Event, Grouping};
+use rprof_events::Event;
 use rprof_probes::text_of;
 use rprof_ringbuf::{Counter, OpenError, Target};
 
@@ -24,11 +28,11 @@ impl Trigger {
         scope: &Scope<'_>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Option<Self>, Error> {
-        if settings.writing.switch_on_events.is_empty() {
+        if settings.writing.rotation_events.is_empty() {
             return Ok(None);
         }
         let asked = Settings {
-            events: settings.writing.switch_on_events.clone(),
+            events: settings.writing.rotation_events.clone(),
             ..settings.clone()
         };
         let events = probes::resolve(&asked, note)?;
@@ -88,11 +92,7 @@ impl Trigger {
 
 /// Whether a record is a sample of this process: header, IDENTIFIER, TID.
 fn is_own(record: &[u8], own: u32) -> bool {
-    let word = |at: usize| {
-        let word = record.get(at..).and_then(|rest| rest.first_chunk());
-        word.map(|word| u32::from_ne_bytes(*word))
-    };
-    word(0) == Some(RecordKind::SAMPLE.0) && word(16) == Some(own)
+    u32_at(record, 0) == Some(RecordKind::SAMPLE.0) && u32_at(record, 16) == Some(own)
 }
 
 /// An event that wakes the recorder up each time, unless it has a period of its own.
@@ -113,15 +113,10 @@ fn prepared(event: &Event, is_for_all: bool) -> Prepared {
         attr.flags = flags.with(AttrFlags::EXCLUDE_HV);
     }
     Prepared {
-        name: event.name.clone(),
-        attr,
         cpus: event.cpus.clone(),
-        grouping: Grouping::Alone,
         text: text_of(event),
-        filter: Filter::of(event),
-        cgroup: None,
-        call_chains: CallChains::None,
-        is_defined: false,
+        filter: Filter::from_event(event),
+        ..Prepared::new(event.name.clone(), attr)
     }
 }
 

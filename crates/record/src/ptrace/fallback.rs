@@ -1,16 +1,21 @@
 //! Whether ptrace can stand in for events, and how it will.
 
-use super::{DEFAULT_HZ, MOST_HZ};
+use crate::advice;
+use crate::error::Error;
+use crate::note::Note;
 use crate::opening::attrs::{Prepared, sampling_attr};
 use crate::opening::stack_dump;
-use crate::{
-    CallChains, Error, Inherit, Note, Rate, SampleFields, Settings, Sideband, Watch, advice,
-};
+use crate::settings::{CallChains, Inherit, Rate, SampleFields, Settings, Sideband, Watch};
 use rprof_abi::{AttrFlags, Machine, PerfEventAttr, event_type, sw};
 use rprof_events::{Event, Grouping, cpu_clock};
 use rprof_ringbuf::sys::ptrace;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Target};
 use rprof_targets::rights::{Capability, Facts};
+
+/// Samples a second, unless asked for.
+pub(crate) const DEFAULT_HZ: u64 = 99;
+/// The most: each sample costs its thread some 60 us.
+const MOST_HZ: u64 = 1000;
 
 /// How ptrace stands in.
 #[derive(Debug)]
@@ -137,7 +142,7 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
         ),
         (!settings.when.is_always(), "-D and --control"),
         (
-            writing.overwrite || writing.switch.is_some(),
+            writing.overwrite || writing.rotation.is_some(),
             "--overwrite and --switch-output",
         ),
         // Mappings are told as threads are looked at.
@@ -186,14 +191,7 @@ fn clock(settings: &Settings, hz: u64) -> Prepared {
         .with(AttrFlags::TASK)
         .with(AttrFlags::BUILD_ID);
     Prepared {
-        name: clock.name,
-        attr,
-        cpus: None,
-        grouping: Grouping::Alone,
-        text: None,
-        filter: None,
-        is_defined: false,
-        cgroup: None,
         call_chains,
+        ..Prepared::new(clock.name, attr)
     }
 }

@@ -18,10 +18,5 @@ mod sample;
 mod session;
 mod tasks;
 
-pub(crate) use fallback::{Fallback, fallback, is_possible};
+pub(crate) use fallback::{DEFAULT_HZ, fallback, is_possible};
 pub(crate) use session::record;
-
-/// Samples a second, unless asked for.
-pub(crate) const DEFAULT_HZ: u64 = 99;
-/// The most: each sample costs its thread some 60 us.
-const MOST_HZ: u64 = 1000;

@@ -24,10 +24,10 @@ impl Registers {
     pub(super) fn read(tid: i32, machine: Machine) -> Option<Self> {
         let mut bytes = [0; MOST_BYTES];
         let len = ptrace::registers(tid, &mut bytes).ok()?;
-        Self::of(bytes.get(..len)?, machine)
+        Self::from_bytes(bytes.get(..len)?, machine)
     }
 
-    fn of(bytes: &[u8], machine: Machine) -> Option<Self> {
+    fn from_bytes(bytes: &[u8], machine: Machine) -> Option<Self> {
         let table = machine.registers();
         let (words, _) = bytes.as_chunks::<8>();
         let word = |number: u32| {
@@ -75,25 +75,25 @@ mod tests {
 
     #[test]
     fn registers_come_in_the_order_of_samples() {
-        let x86 = Registers::of(&words(27), Machine::X86_64).unwrap();
+        let x86 = Registers::from_bytes(&words(27), Machine::X86_64).unwrap();
         assert_eq!((x86.ip, x86.sp), (16, 19));
         let values = x86.values.unwrap();
         let (values, _) = values.as_chunks::<8>();
         let values: Vec<u64> = values.iter().map(|one| u64::from_ne_bytes(*one)).collect();
         // AX, BX, and at last R15.
         assert_eq!((values[0], values[1], values.last()), (10, 5, Some(&0)));
-        let arm = Registers::of(&words(34), Machine::Aarch64).unwrap();
+        let arm = Registers::from_bytes(&words(34), Machine::Aarch64).unwrap();
         assert_eq!((arm.ip, arm.sp), (32, 31));
-        let riscv = Registers::of(&words(32), Machine::Riscv64).unwrap();
+        let riscv = Registers::from_bytes(&words(32), Machine::Riscv64).unwrap();
         assert_eq!((riscv.ip, riscv.sp), (0, 2));
     }
 
     #[test]
     fn of_a_32_bit_task_it_is_known_where_it_is() {
         let bytes: Vec<u8> = (0..17u32).flat_map(u32::to_ne_bytes).collect();
-        let task = Registers::of(&bytes, Machine::X86_64).unwrap();
+        let task = Registers::from_bytes(&bytes, Machine::X86_64).unwrap();
         assert_eq!((task.ip, task.values), (12, None));
-        assert!(Registers::of(&bytes, Machine::Aarch64).is_none());
-        assert!(Registers::of(&[], Machine::X86_64).is_none());
+        assert!(Registers::from_bytes(&bytes, Machine::Aarch64).is_none());
+        assert!(Registers::from_bytes(&[], Machine::X86_64).is_none());
     }
 }

@@ -2,14 +2,16 @@
 
 use super::session::{EVENT_ID, Session};
 use super::tasks::Thread;
-use crate::Error;
-use crate::interrupts::NoAnswer;
+use crate::error::Error;
+use crate::interrupts::WriterStalled;
+use crate::recording::recorder::Recorder;
+use crate::words::u32_at;
 use rprof_abi::record::{Comm, Record, Task};
 use rprof_abi::{Misc, RecordKind, SampleId};
 use rprof_process::{comm_of, parent_of, process_of};
 use rprof_ringbuf::sys::ptrace::{self, Report, Reported, Stop};
 
-impl Session<'_> {
+impl Session {
     /// Takes all reports that are there.
     pub(super) fn take_reports(&mut self) -> Result<(), Error> {
         let waiting = "waiting for threads";
@@ -19,7 +21,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn take(&mut self, report: Report) -> Result<(), NoAnswer> {
+    fn take(&mut self, report: Report) -> Result<(), WriterStalled> {
         let Report { tid, what } = report;
         let stop = match what {
             Reported::Ended(_) => return self.end(report),
@@ -59,7 +61,7 @@ impl Session<'_> {
         }
     }
 
-    fn see(&mut self, tid: i32, stop: Stop) -> Result<(), NoAnswer> {
+    fn see(&mut self, tid: i32, stop: Stop) -> Result<(), WriterStalled> {
         // A thread may report before the one that made it does.
         self.begin_thread(tid, None)?;
         match stop {
@@ -71,7 +73,7 @@ impl Session<'_> {
     }
 
     /// A thread is new, unless it is known.
-    fn begin_thread(&mut self, tid: i32, by: Option<i32>) -> Result<(), NoAnswer> {
+    fn begin_thread(&mut self, tid: i32, by: Option<i32>) -> Result<(), WriterStalled> {
         if self.tasks.threads.contains_key(&tid) {
             return Ok(());
         }
@@ -100,13 +102,13 @@ impl Session<'_> {
             ppid,
             tid,
             ptid,
-            time_ns: self.run.settings.clock.now_ns(),
+            time_ns: self.recorder.settings.clock.now_ns(),
         };
-        self.tell(RecordKind::FORK, &Record::Fork(task), Misc(0), (pid, tid))
+        self.tell(&Record::Fork(task), Misc(0), pid, tid)
     }
 
     /// A process executes another program, in its only thread.
-    fn executed(&mut self, pid: i32) -> Result<(), NoAnswer> {
+    fn executed(&mut self, pid: i32) -> Result<(), WriterStalled> {
         let parent = self
             .tasks
             .threads
@@ -127,11 +129,11 @@ impl Session<'_> {
             tid: pid,
             comm: &comm,
         });
-        self.tell(RecordKind::COMM, &record, Misc::COMM_EXEC, (pid, pid))?;
+        self.tell(&record, Misc::COMM_EXEC, pid, pid)?;
         self.tell_mappings(pid)
     }
 
-    fn end(&mut self, report: Report) -> Result<(), NoAnswer> {
+    fn end(&mut self, report: Report) -> Result<(), WriterStalled> {
         let Report { tid, what } = report;
         if let (Reported::Ended(status), true) = (what, self.command == Some(tid)) {
             self.ended = Some(status);
@@ -142,29 +144,34 @@ impl Session<'_> {
         }
     }
 
-    fn tell_end(&mut self, pid: i32, tid: i32, parent: i32) -> Result<(), NoAnswer> {
+    fn tell_end(&mut self, pid: i32, tid: i32, parent: i32) -> Result<(), WriterStalled> {
         let task = Task {
             pid,
             ppid: parent,
             tid,
             ptid: parent,
-            time_ns: self.run.settings.clock.now_ns(),
+            time_ns: self.recorder.settings.clock.now_ns(),
         };
-        self.tell(RecordKind::EXIT, &Record::Exit(task), Misc(0), (pid, tid))
+        self.tell(&Record::Exit(task), Misc(0), pid, tid)
     }
 
-    pub(super) fn tell_name(&mut self, pid: i32, tid: i32, comm: &[u8]) -> Result<(), NoAnswer> {
+    pub(super) fn tell_name(
+        &mut self,
+        pid: i32,
+        tid: i32,
+        comm: &[u8],
+    ) -> Result<(), WriterStalled> {
         let record = Record::Comm(Comm { pid, tid, comm });
-        self.tell(RecordKind::COMM, &record, Misc(0), (pid, tid))
+        self.tell(&record, Misc(0), pid, tid)
     }
 
     /// Writes what a process has mapped since this was last asked.
-    pub(super) fn tell_mappings(&mut self, pid: i32) -> Result<(), NoAnswer> {
-        let with_data = self.run.settings.has_data_mappings();
+    pub(super) fn tell_mappings(&mut self, pid: i32) -> Result<(), WriterStalled> {
+        let with_data = self.recorder.settings.has_data_mappings();
         let mappings = self.tasks.mappings.entry(pid).or_default();
         for map in mappings.look(pid, with_data) {
             let one = rprof_process::mapping(pid, &map);
-            self.tell(RecordKind::MMAP2, &one.record, one.misc, (pid, pid))?;
+            self.tell(&one.record, one.misc, pid, pid)?;
         }
         Ok(())
     }
@@ -172,24 +179,34 @@ impl Session<'_> {
     /// Writes a record of sideband, as of now.
     fn tell(
         &mut self,
-        kind: RecordKind,
         record: &Record<'_>,
         misc: Misc,
-        (pid, tid): (i32, i32),
-    ) -> Result<(), NoAnswer> {
+        pid: i32,
+        tid: i32,
+    ) -> Result<(), WriterStalled> {
         let id = SampleId {
             id: Some(EVENT_ID),
             pid: Some(pid),
             tid: Some(tid),
-            time_ns: Some(self.run.settings.clock.now_ns()),
+            time_ns: Some(self.recorder.settings.clock.now_ns()),
             ..SampleId::default()
         };
         self.has_news = true;
         let mut bytes = Vec::new();
-        match record.encode(misc, &id, &self.run.sideband_layout, &mut bytes) {
-            Ok(()) => self.run.drain.sideband(kind, &bytes, &mut self.run.sink),
+        let Recorder {
+            drain,
+            sink,
+            sideband_layout,
+            ..
+        } = &mut self.recorder;
+        if record
+            .encode(misc, &id, sideband_layout, &mut bytes)
+            .is_err()
+        {
             // Longer than a record can be: no path is.
-            Err(_) => Ok(()),
+            return Ok(());
         }
+        let kind = RecordKind(u32_at(&bytes, 0).unwrap_or_default());
+        drain.sideband(kind, &bytes, sink)
     }
 }

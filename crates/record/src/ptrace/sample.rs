@@ -2,14 +2,14 @@
 
 use super::registers::Registers;
 use super::session::{EVENT_ID, Session};
-use crate::interrupts::NoAnswer;
+use crate::interrupts::WriterStalled;
 use rprof_abi::registers;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Encoder, Endian, Misc, RawRecord, RecordKind, Sample};
 
-impl Session<'_> {
+impl Session {
     /// Samples a stopped thread, if it was stopped for that, or would have been.
-    pub(super) fn sample_if_due(&mut self, tid: i32) -> Result<(), NoAnswer> {
+    pub(super) fn sample_if_due(&mut self, tid: i32) -> Result<(), WriterStalled> {
         let Some(thread) = self.tasks.threads.get_mut(&tid) else {
             return Ok(());
         };
@@ -24,8 +24,8 @@ impl Session<'_> {
             return Ok(());
         }
         self.tell_mappings(pid)?;
-        let time_ns = self.run.settings.clock.now_ns();
-        self.run.sink.complete_until(time_ns);
+        let time_ns = self.recorder.settings.clock.now_ns();
+        self.recorder.sink.complete_until(time_ns);
         let mut stack = std::mem::take(&mut self.stack);
         let n_read = self.memory.read(pid, registers.sp, &mut stack);
         let n_read = n_read.unwrap_or(0) & !7;
@@ -64,7 +64,7 @@ impl Session<'_> {
         pushed
     }
 
-    fn push(&mut self, sample: &Sample<'_>) -> Result<(), NoAnswer> {
+    fn push(&mut self, sample: &Sample<'_>) -> Result<(), WriterStalled> {
         self.has_news = true;
         let mut body = Vec::new();
         let mut encoder = Encoder::new(&mut body, Endian::NATIVE);
@@ -76,7 +76,9 @@ impl Session<'_> {
         };
         let mut record = Vec::new();
         match raw.encode(&mut record, Endian::NATIVE) {
-            Ok(()) => (self.run.drain).sample(RecordKind::SAMPLE, &record, &mut self.run.sink),
+            Ok(()) => {
+                (self.recorder.drain).sample(RecordKind::SAMPLE, &record, &mut self.recorder.sink)
+            }
             // Dumps are small enough for that.
             Err(_) => Ok(()),
         }

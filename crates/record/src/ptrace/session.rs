@@ -1,29 +1,33 @@
 //! A recording by ptrace from start to end.
 
-use super::Fallback;
+use super::fallback::Fallback;
 use super::tasks::{Tasks, Thread};
-use crate::begin;
-use crate::control::Control;
-use crate::cpu_budget::Cut;
-use crate::drain::plan::{DrainedEvents, Plan};
-use crate::grace_period::GracePeriod;
-use crate::interrupts::{Interrupts, NoAnswer, Wish};
-use crate::live::DeepStacks;
+use crate::advice;
+use crate::cpu_budget::{Budget, Cut};
+use crate::drain::{Drain, DrainedSamples, Tracked};
+use crate::error::Error;
+use crate::interrupts::{Interrupts, StopRequest, WriterStalled};
 use crate::live::process_memory::ProcessMemory;
-use crate::opening::Opened;
+use crate::live::{DeepStacks, Unreadable};
+use crate::note::Note;
+use crate::opening::{Opened, stack_dump};
 use crate::output::features;
-use crate::run::{Begin, Over, Run};
-use crate::switching::Switching;
-use crate::targets::{targets_of, watched};
-use crate::{Error, Note, Rate, Settings, Summary, Watch, advice};
+use crate::recording::limits::{EndReason, Limits};
+use crate::recording::plan::{DrainedEvents, Plan};
+use crate::recording::recorder::Recorder;
+use crate::recording::spawn::{note_found, spawn, wait_for_processes};
+use crate::recording::stopped::Stopped;
+use crate::settings::{Rate, Settings, Summary, Watch};
+use crate::targets::{described, targets_of};
 use rprof_abi::{Endian, Machine, SampleLayout};
 use rprof_perfdata::WrittenEvent;
-use rprof_process::Gated;
+use rprof_process::{Child, Gated};
 use rprof_ringbuf::sys::ptrace;
 use rprof_ringbuf::{Poller, Target, sys};
 use std::os::fd::AsFd;
 use std::process::ExitStatus;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The id of the only event.
@@ -39,8 +43,9 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_LISTINGS: usize = 10;
 
 /// A recording that is going on.
-pub(super) struct Session<'a> {
-    pub(super) run: Run<'a>,
+pub(super) struct Session {
+    pub(super) recorder: Recorder,
+    unreadable: Arc<Unreadable>,
     pub(super) tasks: Tasks,
     pub(super) memory: ProcessMemory,
     /// As samples are drained.
@@ -63,20 +68,15 @@ pub(crate) fn record(
 ) -> Result<Summary, Error> {
     note(fallback.note.clone());
     let interrupts = Rc::new(Interrupts::listen(settings.block_signals())?);
-    let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;
-    let gated = begin::spawn(settings)?;
+    let waited_since = wait_for_processes(settings, &interrupts, note)?;
+    let gated = spawn(settings)?;
     let command = gated.as_ref().map(Gated::pid);
     let tasks = seize_all(settings, command)?;
     let _priority_guard = sys::run_before_others();
-    let mut session = Session::begin(settings, fallback, interrupts, tasks, command)?;
-    let started = session.start(gated, note);
-    begin::note_found(&started, waited_since, note);
-    let ended = started.and_then(|()| session.until_stopped(fallback.hz, note));
-    session.release();
-    if let (Some(child), Some(status)) = (&mut session.run.child, session.ended) {
-        child.set_ended(status);
-    }
-    session.run.finish(ended, note)
+    let session = Session::begin(settings, fallback, interrupts, tasks, command)?;
+    session
+        .run(gated, waited_since, fallback.hz, note)
+        .finish(note)
 }
 
 /// Seizes all threads, also those that begin meanwhile.
@@ -114,9 +114,9 @@ fn seize_all(settings: &Settings, command: Option<i32>) -> Result<Tasks, Error> 
     Ok(tasks)
 }
 
-impl<'a> Session<'a> {
+impl Session {
     fn begin(
-        settings: &'a Settings,
+        settings: &Settings,
         fallback: &Fallback,
         interrupts: Rc<Interrupts>,
         tasks: Tasks,
@@ -133,28 +133,35 @@ impl<'a> Session<'a> {
             n_sampled: 1,
             // There are no watchpoints that would prove anything.
             deep_stacks: DeepStacks::LeftTruncated,
+            small_dump_bytes: stack_dump::SMALL_BYTES,
         };
-        let control = Control::of_fixed_dump_size(Instant::now());
-        let plan = Plan::of(settings, drained, &layout, control);
+        let unreadable = Arc::new(Unreadable::new());
+        let plan = Plan::for_events(settings, drained, &layout, &unreadable);
         let mut known = features::of_machine(&settings.tool, settings.clock);
         known.extend(command.and_then(features::of_command));
-        let run = Run::begin(
-            settings,
-            Begin {
-                plan,
-                known,
-                opened: Opened::nothing(),
-                drained_layout: layout.clone(),
-                sideband_layout: layout.clone(),
-                left_out: None,
-                rate: Rate::Frequency(fallback.hz),
-                switching: Switching::new(&settings.when)?,
-                trigger: None,
-                interrupts,
-            },
-        )?;
+        let (rate, unwinds) = (Rate::Frequency(fallback.hz), plan.unwinder.is_some());
+        let samples = DrainedSamples {
+            stacks: plan.stacks.clone(),
+            own_pid: None,
+            clock: settings.clock,
+        };
+        let budget =
+            (settings.cpu_percent).map(|percent| Budget::new(percent, rate, false, unwinds));
+        let (files, sink) = plan.start_output(settings, known, &interrupts)?;
+        let recorder = Recorder {
+            drain: Drain::new(layout.clone(), samples, Tracked::default()),
+            sink,
+            opened: Opened::nothing(),
+            files,
+            sideband_layout: layout.clone(),
+            budget,
+            interrupts,
+            settings: settings.clone(),
+            defined: None,
+        };
         Ok(Self {
-            run,
+            recorder,
+            unreadable,
             tasks,
             memory: ProcessMemory::default(),
             stack: vec![0; usize::try_from(attr.sample_stack_user).unwrap_or(0)],
@@ -166,25 +173,55 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Records until something ends it.
+    fn run(
+        mut self,
+        gated: Option<Gated>,
+        waited_since: Option<Instant>,
+        hz: u64,
+        note: &mut dyn FnMut(Note),
+    ) -> Stopped {
+        let (mut command, ended) = match self.start(gated, note) {
+            Ok(command) => {
+                note_found(waited_since, note);
+                (command, self.until_ended(hz, note))
+            }
+            Err(error) => (None, Err(error)),
+        };
+        self.release();
+        if let (Some(command), Some(status)) = (&mut command, self.ended) {
+            command.set_ended(status);
+        }
+        Stopped {
+            was_on: self.recorder.settings.when.is_from_start(),
+            recorder: self.recorder,
+            command,
+            ended,
+        }
+    }
+
     /// What runs already is described, then the command starts.
-    fn start(&mut self, gated: Option<Gated>, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    fn start(
+        &mut self,
+        gated: Option<Gated>,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Option<Child>, Error> {
+        let with_data = self.recorder.settings.has_data_mappings();
         for thread in self.tasks.threads.values() {
             let mappings = self.tasks.mappings.entry(thread.pid).or_default();
             // They are described below.
-            mappings.look(thread.pid, self.run.settings.has_data_mappings());
+            mappings.look(thread.pid, with_data);
         }
-        self.run.describe_at_start(note)?;
+        (self.recorder).describe_at_start(&self.unreadable, note)?;
         let Some(mut gated) = gated else {
-            note(Note::Watching {
-                who: watched::in_words(self.run.settings),
-                duration: self.run.settings.duration,
-            });
-            return Ok(());
+            note(described::watching(&self.recorder.settings));
+            return Ok(None);
         };
-        self.run.interrupts.command_begins();
+        let interrupts = Rc::clone(&self.recorder.interrupts);
+        interrupts.command_begins();
         gated.open();
         let mut poller = Poller::default();
-        poller.add(&*self.run.interrupts);
+        poller.add(&*interrupts);
         poller.add(&gated.as_fd());
         loop {
             // What stops it meanwhile is reported, too.
@@ -194,7 +231,7 @@ impl<'a> Session<'a> {
             if ready.any(|ready| ready.index == 1) {
                 break;
             }
-            if self.run.interrupts.wish() >= Wish::Stop {
+            if interrupts.stop_request() >= StopRequest::Now {
                 gated.kill();
                 return Err(Error::Interrupted);
             }
@@ -207,63 +244,53 @@ impl<'a> Session<'a> {
             let _ = ptrace::release(command, 0);
             self.tasks.remove(command);
         }
-        self.run.child = Some(started?);
-        Ok(())
+        Ok(Some(started?))
     }
 
     /// Samples until the command, the time or the user ends it.
-    fn until_stopped(&mut self, hz: u64, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
+    fn until_ended(&mut self, hz: u64, note: &mut dyn FnMut(Note)) -> Result<EndReason, Error> {
         let period_of = |hz: u64| Duration::from_nanos(1_000_000_000 / hz.max(1));
         let mut period = period_of(hz);
-        let duration = self.run.settings.duration;
-        let deadline = duration.and_then(|time| Instant::now().checked_add(time));
+        let mut limits = Limits::new(self.recorder.settings.duration);
         let mut poller = Poller::default();
-        let interrupts = Rc::clone(&self.run.interrupts);
+        let interrupts = Rc::clone(&self.recorder.interrupts);
         poller.add(&*interrupts);
-        let mut grace_period = GracePeriod::default();
         let mut next = Instant::now() + period;
         loop {
-            let until = deadline.map_or(next, |deadline| deadline.min(next));
-            let timeout = until.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let timeout = next.saturating_duration_since(now);
+            let timeout = limits
+                .time_left(now)
+                .map_or(timeout, |left| left.min(timeout));
             // Waits are in milliseconds: not a busy one at their end.
-            let timeout = timeout + Duration::from_micros(999);
-            let waited = poller.wait(timeout).map(Iterator::count);
-            waited.map_err(Error::system("waiting for threads"))?;
-            let wish = interrupts.wish();
+            let waited = poller.wait(timeout + Duration::from_micros(999));
+            (waited.map(Iterator::count)).map_err(Error::system("waiting for threads"))?;
+            let request = interrupts.stop_request();
             self.take_reports()?;
             let now = Instant::now();
             if now >= next {
                 self.tick()?;
                 let took = now.elapsed();
                 next = (next + period).max(now + took * LOOKING_SHARE);
-                self.run.drain.take_notes().for_each(&mut *note);
-                if let Some(Cut::Samples(hz)) = self.run.keep_budget()? {
+                (self.recorder.drain.take_notes()).for_each(&mut *note);
+                if let Some(Cut::Samples(hz)) = self.recorder.keep_budget()? {
                     period = period_of(hz);
                 }
             }
-            match wish {
-                Wish::GoOn => {}
-                Wish::EndWithCommand if grace_period.is_over() => note(Note::CommandHasSignal),
-                Wish::EndWithCommand => {}
-                Wish::Stop | Wish::GiveUp => return Ok(Over::Interrupted),
+            if limits.is_stopped(request, note) {
+                return Ok(EndReason::Interrupted);
             }
-            let is_ended = self.is_ended(wish, note);
-            if is_ended {
-                return Ok(Over::Ended);
+            if self.is_ended(request, note) {
+                return Ok(EndReason::Ended);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                note(Note::DurationOver);
-                return Ok(Over::Time);
-            }
-            if self.run.is_full() {
-                note(Note::FileFull);
-                return Ok(Over::Size);
+            if let Some(reason) = limits.reached(&self.recorder, note) {
+                return Ok(reason);
             }
         }
     }
 
     /// Whether all that is recorded has ended.
-    fn is_ended(&mut self, wish: Wish, note: &mut dyn FnMut(Note)) -> bool {
+    fn is_ended(&mut self, request: StopRequest, note: &mut dyn FnMut(Note)) -> bool {
         let is_all_gone = self.tasks.threads.is_empty();
         if self.command.is_none() {
             return is_all_gone;
@@ -271,10 +298,10 @@ impl<'a> Session<'a> {
         if self.ended.is_none() {
             return false;
         }
-        self.run.interrupts.command_ended();
-        let settings = self.run.settings;
+        self.recorder.interrupts.command_ended();
+        let settings = &self.recorder.settings;
         let waits_for_all = settings.wait_all && settings.watch == Watch::Command;
-        if waits_for_all && wish == Wish::GoOn && !is_all_gone {
+        if waits_for_all && request == StopRequest::None && !is_all_gone {
             return false;
         }
         if !is_all_gone && settings.watch == Watch::Command && !settings.wait_all {
@@ -284,7 +311,7 @@ impl<'a> Session<'a> {
     }
 
     /// Looks which threads have had CPU time and run now, and has them stop for a sample.
-    fn tick(&mut self) -> Result<(), NoAnswer> {
+    fn tick(&mut self) -> Result<(), WriterStalled> {
         let mut renamed = Vec::new();
         for (&tid, thread) in &mut self.tasks.threads {
             if thread.is_due {
@@ -304,7 +331,7 @@ impl<'a> Session<'a> {
             self.tell_name(pid, tid, &comm)?;
         }
         if std::mem::take(&mut self.has_news) {
-            self.run.drain.end_round(&mut self.run.sink)
+            self.recorder.drain.end_round(&mut self.recorder.sink)
         } else {
             Ok(())
         }
@@ -318,7 +345,7 @@ impl<'a> Session<'a> {
         }
         let deadline = Instant::now() + RELEASE_TIMEOUT;
         let mut poller = Poller::default();
-        poller.add(&*self.run.interrupts);
+        poller.add(&*self.recorder.interrupts);
         while !self.tasks.threads.is_empty() && Instant::now() < deadline {
             while let Ok(Some(report)) = ptrace::next_report() {
                 self.let_go(report);
@@ -331,7 +358,7 @@ impl<'a> Session<'a> {
             {
                 break;
             }
-            self.run.interrupts.wish();
+            self.recorder.interrupts.stop_request();
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Thread {
 impl Thread {
     /// One whose CPU time counts from now on.
     pub(super) fn new(pid: i32, tid: i32) -> Self {
-        let cpu_time = CpuTime::of(pid, tid);
+        let cpu_time = CpuTime::new(pid, tid);
         let now = cpu_times(&cpu_time, pid, tid).unwrap_or_default();
         Self {
             pid,
@@ -46,7 +46,7 @@ impl Thread {
         if before_ns == now_ns {
             return None;
         }
-        ThreadState::of(self.pid, tid).filter(|state| state.is_running)
+        ThreadState::read(self.pid, tid).filter(|state| state.is_running)
     }
 
     /// The CPU time that a sample of the stopped thread stands for.
@@ -63,7 +63,7 @@ impl Thread {
 
 /// The CPU time of a thread until now; `None` if it is gone.
 fn cpu_times(total: &CpuTime, pid: i32, tid: i32) -> Option<CpuTimes> {
-    let state = ThreadState::of(pid, tid)?;
+    let state = ThreadState::read(pid, tid)?;
     Some(CpuTimes {
         total_ns: total.now_ns()?,
         user_ticks: state.user_ticks,

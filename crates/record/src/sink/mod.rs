@@ -6,9 +6,9 @@ mod current_buffer;
 mod pool;
 mod writer_thread;
 
-use crate::Error;
 use crate::control::{StackCare, UnwindPlace, UnwindStatistics, WriterState};
-use crate::interrupts::{Interrupts, NoAnswer, Progress};
+use crate::error::Error;
+use crate::interrupts::{Interrupts, Progress, WriterStalled};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room};
 use crossbeam_channel::Receiver;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use writer_thread::{Activity, WriterThread};
 
-pub(crate) use writer_thread::{Ended, Written};
+pub(crate) use writer_thread::{EndedFile, Written};
 
 /// While fewer buffers than this are free, less is kept of each dump.
 const FEW_LEFT: usize = POOL / 4;
@@ -75,7 +75,7 @@ impl Sink {
 
     /// Appends one record.
     #[inline]
-    pub(crate) fn push(&mut self, record: &[u8]) -> Result<(), NoAnswer> {
+    pub(crate) fn push(&mut self, record: &[u8]) -> Result<(), WriterStalled> {
         self.make_room(record.len())?;
         self.current.push(record);
         Ok(())
@@ -87,7 +87,7 @@ impl Sink {
         &mut self,
         sample: &[u8],
         layout: &SampleLayout,
-    ) -> Result<Kept, NoAnswer> {
+    ) -> Result<Kept, WriterStalled> {
         let room = if self.current.is_unwound_here() {
             Room::Full
         } else {
@@ -101,7 +101,7 @@ impl Sink {
     pub(crate) fn push_encoded<E>(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<(), WriterStalled> {
         let mut record = std::mem::take(&mut self.record);
         record.clear();
         let pushed = match encode(&mut record) {
@@ -118,7 +118,7 @@ impl Sink {
     }
 
     /// The end of a pass: hands over what there is, if it is time and another buffer is free.
-    pub(crate) fn flush(&mut self) -> Result<(), NoAnswer> {
+    pub(crate) fn flush(&mut self) -> Result<(), WriterStalled> {
         let is_unfinished = matches!(self.current.unwinding(), Unwinding::InWriterThread);
         let since_ns = self
             .current
@@ -149,7 +149,7 @@ impl Sink {
     }
 
     /// Unwinds in this thread from now on, if anybody does.
-    pub(crate) fn unwind_in(&mut self, place: UnwindPlace) -> Result<(), NoAnswer> {
+    pub(crate) fn unwind_in(&mut self, place: UnwindPlace) -> Result<(), WriterStalled> {
         match (self.current.unwinding(), place) {
             (Unwinding::InWriterThread, UnwindPlace::DrainThread) => {
                 self.hand_over()?;
@@ -169,7 +169,7 @@ impl Sink {
     }
 
     /// From now on so much is done for stacks.
-    pub(crate) fn care_for_stacks(&mut self, care: StackCare) -> Result<(), NoAnswer> {
+    pub(crate) fn care_for_stacks(&mut self, care: StackCare) -> Result<(), WriterStalled> {
         if matches!(self.current.unwinding(), Unwinding::InWriterThread) {
             return self.writer.care_for_stacks(care);
         }
@@ -179,20 +179,20 @@ impl Sink {
 
     /// Goes on with another writer, whose progress is `taken`. All that was pushed is written with the one
     /// before, which is returned.
-    pub(crate) fn switch(
+    pub(crate) fn go_on_with(
         &mut self,
         writer: Writer,
         taken: Arc<AtomicU64>,
-    ) -> Result<Ended, NoAnswer> {
+    ) -> Result<EndedFile, WriterStalled> {
         self.unwind_in(UnwindPlace::WriterThread)?;
         self.hand_over()?;
-        let ended = self.wait_for(self.writer.switch(writer)?)?;
+        let ended = self.wait_for(self.writer.go_on_with(writer)?)?;
         self.taken = taken;
         Ok(ended)
     }
 
     /// Lets the unwinder know records that are not written, before any are pushed.
-    pub(crate) fn know(&self, records: Vec<u8>) -> Result<(), NoAnswer> {
+    pub(crate) fn know(&self, records: Vec<u8>) -> Result<(), WriterStalled> {
         self.writer.know(records)
     }
 
@@ -205,7 +205,7 @@ impl Sink {
         }
     }
 
-    fn make_room(&mut self, n_bytes: usize) -> Result<(), NoAnswer> {
+    fn make_room(&mut self, n_bytes: usize) -> Result<(), WriterStalled> {
         if self.current.len() + n_bytes > BUFFER {
             self.hand_over()
         } else {
@@ -213,7 +213,7 @@ impl Sink {
         }
     }
 
-    fn hand_over(&mut self) -> Result<(), NoAnswer> {
+    fn hand_over(&mut self) -> Result<(), WriterStalled> {
         if self.current.len() == 0 {
             self.current.reserve(BUFFER);
             return Ok(());
@@ -225,7 +225,7 @@ impl Sink {
     }
 
     /// Waits for what the writer thread sends.
-    fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, NoAnswer> {
+    fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, WriterStalled> {
         from.try_recv()
             .or_else(|_| self.interrupts.receive(from, || self.progress()))
     }
@@ -238,15 +238,15 @@ impl Sink {
     /// Writes what is left and ends the thread.
     ///
     /// # Errors
-    /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written; [`NoAnswer::GivenUp`].
-    pub(crate) fn finish(mut self) -> Result<Written, NoAnswer> {
+    /// [`WriterStalled::Stuck`]: the user wants an end, and nothing can be written; [`WriterStalled::GivenUp`].
+    pub(crate) fn finish(mut self) -> Result<Written, WriterStalled> {
         let handed_over = self.hand_over();
         let given_back = self.unwind_in(UnwindPlace::WriterThread);
         for result in [handed_over, given_back] {
             match result {
                 // Its own error says more.
-                Ok(()) | Err(NoAnswer::Gone) => {}
-                Err(no_answer) => return Err(no_answer),
+                Ok(()) | Err(WriterStalled::Gone) => {}
+                Err(stalled) => return Err(stalled),
             }
         }
         let (pool, taken) = (self.pool, self.taken);

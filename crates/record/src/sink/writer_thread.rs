@@ -1,10 +1,10 @@
 //! The thread that writes. While it has the unwinder, it unwinds what it writes.
 
 use super::pool::{POOL, PoolReturns};
-use crate::Error;
 use crate::background::in_background;
 use crate::control::{StackCare, UnwindStatistics};
-use crate::interrupts::{NoAnswer, Progress, Step};
+use crate::error::Error;
+use crate::interrupts::{Progress, Step, WriterStalled};
 use crate::live::{LiveUnwinder, Unwound};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_machine::Steps;
@@ -69,7 +69,7 @@ enum Message {
     /// Write what comes next as it is.
     GiveUnwinderBack,
     /// Write what comes next with another writer.
-    Switch(Box<Writer>),
+    GoOnWith(Box<Writer>),
     /// Records that the unwinder has to know, and that are not written.
     Know(Vec<u8>),
 }
@@ -84,7 +84,7 @@ pub(super) struct UnwinderBack {
 
 /// A file that gets no more records.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct EndedFile {
     pub(crate) writer: Writer,
     /// What became of stacks in it, if they were unwound.
     pub(crate) stacks: Option<StackEnds>,
@@ -105,7 +105,7 @@ pub(crate) struct Written {
 pub(super) struct WriterThread {
     messages: Sender<Message>,
     unwinder_back: Receiver<UnwinderBack>,
-    ended: Receiver<Ended>,
+    ended: Receiver<EndedFile>,
     statistics: Receiver<UnwindStatistics>,
     written: Receiver<Written>,
     activity: Activity,
@@ -146,34 +146,34 @@ impl WriterThread {
     }
 
     /// Writes what was drained, after all that came before.
-    pub(super) fn write(&self, drained: Drained) -> Result<(), NoAnswer> {
+    pub(super) fn write(&self, drained: Drained) -> Result<(), WriterStalled> {
         self.send(Message::Write(drained))
     }
 
     /// Unwinds what comes next.
-    pub(super) fn take_unwinder(&self, unwinder: Box<LiveUnwinder>) -> Result<(), NoAnswer> {
+    pub(super) fn take_unwinder(&self, unwinder: Box<LiveUnwinder>) -> Result<(), WriterStalled> {
         self.send(Message::TakeUnwinder(unwinder))
     }
 
     /// From now on so much is done for stacks.
-    pub(super) fn care_for_stacks(&self, care: StackCare) -> Result<(), NoAnswer> {
+    pub(super) fn care_for_stacks(&self, care: StackCare) -> Result<(), WriterStalled> {
         self.send(Message::CareForStacks(care))
     }
 
     /// Writes what comes next as it is. The unwinder comes when all before is written.
-    pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, NoAnswer> {
+    pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, WriterStalled> {
         self.send(Message::GiveUnwinderBack)?;
         Ok(&self.unwinder_back)
     }
 
     /// Writes what comes next with another writer. The one before comes when all before is written.
-    pub(super) fn switch(&self, writer: Writer) -> Result<&Receiver<Ended>, NoAnswer> {
-        self.send(Message::Switch(Box::new(writer)))?;
+    pub(super) fn go_on_with(&self, writer: Writer) -> Result<&Receiver<EndedFile>, WriterStalled> {
+        self.send(Message::GoOnWith(Box::new(writer)))?;
         Ok(&self.ended)
     }
 
     /// Lets the unwinder, which must be here, know records that are not written.
-    pub(super) fn know(&self, records: Vec<u8>) -> Result<(), NoAnswer> {
+    pub(super) fn know(&self, records: Vec<u8>) -> Result<(), WriterStalled> {
         self.send(Message::Know(records))
     }
 
@@ -194,8 +194,8 @@ impl WriterThread {
         self.written
     }
 
-    fn send(&self, message: Message) -> Result<(), NoAnswer> {
-        self.messages.send(message).map_err(|_| NoAnswer::Gone)
+    fn send(&self, message: Message) -> Result<(), WriterStalled> {
+        self.messages.send(message).map_err(|_| WriterStalled::Gone)
     }
 }
 
@@ -206,7 +206,7 @@ struct Thread {
     unwinder: Option<Box<LiveUnwinder>>,
     pool: PoolReturns,
     give_back: Sender<UnwinderBack>,
-    end: Sender<Ended>,
+    end: Sender<EndedFile>,
     count: Sender<UnwindStatistics>,
     /// Statistics that the draining thread had no room for yet.
     uncounted: UnwindStatistics,
@@ -227,7 +227,7 @@ impl Thread {
                     }
                 }
                 Message::GiveUnwinderBack => self.give_unwinder_back(),
-                Message::Switch(writer) => self.switch(*writer),
+                Message::GoOnWith(writer) => self.go_on_with(*writer),
                 Message::Know(records) => self.know(&records),
             }
             if result.is_err() {
@@ -249,8 +249,8 @@ impl Thread {
         }
     }
 
-    fn switch(&mut self, writer: Writer) {
-        let ended = Ended {
+    fn go_on_with(&mut self, writer: Writer) {
+        let ended = EndedFile {
             writer: std::mem::replace(&mut self.writer, writer),
             stacks: self.unwinder.as_mut().map(|unwinder| unwinder.take_ends()),
         };

@@ -1,7 +1,8 @@
 //! Processes that are found by what they are, not by their ids.
 
+use crate::error::Error;
 use crate::interrupts::Interrupts;
-use crate::{Error, Note};
+use crate::note::Note;
 use foldhash::HashMap;
 use regex_lite::Regex;
 use rprof_ringbuf::Poller;

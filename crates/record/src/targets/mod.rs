@@ -1,11 +1,10 @@
 //! Whom to open events for.
 
+pub(crate) mod described;
 pub(crate) mod matching;
-pub(crate) mod watched;
 
-use crate::opening::Opened;
-use crate::{Error, Settings, Watch};
-use foldhash::HashSet;
+use crate::error::Error;
+use crate::settings::{Settings, Watch};
 use rprof_ringbuf::Target;
 
 /// The threads to open events for, as they are now. A thread is missed if one without open events makes it
@@ -46,23 +45,6 @@ pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<
     threads.sort_unstable();
     threads.dedup();
     Ok(threads.into_iter().map(Target::Thread).collect())
-}
-
-/// Processes that were asked for by their ids, and ended before any event of them was open.
-pub(crate) fn vanished(settings: &Settings, opened: &Opened) -> Vec<i32> {
-    let Watch::Processes(pids) = &settings.watch else {
-        return Vec::new();
-    };
-    let events = opened.sampling.events.iter();
-    let opened: HashSet<i32> = events
-        .flat_map(|event| &event.opened_for)
-        .filter_map(|(target, _)| match target {
-            Target::Thread(tid) => Some(*tid),
-            _ => None,
-        })
-        .collect();
-    let is_gone = |pid: &i32| !opened.contains(pid) && rprof_process::threads_of(*pid).is_err();
-    pids.iter().copied().filter(is_gone).collect()
 }
 
 /// The processes that these have started, without this recorder and its command: a shell among them may

@@ -1,6 +1,6 @@
 //! How much a frame changed: as a colour, and in words.
 
-use inferno::flamegraph::color::Color;
+use crate::picture::Rgb;
 use rprof_base::Share;
 use rprof_profile::difference::{BothCounts, Directions, Scaling};
 
@@ -44,11 +44,7 @@ pub(super) struct Change {
 
 impl Change {
     /// The colour of what did not change beyond noise.
-    pub(super) const ALIKE: Color = Color {
-        r: 225,
-        g: 225,
-        b: 225,
-    };
+    pub(super) const ALIKE: Rgb = [225; 3];
 
     /// More of it: those who see no red or no green tell it from blue, too.
     const MORE: [f64; 3] = [240.0, 140.0, 20.0];
@@ -96,21 +92,17 @@ impl Change {
         clippy::cast_sign_loss,
         reason = "parts of a colour are from 0 to 255"
     )]
-    pub(super) fn color(&self) -> Color {
+    pub(super) fn color(&self) -> Rgb {
         let degree = self.degree();
-        let Color { r, g, b } = Self::ALIKE;
-        let end = if degree > 0.0 { Self::MORE } else { Self::LESS };
+        let most = if degree > 0.0 { Self::MORE } else { Self::LESS };
         // Small changes are to be seen, too.
         let strength = degree.abs().sqrt();
-        let part = |from: u8, to: f64| {
-            let from = f64::from(from);
-            (from + strength * (to - from)).round().clamp(0.0, 255.0) as u8
-        };
-        Color {
-            r: part(r, end[0]),
-            g: part(g, end[1]),
-            b: part(b, end[2]),
-        }
+        std::array::from_fn(|part| {
+            let from = f64::from(Self::ALIKE[part]);
+            (from + strength * (most[part] - from))
+                .round()
+                .clamp(0.0, 255.0) as u8
+        })
     }
 
     /// Both numbers, and what lies between them: `12.30 % -> 15.10 %, +2.80 points, +22.8 %`.
@@ -219,8 +211,8 @@ mod tests {
 
     #[test]
     fn more_is_orange_less_is_blue_and_noise_is_grey() {
-        let is_blue = |color: Color| color.b > color.r + 20;
-        let is_orange = |color: Color| color.r > color.b + 20;
+        let is_blue = |[red, _, blue]: Rgb| blue > red + 20;
+        let is_orange = |[red, _, blue]: Rgb| red > blue + 20;
         let of = |before, after| change(before, after, Scaling::Shares).color();
         for (before, after) in [(100, 200), (0, 0)] {
             assert_eq!(of(before, after), Change::ALIKE, "{before} {after}");
@@ -242,7 +234,7 @@ mod tests {
         assert_eq!((of(0, 1), of(2, 0)), (Change::ALIKE, Change::ALIKE));
         assert!(is_blue(of(400, 400)) && is_blue(of(100, 0)));
         // The more it changed the stronger.
-        assert!(of(100, 800).b < of(100, 400).b);
+        assert!(of(100, 800)[2] < of(100, 400)[2]);
         assert!(is_orange(change(100, 200, Scaling::Recorded).color()));
     }
 }

@@ -1,18 +1,11 @@
-//! A flame graph of what changed, drawn by inferno.
-//!
-//! inferno colours a difference by its own weight and says one number of it. So each box gets a name of its own (its
-//! label and a mark with its number) and a colour by that name; in what inferno drew, the marks then become what is
-//! said of each box.
+//! A flame graph of what changed: each box has the colour of its own change, and says both numbers.
 
 mod change;
-mod marks;
 
 use crate::Error;
-use crate::flame::{Drawn, FlameOptions, drawing_of, unit};
+use crate::flame::{Drawn, FlameOptions, shown_title, unit};
+use crate::picture::{Extent, Picture, PictureBox};
 use change::{Change, Divisors};
-use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
-use inferno::flamegraph::from_lines;
-use marks::{mark, without_marks};
 use rprof_base::{Counted, Share};
 use rprof_profile::difference::{
     BothCounts, DifferentialTree, Directions, ScaledPair, Scaling, SureChanges,
@@ -20,7 +13,7 @@ use rprof_profile::difference::{
 use rprof_profile::view::{Count, FirstFrame};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// What a frame's width is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -47,13 +40,6 @@ pub struct DifferentialOptions {
     pub sure: SureChanges,
 }
 
-/// What no box has.
-const BACKGROUND: Color = Color {
-    r: 250,
-    g: 250,
-    b: 250,
-};
-
 /// Draws what changed in an event, which has a name, as SVG.
 ///
 /// # Errors
@@ -73,8 +59,31 @@ pub fn write_differential(
             WidthBy::After | WidthBy::Before => Error::NothingToDraw,
         });
     }
-    let unit = unit(event);
-    let sum = tree.sum();
+    let compared = compared(event, &tree.sum());
+    let extents = extents(tree, &widths, drawn.least_width);
+    let deepest = extents.iter().flatten().max_by_key(|extent| extent.depth);
+    let picture = Picture {
+        subtitle: subtitle(options, &compared),
+        title: shown_title(&options.flame, compared),
+        width: options.flame.width,
+        inverted: options.flame.inverted,
+        whole: whole(&widths),
+        n_levels: 1 + deepest.map_or(0, |extent| extent.depth),
+    };
+    let boxes = boxes(tree, &extents, picture.whole, event, options);
+    picture.write(boxes.into_iter(), out).map_err(Error::Draw)?;
+    Ok(drawn)
+}
+
+/// The box of everything, then those of nodes.
+fn boxes<'t>(
+    tree: &'t DifferentialTree,
+    extents: &[Option<Extent>],
+    whole: u64,
+    event: &str,
+    options: &DifferentialOptions,
+) -> Vec<PictureBox<'t>> {
+    let (unit, sum) = (unit(event), tree.sum());
     let first = if options.flame.reverse {
         FirstFrame::Innermost
     } else {
@@ -82,47 +91,67 @@ pub fn write_differential(
     };
     let directions = tree.directions(&options.sure, first);
     let totals = tree.totals();
-    let changed = |counts: BothCounts, sure: Directions| Change {
-        counts,
-        divisors: Divisors::of(&sum, options.scaling),
-        scaling: options.scaling,
-        sure,
+    let drawn = |label: &'t str, extent: Extent, counts: BothCounts, sure: Directions| {
+        let change = Change {
+            counts,
+            divisors: Divisors::of(&sum, options.scaling),
+            scaling: options.scaling,
+            sure,
+        };
+        PictureBox {
+            label,
+            said: change.text(unit),
+            color: change.color(),
+            extent,
+        }
     };
-    let change = |at: u32| changed(totals[at as usize], directions[at as usize]);
-    let all = changed(sum, options.sure.total);
-    let mut colors = PaletteMap::default();
-    colors.insert("", all.color());
-    let shown = (0u32..).zip(&widths).filter(|(_, width)| width.is_some());
-    for (at, _) in shown.clone() {
-        colors.insert(marked(tree, at), change(at).color());
-    }
-    let lines = shown.filter_map(|(at, width)| {
-        let width = width.filter(|&width| width > 0)?;
-        let path = tree.path(at).into_iter().map(|node| marked(tree, node));
-        Some(format!("{} {width}", path.collect::<Vec<_>>().join(";")))
+    let all = Extent {
+        depth: 0,
+        start: 0,
+        width: whole,
+    };
+    let all = drawn("all", all, sum, options.sure.total);
+    let nodes = tree.nodes().iter().zip(extents).enumerate();
+    let boxes = nodes.filter_map(|(at, (node, extent))| {
+        let label = tree.label(node);
+        extent.map(|extent| drawn(label, extent, totals[at], directions[at]))
     });
-    let lines: Vec<String> = lines.collect();
-    let compared = compared(event, &sum);
-    let mut drawing = drawing_of((&options.flame, drawn.least_width), compared.clone());
-    drawing.bgcolors = Some(BackgroundColor::Flat(BACKGROUND));
-    drawing.palette_map = Some(&mut colors);
-    drawing.count_name = unit.to_owned();
-    drawing.subtitle = Some(subtitle(options, &compared));
-    let mut svg = Vec::new();
-    let lines = lines.iter().rev().map(String::as_str);
-    from_lines(&mut drawing, lines, &mut svg).map_err(Error::Draw)?;
-    let svg = String::from_utf8(svg).map_err(|error| Error::Draw(io::Error::other(error)))?;
-    let said = |at: Option<u32>| at.map_or(all, change).text(unit);
-    without_marks(&svg, said, out).map_err(Error::Draw)?;
-    Ok(drawn)
+    std::iter::once(all).chain(boxes).collect()
 }
 
-fn marked(tree: &DifferentialTree, node: u32) -> String {
-    let label = tree
-        .nodes()
-        .get(node as usize)
-        .map_or("", |found| tree.label(found));
-    format!("{label}{}", mark(node))
+/// Where the box of each node is: below everything, siblings beside each other; `None` for those that are not drawn.
+fn extents(
+    tree: &DifferentialTree,
+    widths: &[Option<u64>],
+    least_width: Share,
+) -> Vec<Option<Extent>> {
+    let whole = whole(widths);
+    let totals = widths_with_callees(tree, widths);
+    let mut depths = Vec::with_capacity(widths.len());
+    let mut start = 0u64;
+    let mut extents = Vec::with_capacity(widths.len());
+    for (at, node) in tree.nodes().iter().enumerate() {
+        let depth = 1 + node.parent.map_or(0, |parent| depths[parent as usize]);
+        depths.push(depth);
+        let width = totals[at];
+        // Narrow threads keep their width, for no other box has it.
+        let is_drawn = widths[at].is_some() && width > 0 && Share::of(width, whole) >= least_width;
+        extents.push(is_drawn.then_some(Extent {
+            depth,
+            start,
+            width,
+        }));
+        start = start.saturating_add(widths[at].unwrap_or(0));
+    }
+    extents
+}
+
+/// How wide everything is.
+fn whole(widths: &[Option<u64>]) -> u64 {
+    widths
+        .iter()
+        .flatten()
+        .fold(0, |sum, &width| sum.saturating_add(width))
 }
 
 /// How wide each node is without those below it.
@@ -160,8 +189,7 @@ fn leave_out_narrow(
     widths: &mut [Option<u64>],
     options: &FlameOptions,
 ) -> Drawn {
-    let own = widths.iter().map(|width| width.unwrap_or(0));
-    let all = own.fold(0, u64::saturating_add);
+    let all = whole(widths);
     let totals = widths_with_callees(tree, widths);
     let least_width = options.least_width(totals.iter().copied().filter(|&width| width > 0), all);
     let mut left_out = 0;

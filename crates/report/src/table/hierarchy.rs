@@ -94,7 +94,7 @@ impl<'t, 'p> Levels<'t, 'p> {
             if at > 0 {
                 line += "  ";
             }
-            push_sums(table, (field, row), columns, &mut line);
+            push_sums(table, field, row, columns, &mut line);
         }
         line += &" ".repeat(self.deepest() + 2);
         let before = shown.depth * INDENT + self.sums_width() + self.deepest() + 4;

@@ -1,11 +1,13 @@
-//! Tables as JSON. `JSON.md` beside this crate says what is in it.
+//! Tables as JSON. `crates/JSON.md` says what is in it.
 
 use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
 use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
 use rprof_profile::{EventProfile, Profile, Quality};
-use serde_json::{Map, Value, json};
+use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -20,144 +22,171 @@ pub fn write_json(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    write!(
-        out,
-        "{{\"schema\":\"rprof-report\",\"version\":{REPORT_VERSION},\"header\":"
-    )?;
-    serde_json::to_writer(&mut *out, &header(profile))?;
-    out.write_all(b",\"quality\":")?;
-    serde_json::to_writer(&mut *out, &quality(profile))?;
-    out.write_all(b",\"events\":[")?;
-    for (number, set) in options.events.of(profile).into_iter().enumerate() {
-        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        write_events(&Table::of(profile, set, options), out)?;
-    }
-    out.write_all(b"\n]}\n")
+    let mut json = Json::new(out, JsonLayout::Compact);
+    json.object(|json| {
+        json.field("schema", "rprof-report");
+        json.field("version", REPORT_VERSION);
+        json.key("header").object(|json| header(profile, json));
+        json.key("quality").object(|json| quality(profile, json));
+        json.key("events").list(|json| {
+            for set in options.events.of(profile) {
+                let table = Table::of(profile, set, options);
+                json.begin_line();
+                json.object(|json| write_table(&table, json));
+            }
+            json.end_line();
+        });
+    });
+    json.end_line();
+    json.finish()
 }
 
-fn header(profile: &Profile) -> Map<String, Value> {
+fn header(profile: &Profile, json: &mut Json<'_>) {
     let about = &profile.about;
-    let texts = about.texts();
-    let mut header: Map<String, Value> = texts
-        .map(|(name, text)| (name.to_owned(), text.into()))
-        .collect();
-    if let Some(cpus) = about.n_cpus {
-        header.insert("n_cpus".to_owned(), cpus.into());
-    }
+    let texts: BTreeMap<&str, &str> = about.texts().collect();
+    let text = |json: &mut Json<'_>, name: &str| json.field_if(name, texts.get(name).copied());
+    text(json, "arch");
     if !about.command.is_empty() {
-        header.insert("command".to_owned(), about.command.clone().into());
+        json.column("command", &about.command, |json, word| json.text(word));
     }
+    text(json, "cpu");
+    text(json, "host");
+    json.field_if("n_cpus", about.n_cpus);
+    text(json, "os_release");
+    text(json, "recorder");
     if let Some(clock) = about.wall_clock {
-        let wall_clock = json!({"wall_ns": clock.wall_ns, "clock_ns": clock.clock_ns});
-        header.insert("wall_clock".to_owned(), wall_clock);
+        json.key("wall_clock").object(|json| {
+            json.field("clock_ns", clock.clock_ns);
+            json.field("wall_ns", clock.wall_ns);
+        });
     }
-    header
 }
 
-fn quality(profile: &Profile) -> Value {
+fn quality(profile: &Profile, json: &mut Json<'_>) {
     let quality = Quality::of(profile);
-    let unnamed = profile.unnamed.iter();
-    let unnamed: Vec<Value> = unnamed
-        .map(|image| json!({"image": image.path, "weight": image.weight, "reason": image.reason}))
-        .collect();
-    let mut all = json!({
-        "summary": quality_line(profile),
-        "samples": quality.samples,
-        "lost": quality.lost,
-        "lost_at_least": quality.lost_at_least,
-        "unnamed_percent": quality.unnamed.percent(),
-        "throttles": quality.throttles,
-        "throttled_ns": quality.throttled_ns,
-        "unnamed": unnamed,
-        "warnings": profile.warnings,
+    let of_unwound = |number: u64| Some(number).filter(|_| quality.unwound > 0);
+    json.field_if("advice", quality_advice(profile));
+    json.field_if("clock", profile.about.clock.as_ref());
+    json.field_if("complete", of_unwound(quality.complete));
+    json.field("lost", quality.lost);
+    json.field("lost_at_least", quality.lost_at_least);
+    json.field("samples", quality.samples);
+    json.field("summary", quality_line(profile));
+    json.field("throttled_ns", quality.throttled_ns);
+    json.field("throttles", quality.throttles);
+    json.field_if("truncated", of_unwound(quality.truncated));
+    json.column("unnamed", &profile.unnamed, |json, image| {
+        json.object(|json| {
+            json.field("image", &image.path);
+            json.field("reason", &image.reason);
+            json.field("weight", image.weight);
+        });
     });
-    if let Some(clock) = &profile.about.clock {
-        all["clock"] = clock.clone().into();
-    }
-    if let Some(advice) = quality_advice(profile) {
-        all["advice"] = advice.into();
-    }
-    if quality.unwound > 0 {
-        all["unwound"] = quality.unwound.into();
-        all["complete"] = quality.complete.into();
-        all["truncated"] = quality.truncated.into();
-    }
-    all
+    json.field("unnamed_percent", quality.unnamed.percent());
+    json.field_if("unwound", of_unwound(quality.unwound));
+    json.column("warnings", &profile.warnings, |json, warning| {
+        json.text(warning);
+    });
 }
 
-fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
-    let columns = table.event_columns().map(|(field, event)| {
-        let (name, heading) = (table.name(field, event), table.long_heading(field, event));
-        json!({"name": name, "heading": heading})
-    });
-    let columns: Vec<Value> = columns.collect();
-    let mut fields = event_fields(table, (0, table.set.leader)).to_vec();
+fn write_table(table: &Table<'_>, json: &mut Json<'_>) {
+    for (name, value) in event_fields(table, 0, table.set.leader) {
+        json.field(name, value);
+    }
     if !table.set.others.is_empty() {
-        let members = table.set.events().enumerate();
-        let members = members.map(|event| Map::from_iter(event_fields(table, event)));
-        fields.push(("members".to_owned(), members.collect()));
+        json.column(
+            "members",
+            table.set.events().enumerate(),
+            |json, (number, event)| {
+                let fields = BTreeMap::from(event_fields(table, number, event));
+                json.object(|json| {
+                    for (name, value) in fields {
+                        json.field(name, value);
+                    }
+                });
+            },
+        );
     }
-    let left_out = json!({"rows": table.left_out.rows, "weight": table.left_out.weight});
-    fields.push(("columns".to_owned(), columns.into()));
-    fields.push(("left_out".to_owned(), left_out));
-    out.write_all(b"{")?;
-    for (name, value) in fields {
-        write!(out, "\"{name}\":{value},")?;
-    }
-    out.write_all(b"\"rows\":[")?;
-    let mut at = 0;
-    while at < table.shown.len() {
-        out.write_all(if at > 0 { b",\n" } else { b"\n" })?;
-        let row = nested(table, &mut at);
-        serde_json::to_writer(&mut *out, &row)?;
-    }
-    out.write_all(b"]}")
+    json.column("columns", table.event_columns(), |json, (field, event)| {
+        json.object(|json| {
+            json.field("heading", table.long_heading(field, event));
+            json.field("name", table.name(field, event));
+        });
+    });
+    json.key("left_out").object(|json| {
+        json.field("rows", table.left_out.rows);
+        json.field("weight", table.left_out.weight);
+    });
+    json.key("rows").list(|json| {
+        let mut rest = table.shown.as_slice();
+        while !rest.is_empty() {
+            json.begin_line();
+            rest = write_row(table, rest, json);
+        }
+    });
 }
 
 /// What there is to say of one of a table's events.
-fn event_fields(
+fn event_fields<'e>(
     table: &Table<'_>,
-    (number, event): (usize, &EventProfile),
-) -> [(String, Value); 6] {
+    number: usize,
+    event: &'e EventProfile,
+) -> [(&'static str, JsonScalar<'e>); 6] {
     let totals = table.totals_of(number);
-    let fields = [
+    [
         ("name", event.name.raw().into()),
         ("unit", event.kind.unit().unwrap_or("events").into()),
         ("samples", totals.samples.into()),
         ("weight", totals.weight.into()),
         ("lost", event.loss.samples.into()),
         ("lost_at_least", event.loss.at_least.into()),
-    ];
-    fields.map(|(name, value)| (name.to_owned(), value))
+    ]
 }
 
-/// The row at a place, with all that are below it; the place is then that after them. As deep as there are keys.
-fn nested(table: &Table<'_>, at: &mut usize) -> Map<String, Value> {
-    let Some(shown) = table.shown.get(*at) else {
-        return Map::new();
+/// What a row has under a name.
+enum Cell<'r> {
+    Value(JsonScalar<'r>),
+    /// The rows below it.
+    Rows,
+    Tree(Graph),
+}
+
+/// Writes the first row, with all that are below it, and returns those after them. As deep as there are keys.
+fn write_row<'r>(table: &Table<'_>, rows: &'r [LevelRow], json: &mut Json<'_>) -> &'r [LevelRow] {
+    let Some((row, after)) = rows.split_first() else {
+        return rows;
     };
-    *at += 1;
-    let mut row = row_of(table, shown);
-    if !shown.is_innermost {
-        let mut rows: Vec<Value> = Vec::new();
-        let is_below = |at: usize| {
-            let next = table.shown.get(at);
-            next.is_some_and(|next| next.depth > shown.depth)
-        };
-        while is_below(*at) {
-            rows.push(nested(table, at).into());
+    let n_below = after.iter().take_while(|below| below.depth > row.depth);
+    let (mut below, rest) = if row.is_innermost {
+        after.split_at(0)
+    } else {
+        after.split_at(n_below.count())
+    };
+    json.object(|json| {
+        for (name, cell) in cells(table, row) {
+            json.key(&name);
+            match cell {
+                Cell::Value(value) => json.value(value),
+                Cell::Tree(graph) => {
+                    json.object(|json| write_tree(table, &row.row.leader, graph, json))
+                }
+                Cell::Rows => json.list(|json| {
+                    while !below.is_empty() {
+                        below = write_row(table, below, json);
+                    }
+                }),
+            }
         }
-        row.insert("rows".to_owned(), rows.into());
-    }
-    row
+    });
+    rest
 }
 
-/// Fields by name; what was not recorded is left out.
-fn row_of(table: &Table<'_>, shown: &LevelRow) -> Map<String, Value> {
-    let (mut cells, row) = (Map::new(), &shown.row);
+/// Cells by name; what was not recorded is left out.
+fn cells<'p>(table: &Table<'p>, shown: &LevelRow) -> BTreeMap<Cow<'p, str>, Cell<'p>> {
+    let mut cells = BTreeMap::new();
     let columns = table.event_columns();
     for (field, event) in columns.filter(|(field, _)| table.is_of(*field, shown)) {
-        let value = match table.value(field, row, event) {
+        let value = match table.value(field, &shown.row, event) {
             FieldValue::Share(share) => share.percent().into(),
             FieldValue::Number(number) => match (u64::try_from(number), i64::try_from(number)) {
                 (Ok(number), _) => number.into(),
@@ -167,50 +196,45 @@ fn row_of(table: &Table<'_>, shown: &LevelRow) -> Map<String, Value> {
             FieldValue::Text(text) => text.into(),
             FieldValue::None => continue,
         };
-        cells.insert(table.name(field, event).into_owned(), value);
+        cells.insert(table.name(field, event), Cell::Value(value));
     }
-    if let Some(graph) = table
-        .options
-        .graph
-        .filter(|_| shown.is_innermost && !row.leader.is_absent())
-    {
-        cells.insert("tree".to_owned(), tree_of(table, &row.leader, graph));
+    let has_tree = shown.is_innermost && !shown.row.leader.is_absent();
+    if let Some(graph) = table.options.graph.filter(|_| has_tree) {
+        cells.insert("tree".into(), Cell::Tree(graph));
+    }
+    if !shown.is_innermost {
+        cells.insert("rows".into(), Cell::Rows);
     }
     cells
 }
 
-/// A tree as a list: nodes come after that which they hang on, so trees may be of any depth.
-fn tree_of(table: &Table<'_>, row: &Row, graph: Graph) -> Value {
+/// Writes a tree as a list: nodes come after that which they hang on, so trees may be of any depth.
+fn write_tree(table: &Table<'_>, row: &Row, graph: Graph, json: &mut Json<'_>) {
     let pruning = Pruning::below_percent(graph.min_percent, table.totals.weight);
     let tree = table.rows.call_tree(row, graph.order, pruning);
-    let mut nodes: Vec<Value> = Vec::new();
-    let mut todo: Vec<(u32, Option<usize>)> = tree
-        .roots()
-        .iter()
-        .rev()
-        .map(|&root| (root, None))
-        .collect();
-    while let Some((number, parent)) = todo.pop() {
-        let node = tree.node(number);
-        let label = table
-            .profile
-            .frames
-            .label(node.frame, &table.profile.strings);
-        let mut fields = json!({
-            "name": label.to_string(),
-            "weight": node.total.weight,
-            "samples": node.total.samples,
-        });
-        if let Some(parent) = parent {
-            fields["parent"] = parent.into();
+    let roots = tree.roots().iter().rev();
+    let mut todo: Vec<(u32, Option<usize>)> = roots.map(|&root| (root, None)).collect();
+    let profile = table.profile;
+    json.key("nodes").list(|json| {
+        for written in 0.. {
+            let Some((number, parent)) = todo.pop() else {
+                break;
+            };
+            let node = tree.node(number);
+            let label = profile.frames.label(node.frame, &profile.strings);
+            json.object(|json| {
+                json.field("name", label.to_string());
+                json.field_if("parent", parent);
+                json.field("samples", node.total.samples);
+                json.field("weight", node.total.weight);
+            });
+            let children = node.children.iter().rev();
+            todo.extend(children.map(|&child| (child, Some(written))));
         }
-        let children = node.children.iter().rev();
-        todo.extend(children.map(|&child| (child, Some(nodes.len()))));
-        nodes.push(fields);
-    }
+    });
     let order = match graph.order {
         Order::Caller => "caller",
         Order::Callee => "callee",
     };
-    json!({"order": order, "nodes": nodes})
+    json.field("order", order);
 }

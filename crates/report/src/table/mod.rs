@@ -222,9 +222,10 @@ impl<'p> Table<'p> {
 
     /// Which level a column is the key of, if rows are in levels.
     pub(crate) fn level(&self, field: Field) -> Option<usize> {
-        let is_key = |field: &&Field| matches!(field, Field::Key(_));
-        let mut keys = self.columns().iter().filter(is_key);
-        let level = keys.position(|&key| key == field);
+        let columns = self.columns().iter();
+        let level = columns
+            .filter(|column| matches!(column, Field::Key(_)))
+            .position(|&key| key == field);
         level.filter(|_| self.options.has_levels())
     }
 

@@ -162,12 +162,11 @@ fn write_tree_of(
     let Some(graph) = table.options.graph else {
         return Ok(());
     };
-    let weight = (table.options.weight(row), lines);
     match table.options.layout.fit {
-        None => write_tree(table, row, graph, weight, out),
+        None => write_tree(table, row, graph, lines, out),
         Some(fit) => {
             let mut tree = Vec::new();
-            write_tree(table, row, graph, weight, &mut tree)?;
+            write_tree(table, row, graph, lines, &mut tree)?;
             write_fitted(&tree, fit, out)
         }
     }
@@ -260,12 +259,12 @@ fn write_row(
         taken += "  ".len();
         line += "  ";
         if let Field::Sum(_) = field {
-            taken += push_sums(table, (field, row), columns_of, &mut line);
+            taken += push_sums(table, field, row, columns_of, &mut line);
             continue;
         }
         let cell = table.cell(field, row, 0);
         let layout = &table.options.layout;
-        let cell = cut(&cell, layout, at, (taken, is_last), columns_of);
+        let cell = cut(&cell, layout, at, taken, is_last, columns_of);
         let cell = if is_last {
             cell.into_owned()
         } else {
@@ -281,7 +280,8 @@ fn write_row(
 /// Appends what a column says of each event; returns how wide it is.
 pub(super) fn push_sums(
     table: &Table<'_>,
-    (field, row): (Field, &JoinedRow),
+    field: Field,
+    row: &JoinedRow,
     columns: usize,
     line: &mut String,
 ) -> usize {
@@ -304,7 +304,8 @@ fn cut<'t>(
     cell: &'t str,
     layout: &Layout,
     at: usize,
-    (column, is_last): (usize, bool),
+    column: usize,
+    is_last: bool,
     columns: usize,
 ) -> Cow<'t, str> {
     match (layout.widths.get(at), layout.fit) {

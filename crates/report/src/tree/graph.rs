@@ -3,7 +3,8 @@
 use super::{Drawing, NodeValue, PrintType};
 use rprof_base::Counted;
 use rprof_profile::FrameId;
-use rprof_profile::view::{CallTree, Counts};
+use rprof_profile::SampleCount;
+use rprof_profile::view::CallTree;
 
 /// What stands before every line of a tree.
 const MARGIN: &str = "            ";
@@ -17,7 +18,7 @@ const MAX_DEPTH: usize = 120;
 struct Siblings<'t> {
     nodes: &'t [u32],
     /// What shares are of, and samples of them all.
-    whole: Counts,
+    whole: SampleCount,
     depth: usize,
 }
 
@@ -31,7 +32,7 @@ impl Drawing<'_> {
         };
         let mut siblings = Siblings {
             nodes: tree.roots(),
-            whole: Counts {
+            whole: SampleCount {
                 weight,
                 ..tree.whole()
             },
@@ -145,7 +146,7 @@ impl Drawing<'_> {
     }
 
     /// Of a fractal tree, what is in no branch that is drawn.
-    fn say_remaining(&mut self, remaining: Counts, whole: u64, start: &str) {
+    fn say_remaining(&mut self, remaining: SampleCount, whole: u64, start: &str) {
         if self.graph.value != NodeValue::Count || remaining.samples > 0 {
             let shown = self.graph.shown(remaining, whole);
             self.line(&[start, " --", &shown, "--[...]"]);

@@ -2,7 +2,8 @@
 
 use super::Drawing;
 use rprof_base::Counted;
-use rprof_profile::view::{CallTree, Counts, Pruning};
+use rprof_profile::SampleCount;
+use rprof_profile::view::{CallTree, Pruning};
 use std::cmp::Reverse;
 
 impl Drawing<'_> {
@@ -78,7 +79,7 @@ impl Drawing<'_> {
 
     /// Counts stacks that there is no room for.
     fn say_others(&mut self, ends: &[u32], start: &str) {
-        let own = |tree: &CallTree, number: u32| -> Counts { tree.node(number).own };
+        let own = |tree: &CallTree, number: u32| -> SampleCount { tree.node(number).own };
         let shown = self.graph.shown(self.sum(ends, own), self.event_weight);
         let n_ends = u64::try_from(ends.len()).unwrap_or(u64::MAX);
         let stacks = Counted::new(n_ends, "stack", "stacks").to_string();

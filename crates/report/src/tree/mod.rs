@@ -6,7 +6,8 @@ mod list;
 use crate::table::Table;
 use rprof_base::Share;
 use rprof_profile::Profile;
-use rprof_profile::view::{CallTree, Counts, Order, Pruning, Row};
+use rprof_profile::SampleCount;
+use rprof_profile::view::{CallTree, Order, Pruning, Row};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -63,7 +64,7 @@ impl Graph {
     };
 
     /// Counts as they stand before a branch.
-    fn shown(&self, counts: Counts, whole: u64) -> String {
+    fn shown(&self, counts: SampleCount, whole: u64) -> String {
         match self.value {
             NodeValue::Percent => format!("{:.2}%", Share::of(counts.weight, whole)),
             NodeValue::Period => counts.weight.to_string(),
@@ -150,9 +151,9 @@ impl Drawing<'_> {
         self.lines_left == 0
     }
 
-    fn sum(&self, nodes: &[u32], of: fn(&CallTree, u32) -> Counts) -> Counts {
+    fn sum(&self, nodes: &[u32], of: fn(&CallTree, u32) -> SampleCount) -> SampleCount {
         let counts = nodes.iter().map(|&number| of(self.tree, number));
-        counts.fold(Counts::default(), Counts::plus)
+        counts.fold(SampleCount::default(), SampleCount::plus)
     }
 }
 
@@ -161,13 +162,14 @@ pub(crate) fn write_tree(
     table: &Table<'_>,
     row: &Row,
     graph: Graph,
-    (row_weight, lines): (u64, &TreeLines),
+    lines: &TreeLines,
     out: &mut impl Write,
 ) -> io::Result<()> {
     if row.is_absent() {
         return Ok(());
     }
-    let (rows, profile, event_weight) = (&table.rows, table.profile, table.totals.weight);
+    let (rows, event_weight) = (&table.rows, table.totals.weight);
+    let row_weight = table.options.weight(row);
     let pruning = match graph.print {
         PrintType::Fractal => Pruning::BelowShare(graph.min_percent),
         _ => Pruning::below_percent(graph.min_percent, event_weight),
@@ -178,7 +180,7 @@ pub(crate) fn write_tree(
     let tree = rows.call_tree(row, graph.order, pruning);
     let mut drawing = Drawing {
         graph,
-        profile,
+        profile: table.profile,
         tree: &tree,
         event_weight,
         lines_left: graph.max_lines,

@@ -1,6 +1,7 @@
 //! Events that are counted together, and read at once.
 
-use super::{Door, KernelDoor, Reading};
+use super::door::{Door, KernelDoor};
+use super::reading::Reading;
 use crate::{Cpu, OpenError, Target};
 use rprof_abi::sample::ReadValues;
 use rprof_abi::{AttrFlags, Cursor, Endian, PerfEventAttr, ReadFormat};

@@ -6,7 +6,7 @@
 //!
 //! Source: `struct perf_event_mmap_page` in `include/uapi/linux/perf_event.h` (v6.12).
 
-use super::Reading;
+use super::reading::Reading;
 
 /// Loads of the page and of the CPU's registers, one at a time: tests play the kernel between them.
 pub trait PageLoads {

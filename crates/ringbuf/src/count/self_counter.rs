@@ -1,6 +1,10 @@
 //! A counter of this thread, read through its page.
 
-use super::{CounterGroup, KernelDoor, PageLoads, Reading, TopdownSample, Values, read_page};
+use super::door::KernelDoor;
+use super::group::{CounterGroup, Values};
+use super::page::{PageLoads, read_page};
+use super::reading::Reading;
+use super::topdown::TopdownSample;
 use crate::region::{Access, Region};
 use crate::{Counter, Cpu, OpenError, Target, sys};
 use rprof_abi::{AttrFlags, PerfEventAttr};

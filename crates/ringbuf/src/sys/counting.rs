@@ -1,6 +1,6 @@
 //! What counting needs of the kernel and the CPU, beside descriptors.
 
-use super::check;
+use super::calls::check;
 use std::io;
 
 /// Starts (or stops) every counter that this process has opened, of whomever they count, except those

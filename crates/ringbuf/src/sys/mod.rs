@@ -5,6 +5,7 @@
     reason = "the project's door to libc; see the SAFETY comments"
 )]
 
+mod calls;
 mod counting;
 mod files;
 mod memory;
@@ -13,6 +14,9 @@ pub mod ptrace;
 mod rights;
 mod signals;
 
+use calls::check;
+pub use calls::effective_uid;
+pub(crate) use calls::read;
 pub use counting::enable_own_counters;
 pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::{OpenFilesLimit, stack_limit};
@@ -26,14 +30,6 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
-}
 
 /// What the first number of `perf_event_open` is of.
 #[derive(Clone, Copy, Debug)]
@@ -144,13 +140,6 @@ pub(crate) fn perf_event_id(fd: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(id)
 }
 
-/// `read(2)`.
-pub(crate) fn read(fd: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the kernel writes at most `into.len()` bytes.
-    let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
-    usize::try_from(n).map_err(|_| io::Error::last_os_error())
-}
-
 /// `poll(2)`; EINTR counts as no event.
 pub(crate) fn poll(fds: &mut [libc::pollfd], timeout: Duration) -> io::Result<()> {
     let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
@@ -181,12 +170,6 @@ pub fn page_size() -> usize {
     // SAFETY: no pointers.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(size).unwrap_or(4096)
-}
-
-/// Effective user id.
-pub fn effective_uid() -> u32 {
-    // SAFETY: no pointers, cannot fail.
-    unsafe { libc::geteuid() }
 }
 
 /// The id of this thread.

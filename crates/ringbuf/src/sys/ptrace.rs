@@ -3,7 +3,7 @@
 //!
 //! All requests but [`seize`] must come from the thread that has seized, of a thread that is stopped.
 
-use super::check;
+use super::calls::check;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;

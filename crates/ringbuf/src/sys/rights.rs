@@ -1,6 +1,6 @@
 //! Rights that this program has and its user has not.
 
-use super::{check, effective_uid};
+use super::calls::{check, effective_uid};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;

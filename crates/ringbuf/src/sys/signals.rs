@@ -1,6 +1,6 @@
 //! Signals as something to wait for and to read, and as they were when this program was started.
 
-use super::{check, read};
+use super::calls::{check, read};
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,7 @@
 //! `--against`: the recording to compare with.
 
-use clap::ValueEnum;
+use super::choice::{Choice, one_of};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rprof_diff::Per;
 use rprof_report::WidthBy;
 use std::path::PathBuf;
@@ -19,45 +20,25 @@ pub(crate) struct AgainstArgs {
         value_name = "SIDE",
         default_value = "after",
         requires = "against",
-        conflicts_with = "folded"
+        conflicts_with = "folded",
+        value_parser = one_of(WIDTHS)
     )]
-    width_by: WidthByName,
+    pub(crate) width_by: WidthBy,
 
     /// With --against, compare amounts per run, amounts per second recorded, or shares of each side's event [default:
     /// as rprof diff: run for commands that ran to completion, else time]
-    #[arg(long, value_name = "MEASURE", requires = "against")]
-    per: Option<Measure>,
+    #[arg(long, value_name = "MEASURE", requires = "against", value_parser = measures())]
+    pub(crate) per: Option<Per>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WidthByName {
-    After,
-    Before,
-    Change,
-}
+/// The words of `--width-by`.
+const WIDTHS: &[Choice<WidthBy>] = &[
+    ("after", "", WidthBy::After),
+    ("before", "", WidthBy::Before),
+    ("change", "", WidthBy::Change),
+];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Measure {
-    Run,
-    Time,
-    Event,
-}
-
-impl AgainstArgs {
-    pub(crate) fn width_by(&self) -> WidthBy {
-        match self.width_by {
-            WidthByName::After => WidthBy::After,
-            WidthByName::Before => WidthBy::Before,
-            WidthByName::Change => WidthBy::Change,
-        }
-    }
-
-    /// The requested comparison.
-    pub(crate) fn per(&self) -> Option<Per> {
-        self.per.map(|measure| match measure {
-            Measure::Run => Per::Run,
-            Measure::Time => Per::Time,
-            Measure::Event => Per::Event,
-        })
-    }
+/// The words of `--per`.
+fn measures() -> impl TypedValueParser<Value = Per> {
+    PossibleValuesParser::new(["run", "time", "event"]).map(|word| Per::parse(&word))
 }

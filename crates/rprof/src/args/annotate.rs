@@ -1,6 +1,6 @@
 //! The arguments of `rprof annotate`.
 
-use super::{FdeArgs, ListingArgs, SampleArgs, examples};
+use super::{FdeArgs, ListingArgs, SampleArgs};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_analysis::{CodeOptions, WantedFunction};
@@ -16,8 +16,17 @@ use std::path::{Path, PathBuf};
 /// The recording, unless another one is named.
 const DEFAULT_INPUT: &str = "perf.data";
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof annotate                                the hottest functions
+  rprof annotate main                           main, with source lines
+  rprof annotate -M intel --no-source 'std::*'  a pattern, in Intel syntax
+  rprof annotate memcpy --caller parse          only calls from parse
+  rprof annotate main --by line                 source lines only";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_annotate())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct AnnotateArgs {
     /// Function to show: its name (mangled or not), a pattern such as 'std::*', or NAME@0xSTART to choose one of
     /// several with the same name [default: the hottest functions]

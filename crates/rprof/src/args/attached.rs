@@ -63,8 +63,10 @@ fn read(flags: &Command, word: &OsStr) -> Word {
 fn read_short(flags: &Command, text: &str) -> Word {
     for (at, letter) in text.char_indices().skip(1) {
         let (before, rest) = text.split_at(at + letter.len_utf8());
-        let mut all = flags.get_arguments();
-        match all.find(|arg| arg.get_short() == Some(letter)) {
+        match flags
+            .get_arguments()
+            .find(|arg| arg.get_short() == Some(letter))
+        {
             Some(arg) if needs_value(arg) && rest.is_empty() => {
                 return Word::BeforeValue(text.into());
             }

@@ -10,6 +10,7 @@ use rprof_profile::{Dimension, DimensionValues};
 
 /// Columns, rows and their order.
 #[derive(Debug, clap::Args)]
+#[group(id = "tables/columns")]
 pub(crate) struct ColumnArgs {
     /// Group and sort rows by these columns, separated by commas; with a leading +, in addition to the defaults
     #[arg(short = 's', long, value_name = "KEYS")]

@@ -1,17 +1,17 @@
 //! The arguments of `rprof diff`.
 
+use super::TableArgs;
+use super::choice::{Choice, one_of};
 use super::fde::FdeArgs;
 use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
 use super::input::parse_demangling;
 use super::limits::LimitArgs;
-use super::report::PercentageOf;
 use super::self_time::SelfTimeArgs;
 use super::sources::SourceArgs;
-use super::{TableArgs, examples};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
-use rprof_diff::{CompareOptions, Compute, Condition, Per};
+use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
 use rprof_profile::view::SortKey;
 use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
@@ -26,8 +26,19 @@ const OUTPUT: &str = "Output";
 /// Default limit in percent: smaller unmarked rows are of no interest to people.
 const LEAST_SHARE: Share = Share::from_percent(0.1);
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof diff                                        perf.data.old and perf.data
+  rprof diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5       five runs per side
+  rprof diff old new --per syscalls:sys_enter_read  cost per read
+  rprof diff old new --per event -s dso             shares, by binary
+  rprof diff old new -g                             also call trees
+  rprof diff --each a1 a2 a3 -- b c d               which of b, c, d regressed
+  rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_diff())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
     /// Recordings before the change; without --, OLD and NEW or NEW alone, as in perf diff [default: perf.data.old
     /// perf.data]
@@ -133,11 +144,11 @@ pub(crate) struct DiffArgs {
     #[arg(
         help_heading = FILTERS,
         long,
-        value_enum,
         value_name = "OF",
-        default_value = "absolute"
+        default_value = "absolute",
+        value_parser = one_of(BASES)
     )]
-    pub(crate) percentage: PercentageOf,
+    pub(crate) percentage: DiffShare,
 
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
@@ -179,6 +190,16 @@ pub(crate) struct DiffArgs {
     pub(crate) paging: PagerArgs,
 }
 
+/// The words of `--percentage`.
+const BASES: &[Choice<DiffShare>] = &[
+    ("absolute", "All samples", DiffShare::Absolute),
+    (
+        "relative",
+        "The samples that pass the filters",
+        DiffShare::Relative,
+    ),
+];
+
 /// The forms of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffFormat {
@@ -186,7 +207,7 @@ pub(crate) enum DiffFormat {
     Text,
     /// Comma-separated values: all numbers of each row
     Csv,
-    /// All numbers, conditions and notes (docs: crates/diff/JSON.md)
+    /// All numbers, conditions and notes (docs: crates/JSON.md)
     Json,
     /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,

@@ -7,7 +7,7 @@
                   profile would lack something; 3 if profiling is not possible."
 )]
 pub(crate) struct DoctorArgs {
-    /// Print JSON (docs: crates/inspect/JSON.md)
+    /// Print JSON (docs: crates/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
 }

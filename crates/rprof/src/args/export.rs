@@ -1,17 +1,27 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
-use clap::ValueEnum;
+use super::{FoldArgs, InputArgs, StrictArgs};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rprof_export::{ExportFormat, FORMATS};
 use std::path::PathBuf;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof export -o profile.html             open it in a browser, offline
+  rprof export --against old -o new.html   what changed
+  rprof export -o profile.json.gz          open it in profiler.firefox.com
+  rprof export -o work.speedscope.json     www.speedscope.app, npx speedscope
+  rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz
+  rprof export -o work.callgrind           kcachegrind, callgrind_annotate
+  rprof export -o work.folded              flamegraph.pl, inferno-flamegraph
+  rprof export --format json | jq .events  JSON (docs: crates/JSON.md)";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_export())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
@@ -19,10 +29,8 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) strict: StrictArgs,
 
-    /// Output format [default: from the file name of -o: .html, .json.gz, .speedscope.json, .pb.gz, .callgrind,
-    /// .folded, .json]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ExportFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help = format_help())]
+    pub(crate) format: Option<&'static ExportFormat>,
 
     /// Output file, or - for stdout [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
@@ -38,21 +46,22 @@ pub(crate) struct ExportArgs {
     pub(crate) against: Option<PathBuf>,
 }
 
-/// The formats of other viewers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// One HTML file that any browser opens offline: flame graphs, tables, threads, heat map
-    Html,
-    /// Firefox Profiler: thread tracks, flame graphs, markers; compressed
-    Firefox,
-    /// speedscope: a flame chart per thread
-    Speedscope,
-    /// pprof: tables, graphs, flame graphs; compressed
-    Pprof,
-    /// Callgrind: costs of lines and calls, for KCachegrind
-    Callgrind,
-    /// One line per stack with its sample count, for flame graph tools
-    Folded,
-    /// The profile itself: a tree of stacks with counts, and profile quality
-    Json,
+/// Reads the name of a format.
+fn formats() -> impl TypedValueParser<Value = &'static ExportFormat> {
+    let names = FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name).help(format.about));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let named = FORMATS.iter().find(|format| format.name == name);
+        named.ok_or("unknown format")
+    })
+}
+
+fn format_help() -> String {
+    let endings = FORMATS.iter().filter_map(|format| format.endings.first());
+    let endings: Vec<&str> = endings.copied().collect();
+    format!(
+        "Output format [default: from the file name of -o: {}]",
+        endings.join(", ")
+    )
 }

@@ -9,6 +9,7 @@ const HEADING: &str = "Filters";
 
 /// Which samples count; same short flags as `perf report`.
 #[derive(Clone, Debug, clap::Args)]
+#[group(id = "samples/filters")]
 #[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
 pub(crate) struct FilterArgs {
     /// Keep samples of threads with these names: a comma-separated list; each may be a pattern such as 'std::*' or a

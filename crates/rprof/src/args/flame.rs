@@ -1,20 +1,26 @@
 //! The arguments of `rprof flame`.
 
-use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
-use clap::ValueEnum;
+use super::choice::{Choice, one_of};
+use super::{AgainstArgs, CommandArgs, FoldArgs, InputArgs, StrictArgs};
 use rprof_base::Share;
 use rprof_profile::NodeKey;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof flame > flame.svg                   draw perf.data
+  rprof flame --open -- COMMAND             record COMMAND, draw it, open it
+  rprof flame --reverse -c cc1 > cc1.svg    innermost functions of cc1 threads
+  rprof flame --folded | sort -k2 -n        stacks as text
+  rprof flame --against old.data > new.svg  what changed";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_flame())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
@@ -42,8 +48,8 @@ pub(crate) struct FlameArgs {
     pub(crate) threads: bool,
 
     /// Use functions, addresses or source lines as frames; addresses and lines separate the calls of one function
-    #[arg(long, value_name = "KEY", value_enum, default_value = "function")]
-    pub(crate) frames: FrameKey,
+    #[arg(long, value_name = "KEY", value_parser = one_of(FRAME_KEYS), default_value = "function")]
+    pub(crate) frames: NodeKey,
 
     /// Title of the flame graph
     #[arg(long)]
@@ -95,23 +101,12 @@ pub(crate) struct FlameArgs {
     pub(crate) command: CommandArgs,
 }
 
-/// The key by which frames are merged, in perf's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FrameKey {
-    Function,
-    Address,
-    Srcline,
-}
-
-impl FrameKey {
-    pub(crate) fn nodes(self) -> NodeKey {
-        match self {
-            Self::Function => NodeKey::Function,
-            Self::Address => NodeKey::Address,
-            Self::Srcline => NodeKey::Srcline,
-        }
-    }
-}
+/// The keys by which frames are merged, in perf's words.
+const FRAME_KEYS: &[Choice<NodeKey>] = &[
+    ("function", "", NodeKey::Function),
+    ("address", "", NodeKey::Address),
+    ("srcline", "", NodeKey::Srcline),
+];
 
 /// The narrowest frame that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]

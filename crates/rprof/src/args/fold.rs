@@ -6,6 +6,7 @@ use rprof_symbols::Demangling;
 
 /// Shared by all commands that draw stacks.
 #[derive(Clone, Debug, clap::Args)]
+#[group(id = "stacks/fold")]
 pub(crate) struct FoldArgs {
     /// Simplify stacks. recursion: show functions that call themselves or each other once. generics: drop template
     /// arguments and merge functions that then have the same name. modules: merge consecutive frames of one binary.

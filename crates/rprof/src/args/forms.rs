@@ -1,9 +1,15 @@
-//! Which flags of `rprof report` an output form does not support: one list of all flags.
+//! Which flags of `rprof report` an output form supports.
+//!
+//! A flag says what it affects where it is declared: the id of its argument group begins with it
+//! (`#[group(id = "tables/columns")]`), or that of a group of its own, which is called like the flag
+//! (`#[arg(group = "layout/column_widths")]`). Groups of structs that contain others are empty in clap: there, each
+//! flag has its own.
 
+use super::ReportArgs;
 use super::layout::ReportFormat;
 use crate::usage::usage;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, Error, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
 /// The output of `rprof report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +20,9 @@ pub(crate) enum Form {
     Tasks,
 }
 
-/// What a flag affects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+/// What a flag affects. Of several that a form does not support, the first kind is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
     /// All forms, or how output is made.
     All,
     /// The lines above text.
@@ -31,111 +37,40 @@ enum Of {
     Layout,
 }
 
-/// All flags, by the names of their fields.
-const FLAGS: &[(Of, &[&str])] = &[
-    (
-        Of::All,
-        &[
-            "plain",
-            "input",
-            "symfs",
-            "vmlinux",
-            "kallsyms",
-            "debuginfod_wait",
-            "no_debuginfod",
-            "mem",
-            "max_spool",
-            "stdio",
-            "force",
-            "format",
-            "quiet",
-            "full_names",
-            "stats",
-            "tasks",
-            "mmaps",
-            "no_pager",
-        ],
-    ),
-    (Of::Header, &["header", "header_only", "show_info"]),
-    (
-        Of::Samples,
-        &[
-            "comms",
-            "dsos",
-            "symbols",
-            "symbol_filter",
-            "hide_unresolved",
-            "pid",
-            "descendants",
-            "tid",
-            "cpu",
-            "parallelism",
-            "socket_filter",
-            "time",
-            "switch_on",
-            "switch_off",
-            "show_on_off_events",
-            "no_idle",
-            "max_stack",
-            "inline",
-            "no_inline",
-            "self_by_symbol",
-            "demangle",
-            "no_demangle",
-            "no_fde",
-            "strict",
-            "no_branch_stack",
-        ],
-    ),
-    (Of::Stacks, &["fold", "ignore_callees", "exclude_other"]),
-    (Of::Parent, &["parent"]),
-    (
-        Of::Tables,
-        &[
-            "children",
-            "no_children",
-            "branch_stack",
-            "mem_mode",
-            "graph",
-            "inverted",
-            "max_tree_lines",
-            "sort",
-            "hierarchy",
-            "fields",
-            "show_nr_samples",
-            "show_total_period",
-            "show_cpu_utilization",
-            "latency",
-            "time_quantum",
-            "full_source_path",
-            "percent_limit",
-            "percentage",
-            "group",
-            "no_group",
-            "group_sort_idx",
-            "skip_empty",
-            "no_skip_empty",
-            "limit",
-        ],
-    ),
-    (
-        Of::Layout,
-        &["column_widths", "field_separator", "stdio_color"],
-    ),
-];
+impl Scope {
+    const ALL: [(&str, Self); 7] = [
+        ("all", Self::All),
+        ("header", Self::Header),
+        ("samples", Self::Samples),
+        ("stacks", Self::Stacks),
+        ("parent", Self::Parent),
+        ("tables", Self::Tables),
+        ("layout", Self::Layout),
+    ];
 
-/// The flags that were typed.
+    /// What a flag of a command is declared to affect.
+    fn of_flag(flag: &Arg, command: &Command) -> Option<Self> {
+        let id = flag.get_id();
+        let groups = command.get_groups().filter_map(|group| {
+            let (scope, name) = group.get_id().as_str().split_once('/')?;
+            let is_its_own = name == id.as_str();
+            (is_its_own || group.get_args().any(|arg| arg == id)).then_some((is_its_own, scope))
+        });
+        let (_, declared) = groups.max_by_key(|(is_its_own, _)| *is_its_own)?;
+        let (_, scope) = Self::ALL.into_iter().find(|(name, _)| *name == declared)?;
+        Some(scope)
+    }
+}
+
+/// The flags that were typed, by their ids.
 #[derive(Debug)]
-pub(crate) struct Given(Vec<&'static str>);
+pub(crate) struct Given(Vec<Id>);
 
 impl FromArgMatches for Given {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let all = FLAGS.iter().flat_map(|(_, names)| names.iter().copied());
-        let is_given = |name: &&str| {
-            let is_known = matches.try_contains_id(name).unwrap_or(false);
-            is_known && matches.value_source(name) == Some(ValueSource::CommandLine)
-        };
-        Ok(Self(all.filter(is_given).collect()))
+        let is_typed =
+            |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Ok(Self(matches.ids().filter(is_typed).cloned().collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -144,7 +79,7 @@ impl FromArgMatches for Given {
     }
 }
 
-impl clap::Args for Given {
+impl Args for Given {
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -155,108 +90,121 @@ impl clap::Args for Given {
 }
 
 impl Given {
-    /// Whether a flag was typed, by the name of its field.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains(&name)
-    }
-
-    /// Refuses flags that a form does not support; takes the spelling of a flag from the command line's definition.
-    pub(crate) fn check(&self, form: Form, command: fn() -> Command) -> anyhow::Result<()> {
-        let flags = FLAGS
-            .iter()
-            .flat_map(|&(of, names)| names.iter().map(move |&name| (of, name)));
-        let mut given = flags.filter(|(_, name)| self.has(name));
-        match given.find(|(of, _)| !self.is_shown(*of, form)) {
-            Some((of, name)) => Err(usage(format_args!(
+    /// Refuses flags that a form does not support.
+    pub(crate) fn check(&self, form: Form) -> anyhow::Result<()> {
+        let mut report = ReportArgs::augment_args(Command::new("report"));
+        report.build();
+        let flags = report.get_arguments();
+        let given = flags.filter(|flag| self.0.contains(flag.get_id()));
+        let refused = given.filter_map(|flag| {
+            let scope = Scope::of_flag(flag, &report)?;
+            (!self.is_shown(scope, form)).then_some((scope, flag))
+        });
+        match refused.min_by_key(|(scope, _)| *scope) {
+            Some((scope, flag)) => Err(usage(format_args!(
                 "{} {}",
-                flag(name, &command()),
-                why(of, form)
+                spelled(flag),
+                why(scope, form)
             ))),
             None => Ok(()),
         }
     }
 
     /// Whether a form supports flags of this kind.
-    fn is_shown(&self, of: Of, form: Form) -> bool {
+    fn is_shown(&self, scope: Scope, form: Form) -> bool {
         use ReportFormat::{Folded, Text};
-        match of {
-            Of::All => true,
-            Of::Header => matches!(form, Form::Format(Text) | Form::Stats | Form::Tasks),
-            Of::Samples => form != Form::Tasks,
-            Of::Stacks => matches!(form, Form::Format(_)),
-            Of::Parent if form == Form::Format(Folded) => self.has("exclude_other"),
-            Of::Parent | Of::Tables => matches!(form, Form::Format(format) if format != Folded),
-            Of::Layout => form == Form::Format(Text),
+        match scope {
+            Scope::All => true,
+            Scope::Header => matches!(form, Form::Format(Text) | Form::Stats | Form::Tasks),
+            Scope::Samples => form != Form::Tasks,
+            Scope::Stacks => matches!(form, Form::Format(_)),
+            Scope::Parent if form == Form::Format(Folded) => {
+                self.0.iter().any(|id| id == "exclude_other")
+            }
+            Scope::Parent | Scope::Tables => {
+                matches!(form, Form::Format(format) if format != Folded)
+            }
+            Scope::Layout => form == Form::Format(Text),
         }
     }
 }
 
 /// Why a form does not support a flag.
-fn why(of: Of, form: Form) -> String {
-    match (form, of) {
-        (Form::Format(_), Of::Header) => {
-            "prints text: leave out --format, or use rprof info --json".to_owned()
+fn why(scope: Scope, form: Form) -> String {
+    let why = match (form, scope) {
+        (Form::Format(_), Scope::Header) => {
+            "prints text: leave out --format, or use rprof info --json"
         }
-        (Form::Format(ReportFormat::Folded), Of::Parent) => {
+        (Form::Format(ReportFormat::Folded), Scope::Parent) => {
             "is for tables: --format folded prints whole stacks; use -x to keep only those with a matching caller"
-                .to_owned()
         }
         (Form::Format(ReportFormat::Folded), _) => {
-            "is for tables: --format folded prints whole stacks".to_owned()
+            "is for tables: --format folded prints whole stacks"
         }
         (Form::Format(format), _) => {
             let name = format.name();
-            format!("is for text: --format {name} has no column layout")
+            return format!("is for text: --format {name} has no column layout");
         }
-        (Form::Stats, _) => {
-            "is for tables: --stats shows numbers for all samples together".to_owned()
-        }
-        (Form::Tasks, _) => "is for samples: --tasks and --mmaps show all tasks".to_owned(),
-    }
+        (Form::Stats, _) => "is for tables: --stats shows numbers for all samples together",
+        (Form::Tasks, _) => "is for samples: --tasks and --mmaps show all tasks",
+    };
+    why.to_owned()
 }
 
 /// A flag in its usual spelling.
-fn flag(name: &str, command: &Command) -> String {
-    let report = command.find_subcommand("report");
-    let arg = report.and_then(|report| report.get_arguments().find(|arg| arg.get_id() == name));
-    let short = arg.and_then(clap::Arg::get_short);
-    let long = arg.and_then(|arg| arg.get_long());
-    match (short, long) {
+fn spelled(flag: &Arg) -> String {
+    match (flag.get_short(), flag.get_long()) {
         (Some(short), _) => format!("-{short}"),
-        (None, long) => format!("--{}", long.unwrap_or(name)),
+        (None, long) => format!("--{}", long.unwrap_or(flag.get_id().as_str())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{self, Args};
+    use crate::args::{self, Args as RprofArgs};
     use clap::{CommandFactory, Parser};
 
-    /// A flag that is not in the list would do nothing where a form has nothing for it, and say nothing.
+    /// A flag without a scope would do nothing where a form has nothing for it, and say nothing.
     #[test]
-    fn each_flag_is_in_the_list_once() {
-        let command = Args::command();
+    fn each_flag_says_what_it_affects() {
+        let mut command = RprofArgs::command();
+        command.build();
         let report = command.find_subcommand("report").unwrap();
-        let mut there: Vec<&str> = report
-            .get_arguments()
-            .map(|arg| arg.get_id().as_str())
-            .collect();
-        let mut listed: Vec<&str> = FLAGS
-            .iter()
-            .flat_map(|(_, names)| names.iter().copied())
-            .collect();
-        there.sort_unstable();
-        listed.sort_unstable();
-        assert_eq!(there, listed);
+        let built_in = ["help", "version"];
+        for flag in report.get_arguments() {
+            let is_built_in = built_in.contains(&flag.get_id().as_str());
+            let scope = Scope::of_flag(flag, report);
+            assert!(is_built_in || scope.is_some(), "{}", flag.get_id());
+        }
+    }
+
+    #[test]
+    fn a_flags_own_group_counts_before_that_of_its_neighbours() {
+        let mut report = ReportArgs::augment_args(Command::new("report"));
+        report.build();
+        for (id, scope) in [
+            ("format", Scope::All),
+            ("limit", Scope::Tables),
+            ("column_widths", Scope::Layout),
+            ("field_separator", Scope::Layout),
+            ("full_names", Scope::All),
+            ("mmaps", Scope::All),
+            ("max_tree_lines", Scope::Tables),
+            ("parent", Scope::Parent),
+            ("no_branch_stack", Scope::Samples),
+        ] {
+            let flag = report.get_arguments().find(|flag| flag.get_id() == id);
+            assert_eq!(Scope::of_flag(flag.unwrap(), &report), Some(scope), "{id}");
+        }
     }
 
     fn said(words: &[&str], form: Form) -> String {
-        let args = Args::parse_from([&["rprof", "report"], words].concat());
+        let args = RprofArgs::parse_from([&["rprof", "report"], words].concat());
         let args::Command::Report(report) = args.command else {
             panic!()
         };
-        match report.given.check(form, Args::command) {
+        match report.given.check(form) {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),
         }

@@ -12,6 +12,7 @@ const HEADING: &str = "Groups of events";
 
 /// Options for event groups, as in perf.
 #[derive(Debug, clap::Args)]
+#[group(id = "tables/groups")]
 pub(crate) struct GroupArgs {
     /// Show events side by side in one table: those of a group (default), or all events if the recording has no groups
     #[arg(help_heading = HEADING, long, overrides_with = "no_group")]

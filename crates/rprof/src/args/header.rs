@@ -2,6 +2,7 @@
 
 /// Whether and how much of the header is shown.
 #[derive(Debug, clap::Args)]
+#[group(id = "header/header")]
 pub(crate) struct HeaderArgs {
     /// Also print the header first, as comments: machine, command line and events
     #[arg(long)]

@@ -1,16 +1,18 @@
 //! The recording to read, and which samples of it.
 
+use super::fde::FdeArgs;
 use super::filters::FilterArgs;
 use super::limits::LimitArgs;
 use super::recording::Recording;
 use super::sources::SourceArgs;
+use rprof_analysis::Options;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_symbols::Demangling;
 use std::path::PathBuf;
 
-/// The recording to read, and which samples of it: shared by all readers.
+/// The recording to read, and which samples of it: shared by all commands that count by function.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
     #[command(flatten)]
@@ -18,6 +20,9 @@ pub(crate) struct InputArgs {
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
+
+    #[command(flatten)]
+    pub(crate) fde: FdeArgs,
 }
 
 /// Which samples of a recording to read, and how to show names.
@@ -33,15 +38,16 @@ pub(crate) struct SampleArgs {
     pub(crate) limits: LimitArgs,
 
     /// Show inlined functions as separate frames (default)
-    #[arg(long, overrides_with = "no_inline")]
+    #[arg(group = "samples/inline", long, overrides_with = "no_inline")]
     inline: bool,
 
     /// Do not show inlined functions as separate frames
-    #[arg(long, overrides_with = "inline")]
+    #[arg(group = "samples/no_inline", long, overrides_with = "inline")]
     pub(crate) no_inline: bool,
 
     /// Demangle names: short, full (with parameters), folded (without template arguments) or no
     #[arg(
+        group = "samples/demangle",
         long,
         value_name = "FORM",
         num_args = 0..=1,
@@ -53,7 +59,7 @@ pub(crate) struct SampleArgs {
     demangle: Demangling,
 
     /// Do not demangle names: same as --demangle no
-    #[arg(long, overrides_with = "demangle")]
+    #[arg(group = "samples/no_demangle", long, overrides_with = "demangle")]
     no_demangle: bool,
 }
 
@@ -72,12 +78,12 @@ impl InputArgs {
         self.samples.limits
     }
 
-    pub(crate) fn no_inline(&self) -> bool {
-        self.samples.no_inline
-    }
-
-    pub(crate) fn locator(&self, reader: &Reader) -> Locator {
-        self.samples.locator(reader)
+    /// How to read the recording.
+    pub(crate) fn options(&self, reader: &Reader) -> Options {
+        Options {
+            fde: !self.fde.no_fde,
+            ..self.samples.options(reader)
+        }
     }
 
     pub(crate) fn demangling(&self) -> Demangling {
@@ -90,6 +96,17 @@ impl InputArgs {
 }
 
 impl SampleArgs {
+    /// How to read a recording's samples.
+    pub(crate) fn options(&self, reader: &Reader) -> Options {
+        Options {
+            filter: self.filter(),
+            inlines: !self.no_inline,
+            locator: self.locator(reader),
+            demangling: self.demangling(),
+            ..Options::default()
+        }
+    }
+
     /// The folder with the files of the recorded machine.
     pub(crate) fn symfs(&self) -> Option<PathBuf> {
         self.sources.symfs()

@@ -10,7 +10,7 @@ pub(crate) enum ReportFormat {
     Text,
     /// Comma-separated values: a line of perf's column names, then the rows
     Csv,
-    /// Rows, call trees and profile quality (docs: crates/report/JSON.md)
+    /// Rows, call trees and profile quality (docs: crates/JSON.md)
     Json,
     /// A table for issues and tickets; 20 rows, unless --limit is given
     Markdown,
@@ -37,15 +37,31 @@ const HEADING: &str = "Output";
 #[derive(Debug, clap::Args)]
 pub(crate) struct LayoutArgs {
     /// Output format [default: text]
-    #[arg(help_heading = HEADING, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    #[arg(
+        group = "all/format",
+        help_heading = HEADING,
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_default_value = true
+    )]
     pub(crate) format: ReportFormat,
 
     /// Show at most this many rows of each table
-    #[arg(help_heading = HEADING, long, value_name = "ROWS")]
+    #[arg(group = "tables/limit", help_heading = HEADING, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
 
     /// Set column widths, starting with the first; longer text is cut; 0: as wide as needed
-    #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',', value_parser = parse_width)]
+    #[arg(
+        group = "layout/column_widths",
+        help_heading = HEADING,
+        short = 'w',
+        long,
+        value_name = "WIDTHS",
+        value_delimiter = ',',
+        value_parser = parse_width
+    )]
     pub(crate) column_widths: Vec<usize>,
 
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use rprof_untrusted::Allowed;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(id = "all/limits")]
 pub(crate) struct LimitArgs {
     /// Memory limit for the contents of files, such as 4G [default: 8 times the recording's size plus 512M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]

@@ -19,7 +19,7 @@ pub(crate) struct ListArgs {
     #[arg(short = 'v', long, visible_alias = "long-desc")]
     pub(crate) fields: bool,
 
-    /// Print JSON (docs: crates/inspect/JSON.md)
+    /// Print JSON (docs: crates/JSON.md)
     #[arg(long, visible_short_alias = 'j')]
     pub(crate) json: bool,
 

@@ -8,6 +8,7 @@ const HEADING: &str = "Output";
 
 /// For everything that is printed.
 #[derive(Debug, clap::Args)]
+#[group(id = "all/look")]
 pub(crate) struct LookArgs {
     /// Print only rows, trees and code, no header lines
     #[arg(help_heading = HEADING, short = 'q', long)]
@@ -19,6 +20,7 @@ pub(crate) struct LookArgs {
 
     /// Use colours: always, never or auto (only on a terminal)
     #[arg(
+        group = "layout/stdio_color",
         help_heading = HEADING,
         long,
         value_enum,
@@ -43,7 +45,14 @@ impl LookArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
     /// Separate columns with TEXT instead of aligning them; in cells, a dot replaces it
-    #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
+    #[arg(
+        group = "layout/field_separator",
+        help_heading = HEADING,
+        short = 't',
+        long,
+        value_name = "TEXT",
+        value_parser = parse_separator
+    )]
     pub(crate) field_separator: Option<String>,
 
     #[command(flatten)]

@@ -3,13 +3,13 @@
 mod against;
 mod annotate;
 mod attached;
+mod choice;
 mod columns;
 mod command;
 mod completions;
 mod diff;
 mod doctor;
 mod documented;
-mod examples;
 mod export;
 mod fde;
 mod filters;
@@ -50,7 +50,7 @@ pub(crate) use completions::CompletionsArgs;
 pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
-pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use export::ExportArgs;
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use fold::FoldArgs;
@@ -67,9 +67,11 @@ pub(crate) use look::{LookArgs, TableArgs};
 pub(crate) use mode::ModeArgs;
 pub(crate) use parent::ParentArgs;
 use record::parse_control;
-pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+pub(crate) use record::{
+    CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
+};
 pub(crate) use recording::Recording;
-pub(crate) use report::{PercentageOf, ReportArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
@@ -197,7 +199,7 @@ pub(crate) struct DumpArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Print JSON (docs: crates/inspect/JSON.md)
+    /// Print JSON (docs: crates/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -206,11 +208,4 @@ pub(crate) struct DumpArgs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_is_sound() {
-        Args::command().debug_assert();
-    }
-}
+mod tests;

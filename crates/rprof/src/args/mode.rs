@@ -9,13 +9,18 @@ use rprof_profile::view::{Columns, Field, SortKey};
 
 /// The options that choose what is counted.
 #[derive(Clone, Copy, Debug, clap::Args)]
+#[group(id = "tables/mode")]
 pub(crate) struct ModeArgs {
     /// Count the branches in the samples' branch stacks (default if recorded with record -b or -j)
     #[arg(short = 'b', long, overrides_with = "no_branch_stack")]
     branch_stack: bool,
 
     /// Count samples, even if branch stacks were recorded
-    #[arg(long, overrides_with = "branch_stack")]
+    #[arg(
+        group = "samples/no_branch_stack",
+        long,
+        overrides_with = "branch_stack"
+    )]
     no_branch_stack: bool,
 
     /// Weight samples by the cost of their memory access, and show its details (record -d -W)

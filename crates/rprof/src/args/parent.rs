@@ -9,10 +9,18 @@ const HEADING: &str = "Filters";
 
 /// Options that define which functions are parents.
 #[derive(Debug, clap::Args)]
+#[group(id = "stacks/parents")]
 pub(crate) struct ParentArgs {
     /// Group rows by the caller that matches this regular expression: the first match, starting at the root of the
     /// call trees. Adds the sort key parent
-    #[arg(help_heading = HEADING, short = 'p', long, value_name = "REGEX", value_parser = Regex::new)]
+    #[arg(
+        group = "parent/parent",
+        help_heading = HEADING,
+        short = 'p',
+        long,
+        value_name = "REGEX",
+        value_parser = Regex::new
+    )]
     parent: Option<Regex>,
 
     /// Keep only samples with a caller that matches --parent

@@ -13,6 +13,7 @@ pub(crate) struct Recording(PathBuf);
 
 /// The forms in which a recording can be given.
 #[derive(Debug, clap::Args)]
+#[group(id = "all/recording")]
 struct Words {
     /// Recording to read: a file, a directory, or - for stdin [default: perf.data]
     #[arg(value_name = "FILE")]
@@ -97,22 +98,10 @@ mod tests {
                 Command::Export(args) => args.input.recording,
                 #[cfg(feature = "tui")]
                 Command::Tui(args) => args.input.recording,
-                Command::Script(args) => args.input.recording,
+                Command::Script(args) => args.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Annotate(_)
-                | Command::Record(_)
-                | Command::Stat(_)
-                | Command::StatRecord(_)
-                | Command::StatReport(_)
-                | Command::Diff(_)
-                | Command::List(_)
-                | Command::Top(_)
-                | Command::Completions(_)
-                | Command::Help(_)
-                | Command::Doctor(_) => {
-                    panic!()
-                }
+                _ => panic!("{reader} reads no recording"),
             };
             Ok(recording.path().display().to_string())
         };

@@ -1,16 +1,26 @@
 //! The arguments of `rprof report`.
 
+use super::choice::{Choice, one_of};
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
-    ParentArgs, SelfTimeArgs, StrictArgs, columns, examples,
+    ColumnArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
+    ParentArgs, SelfTimeArgs, StrictArgs, columns,
 };
 use crate::screen::PagerArgs;
-use clap::ValueEnum;
-use rprof_report::{Graph, TaskDetail};
+use rprof_report::{Graph, Percentage, TaskDetail};
+
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof report                             where the time went, with call trees
+  rprof report --no-children -g caller     by self time, with callers
+  rprof report -s comm,dso -g none         by thread and binary, without trees
+  rprof report -S 'std::*' --time 10%/2    a pattern, in the second tenth
+  rprof report --format csv -n > work.csv  a table for a spreadsheet
+  rprof report --stats                     samples, losses, stack ends";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
+#[command(after_help = format!("{}\n\n{EXAMPLES}", columns::help()))]
 pub(crate) struct ReportArgs {
     /// Must come first: reading an argument removes it from the matches.
     #[command(flatten)]
@@ -22,9 +32,6 @@ pub(crate) struct ReportArgs {
     /// The event that the recording must have; set if `rprof tui` was asked for it.
     #[arg(skip)]
     pub(crate) event: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
@@ -39,19 +46,24 @@ pub(crate) struct ReportArgs {
     pub(crate) strict: StrictArgs,
 
     /// Print plain text to stdout (always on; for compatibility with perf)
-    #[arg(long)]
+    #[arg(group = "all/stdio", long)]
     pub(crate) stdio: bool,
 
     /// For compatibility with perf: do not check the owner of the file
-    #[arg(short = 'f', long, hide = true)]
+    #[arg(group = "all/force", short = 'f', long, hide = true)]
     pub(crate) force: bool,
 
     /// Count callees' samples in each row (default if call chains were recorded)
-    #[arg(long, overrides_with = "no_children", conflicts_with = "hierarchy")]
+    #[arg(
+        group = "tables/children",
+        long,
+        overrides_with = "no_children",
+        conflicts_with = "hierarchy"
+    )]
     pub(crate) children: bool,
 
     /// Count only each row's own samples (self)
-    #[arg(long, overrides_with = "children")]
+    #[arg(group = "tables/no_children", long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
     #[command(flatten)]
@@ -61,6 +73,7 @@ pub(crate) struct ReportArgs {
     /// none; caller or callee; a threshold in percent, then a limit on sibling branches; nodes by function, address or
     /// srcline; percent, period or count
     #[arg(
+        group = "tables/graph",
         short = 'g',
         long = "call-graph",
         value_name = "WORDS",
@@ -71,11 +84,11 @@ pub(crate) struct ReportArgs {
     pub(crate) graph: Option<GraphWords>,
 
     /// Start call trees with callers: same as -g caller
-    #[arg(short = 'G', long)]
+    #[arg(group = "tables/inverted", short = 'G', long)]
     pub(crate) inverted: bool,
 
     /// Print at most this many lines per call tree; a last line counts the omitted branches
-    #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
+    #[arg(group = "tables/max_tree_lines", long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
     pub(crate) max_tree_lines: usize,
 
     #[command(flatten)]
@@ -85,18 +98,25 @@ pub(crate) struct ReportArgs {
     pub(crate) parent: ParentArgs,
 
     /// Omit rows below this percentage
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_percent)]
+    #[arg(
+        group = "tables/percent_limit",
+        long,
+        value_name = "PERCENT",
+        default_value_t = 0.0,
+        value_parser = parse_percent
+    )]
     pub(crate) percent_limit: f64,
 
     /// Base of percentages when filters are used
     #[arg(
+        group = "tables/percentage",
         help_heading = "Filters",
         long,
-        value_enum,
         value_name = "OF",
-        default_value = "absolute"
+        default_value = "absolute",
+        value_parser = one_of(BASES)
     )]
-    pub(crate) percentage: PercentageOf,
+    pub(crate) percentage: Percentage,
 
     #[command(flatten)]
     pub(crate) groups: GroupArgs,
@@ -105,15 +125,15 @@ pub(crate) struct ReportArgs {
     pub(crate) layout: LayoutArgs,
 
     /// Show only statistics: samples, losses, and how unwound stacks ended, by binary
-    #[arg(long)]
+    #[arg(group = "all/stats", long)]
     pub(crate) stats: bool,
 
     /// Show only the tasks, as a tree of parents and children
-    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    #[arg(group = "all/tasks", long, conflicts_with_all = ["stats", "format", "strict"])]
     tasks: bool,
 
     /// Show only the tasks, with their last mappings
-    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    #[arg(group = "all/mmaps", long, conflicts_with_all = ["stats", "format", "strict"])]
     mmaps: bool,
 
     #[command(flatten)]
@@ -137,14 +157,15 @@ pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
 
-/// The base of percentages when filters are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PercentageOf {
-    /// All samples
-    Absolute,
-    /// The samples that pass the filters
-    Relative,
-}
+/// The words of `--percentage`.
+const BASES: &[Choice<Percentage>] = &[
+    ("absolute", "All samples", Percentage::Absolute),
+    (
+        "relative",
+        "The samples that pass the filters",
+        Percentage::Relative,
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,14 +1,26 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, InputArgs, StrictArgs, examples};
+use super::{HeaderArgs, Recording, SampleArgs, StrictArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof script                            every sample with its stack
+  rprof script -G -F comm,time,event,sym  one line per sample
+  rprof script -c make --time +1,+1.5     half a second of threads named make
+  rprof script --show-task-events         samples with task events
+  rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
+
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = examples::of_script())]
+#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = EXAMPLES)]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) recording: Recording,
+
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
 
     #[command(flatten)]
     pub(crate) header: HeaderArgs,
@@ -39,7 +51,7 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
     pub(crate) gen_script: Option<String>,
 
-    /// Print JSON, one line per sample (docs: crates/script/JSON.md)
+    /// Print JSON, one line per sample (docs: crates/JSON.md)
     #[arg(
         long,
         conflicts_with_all = [

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, clap::Args)]
+#[group(id = "all/sources")]
 pub(crate) struct SourceArgs {
     /// Look for binaries below this directory
     #[arg(long, value_name = "DIR")]

@@ -4,6 +4,7 @@ use rprof_base::Share;
 use rprof_profile::Quality;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(id = "samples/strict")]
 pub(crate) struct StrictArgs {
     #[arg(long, help = help())]
     pub(crate) strict: bool,

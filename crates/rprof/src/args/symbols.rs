@@ -23,7 +23,7 @@ pub(crate) struct SymbolsArgs {
     #[arg(long, conflicts_with = "embed")]
     pub(crate) all: bool,
 
-    /// Print JSON (docs: crates/inspect/JSON.md)
+    /// Print JSON (docs: crates/JSON.md)
     #[arg(long, conflicts_with = "embed")]
     pub(crate) json: bool,
 

@@ -1,6 +1,5 @@
 //! The arguments of `top`: targets and events as in `record`, display options as in perf top.
 
-use super::examples;
 use super::record::{
     CallGraph, CgroupArgs, EventArgs, FilterArgs, RecordArgs, TargetArgs, numbers,
 };
@@ -10,8 +9,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof top                       the whole system, every two seconds
+  rprof top -p 1234 --window all  a process, since the start
+  rprof top -F 99 -d 5 --stdio    a table every five seconds
+  rprof top --once -d 10 -E 20    ten seconds, for a script
+  rprof top -K -- make -j8        a command, without the kernel";
+
 #[derive(Debug, clap::Args)]
-#[command(args_override_self = true, after_help = examples::of_top())]
+#[command(args_override_self = true, after_help = EXAMPLES)]
 pub(crate) struct TopArgs {
     /// Print only warnings and errors
     #[arg(short = 'q', long)]

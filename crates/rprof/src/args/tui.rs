@@ -1,17 +1,21 @@
 //! The arguments of `rprof tui`.
 
-use super::{Args, Command, FdeArgs, InputArgs, ReportArgs, SelfTimeArgs, examples};
+use super::{Args, Command, InputArgs, ReportArgs, SelfTimeArgs};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof tui                               browse perf.data
+  rprof tui work.data -s sym              by function only
+  rprof tui --no-children --time 10%-20%  self time in a time range";
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = examples::of_tui())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-
-    #[command(flatten)]
-    pub(crate) fde: FdeArgs,
 
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
@@ -65,7 +69,7 @@ impl TuiArgs {
         match Args::try_parse_from(words)?.command {
             Command::Report(report) => {
                 let mut report = *report;
-                (report.input, report.fde, report.event) = (self.input, self.fde, self.event);
+                (report.input, report.event) = (self.input, self.event);
                 (report.children, report.no_children) = (self.children, self.no_children);
                 report.self_time = self.self_time;
                 Ok(report)
@@ -104,9 +108,9 @@ mod tests {
         };
         let args = report("rprof tui -Ue tui -s sym -c web --no-children --no-fde -i x");
         assert_eq!(args.event.as_deref(), Some("tui"));
-        assert!(args.no_children && args.fde.no_fde);
+        assert!(args.no_children && args.input.fde.no_fde);
         assert_eq!(args.input.recording.path(), std::path::Path::new("x"));
-        let same = "rprof report -U -s sym -c web -i x";
+        let same = "rprof report --no-fde -U -s sym -c web -i x";
         let Command::Report(same) = Args::parse_from(same.split(' ')).command else {
             panic!()
         };

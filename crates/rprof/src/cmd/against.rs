@@ -37,12 +37,13 @@ impl Before {
     /// Reads it in the same way as the recording after.
     pub(super) fn load(
         path: &Path,
-        (input, fold): (&InputArgs, &FoldArgs),
+        input: &InputArgs,
+        fold: &FoldArgs,
         options: &Options,
     ) -> Result<Self> {
         let reader = open(path, input.limits())?;
         let options = Options {
-            locator: input.locator(&reader),
+            locator: input.samples.locator(&reader),
             ..options.clone()
         };
         let mut profile = read(&reader, &options)?;
@@ -145,7 +146,8 @@ impl Before {
     /// The tree that a picture is of.
     fn drawn_tree(
         &self,
-        (profile, event): (&Profile, &EventProfile),
+        profile: &Profile,
+        event: &EventProfile,
         args: &FlameArgs,
     ) -> Result<DifferentialTree> {
         let first = if args.reverse {
@@ -170,7 +172,8 @@ impl Before {
     pub(super) fn write(
         &self,
         after: After<'_>,
-        (args, flame): (&FlameArgs, FlameOptions),
+        args: &FlameArgs,
+        flame: FlameOptions,
         output: Option<&Path>,
     ) -> Result<Drawn> {
         let After {
@@ -178,8 +181,8 @@ impl Before {
             event,
             run,
         } = after;
-        let tree = self.drawn_tree((profile, event), args)?;
-        let compared = SureEvents::of(&self.with(run), args.against.per())?;
+        let tree = self.drawn_tree(profile, event, args)?;
+        let compared = SureEvents::of(&self.with(run), args.against.per.clone())?;
         let scaling = compared.scaling;
         if args.folded {
             // Both sides count the same.
@@ -191,14 +194,14 @@ impl Before {
                 Count::Samples
             };
             target::write(output, |out| {
-                let mut lines = tree.lines(count, scaling);
-                lines.try_for_each(|line| writeln!(out, "{line}"))
+                tree.lines(count, scaling)
+                    .try_for_each(|line| writeln!(out, "{line}"))
             })?;
             return Ok(Drawn::default());
         }
         let options = DifferentialOptions {
             flame,
-            width_by: args.against.width_by(),
+            width_by: args.against.width_by,
             scaling,
             sure: compared.changes(event.name.raw(), event.kind),
         };

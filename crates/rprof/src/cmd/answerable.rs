@@ -23,13 +23,14 @@ pub(super) fn check(
              and symoff count only their own samples",
         ));
     }
-    callers(args, (reader, mode), has_parents)
+    check_callers(args, reader, mode, has_parents)
 }
 
 /// Refuses what is of callers where none were recorded, or are not looked at.
-fn callers(
+fn check_callers(
     args: &ReportArgs,
-    (reader, mode): (&Reader, SortMode),
+    reader: &Reader,
+    mode: SortMode,
     has_parents: bool,
 ) -> Result<()> {
     let has_trees = args.graph.is_some_and(|words| !words.is_none());

@@ -17,7 +17,8 @@ use rprof_report::quality_line;
 /// If there are none, what is wrong with the first.
 pub(super) fn compared(
     before: &Before,
-    (run, profile): (NamedRun, &Profile),
+    run: NamedRun,
+    profile: &Profile,
 ) -> Result<(DifferentialPage, ComparedRecordings)> {
     let name = run.name.clone();
     let mut events = Vec::new();

@@ -4,7 +4,7 @@ use super::diff_each;
 use super::diff_load;
 use super::diff_trees::DiffTrees;
 use super::reading::open_file;
-use crate::args::{DiffArgs, DiffFormat, PercentageOf};
+use crate::args::{DiffArgs, DiffFormat};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions};
 use rprof_base::Counted;
 use rprof_diff::{
-    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, GateOutcome, GateResult,
-    NameMatching, OneSided, RowOrder, Subject, compare, compare_each, workflow_commands,
-    write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+    CompareOptions, Condition, DiffError, DiffLayout, GateOutcome, GateResult, NameMatching,
+    OneSided, RowOrder, Subject, compare, compare_each, workflow_commands, write_diff,
+    write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
@@ -30,14 +30,14 @@ const TIME_QUANTUM_NS: u64 = 100_000_000;
 pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (before, after) = args.sides(std::env::args_os()).map_err(usage)?;
     check_conditions(args)?;
-    let trees = DiffTrees::load(args, (&before, &after))?;
-    let recordings = diff_load::load(args, (&before, &after))?;
+    let trees = DiffTrees::load(args, &before, &after)?;
+    let recordings = diff_load::load(args, &before, &after)?;
     let paths = before.iter().chain(&after);
     let layout = layout(args);
     if args.each {
         let each = |options: &CompareOptions| compare_each(&recordings, options);
         let compared = compared(args, each, paths)?;
-        return diff_each::write(args, (&compared, &layout), paging);
+        return diff_each::write(args, &compared, &layout, paging);
     }
     let both = |options: &CompareOptions| compare(&recordings, options);
     let comparison = compared(args, both, paths)?;
@@ -186,10 +186,7 @@ fn options(args: &DiffArgs) -> CompareOptions {
         } else {
             OneSided::Shown
         },
-        share: match args.percentage {
-            PercentageOf::Absolute => DiffShare::Absolute,
-            PercentageOf::Relative => DiffShare::Relative,
-        },
+        share: args.percentage,
         conditions: args.fail_if.clone(),
         known_functions: Vec::new(),
         n_comparisons: 1,

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 /// Writes what became of each recording; fails if a condition is true of one.
 pub(super) fn write(
     args: &DiffArgs,
-    (compared, layout): (&[ComparedRecording], &DiffLayout),
+    compared: &[ComparedRecording],
+    layout: &DiffLayout,
     paging: PagerArgs,
 ) -> Result<ExitCode> {
     let form = match args.format {
@@ -28,7 +29,7 @@ pub(super) fn write(
     pager.write(|out| {
         let out = &mut &mut *out as &mut dyn Write;
         let written = match form {
-            Some(form) => write_each(compared, (form, layout), out),
+            Some(form) => write_each(compared, form, layout, out),
             None => write_each_json(compared, layout, out),
         };
         written.context("writing the differences")

@@ -16,10 +16,7 @@ use std::thread;
 const SMALL: u64 = 16 << 20;
 
 /// Reads the recordings of both sides.
-pub(super) fn load(
-    args: &DiffArgs,
-    (before, after): (&[PathBuf], &[PathBuf]),
-) -> Result<Recordings> {
+pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Recordings> {
     let paths: Vec<&Path> = [before, after]
         .iter()
         .copied()

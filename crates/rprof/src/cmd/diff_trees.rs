@@ -3,11 +3,11 @@
 use super::diff::reading;
 use super::reading::{open, read};
 use super::trees::{NamedEvent, event_called, tree_of};
-use crate::args::{DiffArgs, DiffFormat, PercentageOf};
+use crate::args::{DiffArgs, DiffFormat};
 use crate::usage::usage;
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{GroupBy, Options};
-use rprof_diff::{Comparison, DiffLayout, write_diff_tree};
+use rprof_diff::{Comparison, DiffLayout, DiffShare, write_diff_tree};
 use rprof_profile::difference::BothCounts;
 use rprof_profile::view::{FirstFrame, ThreadNames};
 use rprof_profile::{Profile, SampleCount};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct DiffTrees {
     before: (String, Profile),
     after: (String, Profile),
-    of: PercentageOf,
+    of: DiffShare,
 }
 
 /// A side is one recording here.
@@ -32,7 +32,8 @@ impl DiffTrees {
     /// Reads the recordings, if trees are asked for.
     pub(super) fn load(
         args: &DiffArgs,
-        (before, after): (&[PathBuf], &[PathBuf]),
+        before: &[PathBuf],
+        after: &[PathBuf],
     ) -> Result<Option<Self>> {
         if !args.call_graph {
             return Ok(None);
@@ -66,10 +67,10 @@ impl DiffTrees {
         let kinds = (FirstFrame::Outermost, ThreadNames::Pooled);
         let tree = tree_of(before, after, kinds)?;
         let whole = match self.of {
-            PercentageOf::Absolute => all,
-            PercentageOf::Relative => tree.sum(),
+            DiffShare::Absolute => all,
+            DiffShare::Relative => tree.sum(),
         };
-        write_diff_tree((name, &tree), whole, layout, out)?;
+        write_diff_tree(name, &tree, whole, layout, out)?;
         Ok(())
     }
 }

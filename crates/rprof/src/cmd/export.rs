@@ -3,36 +3,24 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
-use super::reading::{ending, is_shown, open, progress, read, warn, warn_of};
+use super::reading::{ending, is_shown, open, read, warn, warn_of, with_progress};
 use super::sure;
-use crate::args::{ExportArgs, ExportFormat};
+use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{Options, TimelineDetail, load_samples, load_timeline};
+use rprof_analysis::{
+    CodeDetail, Options, Progress, load_code_samples, load_counted_stacks, load_samples,
+};
 use rprof_diff::NamedRun;
-use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Page, Pprof, Speedscope, write_gzip};
+use rprof_export::{Content, ExportFormat, FORMATS, Format, Page, write_gzip};
 use rprof_perfdata::Reader;
-use rprof_profile::timeline::Timeline;
-use rprof_profile::{NodeKey, Profile};
+use rprof_profile::{CountedStacks, NodeKey, Profile, SampledProfile};
 use rprof_report::quality_line;
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// Endings of files; the first that fits counts.
-const ENDINGS: &[(&str, ExportFormat)] = &[
-    (".speedscope.json", ExportFormat::Speedscope),
-    (".speedscope.json.gz", ExportFormat::Speedscope),
-    (".json.gz", ExportFormat::Firefox),
-    (".json", ExportFormat::Json),
-    (".pb.gz", ExportFormat::Pprof),
-    (".pprof", ExportFormat::Pprof),
-    (".folded", ExportFormat::Folded),
-    (".folded.gz", ExportFormat::Folded),
-    (".callgrind", ExportFormat::Callgrind),
-    (".html", ExportFormat::Html),
-];
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let output = args
@@ -40,23 +28,20 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         .as_deref()
         .filter(|path| *path != Path::new("-"));
     let format = format_of(args, output)?;
-    let is_compressed = is_compressed(format, output);
+    let name = output.map(file_name);
+    let is_compressed = format.is_compressed(name.as_deref());
     if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
         let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
     let reader = open(args.input.recording.path(), args.input.limits())?;
     let options = Options {
-        filter: args.input.filter(),
-        inlines: !args.input.no_inline(),
-        fde: !args.fde.no_fde,
         demangling: args.fold.demangling(args.input.demangling()),
-        nodes: match (format, &args.against) {
-            (ExportFormat::Html, None) => NodeKey::Srcline,
+        nodes: match (format.content, &args.against) {
+            (Content::Page, None) => NodeKey::Srcline,
             _ => NodeKey::Function,
         },
-        locator: args.input.locator(&reader),
-        ..Options::default()
+        ..args.input.options(&reader)
     };
     let writer = Writer {
         reader: &reader,
@@ -64,88 +49,68 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         output,
         is_compressed,
     };
-    let lines = TimelineDetail {
-        lines: true,
-        fields: false,
-    };
-    match format {
-        ExportFormat::Firefox => {
-            let with_fields = TimelineDetail {
-                fields: true,
-                ..lines
+    match format.content {
+        Content::Samples { format, has_fields } => {
+            let detail = if has_fields {
+                CodeDetail::Fields
+            } else {
+                CodeDetail::Samples
             };
-            let timeline = read_timeline(&reader, &options, with_fields)?;
-            writer.timeline(&Firefox, &timeline)
+            writer.samples(format, &options, detail)
         }
-        ExportFormat::Speedscope => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Speedscope, &timeline)
-        }
-        ExportFormat::Pprof => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Pprof, &timeline)
-        }
-        ExportFormat::Callgrind => {
-            let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Callgrind, &timeline)
-        }
-        ExportFormat::Folded => {
-            let mut profile = read(&reader, &options)?;
-            args.fold.apply(&mut profile);
+        Content::Counted(format) => writer.counted(format, &options),
+        Content::Event(format_of) => {
+            let profile = writer.read_profile(&options)?;
             let event = choose(&profile, args.event.as_deref())?;
-            let event = event.unwrap_or(0);
-            writer.profile(&Folded { event }, &profile)
+            writer.profile(&*format_of(event.unwrap_or(0)), &profile)
         }
-        ExportFormat::Json => {
-            let mut profile = read(&reader, &options)?;
-            args.fold.apply(&mut profile);
-            writer.profile(&Json, &profile)
-        }
-        ExportFormat::Html => match &args.against {
+        Content::Profile(format) => writer.profile(format, &writer.read_profile(&options)?),
+        Content::Page => match &args.against {
             None => writer.page(&options),
             Some(before) => {
-                let before = Before::load(before, (&args.input, &args.fold), &options)?;
-                let mut profile = read(&reader, &options)?;
+                let before = Before::load(before, &args.input, &args.fold, &options)?;
                 let name = args.input.recording.path().display().to_string();
+                let profile = writer.read_profile(&options)?;
                 let run = sure::load(&reader, name, &options)?;
-                args.fold.apply(&mut profile);
-                writer.compared(&before, (run, &profile))
+                writer.compared(&before, run, &profile)
             }
         },
     }
 }
 
-fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
-    let known = "html, firefox, speedscope, pprof, callgrind, folded or json";
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+/// The format that is asked for, by name or by the name of the file; refuses what it has no place for.
+fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<&'static ExportFormat> {
     let format = match (args.format, output) {
         (Some(format), _) => format,
         (None, None) => {
+            let known = known();
             let why = format_args!("no output format: use --format {known}, or a file with -o");
             return Err(usage(why));
         }
         (None, Some(path)) => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let mut endings = ENDINGS.iter();
-            match endings.find(|(ending, _)| name.ends_with(ending)) {
-                Some(&(_, format)) => format,
-                None => {
-                    let why =
-                        format_args!("cannot tell the format from '{name}': use --format {known}");
-                    return Err(usage(why));
-                }
-            }
+            let name = file_name(path);
+            ExportFormat::of_file(&name).ok_or_else(|| {
+                let known = known();
+                usage(format_args!(
+                    "cannot tell the format from '{name}': use --format {known}"
+                ))
+            })?
         }
     };
-    if args.event.is_some() && format != ExportFormat::Folded {
+    if args.event.is_some() && !matches!(format.content, Content::Event(_)) {
         let why = "--event is for folded stacks: other formats contain all events";
         return Err(usage(why));
     }
-    if args.against.is_some() && format != ExportFormat::Html {
+    if args.against.is_some() && !matches!(format.content, Content::Page) {
         return Err(usage(
             "--against writes an HTML page: use export -o FILE.html",
         ));
     }
-    let is_counted = matches!(format, ExportFormat::Folded | ExportFormat::Json);
+    let is_counted = matches!(format.content, Content::Event(_) | Content::Profile(_));
     if args.fold.is_asked() && !is_counted && args.against.is_none() {
         let why = "--fold and --ignore-callees are for folded stacks, JSON and --against: other formats contain \
             every sample";
@@ -154,24 +119,13 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
     Ok(format)
 }
 
-/// pprof reads nothing else; Firefox Profiler reads both, and its files are large.
-fn is_compressed(format: ExportFormat, output: Option<&Path>) -> bool {
-    let ends_with = |ending| {
-        let name = output.and_then(Path::file_name).unwrap_or_default();
-        name.to_string_lossy().ends_with(ending)
-    };
-    match format {
-        ExportFormat::Pprof => true,
-        ExportFormat::Firefox => !ends_with(".json"),
-        _ => ends_with(".gz"),
+/// The names of all formats, in words.
+fn known() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
-}
-
-fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> Result<Timeline> {
-    let mut progress = progress(reader);
-    Ok(load_timeline(reader, options, detail, &mut |share| {
-        progress.show(share);
-    })?)
 }
 
 struct Writer<'a> {
@@ -182,35 +136,51 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn timeline(
+    /// Counts the recording's stacks, and simplifies them.
+    fn read_profile(&self, options: &Options) -> Result<Profile> {
+        let mut profile = read(self.reader, options)?;
+        self.args.fold.apply(&mut profile);
+        Ok(profile)
+    }
+
+    fn samples(
         &self,
-        format: &impl Format<Source = Timeline>,
-        timeline: &Timeline,
+        format: &dyn Format<Source = SampledProfile>,
+        options: &Options,
+        detail: CodeDetail,
     ) -> Result<ExitCode> {
-        let profile = &timeline.profile;
-        let shown = !timeline.samples.is_empty();
-        warn_of(profile, self.reader, &self.args.input, shown);
-        self.write(format, timeline)?;
-        Ok(self.end(profile, shown))
+        let load =
+            |progress: &mut Progress<'_>| load_code_samples(self.reader, options, detail, progress);
+        let sampled = self.load(load)?;
+        self.finish(
+            format,
+            &sampled,
+            &sampled.profile,
+            !sampled.samples.is_empty(),
+        )
+    }
+
+    fn counted(
+        &self,
+        format: &dyn Format<Source = CountedStacks>,
+        options: &Options,
+    ) -> Result<ExitCode> {
+        let stacks = self.load(|progress| load_counted_stacks(self.reader, options, progress))?;
+        self.finish(format, &stacks, &stacks.profile, !stacks.counts.is_empty())
     }
 
     fn profile(
         &self,
-        format: &impl Format<Source = Profile>,
+        format: &dyn Format<Source = Profile>,
         profile: &Profile,
     ) -> Result<ExitCode> {
-        warn(profile, self.reader, &self.args.input);
-        self.write(format, profile)?;
-        Ok(self.end(profile, is_shown(profile)))
+        self.finish(format, profile, profile, is_shown(profile))
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let mut progress = progress(self.reader);
-        let sampled = load_samples(self.reader, options, &mut |share| progress.show(share))?;
-        drop(progress);
+        let sampled = self.load(|show| load_samples(self.reader, options, show))?;
         let profile = &sampled.profile;
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
-        warn_of(profile, self.reader, &self.args.input, shown);
         let command = profile.about.command.join(" ");
         let input = self.args.input.recording.path();
         let title = if command.is_empty() {
@@ -227,14 +197,34 @@ impl Writer<'_> {
                 .collect(),
             max_bytes: Page::MAX_BYTES,
         };
-        self.write(&page, &sampled)?;
+        self.finish(&page, &sampled, profile, shown)
+    }
+
+    /// Reads the recording, with a progress line.
+    fn load<T>(
+        &self,
+        load: impl FnOnce(&mut Progress<'_>) -> Result<T, rprof_analysis::Error>,
+    ) -> Result<T> {
+        Ok(with_progress(self.reader, load)?)
+    }
+
+    /// Prints the warnings of what was loaded, writes it, and says how good it is.
+    fn finish<F: Format + ?Sized>(
+        &self,
+        format: &F,
+        source: &F::Source,
+        profile: &Profile,
+        shown: bool,
+    ) -> Result<ExitCode> {
+        warn_of(profile, self.reader, &self.args.input, shown);
+        self.write(format, source)?;
         Ok(self.end(profile, shown))
     }
 
     /// The page of what changed.
-    fn compared(&self, before: &Before, (run, profile): (NamedRun, &Profile)) -> Result<ExitCode> {
+    fn compared(&self, before: &Before, run: NamedRun, profile: &Profile) -> Result<ExitCode> {
         warn(profile, self.reader, &self.args.input);
-        let (page, recordings) = compared(before, (run, profile))?;
+        let (page, recordings) = compared(before, run, profile)?;
         self.write(&page, &recordings)?;
         Ok(self.end(profile, true))
     }
@@ -249,7 +239,7 @@ impl Writer<'_> {
         ending(self.args.strict, profile)
     }
 
-    fn write<F: Format>(&self, format: &F, source: &F::Source) -> Result<()> {
+    fn write<F: Format + ?Sized>(&self, format: &F, source: &F::Source) -> Result<()> {
         target::write(self.output, |out| {
             if self.is_compressed {
                 write_gzip(format, source, out)
@@ -257,41 +247,5 @@ impl Writer<'_> {
                 format.write(source, out)
             }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn endings_tell_the_format() {
-        let format = |name: &str| {
-            let mut endings = ENDINGS.iter();
-            let found = endings.find(|(ending, _)| name.ends_with(ending));
-            found.map(|&(_, format)| format)
-        };
-        assert_eq!(format("a.json.gz"), Some(ExportFormat::Firefox));
-        assert_eq!(format("a.speedscope.json"), Some(ExportFormat::Speedscope));
-        assert_eq!(
-            format("a.speedscope.json.gz"),
-            Some(ExportFormat::Speedscope)
-        );
-        assert_eq!(format("a.pb.gz"), Some(ExportFormat::Pprof));
-        assert_eq!(format("a.folded"), Some(ExportFormat::Folded));
-        assert_eq!(format("a.callgrind"), Some(ExportFormat::Callgrind));
-        assert_eq!(format("a.json"), Some(ExportFormat::Json));
-        assert_eq!(format("a.svg"), None);
-    }
-
-    #[test]
-    fn files_are_compressed_where_their_readers_want_it() {
-        let compressed = |format, name| is_compressed(format, Some(Path::new(name)));
-        assert!(is_compressed(ExportFormat::Firefox, None));
-        assert!(!compressed(ExportFormat::Firefox, "a.json"));
-        assert!(compressed(ExportFormat::Pprof, "a.pb"));
-        assert!(compressed(ExportFormat::Speedscope, "a.speedscope.json.gz"));
-        assert!(!compressed(ExportFormat::Json, "a.json"));
-        assert!(!is_compressed(ExportFormat::Folded, None));
     }
 }

@@ -3,7 +3,7 @@
 use super::against::{After, Before};
 use super::event::{choose, say_which};
 use super::next::{self, Seen};
-use super::reading::{ending, is_shown, open, progress, read, warn};
+use super::reading::{ending, is_shown, open, read, warn, with_progress};
 use super::recorded::record_first;
 use super::sure;
 use crate::args::FlameArgs;
@@ -39,13 +39,9 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         )
     };
     let options = Options {
-        filter: args.input.filter(),
-        inlines: !args.input.no_inline(),
-        fde: !args.fde.no_fde,
-        locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
-        nodes: args.frames.nodes(),
-        ..Options::default()
+        nodes: args.frames,
+        ..args.input.options(&reader)
     };
     let (mut profile, in_time) = if args.flamechart {
         let mut explorer = Explorer::new(read_samples(&reader, &options)?);
@@ -63,7 +59,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let before = args.against.against.as_deref();
-    let before = before.map(|path| Before::load(path, (&args.input, &args.fold), &options));
+    let before = before.map(|path| Before::load(path, &args.input, &args.fold, &options));
     let before = before.transpose()?;
     let common = before
         .as_ref()
@@ -83,7 +79,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
             event,
             run: sure::load(&reader, name_of(args), &options)?,
         };
-        let drawn = before.write(after, (args, flame_options(args)), output)?;
+        let drawn = before.write(after, args, flame_options(args), output)?;
         say_left_out(drawn);
     } else if args.folded {
         let folded = Folded {
@@ -177,8 +173,7 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
 
 /// Samples one by one; there is no order without times.
 fn read_samples(reader: &Reader, options: &Options) -> Result<SampledProfile> {
-    let mut progress = progress(reader);
-    let sampled = load_samples(reader, options, &mut |share| progress.show(share))?;
+    let sampled = with_progress(reader, |show| load_samples(reader, options, show))?;
     if sampled.has_times || sampled.samples.is_empty() {
         Ok(sampled)
     } else {

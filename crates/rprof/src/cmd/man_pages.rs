@@ -12,8 +12,9 @@ pub(super) fn write(command: &Command, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join(Man::new(command.clone()).get_filename());
     fs::write(&path, page(command)?).with_context(|| format!("writing {}", path.display()))?;
-    let mut below = command.get_subcommands();
-    below.try_for_each(|command| write(command, folder))
+    command
+        .get_subcommands()
+        .try_for_each(|command| write(command, folder))
 }
 
 /// The page of a command, for `man`.

@@ -1,7 +1,7 @@
 //! Why nothing is shown: the filter that no sample matches, and its possible values.
 
 use crate::args::SampleArgs;
-use rprof_analysis::{EmptyFilter, Options, empty_filter};
+use rprof_analysis::{EmptyFilter, empty_filter};
 use rprof_events::suggest;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, SelfTime};
@@ -11,13 +11,7 @@ const N_EXAMPLES: usize = 5;
 
 /// The warning's text.
 pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
-    let mut options = Options {
-        inlines: !samples.no_inline,
-        filter: samples.filter(),
-        locator: samples.locator(reader),
-        demangling: samples.demangling(),
-        ..Options::default()
-    };
+    let mut options = samples.options(reader);
     let why = match empty_filter(reader, &options) {
         Ok(Some(empty)) => {
             let why = reason(&empty, &options.filter);

@@ -14,8 +14,13 @@ use std::process::ExitCode;
 
 /// Loads the recording, with a progress line.
 pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
+    Ok(with_progress(reader, |show| load(reader, options, show))?)
+}
+
+/// Reads a recording in some way, with a progress line.
+pub(crate) fn with_progress<T>(reader: &Reader, read: impl FnOnce(&mut dyn FnMut(f64)) -> T) -> T {
     let mut progress = progress(reader);
-    Ok(load(reader, options, &mut |share| progress.show(share))?)
+    read(&mut |share| progress.show(share))
 }
 
 /// The progress of reading a recording.
@@ -59,8 +64,10 @@ pub(crate) fn warn(profile: &Profile, reader: &Reader, input: &InputArgs) {
 
 /// Whether any samples of a profile pass the filter.
 pub(crate) fn is_shown(profile: &Profile) -> bool {
-    let mut trees = profile.events.iter().map(|event| &event.tree);
-    trees.any(|tree| !tree.nodes().is_empty())
+    profile
+        .events
+        .iter()
+        .any(|event| !event.tree.nodes().is_empty())
 }
 
 /// The same of a profile of which something is shown, or nothing.

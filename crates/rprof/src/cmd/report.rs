@@ -8,20 +8,18 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{Form, ModeArgs, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_report::{
-    Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
-    write_table,
+    Graph, Layout, TableOptions, write_csv, write_json, write_markdown, write_stats, write_table,
 };
 use std::io;
 use std::process::ExitCode;
@@ -71,17 +69,13 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
         nodes: words.nodes(),
-        filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
             || table.graph.is_some()
             || has_parents
             || args.fold.is_asked()
             || args.stats
             || folded,
-        inlines: !args.input.no_inline(),
         self_time: args.self_time.self_time(),
-        fde: !args.fde.no_fde,
-        locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
         mode,
         positions: args.columns.positions(&table.columns),
@@ -91,7 +85,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             trace_fields: trace_fields.found,
             ..GroupBy::default()
         },
-        ..Options::default()
+        ..args.input.options(&reader)
     };
     let mut profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
@@ -163,7 +157,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (true, None) => Form::Stats,
         (false, None) => Form::Format(format),
     };
-    args.given.check(form, Args::command)
+    args.given.check(form)
 }
 
 /// The same lines as `rprof flame --folded`.
@@ -182,22 +176,13 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
         _ => false,
     };
     let of_own_code = fields.iter().find(is_of_own_code);
-    let flags = [
-        (args.no_children, "--no-children"),
-        (args.columns.hierarchy, "--hierarchy"),
-        (
-            of_own_code.is_some(),
-            of_own_code.map_or("", |key| key.name()),
-        ),
-    ];
+    let flag = match of_own_code {
+        _ if args.no_children => Some("--no-children"),
+        _ if args.columns.hierarchy => Some("--hierarchy"),
+        key => key.map(|key| key.name()),
+    };
     let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
-    let sum = fields.iter().find(is_of_children);
-    let flag = flags.iter().find(|(is_given, _)| *is_given);
-    let key = fields.iter().find_map(|field| match field {
-        Field::Key(SortKey::Dimension(one)) if one.is_of_own_code() => Some(one.name()),
-        _ => None,
-    });
-    match (sum, flag.map(|(_, flag)| *flag).or(key)) {
+    match (fields.iter().find(is_of_children), flag) {
         (Some(sum), Some(flag)) => {
             let name = sum.name();
             Err(usage(format_args!(
@@ -239,10 +224,7 @@ fn table_options(
         graph,
         percent_limit: args.percent_limit,
         is_filtered: !filter.accepts_all() || args.parent.is_filter(),
-        percentage: match args.percentage {
-            PercentageOf::Absolute => Percentage::Absolute,
-            PercentageOf::Relative => Percentage::Relative,
-        },
+        percentage: args.percentage,
         time_slices: filter.times.map(|times| times.text().to_owned()),
         colors: args.layout.table.look.stdio_color.is_on(),
         layout: Layout {

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
 const NO_SCRIPTS: &str = "rprof runs no scripts: use rprof script --json, which prints one line per sample (docs: \
-    crates/script/JSON.md)";
+    crates/JSON.md)";
 
 pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let path = args.input.recording.path();
+    let path = args.recording.path();
     let is_perfs = ["record", "report"]
         .iter()
         .any(|word| path.as_os_str() == *word);
@@ -27,24 +27,24 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut fields = FieldSelection::default();
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
-    let reader = open(args.input.recording.path(), args.input.limits())?;
+    let reader = open(args.recording.path(), args.samples.limits)?;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {
         return header::only(&header, &pager);
     }
     let options = ScriptOptions {
-        filter: args.input.filter(),
+        filter: args.samples.filter(),
         fields,
         chains: !args.hide_call_graph,
-        inlines: !args.input.no_inline(),
+        inlines: !args.samples.no_inline,
         stop_at: args.stop_bt.clone(),
         nanoseconds: args.ns,
         times: args.times(),
         json: args.json,
         records: args.records(),
-        locator: args.input.locator(&reader),
-        demangling: args.input.demangling(),
+        locator: args.samples.locator(&reader),
+        demangling: args.samples.demangling(),
     };
     // Where lines go to a terminal, they say themselves how far it is.
     let mut progress = (!io::stdout().is_terminal()).then(|| progress(&reader));
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let profile = &printed.profile;
     profile.warnings.iter().for_each(say::warning);
     if printed.none_match {
-        say::warning(no_match::sentence(&reader, &args.input.samples));
+        say::warning(no_match::sentence(&reader, &args.samples));
     }
     profile.events.iter().for_each(say::loss);
     say::stacks(&profile.unwound);

@@ -1,6 +1,6 @@
 //! The significant changes that `rprof diff` finds, for flame graphs of the same two recordings.
 
-use super::reading::progress;
+use super::reading::with_progress;
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, load_run};
@@ -21,9 +21,9 @@ pub(super) fn load(reader: &Reader, name: String, options: &Options) -> Result<N
         },
         ..options.clone()
     };
-    let mut progress = progress(reader);
-    let mut show = |share| progress.show(share);
-    let run = load_run(reader, &options, Recordings::BLOCKS, &mut show);
+    let run = with_progress(reader, |show| {
+        load_run(reader, &options, Recordings::BLOCKS, show)
+    });
     let run = run.with_context(|| format!("reading {name}"))?;
     Ok(NamedRun { name, run })
 }
@@ -72,8 +72,9 @@ impl SureEvents {
         let exact = self.events.iter().find(|(known, _)| known == name);
         let bare = |name| kind.without_modifier(name);
         let found = exact.or_else(|| {
-            let mut events = self.events.iter();
-            events.find(|(known, _)| bare(known) == bare(name))
+            self.events
+                .iter()
+                .find(|(known, _)| bare(known) == bare(name))
         });
         found
             .map(|(_, changes)| changes.clone())

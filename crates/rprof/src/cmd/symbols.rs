@@ -1,6 +1,6 @@
 //! `rprof symbols`, and names for a recording to carry.
 
-use super::reading::{open, progress};
+use super::reading::{open, with_progress};
 use super::record::size;
 use crate::args::{LimitArgs, SymbolsArgs};
 use crate::screen::PagerArgs;
@@ -23,11 +23,8 @@ pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let reader = open(args.recording.path(), args.limits)?;
-    let mut progress = progress(&reader);
-    let symbols = load_symbols(&reader, &args.locator(&reader), &mut |share| {
-        progress.show(share);
-    })?;
-    drop(progress);
+    let locator = args.locator(&reader);
+    let symbols = with_progress(&reader, |show| load_symbols(&reader, &locator, show))?;
     if !args.json {
         symbols.warnings.iter().for_each(say::warning);
     }

@@ -16,8 +16,8 @@ pub(super) struct NamedEvent<'a> {
 impl NamedEvent<'_> {
     /// Whether samples have callers.
     pub(super) fn has_chains(&self) -> bool {
-        let mut nodes = self.event.tree.nodes().iter();
-        nodes.any(|node| node.parent.is_some())
+        let nodes = self.event.tree.nodes();
+        nodes.iter().any(|node| node.parent.is_some())
     }
 }
 
@@ -40,8 +40,8 @@ pub(super) fn tree_of(
     (first, threads): (FirstFrame, ThreadNames),
 ) -> Result<DifferentialTree> {
     for one in [&before, &after] {
-        let mut nodes = one.event.tree.nodes().iter();
-        if nodes.all(|node| node.self_samples == 0) {
+        let nodes = one.event.tree.nodes();
+        if nodes.iter().all(|node| node.self_samples == 0) {
             bail!(
                 "nothing to compare: no samples of '{}' in {}",
                 one.event.name,

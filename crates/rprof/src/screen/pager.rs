@@ -21,6 +21,7 @@ pub(crate) struct Pager(Option<OsString>);
 
 /// The pager option of all commands with long output.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[group(id = "all/pager")]
 pub(crate) struct PagerArgs {
     /// Do not use a pager ($PAGER or less) when printing to a terminal
     #[arg(long)]

@@ -2,6 +2,8 @@
 
 use super::{Line, Printer, is_of_several, seconds};
 use crate::Aggregation;
+use crate::derived::Metric;
+use rprof_untrusted::{Json, JsonLayout};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -12,62 +14,61 @@ pub(super) fn write(
     at: Option<Duration>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let start = start(printer, line, at);
-    let mut fields = start.clone();
-    let count = match line.value() {
-        Some(value) => format!("{value:.6}"),
-        None => line.not_counted().to_owned(),
-    };
-    fields.push(field("counter-value", &string(&count)));
-    fields.push(field("unit", &string(&line.event.unit.name)));
-    fields.extend(
-        line.event
-            .cgroup
-            .iter()
-            .map(|name| field("cgroup", &string(name))),
-    );
-    fields.push(field("event", &string(&line.event.name)));
-    if printer.is_repeated {
-        fields.push(field("variance", &format!("{:.2}", line.row.noise_percent)));
+    let mut json = Json::in_memory(JsonLayout::Spaced);
+    json.object(|json| {
+        write_key(printer, line, at, json);
+        write_count(printer, line, json);
+        write_metric(line.metrics.first(), json);
+    });
+    json.end_line();
+    for metric in line.metrics.iter().skip(1) {
+        json.object(|json| {
+            write_key(printer, line, at, json);
+            write_metric(Some(metric), json);
+        });
+        json.end_line();
     }
-    fields.push(field(
-        "event-runtime",
-        &format!("{:.0}", line.row.running_ns),
-    ));
-    let percent = line.row.running_percent().unwrap_or(100.0);
-    fields.push(field("pcnt-running", &format!("{percent:.2}")));
-    let value_and_unit = |metric: &crate::derived::Metric| {
-        let (value, unit) = match (metric.value, metric.why_none) {
-            (Some(value), _) => (format!("{value:.6}"), metric.unit.as_str()),
-            (None, Some(_)) => ("null".to_owned(), metric.unit.as_str()),
-            (None, None) => ("0.000000".to_owned(), ""),
-        };
-        [
-            field("metric-value", &value),
-            field("metric-unit", &string(unit)),
-        ]
-    };
-    let mut metrics = line.metrics.iter().map(value_and_unit);
-    let none = || {
-        [
-            field("metric-value", "0.000000"),
-            field("metric-unit", "\"\""),
-        ]
-    };
-    fields.extend(metrics.next().unwrap_or_else(none));
-    writeln!(out, "{{{}}}", fields.join(", "))?;
-    for metric in metrics {
-        let fields = [start.clone(), metric.to_vec()].concat();
-        writeln!(out, "{{{}}}", fields.join(", "))?;
-    }
-    Ok(())
+    out.write_all(&json.into_text())
 }
 
-fn start(printer: &Printer<'_>, line: &Line<'_>, at: Option<Duration>) -> Vec<String> {
-    let mut fields = Vec::new();
-    fields.extend(at.map(|at| field("interval", &seconds(at))));
+fn write_count(printer: &Printer<'_>, line: &Line<'_>, json: &mut Json<'_>) {
+    match line.value() {
+        Some(value) => json.field("counter-value", format!("{value:.6}")),
+        None => json.field("counter-value", line.not_counted()),
+    }
+    json.field("unit", &line.event.unit.name);
+    json.field_if("cgroup", line.event.cgroup.as_ref());
+    json.field("event", &line.event.name);
+    let mut number = |name: &str, digits: String| json.key(name).literal(&digits);
+    if printer.is_repeated {
+        number("variance", format!("{:.2}", line.row.noise_percent));
+    }
+    number("event-runtime", format!("{:.0}", line.row.running_ns));
+    let percent = line.row.running_percent().unwrap_or(100.0);
+    number("pcnt-running", format!("{percent:.2}"));
+}
+
+fn write_metric(metric: Option<&Metric>, json: &mut Json<'_>) {
+    let known = metric.filter(|metric| metric.value.is_some() || metric.why_none.is_some());
+    let value = match known.map(|metric| metric.value) {
+        Some(Some(value)) => format!("{value:.6}"),
+        Some(None) => "null".to_owned(),
+        None => "0.000000".to_owned(),
+    };
+    json.key("metric-value").literal(&value);
+    json.field(
+        "metric-unit",
+        known.map_or("", |metric| metric.unit.as_str()),
+    );
+}
+
+/// Writes when it was counted, and on what.
+fn write_key(printer: &Printer<'_>, line: &Line<'_>, at: Option<Duration>, json: &mut Json<'_>) {
+    if let Some(at) = at {
+        json.key("interval").literal(&seconds(at));
+    }
     let key = match printer.aggregation {
-        Aggregation::Global => return fields,
+        Aggregation::Global => return,
         Aggregation::Cpu => "cpu",
         Aggregation::Core => "core",
         Aggregation::Die => "die",
@@ -80,18 +81,9 @@ fn start(printer: &Printer<'_>, line: &Line<'_>, at: Option<Duration>) -> Vec<St
         _ => &line.label,
     };
     if !label.is_empty() {
-        fields.push(field(key, &string(label)));
+        json.field(key, label);
     }
     if is_of_several(printer.aggregation) {
-        fields.push(field("aggregate-number", &line.row.n.to_string()));
+        json.field("aggregate-number", line.row.n);
     }
-    fields
-}
-
-fn field(key: &str, value: &str) -> String {
-    format!("\"{key}\" : {value}")
-}
-
-fn string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -5,6 +5,8 @@ use crate::derived::Metric;
 use crate::rows::Row;
 use crate::topology::Key;
 use crate::{Aggregation, CountForm};
+use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Width of a column.
@@ -55,19 +57,26 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
         let columns = columns(span, key);
         match &printer.style.form {
             CountForm::Json => {
-                let mut object = serde_json::Map::new();
+                let mut fields: BTreeMap<String, JsonScalar<'_>> = BTreeMap::new();
                 if let Some(at) = span.at {
-                    object.insert("interval".to_owned(), at.as_secs_f64().into());
+                    fields.insert("interval".to_owned(), at.as_secs_f64().into());
                 }
                 if !label.is_empty() {
                     let name = key_names(printer.aggregation).first().copied();
-                    object.insert(name.unwrap_or_default().to_owned(), label.into());
+                    fields.insert(name.unwrap_or_default().to_owned(), label.into());
                 }
                 for (unit, metric) in columns {
                     let value = metric.and_then(|metric| metric.value);
-                    object.insert(unit, value.into());
+                    fields.insert(unit, value.into());
                 }
-                writeln!(out, "{}", serde_json::Value::Object(object))?;
+                let mut json = Json::in_memory(JsonLayout::Compact);
+                json.object(|json| {
+                    for (name, value) in fields {
+                        json.field(&name, value);
+                    }
+                });
+                json.end_line();
+                out.write_all(&json.into_text())?;
             }
             CountForm::Csv(separator) => {
                 let mut fields: Vec<String> = Vec::new();
@@ -141,7 +150,7 @@ fn first_key(span: &Span<'_>) -> Key {
 
 /// Keys that any event has, with the number of their counters.
 fn keys(span: &Span<'_>) -> Vec<(Key, u64)> {
-    let mut keys = std::collections::BTreeMap::new();
+    let mut keys = BTreeMap::new();
     for row in span.counted.rows.iter().flatten() {
         keys.entry(row.key).or_insert(row.n);
     }

@@ -56,6 +56,7 @@ fn skip_abbreviation(bytes: &mut Slice<'_>) -> gimli::Result<bool> {
 #[cfg(test)]
 mod tests {
     use crate::dwarf::Sections;
+    use crate::split::Split;
     use gimli::{DwarfSections, RunTimeEndian, SectionId};
     use rprof_images::SectionBytes;
 
@@ -86,7 +87,8 @@ mod tests {
         let sections = Sections {
             sections: DwarfSections::load(take).unwrap(),
             shared: None,
-            endian: RunTimeEndian::Little,
+            split: Split::new(None, RunTimeEndian::Little),
+            is_over_budget: false,
         };
         sections.dwarf().is_some()
     }

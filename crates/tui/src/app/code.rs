@@ -8,8 +8,10 @@ use crate::zoom::selection;
 impl App {
     /// Asks for the code of the selected function.
     pub(super) fn ask_code(&mut self) -> Effect {
-        let profile = self.explorer.profile();
-        let frame = self.selected().frame.map(|frame| profile.frames.of(frame));
+        let cx = &self.cx;
+        let profile = cx.profile();
+        let selected = self.view().selected(cx);
+        let frame = selected.frame.map(|frame| profile.frames.of(frame));
         let named = frame.and_then(|frame| Some((frame, frame.name?)));
         let Some((frame, name)) = named else {
             self.message = Some(match frame {
@@ -24,10 +26,10 @@ impl App {
                 image: profile.strings.of(frame.image).into_raw().to_owned(),
                 is_inlined: frame.is_inlined,
             },
-            selection: selection(self.event, &self.zooms, profile),
+            selection: selection(cx.event, &cx.zooms, profile),
             event: profile
                 .events
-                .get(self.event)
+                .get(cx.event)
                 .map_or_else(String::new, |event| event.name.raw().to_owned()),
         };
         self.awaited = Some(wanted.clone());
@@ -49,7 +51,7 @@ impl App {
                     title += &format!("  ({note})");
                 }
                 let title = rprof_untrusted::printable(&title).into_owned();
-                let height = self.page_height();
+                let height = self.cx.page_height();
                 self.over = Over::Page(Page::code(title, code.lines, height));
                 self.message = None;
             }

@@ -1,14 +1,22 @@
 //! The help, in lines.
 
-use crate::keys::KEYS;
+use crate::keys::{KEYS, KeyHelp};
+use crate::views::view::View;
 
 /// All keys, in this many columns.
-pub(super) fn help(columns: u16) -> Vec<String> {
+pub(super) fn help(columns: u16, views: &[Box<dyn View>]) -> Vec<String> {
     /// Longer ones have a line of their own.
     const KEYS_WIDTH: usize = 14;
     let room = usize::from(columns).saturating_sub(KEYS_WIDTH + 2).max(1);
+    let numbers: Vec<String> = (1..=views.len()).map(|number| number.to_string()).collect();
+    let names: Vec<&str> = views.iter().map(|view| view.help()).collect();
+    let (numbers, names) = (numbers.join(" "), format!("views: {}", names.join(", ")));
+    let of_views = KeyHelp {
+        keys: &numbers,
+        what: &names,
+    };
     let mut lines = Vec::new();
-    for help in KEYS {
+    for help in [&of_views].into_iter().chain(KEYS) {
         let mut keys = help.keys;
         if keys.len() > KEYS_WIDTH {
             lines.push(keys.to_owned());

@@ -6,30 +6,23 @@ mod help;
 mod mouse;
 mod over;
 mod prepared;
-mod remembered;
-mod saved;
 #[cfg(test)]
 mod tests;
 mod zooms;
 
 use crate::face::{SaveForm, Saved, TuiData, WantedCode};
 use crate::look::Look;
-use crate::matcher::Matcher;
 use crate::menu::Menu;
 use crate::page::Page;
 use crate::prompt::Prompt;
-use crate::shown::{RowsBy, Shown};
-use crate::views::ViewKind;
-use crate::views::boxes::Found;
-use crate::views::calls::CallsView;
-use crate::views::flame::FlameView;
-use crate::views::lanes::LanesView;
-use crate::views::table::TableView;
-use crate::zoom::Zoom;
+use crate::shown::Shown;
+use crate::views::VIEWS;
+use crate::views::context::Context;
+use crate::views::table::rows::RowsBy;
+use crate::views::view::View;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
-use remembered::{RememberedBoxes, RememberedRows};
 use rprof_profile::SampledProfile;
-use rprof_profile::view::{Order, SortKey, Weighing};
+use rprof_profile::view::{SortKey, Weighing};
 use rprof_query::{Explorer, SampleSelection};
 use std::sync::Arc;
 
@@ -96,95 +89,76 @@ pub(crate) enum Over {
 /// The application's state.
 #[derive(Debug)]
 pub struct App {
-    pub(crate) look: Look,
-    pub(crate) size: (u16, u16),
-    pub(crate) explorer: Arc<Explorer>,
-    /// Whether there is anything below rows.
-    pub(crate) has_chains: bool,
+    /// What all views show.
+    pub(crate) cx: Context,
+    views: Vec<Box<dyn View>>,
+    /// Index of the shown view.
+    view: usize,
     /// Of what is replaced together with the samples.
     pub(crate) title: String,
     pub(crate) quality: String,
     pub(crate) advice: Option<String>,
     about: Vec<String>,
-    pub(crate) event: usize,
-    pub(crate) zooms: Vec<Zoom>,
-    pub(crate) by: RowsBy,
-    pub(crate) is_relative: bool,
-    pub(crate) has_heading: bool,
-    pub(crate) has_dsos: bool,
-    pub(crate) min_percent: f64,
-    pub(crate) filter: Option<Matcher>,
-    pub(crate) found: Option<Found>,
-    /// The shown selection, once counted.
-    pub(crate) shown: Option<Shown>,
     /// The selection to count.
     asked: Option<SampleSelection>,
     /// Selections that were left, the last one at the end.
     kept: Vec<Shown>,
-    remembered: Option<RememberedRows>,
-    remembered_boxes: Option<RememberedBoxes>,
-    /// Whether the table is to be made again, when its rows are there.
-    is_table_old: bool,
-    pub(crate) view: ViewKind,
-    pub(crate) table: TableView,
-    pub(crate) calls: CallsView,
-    pub(crate) flame: FlameView,
-    pub(crate) lanes: LanesView,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
     /// The requested code that has not arrived yet.
     pub(crate) awaited: Option<WantedCode>,
-    pub(crate) is_live: bool,
     pub(crate) is_paused: bool,
 }
 
 impl App {
     /// Starts with the rows of an event.
     pub fn new(data: TuiData, settings: TuiSettings) -> Self {
-        let order = table_order(settings.weighing);
-        let has_chains = has_chains(&data.sampled);
-        let mut app = Self {
+        let cx = Context {
             look: settings.look,
             size: settings.size,
+            has_chains: has_chains(&data.sampled),
             explorer: Arc::new(Explorer::new(data.sampled)),
-            has_chains,
-            title: data.title,
-            quality: data.quality,
-            advice: data.advice,
-            about: data.about,
+            is_live: settings.is_live,
             event: settings.event,
             zooms: Vec::new(),
+            shown: None,
             by: RowsBy {
                 keys: settings.keys,
                 weighing: settings.weighing,
             },
+            min_percent: 0.0,
+            found: None,
             is_relative: false,
             has_heading: true,
             has_dsos: false,
-            min_percent: 0.0,
-            filter: None,
-            found: None,
-            shown: None,
+        };
+        let mut app = Self {
+            cx,
+            views: VIEWS.iter().map(|new| new()).collect(),
+            view: 0,
+            title: data.title,
+            quality: data.quality,
+            advice: data.advice,
+            about: data.about,
             asked: None,
             kept: Vec::new(),
-            remembered: None,
-            remembered_boxes: None,
-            is_table_old: true,
-            view: ViewKind::default(),
-            table: TableView::default(),
-            calls: CallsView::default(),
-            flame: FlameView::default(),
-            lanes: LanesView::default(),
             over: Over::Nothing,
             message: None,
             awaited: None,
-            is_live: settings.is_live,
             is_paused: false,
         };
-        app.table.order = order;
         app.select();
         app.settle();
         app
+    }
+
+    pub(crate) fn view_names(&self) -> Vec<&'static str> {
+        self.views.iter().map(|view| view.name()).collect()
+    }
+
+    /// The view that is shown.
+    pub(crate) fn view(&self) -> &dyn View {
+        &*self.views[self.view]
     }
 
     /// Replaces the data; what is expanded and selected stays, as far as it still exists.
@@ -195,12 +169,11 @@ impl App {
 
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn take_data(&mut self, data: TuiData) {
-        self.remember_rows();
-        self.remember_boxes();
-        self.shown = None;
+        self.before_change();
+        self.cx.shown = None;
         self.kept.clear();
-        self.has_chains = has_chains(&data.sampled);
-        self.explorer = Arc::new(Explorer::new(data.sampled));
+        self.cx.has_chains = has_chains(&data.sampled);
+        self.cx.explorer = Arc::new(Explorer::new(data.sampled));
         (self.title, self.quality) = (data.title, data.quality);
         (self.advice, self.about) = (data.advice, data.about);
         self.select();
@@ -216,7 +189,7 @@ impl App {
 
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn input(&mut self, input: &Input) -> Effect {
-        let has_times = self.has_times();
+        let had_times = self.cx.has_times();
         let effect = match input {
             Input::Size(columns, lines) => {
                 self.resize((*columns, *lines));
@@ -232,22 +205,18 @@ impl App {
         self.prepare();
         match effect {
             // Other data would soon have nothing of that time.
-            Effect::None if self.is_live && !self.is_paused && !has_times && self.has_times() => {
+            Effect::None
+                if self.cx.is_live && !self.is_paused && !had_times && self.cx.has_times() =>
+            {
                 self.pause()
             }
             effect => effect,
         }
     }
 
-    /// Whether the view is zoomed into a time range.
-    fn has_times(&self) -> bool {
-        let mut zooms = self.zooms.iter();
-        zooms.any(|zoom| matches!(zoom, Zoom::Times(_)))
-    }
-
     /// Pauses or resumes.
     pub(crate) fn pause(&mut self) -> Effect {
-        if !self.is_live {
+        if !self.cx.is_live {
             self.message = Some("only rprof top can pause: a file does not change".to_owned());
             return Effect::None;
         }
@@ -271,27 +240,25 @@ impl App {
 
     /// What to save, with the lines of the view; `None` if nothing is shown.
     pub fn saved<'a>(&'a self, form: SaveForm, text: &'a str) -> Option<Saved<'a>> {
+        let cx = &self.cx;
         Some(Saved {
             form,
-            profile: self.explorer.profile(),
-            event: &self.shown.as_ref()?.counted.event,
-            keys: &self.by.keys,
-            weighing: self.by.weighing,
+            profile: cx.profile(),
+            event: &cx.shown.as_ref()?.counted.event,
+            keys: &cx.by.keys,
+            weighing: cx.by.weighing,
             text,
         })
+    }
+
+    /// All lines of the view.
+    pub fn text(&self) -> String {
+        format!("# {}\n{}", self.cx.what(), self.view().text(&self.cx))
     }
 }
 
 /// Whether any stack has more than one function.
 fn has_chains(sampled: &SampledProfile) -> bool {
-    let mut nodes = sampled.stacks.nodes().iter();
-    nodes.any(|node| node.parent.is_some())
-}
-
-/// Trees grow as those of `rprof report`.
-pub(crate) fn table_order(weighing: Weighing) -> Order {
-    match weighing {
-        Weighing::Own => Order::Callee,
-        Weighing::WithChildren => Order::Caller,
-    }
+    let nodes = sampled.stacks.nodes();
+    nodes.iter().any(|node| node.parent.is_some())
 }

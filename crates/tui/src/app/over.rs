@@ -1,16 +1,14 @@
 //! What stands in front of the view: pages, menus, a line that is typed; and what they do.
 
-use super::commands::SORTS;
 use super::help::help;
 use super::{App, Effect, Over};
 use crate::face::SaveForm;
 use crate::keys::{Command, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
-use crate::page::{Page, PageKind};
+use crate::page::{Page, PageKind, PageLine};
 use crate::prompt::{Prompt, PromptKind, Typed};
-use crate::views::ViewKind;
-use crate::views::boxes::Found;
+use crate::views::table::SORTS;
 use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent};
 
@@ -23,9 +21,9 @@ impl App {
         self.message = None;
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Nothing => match command_of(key) {
-                Some(command) => self.command(command),
-                None => {
-                    self.message = Some("press ? for the keys".to_owned());
+                Some(command) if !self.is_no_view(command) => self.command(command),
+                _ => {
+                    self.say("press ? for the keys");
                     Effect::None
                 }
             },
@@ -35,8 +33,12 @@ impl App {
         }
     }
 
+    fn is_no_view(&self, command: Command) -> bool {
+        matches!(command, Command::View(view) if view >= self.views.len())
+    }
+
     fn key_on_page(&mut self, mut page: Page, key: KeyEvent) -> Effect {
-        let height = self.page_height();
+        let height = self.cx.page_height();
         match command_on_page(key) {
             Some(Command::Step(step)) => page.step(step, height),
             Some(Command::Left) => page.left = page.left.saturating_sub(8),
@@ -105,11 +107,12 @@ impl App {
 
     /// The terminal has another size: columns and lines.
     pub(super) fn resize(&mut self, size: (u16, u16)) {
-        self.size = size;
+        self.cx.size = size;
         if let Over::Page(page) = &mut self.over
             && page.kind == PageKind::Keys
         {
-            page.lines = help(size.0);
+            let lines = help(size.0, &self.views);
+            page.lines = lines.into_iter().map(PageLine::from).collect();
         }
     }
 
@@ -119,7 +122,9 @@ impl App {
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
             PromptKind::Frames if text.is_empty() => {
-                self.zooms.retain(|zoom| !matches!(zoom, Zoom::Frames(_)));
+                self.cx
+                    .zooms
+                    .retain(|zoom| !matches!(zoom, Zoom::Frames(_)));
                 self.select();
             }
             PromptKind::Frames => {
@@ -127,19 +132,25 @@ impl App {
                 self.zoom(Zoom::Frames(names));
             }
             PromptKind::Limit => {
-                let percent = if text.is_empty() {
-                    Ok(0.0)
-                } else {
-                    text.parse::<f64>()
-                };
-                let percent = percent
-                    .ok()
-                    .filter(|percent| (0.0..=100.0).contains(percent));
-                self.min_percent = percent.ok_or("expected a percentage from 0 to 100")?;
-                self.filter_again();
+                let percent = if text.is_empty() { "0" } else { text };
+                let percent = percent.parse::<f64>().ok();
+                let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+                self.cx.min_percent = percent.ok_or("expected a percentage from 0 to 100")?;
+                self.settings_changed();
             }
         }
         Ok(())
+    }
+
+    /// The view that a search is in: the shown one, or the first that can be searched.
+    fn searched_view(&self) -> usize {
+        let can_search = |view: &usize| self.views[*view].has_search();
+        let all = 0..self.views.len();
+        [self.view]
+            .into_iter()
+            .chain(all)
+            .find(can_search)
+            .unwrap_or(0)
     }
 
     fn search(&mut self, text: &str) -> Result<(), String> {
@@ -147,71 +158,40 @@ impl App {
             "" => None,
             text => Some(Matcher::parse(text)?),
         };
-        match self.view {
-            ViewKind::Rows | ViewKind::Threads => {
-                self.filter_again();
-                self.filter = matcher;
-                if self.view == ViewKind::Threads {
-                    self.view = ViewKind::Rows;
-                    self.message = Some("matching rows; press 4 to return to threads".to_owned());
-                }
-            }
-            ViewKind::Calls | ViewKind::Flame => {
-                let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
-                let found = boxes
-                    .zip(matcher)
-                    .map(|(boxes, matcher)| Found::of(boxes, self.explorer.profile(), matcher));
-                self.found = found;
-                if self.found.as_ref().is_some_and(|found| found.n > 0) {
-                    self.next_found(false);
-                }
-            }
+        let (from, view) = (self.view, self.searched_view());
+        self.views[view].search(matcher, &mut self.cx);
+        if view != from {
+            self.view = view;
+            self.message = Some(format!(
+                "matching {}; press {} to return to {}",
+                self.views[view].name(),
+                from + 1,
+                self.views[from].name()
+            ));
         }
         Ok(())
     }
 
-    /// Goes to what a search has found.
-    pub(super) fn next_found(&mut self, is_back: bool) {
-        let (height, columns) = (self.height(), self.columns());
-        let Some(found) = &self.found else {
-            self.message = Some("nothing searched: use /".to_owned());
-            return;
-        };
-        let from = self.selected_box().map_or(0, |(_, number)| number);
-        let next = found.next(from, is_back);
-        let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
-        if let Some((next, boxes)) = next.zip(boxes) {
-            match self.view {
-                ViewKind::Calls => self.calls.show(boxes, next, height),
-                _ => self.flame.show(next, boxes, columns),
-            }
-        }
-    }
-
-    /// Opens a page, a menu or a line.
-    pub(super) fn open_over(&mut self, command: Command) {
+    /// Opens a page, a menu or a line. Returns whether the command is for that.
+    pub(super) fn open_over(&mut self, command: Command) -> bool {
         let prompt = |kind, text: String| Over::Prompt(Prompt::new(kind, text));
-        self.awaited = None;
         self.over = match command {
             Command::Search => {
-                let is_tree = matches!(self.view, ViewKind::Calls | ViewKind::Flame);
-                let matcher = if is_tree {
-                    self.found.as_ref().map(|found| &found.matcher)
-                } else {
-                    self.filter.as_ref()
-                };
+                let matcher = self.views[self.searched_view()].searched(&self.cx);
                 let text = matcher.map_or_else(String::new, |one| one.text().to_owned());
                 prompt(PromptKind::Search, text)
             }
             Command::Frames => prompt(PromptKind::Frames, String::new()),
             Command::Limit => prompt(PromptKind::Limit, String::new()),
-            Command::Help => Over::Page(Page::keys(help(self.size.0))),
+            Command::Help => Over::Page(Page::keys(help(self.cx.size.0, &self.views))),
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
             Command::Sort => Over::Menu(self.sort_menu()),
-            Command::Save => Over::Menu(save_menu(self.is_live)),
+            Command::Save => Over::Menu(save_menu(self.cx.is_live)),
             Command::Actions => Over::Menu(actions()),
-            _ => Over::Nothing,
+            _ => return false,
         };
+        self.awaited = None;
+        true
     }
 
     pub(super) fn ask_quit(&mut self) {
@@ -242,7 +222,7 @@ impl App {
             .push(choice('x', "toggle total and self", Command::Children));
         menu.cursor.at = SORTS
             .iter()
-            .position(|keys| *keys == self.by.keys)
+            .position(|keys| *keys == self.cx.by.keys)
             .unwrap_or(0);
         menu
     }

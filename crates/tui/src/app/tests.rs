@@ -8,12 +8,60 @@ mod screens;
 use super::{App, Effect, Input, TuiSettings};
 use crate::face::TuiData;
 use crate::look::{Colors, Look};
+use crate::views::boxes::Boxes;
+use crate::views::calls::CallsView;
+use crate::views::flame::FlameView;
+use crate::views::lanes::LanesView;
+use crate::views::table::TableView;
+use crate::views::view::View;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use rprof_profile::SampledProfile;
 use rprof_profile::testing;
 use rprof_profile::view::{SortKey, Weighing};
+use std::any::Any;
+
+/// The state of views.
+pub(super) trait ShownViews {
+    fn of_type<V: View>(&self) -> &V;
+
+    fn table(&self) -> &TableView {
+        self.of_type()
+    }
+
+    fn calls(&self) -> &CallsView {
+        self.of_type()
+    }
+
+    fn flame(&self) -> &FlameView {
+        self.of_type()
+    }
+
+    fn lanes(&self) -> &LanesView {
+        self.of_type()
+    }
+
+    /// The selected box of the call tree or the flame graph.
+    fn selected_box(&self) -> Option<(&Boxes, u32)>;
+}
+
+impl ShownViews for App {
+    fn of_type<V: View>(&self) -> &V {
+        let views = self.views.iter();
+        let mut found = views.filter_map(|view| (&**view as &dyn Any).downcast_ref());
+        found.next().unwrap()
+    }
+
+    fn selected_box(&self) -> Option<(&Boxes, u32)> {
+        let number = match self.view().name() {
+            "calls" => self.calls().selected_box()?,
+            _ => self.flame().selected,
+        };
+        let boxes = self.cx.boxes()?;
+        boxes.get(number).map(|_| (boxes, number))
+    }
+}
 
 /// A program with two threads that differ, and one that does little.
 pub(super) fn sampled() -> SampledProfile {
@@ -109,7 +157,7 @@ fn named_key(name: &str) -> KeyCode {
 
 /// What is on the screen, in a buffer.
 pub(super) fn buffer(app: &App) -> Buffer {
-    let (columns, lines) = app.size;
+    let (columns, lines) = app.cx.size;
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, lines));
     app.draw(&mut buffer);
     buffer

@@ -1,18 +1,13 @@
 //! Draws the state on the screen.
 
-mod calls;
-mod flame;
-mod lanes;
 mod line;
 mod over;
-mod pen;
-mod table;
+pub(crate) mod pen;
 
 pub(crate) use over::menu_place;
 
 use crate::app::{App, Over};
 use crate::screen::Screen;
-use crate::views::ViewKind;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -23,12 +18,16 @@ impl App {
         let size = *buffer.area();
         let mut pen = Pen {
             buffer,
-            look: self.look,
+            look: self.cx.look,
         };
-        let Some(screen) = self.screen() else {
+        let Some(screen) = self.cx.screen() else {
             let (columns, lines) = Screen::MIN;
             let text = format!("too small: needs {columns}x{lines}");
-            pen.text(Rect::new(0, 0, size.width, 1), &text, self.look.warning());
+            pen.text(
+                Rect::new(0, 0, size.width, 1),
+                &text,
+                self.cx.look.warning(),
+            );
             return;
         };
         if let Over::Page(page) = &self.over {
@@ -37,18 +36,12 @@ impl App {
         }
         self.draw_tabs(&mut pen, &screen);
         if let Some(what) = screen.what {
-            pen.cut(what, &self.what(), self.look.quiet());
+            pen.cut(what, &self.cx.what(), self.cx.look.quiet());
         }
-        match self.view {
-            _ if self.needed().is_some() => {
-                pen.cut(screen.body, "counting ..", self.look.quiet());
-            }
-            ViewKind::Rows => table::draw(self, &mut pen, &screen),
-            ViewKind::Calls => calls::draw(self, &mut pen, &screen),
-            ViewKind::Flame => flame::draw(self, &mut pen, &screen),
-            ViewKind::Threads => lanes::draw(self, &mut pen, &screen),
-        }
-        if self.needed().is_none() {
+        if self.needed().is_some() {
+            pen.cut(screen.body, "counting ..", self.cx.look.quiet());
+        } else {
+            self.view().draw(&self.cx, &mut pen, &screen);
             line::status(self, &mut pen, screen.status);
         }
         if let Some(quality) = screen.quality {
@@ -61,15 +54,16 @@ impl App {
 
     fn draw_tabs(&self, pen: &mut Pen<'_>, screen: &Screen) {
         let mut end = 0;
-        for (number, (view, rect)) in (1..).zip(screen.tabs()) {
+        let names = self.view_names();
+        for (number, (name, rect)) in (1..).zip(names.iter().zip(screen.tabs(&names))) {
             let text = match rect.width {
                 3 => format!(" {number} "),
-                _ => format!(" {number} {} ", view.name()),
+                _ => format!(" {number} {name} "),
             };
-            let style = if view == self.view {
-                self.look.selected()
+            let style = if *name == self.view().name() {
+                self.cx.look.selected()
             } else {
-                self.look.heading()
+                self.cx.look.heading()
             };
             pen.text(rect, &text, style);
             end = rect.right();
@@ -82,7 +76,7 @@ impl App {
         };
         let title = rprof_untrusted::printable(&title);
         if rest.width > 12 {
-            pen.right(rest, &title, self.look.quiet());
+            pen.right(rest, &title, self.cx.look.quiet());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pen::Pen;
 use crate::menu::Menu;
-use crate::page::{Page, PageKind, percent_of};
+use crate::page::{Page, PageKind};
 use crate::screen::cells;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
@@ -22,15 +22,14 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     let lines = page.lines.iter().enumerate().skip(page.top).take(height);
     for (y, (number, line)) in (1..).zip(lines) {
         let at = Rect::new(0, y, all.width, 1);
-        let line = plain(line);
+        let text = plain(&line.text);
         let shown: Cow<'_, str> = match page.left {
-            0 => line.as_str().into(),
-            left => line.chars().skip(left).collect::<String>().into(),
+            0 => text.into(),
+            left => text.chars().skip(left).collect::<String>().into(),
         };
-        let style = match percent_of(&line) {
-            Some(percent) if page.kind == PageKind::Code => look.percent(percent),
-            _ => Style::new(),
-        };
+        let style = line
+            .percent
+            .map_or_else(Style::new, |percent| look.percent(percent));
         pen.text(at, &shown, style);
         if page.marked() == Some(number) {
             pen.fill(at, look.selected());

@@ -57,7 +57,7 @@ impl Pen<'_> {
     }
 
     /// Draws a bar: self first, then the rest of the total. 100 % fills the column.
-    pub(crate) fn bar(&mut self, at: Rect, (own, total): (u64, u64), whole: u64) {
+    pub(crate) fn bar(&mut self, at: Rect, own: u64, total: u64, whole: u64) {
         let eighths = |part| eighths_of(Share::of(part, whole), usize::from(at.width));
         let (own, total) = (eighths(own), eighths(total));
         let (full, half) = if self.look.has_blocks {

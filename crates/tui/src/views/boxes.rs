@@ -1,9 +1,12 @@
 //! Boxes of a flame graph, with what stands on each: what the call tree and the flame view share.
 
 use crate::matcher::Matcher;
-use crate::shown::FrameMatches;
+use crate::shown::{Counted, Shown};
+use crate::task::Recipe;
+use foldhash::HashMap;
+use rprof_profile::view::FirstFrame;
 use rprof_profile::{FrameId, Profile};
-use rprof_query::{FlameBox, FlameLabel, FlameLayout};
+use rprof_query::{FlameBox, FlameLabel, FlameLayout, FlameOrder};
 
 /// Boxes, and those on each.
 #[derive(Debug)]
@@ -15,8 +18,29 @@ pub(crate) struct Boxes {
     starts: Vec<u32>,
 }
 
+/// Makes [`Boxes`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct BoxesOf;
+
+impl Recipe for BoxesOf {
+    type Product = Boxes;
+
+    fn make(&self, counted: &Counted) -> Boxes {
+        let (first, order) = (FirstFrame::Outermost, FlameOrder::Heaviest);
+        let profile = counted.explorer.profile();
+        Boxes::new(FlameLayout::of(profile, &counted.event, first, order))
+    }
+}
+
+impl Shown {
+    /// The boxes, once made.
+    pub(crate) fn boxes(&self) -> Option<&Boxes> {
+        Some(&self.part::<BoxesOf>()?.product)
+    }
+}
+
 impl Boxes {
-    pub(crate) fn of(layout: FlameLayout) -> Self {
+    fn new(layout: FlameLayout) -> Self {
         let list_of = |one: &FlameBox| one.parent.map_or(0, |parent| parent as usize + 1);
         let mut starts = vec![0u32; layout.boxes.len() + 2];
         for one in &layout.boxes {
@@ -128,8 +152,9 @@ pub(crate) struct Found {
 
 impl Found {
     /// Looks at all names.
-    pub(crate) fn of(boxes: &Boxes, profile: &Profile, matcher: Matcher) -> Self {
-        let mut frames = FrameMatches::default();
+    pub(crate) fn new(boxes: &Boxes, profile: &Profile, matcher: Matcher) -> Self {
+        // Each name is looked at once.
+        let mut frames: HashMap<FrameId, bool> = HashMap::default();
         let mut found = Self {
             matcher,
             is_found: Vec::with_capacity(boxes.layout.boxes.len()),
@@ -143,7 +168,7 @@ impl Found {
                 FlameLabel::Comm(comm) => {
                     found.matcher.matches(profile.strings.of(comm).into_raw())
                 }
-                FlameLabel::Frame(frame) => frames.of(frame, || {
+                FlameLabel::Frame(frame) => *frames.entry(frame).or_insert_with(|| {
                     let name = profile.frames.label(frame, &profile.strings);
                     found.matcher.matches(name.raw())
                 }),

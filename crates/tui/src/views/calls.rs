@@ -1,10 +1,22 @@
 //! The call tree: from the threads to what they called.
 
+mod draw;
+
 use super::box_names::{BoxNames, BoxPath};
-use super::boxes::Boxes;
+use super::boxes::{Boxes, BoxesOf};
+use super::context::{Context, Selected};
 use super::opened::{open_below, open_chain};
+use super::table::SAVED_PERCENT;
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
+use crate::draw::pen::Pen;
+use crate::keys::Command;
+use crate::matcher::Matcher;
+use crate::screen::Screen;
+use crate::task::AnyRecipe;
 use foldhash::HashSet;
+use ratatui_core::layout::Position;
+use std::sync::Arc;
 
 /// A line of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +29,7 @@ pub(crate) struct CallLine {
 
 /// Expanded and selected nodes, by name.
 #[derive(Debug)]
-pub(crate) struct RememberedCalls {
+struct RememberedCalls {
     open: HashSet<u64>,
     selected: Option<BoxPath>,
     /// Number of lines above the selection on the screen.
@@ -32,14 +44,120 @@ pub(crate) struct CallsView {
     open: HashSet<u32>,
     /// Names of expanded nodes that do not exist at present.
     missing: HashSet<u64>,
+    remembered: Option<RememberedCalls>,
 }
 
 /// Maximum number of missing names; beyond it, all are forgotten.
 const MOST_MISSING: usize = 10_000;
 
+impl View for CallsView {
+    fn name(&self) -> &'static str {
+        "calls"
+    }
+
+    fn help(&self) -> &'static str {
+        "call tree"
+    }
+
+    fn recipe(&self, _: &Context) -> Arc<dyn AnyRecipe> {
+        Arc::new(BoxesOf)
+    }
+
+    fn draw(&self, cx: &Context, pen: &mut Pen<'_>, screen: &Screen) {
+        draw::draw(self, cx, pen, screen);
+    }
+
+    fn status(&self, cx: &Context) -> String {
+        let frame = self.selected(cx).frame;
+        let name = frame.map(|frame| cx.frame_in_image(frame));
+        cx.found_text() + &name.unwrap_or_default()
+    }
+
+    fn text(&self, cx: &Context) -> String {
+        let Some(boxes) = cx.boxes() else {
+            return String::new();
+        };
+        let lines = self.lines.iter().filter_map(|line| {
+            let one = boxes.get(line.number)?;
+            let (total, own) = (cx.percent(one.width), cx.percent(one.own));
+            let indent = " ".repeat(2 * line.depth);
+            let name = boxes.name(line.number, cx.profile());
+            Some(format!(
+                "{total:>SAVED_PERCENT$}{own:>SAVED_PERCENT$}  {indent}{name}\n"
+            ))
+        });
+        lines.collect()
+    }
+
+    fn copied(&self, cx: &Context) -> Option<String> {
+        Some(cx.boxes()?.stack(self.selected_box()?, cx.profile()))
+    }
+
+    fn selected(&self, cx: &Context) -> Selected {
+        let number = self.selected_box();
+        number.map_or_else(Selected::default, |number| cx.selected_box(number))
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        let height = cx.height();
+        if let Command::Step(step) = command {
+            self.cursor.step(step, self.lines.len(), height);
+            return Some(Answer::Done);
+        }
+        let boxes = cx.boxes()?;
+        match command {
+            Command::Left if !self.close(boxes, height) => return Some(Answer::ZoomOut),
+            Command::Left => {}
+            Command::Right => self.open(boxes),
+            Command::Open | Command::Toggle => self.toggle(boxes),
+            Command::OpenEntry => self.toggle_all(boxes),
+            Command::OpenAll => self.open_all(boxes, height),
+            Command::CloseAll => self.close_all(boxes, height),
+            Command::NextFound => self.show_found(false, cx),
+            Command::PreviousFound => self.show_found(true, cx),
+            _ => return None,
+        }
+        Some(Answer::Done)
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+        let is_selected = self.cursor.click(at.y, self.lines.len(), cx.height());
+        if let Some(boxes) = cx.boxes().filter(|_| is_selected) {
+            self.toggle(boxes);
+        }
+        Answer::Done
+    }
+
+    fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
+        cx.find(matcher);
+        self.show_found(false, cx);
+    }
+
+    fn before_change(&mut self, cx: &Context) {
+        if self.remembered.is_none() {
+            self.remembered = cx.box_names().map(|names| self.remember(names));
+        }
+    }
+
+    fn after_change(&mut self, cx: &mut Context) {
+        if let Some(names) = cx.box_names() {
+            match self.remembered.take() {
+                Some(was) => self.reopen(names, &was, cx.height()),
+                None => self.reset(names.boxes),
+            }
+        }
+    }
+
+    fn fit(&mut self, cx: &mut Context) {
+        if cx.boxes().is_some() {
+            self.cursor.fit(self.lines.len(), cx.height());
+        }
+    }
+}
+
 impl CallsView {
     /// Resets the tree: threads only, the first one expanded.
-    pub(crate) fn reset(&mut self, boxes: &Boxes) {
+    fn reset(&mut self, boxes: &Boxes) {
         self.open.clear();
         self.cursor = Cursor::default();
         if let Some(&first) = boxes.children(None).first() {
@@ -49,8 +167,8 @@ impl CallsView {
     }
 
     /// The expanded and selected nodes.
-    pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedCalls {
-        let selected = self.selected().map(|number| names.path(number));
+    fn remember(&self, names: BoxNames<'_>) -> RememberedCalls {
+        let selected = self.selected_box().map(|number| names.path(number));
         let open = names.of_all(self.open.iter().copied());
         RememberedCalls {
             open: open.chain(self.missing.iter().copied()).collect(),
@@ -61,7 +179,7 @@ impl CallsView {
     }
 
     /// Restores expanded and selected nodes, as far as they still exist.
-    pub(crate) fn reopen(&mut self, names: BoxNames<'_>, was: &RememberedCalls, height: usize) {
+    fn reopen(&mut self, names: BoxNames<'_>, was: &RememberedCalls, height: usize) {
         let boxes = names.boxes;
         self.open.clear();
         self.missing.clone_from(&was.open);
@@ -87,35 +205,37 @@ impl CallsView {
         }
     }
 
-    pub(crate) fn selected(&self) -> Option<u32> {
+    pub(crate) fn selected_box(&self) -> Option<u32> {
         Some(self.lines.get(self.cursor.at)?.number)
     }
 
-    pub(crate) fn is_open(&self, number: u32) -> bool {
+    fn is_open(&self, number: u32) -> bool {
         self.open.contains(&number)
     }
 
     /// Opens or closes a node.
-    pub(crate) fn toggle(&mut self, boxes: &Boxes) {
-        if let Some(number) = self.selected() {
-            if self.open.remove(&number) {
-            } else {
-                open_chain(&mut self.open, boxes, number)
+    fn toggle(&mut self, boxes: &Boxes) {
+        if let Some(number) = self.selected_box() {
+            if !self.open.remove(&number) {
+                open_chain(&mut self.open, boxes, number);
             }
             self.build(boxes);
         }
     }
 
     /// Opens a node, if it is not.
-    pub(crate) fn open(&mut self, boxes: &Boxes) {
-        if self.selected().is_some_and(|number| !self.is_open(number)) {
+    fn open(&mut self, boxes: &Boxes) {
+        if self
+            .selected_box()
+            .is_some_and(|number| !self.is_open(number))
+        {
             self.toggle(boxes);
         }
     }
 
     /// Collapses a node, or goes to its parent. Returns whether anything changed.
-    pub(crate) fn close(&mut self, boxes: &Boxes, height: usize) -> bool {
-        let Some(number) = self.selected() else {
+    fn close(&mut self, boxes: &Boxes, height: usize) -> bool {
+        let Some(number) = self.selected_box() else {
             return false;
         };
         if self.open.remove(&number) {
@@ -127,8 +247,8 @@ impl CallsView {
     }
 
     /// Opens all of a node's tree, or closes it.
-    pub(crate) fn toggle_all(&mut self, boxes: &Boxes) {
-        let Some(number) = self.selected() else {
+    fn toggle_all(&mut self, boxes: &Boxes) {
+        let Some(number) = self.selected_box() else {
             return;
         };
         if self.open.contains(&number) {
@@ -144,16 +264,16 @@ impl CallsView {
         self.build(boxes);
     }
 
-    pub(crate) fn open_all(&mut self, boxes: &Boxes, height: usize) {
-        let at = self.selected();
+    fn open_all(&mut self, boxes: &Boxes, height: usize) {
+        let at = self.selected_box();
         let lowest = boxes.children(None).iter().rev().copied().collect();
         open_below(&mut self.open, boxes, lowest);
         self.build(boxes);
         at.map(|at| self.go_to(at, height));
     }
 
-    pub(crate) fn close_all(&mut self, boxes: &Boxes, height: usize) {
-        let at = self.selected();
+    fn close_all(&mut self, boxes: &Boxes, height: usize) {
+        let at = self.selected_box();
         self.open.clear();
         self.missing.clear();
         self.build(boxes);
@@ -162,10 +282,22 @@ impl CallsView {
     }
 
     /// Selects a box, and opens what it is in.
-    pub(crate) fn show(&mut self, boxes: &Boxes, number: u32, height: usize) {
+    fn show(&mut self, boxes: &Boxes, number: u32, height: usize) {
         self.open.extend(boxes.path(number).skip(1));
         self.build(boxes);
         self.go_to(number, height);
+    }
+
+    /// Goes to the next match of the search, or the previous one.
+    fn show_found(&mut self, is_back: bool, cx: &Context) {
+        let from = self.selected_box().unwrap_or(0);
+        let next = cx
+            .found
+            .as_ref()
+            .and_then(|found| found.next(from, is_back));
+        if let Some((next, boxes)) = next.zip(cx.boxes()) {
+            self.show(boxes, next, cx.height());
+        }
     }
 
     fn go_to(&mut self, number: u32, height: usize) -> bool {

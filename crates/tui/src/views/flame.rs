@@ -1,77 +1,33 @@
 //! The flame graph: boxes as wide as their weight, callers above callees.
 
+mod draw;
+mod placed;
+
 use super::box_names::{BoxNames, BoxPath};
-use super::boxes::Boxes;
+use super::boxes::{Boxes, BoxesOf};
+use super::context::{Context, Selected};
+use super::table::SAVED_PERCENT;
+use super::view::{Answer, View};
 use crate::cursor::Step;
-
-/// A box on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlacedBox {
-    pub(crate) number: u32,
-    pub(crate) depth: usize,
-    pub(crate) x: usize,
-    pub(crate) width: usize,
-    /// How many boxes these columns are of, if each of them is too narrow: `number` is the first.
-    pub(crate) n_narrow: usize,
-}
-
-/// What a column is.
-#[derive(Clone, Copy, Debug)]
-struct FlameScale {
-    start: u64,
-    whole: u64,
-    columns: usize,
-}
-
-impl FlameScale {
-    fn column(self, at: u64) -> usize {
-        let at = u128::from(at.saturating_sub(self.start)) * self.columns as u128;
-        usize::try_from(at / u128::from(self.whole.max(1)))
-            .unwrap_or(usize::MAX)
-            .min(self.columns)
-    }
-
-    /// Boxes beside each other.
-    fn place(self, line: &[u32], boxes: &Boxes, placed: &mut Vec<PlacedBox>) {
-        let mut narrow: Option<PlacedBox> = None;
-        let mut end = 0;
-        for &number in line {
-            let Some(one) = boxes.get(number) else {
-                continue;
-            };
-            let x = self.column(one.start);
-            end = self.column(one.start.saturating_add(one.width));
-            let place = PlacedBox {
-                number,
-                depth: one.depth as usize,
-                x,
-                width: end - x,
-                n_narrow: 0,
-            };
-            if place.width > 0 && narrow.is_none() {
-                placed.push(place);
-            } else {
-                narrow.get_or_insert(place).n_narrow += 1;
-            }
-        }
-        // The heaviest come first: after the first narrow one there are only such.
-        if let Some(narrow) = narrow.filter(|narrow| end > narrow.x) {
-            let width = end - narrow.x;
-            placed.push(PlacedBox { width, ..narrow });
-        }
-    }
-}
+use crate::draw::pen::Pen;
+use crate::keys::Command;
+use crate::matcher::Matcher;
+use crate::screen::Screen;
+use crate::task::AnyRecipe;
+use placed::{PlacedBox, place_boxes};
+use ratatui_core::layout::Position;
+use std::sync::Arc;
 
 /// The visible part, by name.
 #[derive(Debug)]
-pub(crate) struct RememberedFlame {
+struct RememberedFlame {
     zoom: Option<BoxPath>,
     selected: BoxPath,
     top: usize,
 }
 
 /// The visible part of the graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct FlameView {
     /// The box zoomed to the screen's width; `None` shows all.
     pub(crate) zoom: Option<u32>,
@@ -79,56 +35,148 @@ pub(crate) struct FlameView {
     missing: Option<(BoxPath, Option<u32>)>,
     pub(crate) selected: u32,
     /// The first line on the screen.
-    pub(crate) top: usize,
+    top: usize,
+    remembered: Option<RememberedFlame>,
+}
+
+impl View for FlameView {
+    fn name(&self) -> &'static str {
+        "flame"
+    }
+
+    fn help(&self) -> &'static str {
+        "flame graph"
+    }
+
+    fn recipe(&self, _: &Context) -> Arc<dyn AnyRecipe> {
+        Arc::new(BoxesOf)
+    }
+
+    fn draw(&self, cx: &Context, pen: &mut Pen<'_>, screen: &Screen) {
+        draw::draw(self, cx, pen, screen);
+    }
+
+    fn status(&self, cx: &Context) -> String {
+        let boxes = cx.boxes();
+        let selected = boxes.and_then(|boxes| Some((boxes, boxes.get(self.selected)?)));
+        let text = selected.map(|(boxes, one)| {
+            let (total, own) = (cx.percent(one.width), cx.percent(one.own));
+            let name = boxes.name(self.selected, cx.profile());
+            format!("{total} (self {own}, {} samples)  {name}", one.samples)
+        });
+        cx.found_text() + &text.unwrap_or_default()
+    }
+
+    /// Boxes as wide as one column of the screen, or wider.
+    fn text(&self, cx: &Context) -> String {
+        let Some(boxes) = cx.boxes() else {
+            return String::new();
+        };
+        let mut placed = self.placed(boxes, cx.columns());
+        placed.retain(|one| one.n_narrow == 0);
+        placed.sort_by_key(|one| (one.x, one.depth));
+        let lines = placed.into_iter().map(|placed| {
+            let width = boxes.get(placed.number).map_or(0, |one| one.width);
+            let share = cx.percent(width);
+            let indent = " ".repeat(2 * placed.depth);
+            let name = boxes.name(placed.number, cx.profile());
+            format!("{share:>SAVED_PERCENT$}  {indent}{name}\n")
+        });
+        lines.collect()
+    }
+
+    fn copied(&self, cx: &Context) -> Option<String> {
+        let boxes = cx.boxes()?;
+        boxes.get(self.selected)?;
+        Some(boxes.stack(self.selected, cx.profile()))
+    }
+
+    fn selected(&self, cx: &Context) -> Selected {
+        cx.selected_box(self.selected)
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        let columns = cx.columns();
+        let boxes = cx.boxes();
+        match (command, boxes) {
+            (Command::Step(step), Some(boxes)) => self.step(step, boxes, columns),
+            (Command::Left, Some(boxes)) => self.sideways(true, boxes, columns),
+            (Command::Right, Some(boxes)) => self.sideways(false, boxes, columns),
+            (Command::Open | Command::Toggle, Some(boxes)) => self.zoom_in(boxes),
+            (Command::Back, _) if cx.found.is_some() => return None,
+            (Command::Back | Command::ZoomOut, boxes) => {
+                let is_out = boxes.is_some_and(|boxes| self.zoom_out(boxes));
+                if !is_out && cx.zooms.is_empty() {
+                    return None;
+                }
+                if !is_out {
+                    return Some(Answer::ZoomOut);
+                }
+            }
+            _ => return None,
+        }
+        Some(Answer::Done)
+    }
+
+    /// Searches of the call tree go on here, too.
+    fn command_from_elsewhere(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        match command {
+            Command::NextFound => self.show_found(false, cx),
+            Command::PreviousFound => self.show_found(true, cx),
+            _ => return None,
+        }
+        Some(Answer::Done)
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+        let Some(boxes) = cx.boxes() else {
+            return Answer::Done;
+        };
+        let (depth, x) = (self.top + usize::from(at.y), usize::from(at.x));
+        let placed = self.placed(boxes, cx.columns());
+        let hit = placed
+            .iter()
+            .find(|one| one.depth == depth && (one.x..one.x + one.width).contains(&x));
+        match hit {
+            Some(hit) if hit.number == self.selected => self.zoom_in(boxes),
+            Some(hit) => self.selected = hit.number,
+            None => {}
+        }
+        Answer::Done
+    }
+
+    fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
+        cx.find(matcher);
+        self.show_found(false, cx);
+    }
+
+    fn before_change(&mut self, cx: &Context) {
+        if self.remembered.is_none() {
+            self.remembered = cx.box_names().map(|names| self.remember(names));
+        }
+    }
+
+    fn after_change(&mut self, cx: &mut Context) {
+        if let Some(names) = cx.box_names() {
+            let was = self.remembered.take();
+            *self = was.map_or_else(Self::default, |was| Self::reopened(names, &was));
+        }
+    }
+
+    fn fit(&mut self, cx: &mut Context) {
+        if let Some(boxes) = cx.boxes() {
+            self.scroll_to_selected(boxes, cx.height());
+        }
+    }
 }
 
 impl FlameView {
-    /// Where boxes are, callers first, then from left to right. Those that are too narrow to be seen are one.
-    pub(crate) fn placed(&self, boxes: &Boxes, columns: usize) -> Vec<PlacedBox> {
-        let mut placed = Vec::new();
-        let mut todo: Vec<&[u32]> = Vec::new();
-        match &self.zoom {
-            Some(zoom) => {
-                // What is further out is as wide as the screen.
-                let mut outer: Vec<u32> = boxes.path(*zoom).skip(1).collect();
-                outer.reverse();
-                let whole_line = |(depth, number)| PlacedBox {
-                    number,
-                    depth,
-                    x: 0,
-                    width: columns,
-                    n_narrow: 0,
-                };
-                placed.extend(outer.into_iter().enumerate().map(whole_line));
-                todo.push(std::slice::from_ref(zoom));
-            }
-            None => todo.push(boxes.children(None)),
-        }
-        let scale = self.scale(boxes, columns);
-        while let Some(line) = todo.pop() {
-            let begin = placed.len();
-            scale.place(line, boxes, &mut placed);
-            let wide = placed[begin..].iter().filter(|one| one.n_narrow == 0);
-            todo.extend(wide.map(|one| boxes.children(Some(one.number))));
-        }
-        placed.sort_by_key(|one| (one.depth, one.x));
-        placed
-    }
-
-    fn scale(&self, boxes: &Boxes, columns: usize) -> FlameScale {
-        let (start, whole) = match self.zoom.and_then(|zoom| boxes.get(zoom)) {
-            Some(zoom) => (zoom.start, zoom.width),
-            None => (0, boxes.layout.whole),
-        };
-        FlameScale {
-            start,
-            whole,
-            columns,
-        }
+    fn placed(&self, boxes: &Boxes, columns: usize) -> Vec<PlacedBox> {
+        place_boxes(boxes, self.zoom, columns)
     }
 
     /// Selects a neighbour.
-    pub(crate) fn step(&mut self, step: Step, boxes: &Boxes, columns: usize) {
+    fn step(&mut self, step: Step, boxes: &Boxes, columns: usize) {
         let placed = self.placed(boxes, columns);
         let Some(here) = self.selected_of(&placed) else {
             self.selected = placed.first().map_or(0, |first| first.number);
@@ -155,12 +203,14 @@ impl FlameView {
     }
 
     fn selected_of(&self, placed: &[PlacedBox]) -> Option<PlacedBox> {
-        let mut all = placed.iter();
-        all.find(|one| one.number == self.selected).copied()
+        placed
+            .iter()
+            .find(|one| one.number == self.selected)
+            .copied()
     }
 
     /// Selects the box to the left or right on the same line.
-    pub(crate) fn sideways(&mut self, is_left: bool, boxes: &Boxes, columns: usize) {
+    fn sideways(&mut self, is_left: bool, boxes: &Boxes, columns: usize) {
         let placed = self.placed(boxes, columns);
         let Some(here) = self.selected_of(&placed) else {
             return;
@@ -175,16 +225,16 @@ impl FlameView {
     }
 
     /// Makes the selected box as wide as the screen; if it is, the one that it stands on.
-    pub(crate) fn zoom_in(&mut self, boxes: &Boxes) {
-        if self.zoom == Some(self.selected) {
-            self.zoom = boxes.get(self.selected).and_then(|one| one.parent)
+    fn zoom_in(&mut self, boxes: &Boxes) {
+        self.zoom = if self.zoom == Some(self.selected) {
+            boxes.get(self.selected).and_then(|one| one.parent)
         } else {
-            self.zoom = Some(self.selected)
-        }
+            Some(self.selected)
+        };
     }
 
     /// Zooms out completely. Returns whether anything changed.
-    pub(crate) fn zoom_out(&mut self, boxes: &Boxes) -> bool {
+    fn zoom_out(&mut self, boxes: &Boxes) -> bool {
         let zoom = self.zoom.take();
         // One step: to the caller with more weight than this one has.
         if let Some(number) = zoom
@@ -197,7 +247,7 @@ impl FlameView {
     }
 
     /// Selects a box wherever it is, and makes it wide enough to be seen.
-    pub(crate) fn show(&mut self, number: u32, boxes: &Boxes, columns: usize) {
+    fn show(&mut self, number: u32, boxes: &Boxes, columns: usize) {
         self.selected = number;
         let is_seen = |view: &Self| {
             let placed = view.placed(boxes, columns);
@@ -213,7 +263,7 @@ impl FlameView {
     }
 
     /// The zoomed and selected boxes.
-    pub(crate) fn remember(&self, names: BoxNames<'_>) -> RememberedFlame {
+    fn remember(&self, names: BoxNames<'_>) -> RememberedFlame {
         RememberedFlame {
             zoom: match &self.missing {
                 Some((path, instead)) if *instead == self.zoom => Some(path.clone()),
@@ -225,7 +275,7 @@ impl FlameView {
     }
 
     /// Restores them for other boxes, as far as they still exist.
-    pub(crate) fn again(names: BoxNames<'_>, was: &RememberedFlame) -> Self {
+    fn reopened(names: BoxNames<'_>, was: &RememberedFlame) -> Self {
         let zoom = was.zoom.as_ref().and_then(|path| names.find(path));
         let is_found =
             |path: &BoxPath| zoom.is_some_and(|zoom| names.path(zoom).len() == path.len());
@@ -235,11 +285,22 @@ impl FlameView {
             missing: missing.map(|path| (path, zoom)),
             selected: names.find(&was.selected).unwrap_or(0),
             top: was.top,
+            remembered: None,
         }
     }
 
-    /// Scrolls to the selected box.
-    pub(crate) fn fit(&mut self, boxes: &Boxes, height: usize) {
+    /// Goes to the next match of the search, or the previous one.
+    fn show_found(&mut self, is_back: bool, cx: &Context) {
+        let Some((found, boxes)) = cx.found.as_ref().zip(cx.boxes()) else {
+            return;
+        };
+        let from = boxes.get(self.selected).map_or(0, |_| self.selected);
+        if let Some(next) = found.next(from, is_back) {
+            self.show(next, boxes, cx.columns());
+        }
+    }
+
+    fn scroll_to_selected(&mut self, boxes: &Boxes, height: usize) {
         if self.selected >= boxes.len() {
             *self = Self::default();
         }

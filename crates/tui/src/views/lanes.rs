@@ -1,8 +1,50 @@
 //! Threads over time: one is selected, and a time can be marked.
 
+mod draw;
+
+use super::context::{Context, Selected};
+use super::table::SAVED_PERCENT;
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
-use rprof_query::ThreadLanes;
+use crate::draw::pen::Pen;
+use crate::keys::Command;
+use crate::screen::Screen;
+use crate::shown::Counted;
+use crate::task::{AnyRecipe, Recipe};
+use crate::zoom::{TimeUnit, Zoom};
+use ratatui_core::layout::Position;
+use rprof_query::{ThreadLanes, lanes};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// Makes lanes of this many slots; `None` if there are no samples or no times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LanesOf {
+    n_slots: usize,
+}
+
+impl Recipe for LanesOf {
+    type Product = Option<ThreadLanes>;
+
+    fn make(&self, counted: &Counted) -> Self::Product {
+        lanes(counted.explorer.sampled(), &counted.selection, self.n_slots)
+    }
+}
+
+impl Context {
+    fn lanes(&self) -> Option<&ThreadLanes> {
+        self.shown.as_ref()?.part::<LanesOf>()?.product.as_ref()
+    }
+
+    fn n_lanes(&self) -> usize {
+        self.lanes().map_or(0, |lanes| lanes.lanes.len())
+    }
+}
+
+/// Columns of time.
+fn n_slots(cx: &Context) -> usize {
+    cx.screen().map_or(1, |screen| screen.lane().slots)
+}
 
 /// What is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,19 +56,161 @@ pub(crate) struct LanesView {
     pub(crate) mark: Option<usize>,
 }
 
+impl View for LanesView {
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+
+    fn help(&self) -> &'static str {
+        "threads over time"
+    }
+
+    fn recipe(&self, cx: &Context) -> Arc<dyn AnyRecipe> {
+        let n_slots = n_slots(cx);
+        Arc::new(LanesOf { n_slots })
+    }
+
+    fn draw(&self, cx: &Context, pen: &mut Pen<'_>, screen: &Screen) {
+        draw::draw(self, cx, pen, screen);
+    }
+
+    fn status(&self, cx: &Context) -> String {
+        draw::status(self, cx).unwrap_or_default()
+    }
+
+    fn text(&self, cx: &Context) -> String {
+        let Some(lanes) = cx.lanes() else {
+            return String::new();
+        };
+        let first = lanes.lanes.first();
+        let slots = first.map_or(1, |lane| lane.slots.len()).max(1);
+        let times = times_of(lanes, &(0..=slots - 1));
+        let length = times.end().saturating_sub(*times.start());
+        let length = TimeUnit::of(length).text(length);
+        let lines = lanes.lanes.iter().map(|lane| {
+            let share = cx.percent(lane.weight);
+            let name = cx.thread_name(lane.thread);
+            let slots: Vec<String> = lane.slots.iter().map(ToString::to_string).collect();
+            format!("{share:>SAVED_PERCENT$}  {name}  {}\n", slots.join(" "))
+        });
+        format!("# {length}, {slots} parts\n") + &lines.collect::<String>()
+    }
+
+    fn copied(&self, cx: &Context) -> Option<String> {
+        let lane = cx.lanes()?.lanes.get(self.cursor.at)?;
+        Some(cx.thread_name(lane.thread))
+    }
+
+    fn selected(&self, cx: &Context) -> Selected {
+        Selected {
+            threads: self.selected_thread(cx),
+            ..Selected::default()
+        }
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        let n_slots = n_slots(cx);
+        match command {
+            Command::Step(step) => {
+                let height = cx.height().saturating_sub(1);
+                self.cursor.step(step, cx.n_lanes(), height);
+            }
+            Command::Left => self.sideways(-1, n_slots),
+            Command::Right => self.sideways(1, n_slots),
+            Command::FarLeft => self.sideways(-10, n_slots),
+            Command::FarRight => self.sideways(10, n_slots),
+            Command::Open | Command::Toggle => return self.zoom(cx),
+            Command::Mark => self.mark(),
+            Command::Back => drop(self.mark.take()?),
+            _ => return None,
+        }
+        Some(Answer::Done)
+    }
+
+    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+        let before = *self;
+        let Some(screen) = cx.screen() else {
+            return Answer::Done;
+        };
+        let lane = screen.lane();
+        let slot = usize::from(at.x).checked_sub(lane.names);
+        if let Some(slot) = slot {
+            self.slot = slot.min(lane.slots.saturating_sub(1));
+            self.mark = None;
+        }
+        // The first line is the time.
+        if let Some(line) = usize::from(at.y).checked_sub(1) {
+            let n = cx.n_lanes();
+            let line = (self.cursor.top + line).min(n.saturating_sub(1));
+            self.cursor.go(line, n, screen.height().saturating_sub(1));
+        }
+        // The same thread and time: as ENTER.
+        let is_same = *self == before && slot.is_some();
+        let zoom = is_same.then(|| self.zoom(cx));
+        zoom.flatten().unwrap_or(Answer::Done)
+    }
+
+    /// Marks a time range.
+    fn drag(&mut self, column: usize, cx: &Context) {
+        let lane = cx.screen().map(|screen| screen.lane());
+        let slot = lane.and_then(|lane| Some((lane, column.checked_sub(lane.names)?)));
+        if let Some((lane, slot)) = slot {
+            self.mark.get_or_insert(self.slot);
+            self.slot = slot.min(lane.slots.saturating_sub(1));
+        }
+    }
+
+    fn has_search(&self) -> bool {
+        false
+    }
+
+    fn fit(&mut self, cx: &mut Context) {
+        if cx.lanes().is_some() {
+            let height = cx.height().saturating_sub(1);
+            self.cursor.fit(cx.n_lanes(), height);
+            self.sideways(0, n_slots(cx));
+        }
+    }
+}
+
 impl LanesView {
+    fn selected_thread(&self, cx: &Context) -> Option<Zoom> {
+        let lane = cx.lanes()?.lanes.get(self.cursor.at)?;
+        let sampled = cx.explorer.sampled();
+        let thread = sampled.threads.get(lane.thread as usize)?;
+        let comm = sampled.profile.strings.of(thread.comm).to_string();
+        Some(Zoom::Thread {
+            pid: thread.pid,
+            tid: thread.tid,
+            comm,
+        })
+    }
+
+    /// Zooms into the marked time range, or the selected slot.
+    fn zoom(&mut self, cx: &Context) -> Option<Answer> {
+        let times = self.times(cx.lanes()?);
+        self.mark = None;
+        self.slot = 0;
+        Some(Answer::Zoom(Zoom::Times(times)))
+    }
+
     /// Moves by slots.
-    pub(crate) fn sideways(&mut self, by: isize, n_slots: usize) {
+    fn sideways(&mut self, by: isize, n_slots: usize) {
         let last = n_slots.saturating_sub(1);
         self.slot = self.slot.saturating_add_signed(by).min(last);
     }
 
     /// Starts or clears the mark of a time range.
-    pub(crate) fn mark(&mut self) {
+    fn mark(&mut self) {
         self.mark = match self.mark {
             Some(_) => None,
             None => Some(self.slot),
         };
+    }
+
+    /// The marked slots, or the selected one.
+    fn chosen(&self) -> RangeInclusive<usize> {
+        self.marked().unwrap_or(self.slot..=self.slot)
     }
 
     /// Slots that are marked.
@@ -36,14 +220,13 @@ impl LanesView {
     }
 
     /// The time of the marked slots, or of the selected one.
-    pub(crate) fn times(&self, lanes: &ThreadLanes) -> RangeInclusive<u64> {
-        let slots = self.marked().unwrap_or(self.slot..=self.slot);
-        times_of(lanes, &slots)
+    fn times(&self, lanes: &ThreadLanes) -> RangeInclusive<u64> {
+        times_of(lanes, &self.chosen())
     }
 }
 
 /// The time range of slots, both ends included.
-pub(crate) fn times_of(lanes: &ThreadLanes, slots: &RangeInclusive<usize>) -> RangeInclusive<u64> {
+fn times_of(lanes: &ThreadLanes, slots: &RangeInclusive<usize>) -> RangeInclusive<u64> {
     let begin = |slot: usize| {
         let slot = u64::try_from(slot).unwrap_or(u64::MAX);
         lanes

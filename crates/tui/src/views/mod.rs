@@ -1,44 +1,25 @@
-//! The views: what each of them selects, and how that moves.
+//! The views, each in a file of its own that owns its state, behind one [trait](view::View).
 
 pub(crate) mod box_names;
 pub(crate) mod boxes;
 pub(crate) mod calls;
+pub(crate) mod context;
 pub(crate) mod flame;
 pub(crate) mod lanes;
 pub(crate) mod opened;
 pub(crate) mod table;
+pub(crate) mod view;
 
-/// A view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) enum ViewKind {
-    #[default]
-    Rows,
-    Calls,
-    Flame,
-    Threads,
-}
+use view::View;
 
-impl ViewKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Rows, Self::Calls, Self::Flame, Self::Threads];
+/// All views, in the order of their tabs and number keys: to add one, write its file and name it here.
+pub(crate) const VIEWS: &[fn() -> Box<dyn View>] = &[
+    new::<table::TableView>,
+    new::<calls::CallsView>,
+    new::<flame::FlameView>,
+    new::<lanes::LanesView>,
+];
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Calls => "calls",
-            Self::Flame => "flame",
-            Self::Threads => "threads",
-        }
-    }
-
-    /// That of a key.
-    pub(crate) fn of_number(number: char) -> Option<Self> {
-        let at = number.to_digit(10)?.checked_sub(1)?;
-        Self::ALL.get(at as usize).copied()
-    }
-
-    /// The view beside it.
-    pub(crate) fn beside(self, by: usize) -> Self {
-        let at = Self::ALL.iter().position(|one| *one == self).unwrap_or(0);
-        Self::ALL[(at + by) % Self::ALL.len()]
-    }
+fn new<V: View + Default>() -> Box<dyn View> {
+    Box::<V>::default()
 }

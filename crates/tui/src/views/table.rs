@@ -1,11 +1,47 @@
 //! Rows, with call trees below expanded ones.
 
-use super::opened::{function_name, open_below, open_chain};
+mod draw;
+mod open;
+mod remembered;
+pub(crate) mod rows;
+mod tree;
+
+pub(crate) use draw::{PERCENT, bar_width, indent, percentage, tree_sign};
+
+use super::boxes::folded;
+use super::context::{Context, Selected};
+use super::view::{Answer, View};
 use crate::cursor::Cursor;
-use crate::shown::Shown;
+use crate::draw::pen::Pen;
+use crate::keys::Command;
+use crate::matcher::Matcher;
+use crate::screen::Screen;
+use crate::task::AnyRecipe;
+use crate::zoom::Zoom;
 use foldhash::{HashMap, HashSet};
-use rprof_profile::Profile;
-use rprof_profile::view::{CallTree, Order};
+use ratatui_core::layout::Position;
+use remembered::RememberedRows;
+use rprof_base::{Counted, Share};
+use rprof_profile::view::{Order, Row, SortKey, Weighing};
+use std::sync::Arc;
+use tree::OpenTree;
+
+/// Sort keys to choose from.
+pub(crate) const SORTS: &[&[SortKey]] = &[
+    SortKey::DEFAULT,
+    &[SortKey::Symbol],
+    &[SortKey::Dso, SortKey::Symbol],
+    &[SortKey::Dso],
+    &[SortKey::Comm],
+    &[SortKey::Comm, SortKey::Dso],
+];
+
+/// Columns of a percentage in saved text.
+pub(super) const SAVED_PERCENT: usize = 9;
+
+/// Why rows have no trees.
+const NO_CHAINS: &str = "no call chains: use rprof record, or perf record -g";
+const NO_CHAINS_LIVE: &str = "no call chains: use rprof top --call-graph auto";
 
 /// A line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,368 +60,316 @@ impl TableLine {
     }
 }
 
-/// The tree below a row, and its expanded nodes.
-#[derive(Debug)]
-pub(crate) struct OpenTree {
-    pub(crate) tree: CallTree,
-    open: HashSet<u32>,
-    /// Its outermost nodes that are shown: those of the row's own function stand for the row.
-    roots: Vec<u32>,
-    is_open: bool,
-}
-
 /// The table, as far as it is expanded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TableView {
     pub(crate) cursor: Cursor,
     pub(crate) lines: Vec<TableLine>,
-    pub(crate) order: Order,
+    filter: Option<Matcher>,
+    /// Whether trees go the other way than those of `rprof report`.
+    is_turned: bool,
     trees: HashMap<usize, OpenTree>,
     /// Rows whose trees have yet to be expanded.
     waiting: Vec<usize>,
     /// Nodes of their trees to expand again.
     again: HashMap<usize, HashSet<u64>>,
+    /// Whether lines are of the rows that are shown; if not, they are made once rows are there.
+    is_made: bool,
+    remembered: Option<RememberedRows>,
 }
 
-/// What trees are made of.
-pub(crate) struct Source<'a> {
-    pub(crate) shown: &'a mut Shown,
-}
+impl View for TableView {
+    fn name(&self) -> &'static str {
+        "rows"
+    }
 
-impl OpenTree {
-    fn of(tree: CallTree, is_row: bool) -> Self {
-        let roots = match *tree.roots() {
-            [only] if is_row => tree.node(only).children.clone(),
-            _ => tree.roots().to_vec(),
+    fn help(&self) -> &'static str {
+        "rows"
+    }
+
+    fn recipe(&self, cx: &Context) -> Arc<dyn AnyRecipe> {
+        Arc::new(cx.by.clone())
+    }
+
+    fn draw(&self, cx: &Context, pen: &mut Pen<'_>, screen: &Screen) {
+        draw::draw(self, cx, pen, screen);
+    }
+
+    fn status(&self, cx: &Context) -> String {
+        let mut text = String::new();
+        if let Some(filter) = &self.filter {
+            let n = u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
+            let rows = Counted::new(n, "row", "rows");
+            text = format!("{}: {rows} | ", filter.typed());
+        }
+        if let Some(frame) = self.selected(cx).frame {
+            text += &cx.frame_in_image(frame);
+        }
+        text
+    }
+
+    fn text(&self, cx: &Context) -> String {
+        let lines = (0..self.lines.len()).map(|at| self.line_text(at, cx) + "\n");
+        lines.collect()
+    }
+
+    fn copied(&self, cx: &Context) -> Option<String> {
+        match self.selected_line()? {
+            TableLine::Node { row, node, .. } => Some(self.node_stack(row, node, cx)),
+            TableLine::Row(_) => Some(self.line_text(self.cursor.at, cx).trim().to_owned()),
+        }
+    }
+
+    fn selected(&self, cx: &Context) -> Selected {
+        let selected = self.selected_line().zip(cx.shown.as_ref());
+        let Some((line, row)) =
+            selected.and_then(|(line, shown)| Some((line, shown.row(line.row())?)))
+        else {
+            return Selected::default();
         };
-        let mut this = Self {
-            tree,
-            open: HashSet::default(),
-            roots,
-            is_open: true,
+        let text = |id| cx.profile().strings.of(id).into_raw().to_owned();
+        let node = match line {
+            TableLine::Row(_) => None,
+            TableLine::Node { row, node, .. } => self.tree(row).map(|tree| tree.tree.node(node)),
         };
-        if let [only] = *this.roots.as_slice() {
-            this.open_chain(only);
+        let frame = node.map(|node| node.frame).or(row.key.frame());
+        let image = frame.map(|frame| cx.image_of(frame));
+        Selected {
+            frame,
+            image: image.or_else(|| row.key.image().map(text)),
+            threads: row.key.comm().map(text).map(Zoom::Comm),
         }
-        this
     }
 
-    pub(crate) fn is_node_open(&self, node: u32) -> bool {
-        self.open.contains(&node)
-    }
-
-    fn open_chain(&mut self, node: u32) {
-        open_chain(&mut self.open, &self.tree, node);
-    }
-
-    fn open_below(&mut self, nodes: Vec<u32>) {
-        open_below(&mut self.open, &self.tree, nodes);
-    }
-
-    fn lines(&self, row: usize) -> Vec<TableLine> {
-        let mut lines = Vec::new();
-        let mut todo: Vec<(u32, usize)> = self.roots.iter().rev().map(|&root| (root, 0)).collect();
-        while let Some((node, depth)) = todo.pop() {
-            lines.push(TableLine::Node { row, node, depth });
-            if self.open.contains(&node) {
-                let inner = depth + usize::from(self.tree.only_child(node).is_none());
-                let children = self.tree.node(node).children.iter().rev();
-                todo.extend(children.map(|&child| (child, inner)));
+    fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        let height = cx.height();
+        match command {
+            Command::Step(step) => self.cursor.step(step, self.lines.len(), height),
+            Command::Left if !self.close(height) => return Some(Answer::ZoomOut),
+            Command::Left => {}
+            Command::Right
+            | Command::Open
+            | Command::Toggle
+            | Command::OpenEntry
+            | Command::OpenAll
+            | Command::CloseAll
+                if !cx.has_chains =>
+            {
+                return Some(no_chains(cx));
             }
+            Command::Right => self.open(cx),
+            Command::Open | Command::Toggle => self.toggle(cx),
+            Command::OpenEntry => self.toggle_all(cx),
+            Command::OpenAll => self.open_all(height),
+            Command::CloseAll => self.close_all(height),
+            _ => return None,
         }
-        lines
+        Some(Answer::Done)
     }
 
-    /// Expanded nodes, by name.
-    pub(crate) fn open_names(&self, profile: &Profile) -> HashSet<u64> {
-        let open = self.open.iter();
-        open.map(|&node| self.name_of(node, profile)).collect()
-    }
-
-    /// A number for the names from the outermost to a node.
-    pub(crate) fn name_of(&self, node: u32, profile: &Profile) -> u64 {
-        let mut path: Vec<u32> = self.path(node).collect();
-        path.reverse();
-        path.into_iter().fold(0, |above, at| {
-            function_name(above, self.tree.node(at).frame, profile)
-        })
-    }
-
-    /// Expands exactly the nodes with these names.
-    fn open_again(&mut self, open: &HashSet<u64>, profile: &Profile) {
-        self.open.clear();
-        let roots = self.roots.iter();
-        let mut todo: Vec<(u32, u64)> = roots
-            .map(|&root| (root, self.name_of(root, profile)))
-            .collect();
-        while let Some((node, name)) = todo.pop() {
-            if open.contains(&name) {
-                self.open.insert(node);
-                let children = self.tree.node(node).children.iter();
-                todo.extend(children.map(|&child| {
-                    (
-                        child,
-                        function_name(name, self.tree.node(child).frame, profile),
-                    )
-                }));
+    fn command_from_elsewhere(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
+        match command {
+            Command::Direction | Command::Children if self.lacks_chains(command, cx) => {
+                Some(no_chains(cx))
             }
+            Command::Direction => {
+                self.turn(cx);
+                let way = match self.order(cx) {
+                    Order::Caller => "call trees of rows: callees",
+                    Order::Callee => "call trees of rows: callers",
+                };
+                Some(Answer::Say(way.to_owned()))
+            }
+            Command::Children => Some(self.turn_weighing(cx)),
+            Command::SortBy(number) => {
+                let keys = SORTS.get(usize::from(number))?;
+                cx.by.keys = keys.to_vec();
+                Some(Answer::Show)
+            }
+            Command::Back if self.filter.is_some() => {
+                self.filter_by(None, cx);
+                Some(Answer::Done)
+            }
+            _ => None,
         }
     }
 
-    /// Nodes from one to the outermost.
-    pub(crate) fn path(&self, node: u32) -> impl Iterator<Item = u32> {
-        std::iter::successors(Some(node), |&at| self.tree.node(at).parent)
+    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+        let is_selected = self.cursor.click(at.y, self.lines.len(), cx.height());
+        let open = is_selected.then(|| self.command(Command::Open, cx));
+        open.flatten().unwrap_or(Answer::Done)
     }
-}
 
-impl Default for TableView {
-    fn default() -> Self {
-        Self {
-            cursor: Cursor::default(),
-            lines: Vec::new(),
-            order: Order::Caller,
-            trees: HashMap::default(),
-            waiting: Vec::new(),
-            again: HashMap::default(),
+    fn searched<'a>(&'a self, _: &'a Context) -> Option<&'a Matcher> {
+        self.filter.as_ref()
+    }
+
+    fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
+        self.filter_by(matcher, cx);
+    }
+
+    fn before_change(&mut self, cx: &Context) {
+        self.remember(cx);
+        self.is_made = false;
+    }
+
+    fn settings_changed(&mut self, cx: &Context) {
+        self.before_change(cx);
+    }
+
+    fn fit(&mut self, cx: &mut Context) {
+        let shown = cx.shown.as_ref();
+        if !self.is_made && shown.is_some_and(|shown| cx.by.is_made(shown)) {
+            self.make_lines(cx);
         }
+        self.cursor.fit(self.lines.len(), cx.height());
+    }
+
+    fn has_work(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn work(&mut self, cx: &mut Context) {
+        self.open_next(cx);
     }
 }
 
 impl TableView {
-    /// Resets the table to these rows.
-    pub(crate) fn reset(&mut self, rows: impl Iterator<Item = usize>) {
-        self.trees.clear();
-        self.waiting.clear();
-        self.again.clear();
-        self.lines.clear();
-        self.lines.extend(rows.map(TableLine::Row));
-    }
-
-    pub(crate) fn selected(&self) -> Option<TableLine> {
+    pub(crate) fn selected_line(&self) -> Option<TableLine> {
         self.lines.get(self.cursor.at).copied()
     }
 
-    pub(crate) fn tree(&self, row: usize) -> Option<&OpenTree> {
+    fn tree(&self, row: usize) -> Option<&OpenTree> {
         self.trees.get(&row)
     }
 
-    pub(crate) fn is_open(&self, row: usize) -> bool {
+    fn is_open(&self, row: usize) -> bool {
         self.trees.get(&row).is_some_and(|tree| tree.is_open)
     }
 
-    /// Opens or closes what is selected.
-    pub(crate) fn toggle(&mut self, source: &mut Source<'_>) {
-        match self.selected() {
-            Some(TableLine::Row(row)) if self.is_open(row) => self.close_row(row),
-            Some(TableLine::Row(row)) => self.open_row(row, source),
-            Some(TableLine::Node { row, node, .. }) => {
-                if let Some(tree) = self.trees.get_mut(&row)
-                    && !tree.open.remove(&node)
-                {
-                    tree.open_chain(node);
-                }
-                self.refresh(row);
-            }
-            None => {}
+    /// Trees grow as those of `rprof report`, unless they are turned.
+    fn order(&self, cx: &Context) -> Order {
+        match (cx.by.weighing, self.is_turned) {
+            (Weighing::Own, false) | (Weighing::WithChildren, true) => Order::Callee,
+            (Weighing::Own, true) | (Weighing::WithChildren, false) => Order::Caller,
         }
     }
 
-    /// Opens what is selected, if it is closed.
-    pub(crate) fn open(&mut self, source: &mut Source<'_>) {
-        let is_open = match self.selected() {
-            Some(TableLine::Row(row)) => self.is_open(row),
-            Some(TableLine::Node { row, node, .. }) => {
-                self.tree(row).is_some_and(|tree| tree.is_node_open(node))
-            }
-            None => true,
+    fn lacks_chains(&self, command: Command, cx: &Context) -> bool {
+        let is_needed = command == Command::Direction || cx.by.weighing == Weighing::Own;
+        is_needed && !cx.has_chains
+    }
+
+    fn filter_by(&mut self, filter: Option<Matcher>, cx: &Context) {
+        self.before_change(cx);
+        self.filter = filter;
+    }
+
+    fn turn_weighing(&mut self, cx: &mut Context) -> Answer {
+        self.before_change(cx);
+        let (weighing, said) = match cx.by.weighing {
+            Weighing::Own => (Weighing::WithChildren, "rows show total: including callees"),
+            Weighing::WithChildren => (Weighing::Own, "rows show self: only their own samples"),
         };
-        if !is_open {
-            self.toggle(source);
+        cx.by.weighing = weighing;
+        self.is_turned = false;
+        if let Some(shown) = &mut cx.shown {
+            shown.sort_rows(&cx.by);
         }
+        Answer::Say(said.to_owned())
     }
 
-    /// Collapses the selection, or goes to its parent. Returns whether anything changed.
-    pub(crate) fn close(&mut self, height: usize) -> bool {
-        match self.selected() {
-            Some(TableLine::Row(row)) if self.is_open(row) => self.close_row(row),
-            Some(TableLine::Node { row, node, .. }) => {
-                let tree = self.trees.get_mut(&row);
-                if tree.is_some_and(|tree| tree.open.remove(&node)) {
-                    self.refresh(row);
-                    return true;
-                }
-                let parent = self.tree(row).and_then(|tree| tree.tree.node(node).parent);
-                let is_outer = |line: &TableLine| match *line {
-                    TableLine::Row(one) => one == row,
-                    TableLine::Node { row: one, node, .. } => one == row && Some(node) == parent,
-                };
-                let before = self.lines.get(..self.cursor.at).unwrap_or_default();
-                let Some(at) = before.iter().rposition(is_outer) else {
-                    return false;
-                };
-                self.cursor.go(at, self.lines.len(), height);
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// Opens all of a row's or node's tree, or closes it.
-    pub(crate) fn toggle_all(&mut self, source: &mut Source<'_>) {
-        match self.selected() {
-            Some(TableLine::Row(row)) if self.is_open(row) => self.close_row(row),
-            Some(TableLine::Row(row)) => {
-                self.open_row(row, source);
-                if let Some(tree) = self.trees.get_mut(&row) {
-                    let roots = tree.roots.iter().rev().copied().collect();
-                    tree.open_below(roots);
-                }
-                self.refresh(row);
-            }
-            Some(TableLine::Node { row, node, .. }) => {
-                if let Some(tree) = self.trees.get_mut(&row)
-                    && !tree.open.remove(&node)
-                {
-                    tree.open_below(vec![node]);
-                }
-                self.refresh(row);
-            }
-            None => {}
-        }
-    }
-
-    /// All rows on the screen are to be opened: one with each [`Self::work`].
-    pub(crate) fn open_all(&mut self, height: usize) {
-        let lines = self.lines.iter().skip(self.cursor.top).take(height);
-        self.waiting = lines
-            .map(|line| line.row())
-            .filter(|&row| !self.is_open(row))
-            .collect();
-        self.waiting.dedup();
-        self.waiting.reverse();
-    }
-
-    /// Opens one of the rows that wait.
-    pub(crate) fn work(&mut self, source: &mut Source<'_>) {
-        let row = self.waiting.pop();
-        if let Some(row) = row.filter(|&row| !self.is_open(row)) {
-            self.open_row(row, source);
-        }
-    }
-
-    pub(crate) fn has_work(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    pub(crate) fn close_all(&mut self, height: usize) {
-        self.waiting.clear();
-        let row = self.selected().map(TableLine::row);
-        self.trees
-            .values_mut()
-            .for_each(|tree| tree.is_open = false);
-        self.lines.retain(|line| matches!(line, TableLine::Row(_)));
-        let at = row.and_then(|row| self.lines.iter().position(|line| line.row() == row));
-        self.cursor.go(at.unwrap_or(0), self.lines.len(), height);
-    }
-
-    /// Inverts the trees.
-    pub(crate) fn turn(&mut self, source: &mut Source<'_>, height: usize) {
-        self.order = match self.order {
-            Order::Caller => Order::Callee,
-            Order::Callee => Order::Caller,
+    /// Makes lines of the rows that match and are heavy enough; opens what was open.
+    fn make_lines(&mut self, cx: &mut Context) {
+        let Some(shown) = &cx.shown else {
+            return;
         };
-        let row = self.selected().map(TableLine::row);
-        let was_open = row.is_some_and(|row| self.is_open(row));
-        self.close_all(height);
+        let least = Share::from_percent(cx.min_percent);
+        let is_heavy = |row: &Row| cx.min_percent <= 0.0 || cx.share(cx.by.weight(row)) >= least;
+        let rows = shown.rows().enumerate();
+        let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row, cx));
+        let lines = rows.map(|(number, _)| TableLine::Row(number)).collect();
+        self.lines = lines;
         self.trees.clear();
-        if let Some(row) = row.filter(|_| was_open) {
-            self.open_row(row, source);
-        }
+        self.waiting.clear();
+        self.again.clear();
+        self.is_made = true;
+        self.reopen_remembered(cx);
     }
 
-    fn open_row(&mut self, row: usize, source: &mut Source<'_>) {
-        if let Some(tree) = self.trees.get_mut(&row) {
-            tree.is_open = true;
-        } else if let Some(tree) = source.shown.tree(row, self.order) {
-            let frame = source.shown.row(row).and_then(|row| row.key.frame());
-            let profile = source.shown.counted.explorer.profile();
-            let of = |node: u32| profile.frames.function_of(tree.node(node).frame);
-            let is_row = tree
-                .roots()
-                .first()
-                .is_some_and(|&root| Some(of(root)) == frame);
-            let mut tree = OpenTree::of(tree, is_row);
-            if let Some(open) = self.again.remove(&row) {
-                tree.open_again(&open, profile);
+    fn has_name(&self, row: &Row, cx: &Context) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        let profile = cx.profile();
+        match row.key.frame() {
+            Some(frame) => {
+                let label = profile.frames.label(frame, &profile.strings);
+                filter.matches(label.raw())
             }
-            self.trees.insert(row, tree);
+            None => filter.matches(&cells(row, cx).join(" ")),
         }
-        self.refresh(row);
     }
 
-    /// Rows that are open, with their trees.
-    pub(crate) fn open_trees(&self) -> impl Iterator<Item = (usize, &OpenTree)> {
-        let trees = self.trees.iter().filter(|(_, tree)| tree.is_open);
-        trees.map(|(&row, tree)| (row, tree))
+    fn line_text(&self, at: usize, cx: &Context) -> String {
+        self.lines
+            .get(at)
+            .and_then(|&line| self.text_of(line, cx))
+            .unwrap_or_default()
     }
 
-    /// Rows are to be opened as they were: one with each [`Self::work`].
-    pub(crate) fn reopen(&mut self, rows: Vec<(usize, HashSet<u64>)>) {
-        self.waiting = rows.iter().rev().map(|&(row, _)| row).collect();
-        self.again = rows.into_iter().collect();
-    }
-
-    /// Selects a row, or a node of its tree, which is opened for that.
-    pub(crate) fn select_again(&mut self, row: usize, node: Option<u64>, source: &mut Source<'_>) {
-        if node.is_some() {
-            self.open_row(row, source);
-        }
-        let is_row = |line: &TableLine| *line == TableLine::Row(row);
-        let Some(start) = self.lines.iter().position(is_row) else {
-            return;
-        };
-        let profile = source.shown.counted.explorer.profile();
-        let tree = self.trees.get(&row).zip(node);
-        let is_it = |line: &TableLine| match (*line, tree) {
-            (TableLine::Node { node, .. }, Some((tree, name))) => {
-                tree.name_of(node, profile) == name
+    fn text_of(&self, line: TableLine, cx: &Context) -> Option<String> {
+        let share = |weight| format!("{:>SAVED_PERCENT$}", cx.percent(weight));
+        match line {
+            TableLine::Row(number) => {
+                let row = cx.shown.as_ref()?.row(number)?;
+                let mut text = String::new();
+                if cx.by.weighing == Weighing::WithChildren {
+                    text += &share(row.total_weight);
+                }
+                text += &share(row.self_weight);
+                for cell in cells(row, cx) {
+                    text += "  ";
+                    text += &cell;
+                }
+                Some(text)
             }
-            _ => false,
-        };
-        let inner = self.lines.iter().skip(start + 1);
-        let at = inner.take_while(|line| line.row() == row).position(is_it);
-        self.cursor.at = at.map_or(start, |at| start + 1 + at);
-    }
-
-    fn close_row(&mut self, row: usize) {
-        if let Some(tree) = self.trees.get_mut(&row) {
-            tree.is_open = false;
-        }
-        self.refresh(row);
-    }
-
-    /// Makes the lines of a row again.
-    fn refresh(&mut self, row: usize) {
-        let Some(start) = self
-            .lines
-            .iter()
-            .position(|line| *line == TableLine::Row(row))
-        else {
-            return;
-        };
-        let inner = self.lines.iter().skip(start + 1);
-        let end = start + 1 + inner.take_while(|line| line.row() == row).count();
-        let tree = self.trees.get(&row).filter(|tree| tree.is_open);
-        let lines = tree.map_or_else(Vec::new, |tree| tree.lines(row));
-        // What is selected below stays selected.
-        let moved = |at: usize| {
-            if at >= end {
-                at + lines.len() - (end - start - 1)
-            } else {
-                at
+            TableLine::Node { row, node, depth } => {
+                let node = self.tree(row)?.tree.node(node);
+                let indent = " ".repeat(4 + 2 * depth);
+                let name = cx.frame_name(node.frame);
+                Some(format!("{indent}{}  {name}", share(node.total.weight)))
             }
-        };
-        (self.cursor.at, self.cursor.top) = (moved(self.cursor.at), moved(self.cursor.top));
-        self.lines.splice(start + 1..end, lines);
+        }
     }
+
+    /// Names from the outermost to a node of a row's tree.
+    fn node_stack(&self, row: usize, node: u32, cx: &Context) -> String {
+        let Some(tree) = self.tree(row) else {
+            return String::new();
+        };
+        let path = tree.path(node);
+        let mut names: Vec<String> = path
+            .map(|at| cx.frame_name(tree.tree.node(at).frame))
+            .collect();
+        if self.order(cx) == Order::Caller {
+            names.reverse();
+        }
+        folded(names.into_iter())
+    }
+}
+
+/// The cells of a row in the columns of the sort keys.
+pub(crate) fn cells(row: &Row, cx: &Context) -> Vec<String> {
+    let keys = cx.by.keys.iter();
+    keys.map(|key| key.cell(&row.key, cx.profile())).collect()
+}
+
+fn no_chains(cx: &Context) -> Answer {
+    let said = if cx.is_live {
+        NO_CHAINS_LIVE
+    } else {
+        NO_CHAINS
+    };
+    Answer::Say(said.to_owned())
 }

@@ -6,7 +6,7 @@ pub(crate) mod riscv64;
 pub(crate) mod x86_64;
 
 pub use parts::{Call, LONGEST_CALL};
-pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn};
+pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn, same_numbers};
 
 use gimli::Vendor;
 use rprof_abi::Machine;

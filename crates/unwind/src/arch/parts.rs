@@ -50,6 +50,18 @@ pub(crate) struct Sampled {
     pub(crate) others: &'static [(u32, u16)],
 }
 
+/// Numbers that samples and DWARF have in common, from one on.
+pub(crate) const fn same_numbers<const N: usize>(first: u16) -> [(u32, u16); N] {
+    let mut numbers = [(first as u32, first); N];
+    let mut at = 1;
+    while at < N {
+        let (perf, dwarf) = numbers[at - 1];
+        numbers[at] = (perf + 1, dwarf + 1);
+        at += 1;
+    }
+    numbers
+}
+
 /// Words that a stub has pushed: `before` an instruction that begins `at` a byte, and `after` it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pushes {

@@ -1,7 +1,9 @@
 //! 64-bit RISC-V. Source: RISC-V ELF psABI, 1.0, "DWARF Register Numbers", "Integer Calling Convention" and
 //! "Frame Pointer Convention"; of instructions, RISC-V Unprivileged ISA, "RV32I", "C" extension.
 
-use super::{Arch, Call, LONGEST_CALL, PltStubs, Sampled, SignalReturn, bits, first_word};
+use super::{
+    Arch, Call, LONGEST_CALL, PltStubs, Sampled, SignalReturn, bits, first_word, same_numbers,
+};
 use gimli::Vendor;
 use rprof_abi::Machine;
 use rprof_abi::registers::riscv;
@@ -27,15 +29,7 @@ impl Arch for Riscv64 {
     /// Samples have DWARF's numbers, with the program counter where DWARF has a register that is 0.
     const SAMPLED: Sampled = Sampled {
         pc: riscv::PC,
-        others: &{
-            let mut numbers = [(0, 0); 31];
-            let mut at = 0u16;
-            while at < 31 {
-                numbers[at as usize] = (at as u32 + 1, at + 1);
-                at += 1;
-            }
-            numbers
-        },
+        others: &same_numbers::<31>(1),
     };
     const VENDOR: Vendor = Vendor::Default;
     /// `li a7, 139; ecall`. Before the registers: what is known of the signal (128 bytes), flags, a link

@@ -43,7 +43,7 @@ impl AddressSpace for Space<'_> {
 
 /// A file's table, if it makes one.
 fn table(file: Vec<u8>) -> Option<UnwindTable> {
-    UnwindTable::of(
+    UnwindTable::from_elf(
         &Elf::from_memory(file, "test", &Budget::default()).ok()?,
         None,
     )
@@ -65,7 +65,7 @@ fn walk(table: &UnwindTable, registers: &RegisterSet, words: &[u64]) -> (Vec<u64
 /// A thread that stands at an address of the image.
 fn standing(machine: Machine, at: u64) -> RegisterSet {
     let mut registers = RegisterSet::new(machine, BIAS + at);
-    registers.set(registers.sp_number(), STACK);
+    registers.set_sp(STACK);
     registers
 }
 
@@ -290,7 +290,7 @@ fn thread() -> impl Strategy<Value = (RegisterSet, Vec<u64>)> {
         for (value, number) in values.into_iter().zip(0..) {
             registers.set(number, value);
         }
-        registers.set(registers.sp_number(), STACK);
+        registers.set_sp(STACK);
         registers
     });
     (registers, vec(word(), 0..160))

@@ -1,11 +1,12 @@
 //! What compilers at run time say of their code in logs.
 
 use super::{BIAS, MAX_FRAMES, STACK, edit, edits, standing, thread, walk};
-use crate::{Mapped, Outcome, UnwindTable};
+use crate::{Mapped, Outcome, TableError, UnwindTable};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rprof_abi::Machine;
-use rprof_base::FileOffset;
+use rprof_base::{FileOffset, Svma};
+use rprof_images::Segment;
 use rprof_untrusted::{Budget, Limits};
 
 /// Of one of Python's trampolines: `sub $8, %rsp; call *%rcx; add $8, %rsp; ret`, by Python 3.13.0.
@@ -24,9 +25,22 @@ const V8: (u64, &[u8]) = (
       \x41\x0e\x08\x52\x0c\x06\x10\0\0\0\0",
 );
 
+fn code(len: u64) -> Segment {
+    Segment {
+        offset: FileOffset(0x9000),
+        file_size: len,
+        address: Svma(0),
+    }
+}
+
 fn piece((len, frames): (u64, &[u8])) -> Option<UnwindTable> {
-    let place = (FileOffset(0x9000), len);
-    UnwindTable::of_piece(Machine::X86_64, place, frames.to_vec(), &Budget::default()).ok()
+    UnwindTable::from_piece(
+        Machine::X86_64,
+        code(len),
+        frames.to_vec(),
+        &Budget::default(),
+    )
+    .ok()
 }
 
 #[test]
@@ -77,8 +91,8 @@ fn a_piece_is_where_its_code_is_and_nowhere_else() {
     assert_eq!(at(0x900b), None);
     assert!(piece((11, b"")).is_none());
     let none = Budget::new(Limits::of_memory(64));
-    let place = (FileOffset(0), 11);
-    assert!(UnwindTable::of_piece(Machine::X86_64, place, PYTHON.1.to_vec(), &none).is_err());
+    let table = UnwindTable::from_piece(Machine::X86_64, code(11), PYTHON.1.to_vec(), &none);
+    assert_eq!(table.unwrap_err(), TableError::Memory);
 }
 
 proptest! {

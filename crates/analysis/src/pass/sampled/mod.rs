@@ -1,15 +1,19 @@
-//! Samples one by one, with functions: read once, and in memory to be asked again and again.
+//! Samples one by one: read once, and in memory to be asked again and again.
 //!
 //! Each thread keeps a row for every sample of its chunks, and a tree of its stacks by location, which has no names
-//! yet. When locations have names, these trees become one by function, whose nodes are in an order of their own, and
-//! rows are sorted: which thread read what does not show.
+//! yet. When locations have names, these trees become one by function or by code, whose nodes are in an order of their
+//! own or of first samples, and rows are sorted: which thread read what does not show.
 
+mod fields;
 mod load;
 mod pass;
 mod row;
+mod rows;
 mod stacks;
+mod threads;
 
-pub use load::load_samples;
+pub(super) use load::NO_TIMES;
+pub use load::{CodeDetail, load_code_samples, load_samples};
 
 #[cfg(test)]
 mod tests;

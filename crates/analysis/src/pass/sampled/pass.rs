@@ -1,6 +1,6 @@
 //! The pass over samples that are told apart.
 
-use super::row::{AWAITED, ChunkRows, NO_CPU, NO_NODE, SampledRow};
+use super::row::{AWAITED, ChunkRows, EMPTY, NO_CPU, NO_NODE, SampledRow};
 use crate::locations::{Location, LocationCache, NamedThread, ShownTasks, TaskName};
 use crate::pass::counts::new_tallies;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample};
@@ -10,17 +10,22 @@ use crate::pass::stack_path::StackPath;
 use crate::stacks::StackEndCounts;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{FrameId, Tally, Tree};
+use rprof_profile::{FrameId, SampleCount, Tally, Tree};
 
 pub(super) struct SampledPass<'a> {
     pub(super) query: &'a Query<'a>,
     pub(super) has_times: bool,
+    /// Whether stacks are told apart by the names of their threads.
+    pub(super) has_names: bool,
+    /// Whether it is asked for where samples are in the file.
+    pub(super) has_offsets: bool,
 }
 
 /// What stacks are told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StackGroup {
-    pub(super) name: TaskName,
+    /// `None` if it does not matter.
+    pub(super) name: Option<TaskName>,
     /// Whether the filter shows its task: others only count for totals.
     pub(super) is_shown: bool,
 }
@@ -54,12 +59,12 @@ impl ThreadSamples {
 
     /// The numbers of a thread and of the group of its stacks.
     #[inline]
-    fn numbers(&mut self, thread: NamedThread, is_shown: bool) -> [u32; 2] {
+    fn numbers(&mut self, thread: NamedThread, is_shown: bool, has_names: bool) -> [u32; 2] {
         match self.last {
             Some((last, was_shown, numbers)) if (last, was_shown) == (thread, is_shown) => numbers,
             _ => {
                 let group = StackGroup {
-                    name: thread.name,
+                    name: has_names.then_some(thread.name),
                     is_shown,
                 };
                 let numbers = [self.threads.intern(thread), self.groups.intern(group)];
@@ -118,7 +123,7 @@ impl Pass for SampledPass<'_> {
             tid: decoded.tid,
         };
         let event = u16::try_from(decoded.event).ok()?;
-        let [thread, group] = local.numbers(thread, is_shown);
+        let [thread, group] = local.numbers(thread, is_shown, self.has_names);
         let chunk = local.chunks.last_mut()?;
         let weight = chunk.add_weight(weight);
         let cpu = decoded.head.cpu.and_then(|cpu| u16::try_from(cpu).ok());
@@ -130,6 +135,9 @@ impl Pass for SampledPass<'_> {
             event,
             cpu: cpu.unwrap_or(NO_CPU),
         });
+        if self.has_offsets {
+            chunk.offsets.push(decoded.key.offset);
+        }
         has_stack.then(|| group.into())
     }
 
@@ -142,7 +150,8 @@ impl Pass for SampledPass<'_> {
     ) -> Option<u32> {
         local.ends.add(sample.end);
         let node = known.unwrap_or_else(|| self.stack(local, sample));
-        local.tree.count(node, self.query.weight(sample.decoded), 1);
+        let count = SampleCount::one(self.query.weight(sample.decoded));
+        local.tree.count(node, count);
         local.chunks.last_mut()?.set_next(node);
         Some(node)
     }
@@ -176,6 +185,6 @@ impl SampledPass<'_> {
         path.turn_to(sample.group, outermost_first, |outer, location| {
             Some(tree.child(outer, group, FrameId::from_number(location)))
         });
-        path.innermost().unwrap_or(NO_NODE)
+        path.innermost().unwrap_or(EMPTY)
     }
 }

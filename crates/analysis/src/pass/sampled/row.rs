@@ -1,5 +1,6 @@
 //! A sample while threads put them together.
 
+use crate::Error;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Reverse;
@@ -27,6 +28,9 @@ pub(super) const NO_NODE: u32 = u32::MAX;
 /// Instead of a node that comes later.
 pub(super) const AWAITED: u32 = u32::MAX - 1;
 
+/// Instead of a node, of a stack without any location.
+pub(super) const EMPTY: u32 = u32::MAX - 2;
+
 /// Instead of a CPU.
 pub(super) const NO_CPU: u16 = u16::MAX;
 
@@ -41,6 +45,8 @@ pub(super) struct ChunkRows {
     pub(super) part: usize,
     /// Those that are read.
     pub(super) rows: Vec<SampledRow>,
+    /// Where each is in the file; empty if that is not asked for.
+    pub(super) offsets: Vec<u64>,
     large_weights: Vec<u64>,
     /// Rows before it have their stacks.
     next: usize,
@@ -134,10 +140,20 @@ impl ChunkRows {
         range.filter_map(|at| self.done.row(at))
     }
 
+    /// Where the sample of a row is in the file, when it is finished, if that is asked for.
+    #[inline]
+    pub(super) fn offset(&self, at: usize) -> u64 {
+        self.offsets.get(at).copied().unwrap_or(0)
+    }
+
     /// Forgets rows that are not such.
     pub(super) fn retain(&mut self, mut is_such: impl FnMut(&Self, &SampledRow) -> bool) {
-        let mut rows: Vec<SampledRow> = self.within(0..self.len()).collect();
-        rows.retain(|row| is_such(self, row));
+        let rows = (0..self.len()).zip(self.within(0..self.len()));
+        let rows = rows.filter(|(_, row)| is_such(self, row));
+        let (kept, rows): (Vec<usize>, Vec<SampledRow>) = rows.unzip();
+        if !self.offsets.is_empty() {
+            self.offsets = kept.iter().map(|&at| self.offsets[at]).collect();
+        }
         self.done = RowColumns::of(rows.into_iter());
     }
 
@@ -179,6 +195,11 @@ impl ChunkRows {
     /// Puts rows in order of time; those of one time stay in the file's. Returns the room that they had.
     pub(super) fn finish(&mut self) -> Vec<SampledRow> {
         let mut rows = std::mem::take(&mut self.rows);
+        if !self.offsets.is_empty() {
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_by_key(|&at| rows[at].time_ns);
+            self.offsets = order.into_iter().map(|at| self.offsets[at]).collect();
+        }
         rows.sort_by_key(|row| row.time_ns);
         self.done = RowColumns::of(rows.drain(..));
         rows
@@ -189,8 +210,8 @@ impl ChunkRows {
 /// order. Chunks must be finished, and in the file's order. What is taken is freed.
 pub(super) fn for_each_in_order(
     mut chunks: Vec<ChunkRows>,
-    mut take: impl FnMut(&ChunkRows, Range<usize>),
-) {
+    mut take: impl FnMut(&ChunkRows, Range<usize>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let time = |chunk: &ChunkRows, at: usize| chunk.done.times_ns.get(at).copied();
     let firsts = chunks.iter().enumerate();
     let firsts = firsts.filter_map(|(nth, chunk)| Some((time(chunk, 0)?, nth)));
@@ -205,13 +226,14 @@ pub(super) fn for_each_in_order(
             None => rest.len(),
         };
         let end = begin + n;
-        take(chunk, begin..end);
+        take(chunk, begin..end)?;
         taken[nth] = end;
         match time(chunk, end) {
             Some(time) => heap.push(Reverse((time, nth))),
             None => chunks[nth] = ChunkRows::default(),
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -251,7 +273,8 @@ mod tests {
             let mut found = Vec::new();
             for_each_in_order(chunks.collect(), |chunk, range| {
                 found.extend(chunk.within(range).map(|row| (row.time_ns, chunk.weight(&row))));
-            });
+                Ok(())
+            }).unwrap();
             prop_assert_eq!(found, expected);
         }
 
@@ -267,13 +290,19 @@ mod tests {
                 ..row(time, weight)
             });
             let mut chunk = ChunkRows::of(0, rows.collect());
-            let mut expected = chunk.rows.clone();
-            expected.sort_by_key(|row| row.time_ns);
+            chunk.offsets = (0..).step_by(8).take(chunk.rows.len()).collect();
+            let mut expected: Vec<(SampledRow, u64)> =
+                chunk.rows.iter().copied().zip(chunk.offsets.iter().copied()).collect();
+            expected.sort_by_key(|(row, _)| row.time_ns);
+            let found = |chunk: &ChunkRows| -> Vec<(SampledRow, u64)> {
+                let offsets = (0..chunk.len()).map(|at| chunk.offset(at));
+                chunk.within(0..chunk.len()).zip(offsets).collect()
+            };
             chunk.finish();
-            prop_assert_eq!(chunk.within(0..chunk.len()).collect::<Vec<_>>(), expected.clone());
+            prop_assert_eq!(found(&chunk), expected.clone());
             chunk.retain(|_, row| row.weight > limit);
-            expected.retain(|row| row.weight > limit);
-            prop_assert_eq!(chunk.within(0..chunk.len()).collect::<Vec<_>>(), expected);
+            expected.retain(|(row, _)| row.weight > limit);
+            prop_assert_eq!(found(&chunk), expected);
         }
     }
 

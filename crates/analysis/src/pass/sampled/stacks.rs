@@ -1,15 +1,17 @@
-//! Stacks of all threads, by function, now that locations have names.
+//! Stacks of all threads, by function or by code, now that locations have names.
 
 use super::pass::{StackGroup, ThreadSamples};
 use super::row::NO_NODE;
 use crate::locations::comm_text;
+use crate::pass::code_nodes::CodeNodes;
 use crate::pass::counts::UnnamedWeights;
 use crate::symbolize::Symbols;
 use rprof_machine::History;
-use rprof_profile::{StrId, Tree};
+use rprof_profile::{Node, StrId, Tree};
 use std::collections::BTreeMap;
 
 /// The stacks of all threads.
+#[derive(Default)]
 pub(super) struct NamedStacks {
     pub(super) tree: Tree,
     /// The names of threads that the tree's groups are.
@@ -19,7 +21,7 @@ pub(super) struct NamedStacks {
     pub(super) unnamed: UnnamedWeights,
 }
 
-/// Where a stack of locations is among those of functions.
+/// Where a stack of locations is among those with names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StackPlace {
     /// [`NO_NODE`] if it is not shown.
@@ -29,16 +31,19 @@ pub(super) struct StackPlace {
 }
 
 impl NamedStacks {
-    pub(super) fn of(history: &History, symbols: &mut Symbols, parts: &[ThreadSamples]) -> Self {
-        let mut named = Self {
-            tree: Tree::default(),
-            comms: Vec::new(),
-            places: Vec::with_capacity(parts.len()),
-            unnamed: UnnamedWeights::default(),
-        };
+    /// Stacks of functions, by name of the thread, in an order of their own. What threads kept of stacks is freed.
+    pub(super) fn of_functions(
+        history: &History,
+        symbols: &mut Symbols,
+        parts: &mut [ThreadSamples],
+    ) -> Self {
+        let mut named = Self::default();
         let mut names: BTreeMap<String, u32> = BTreeMap::new();
-        let text = |group: &StackGroup| comm_text(history, group.name).into_raw().into_owned();
-        for part in parts {
+        let text = |group: &StackGroup| {
+            let name = group.name.map(|name| comm_text(history, name).into_raw());
+            name.unwrap_or_default().into_owned()
+        };
+        for part in &*parts {
             names.extend(part.groups.values().iter().map(|group| (text(group), 0)));
         }
         for (number, (name, place)) in (0..).zip(&mut names) {
@@ -49,15 +54,45 @@ impl NamedStacks {
             let groups = part.groups.values().iter();
             let groups = groups.map(|group| names.get(&text(group)).copied().unwrap_or(0));
             let groups: Vec<u32> = groups.collect();
-            let places = named.add(part, &groups, symbols);
-            named.places.push(places);
+            named.add(part, symbols, |tree, outer, node, location| {
+                let group = groups.get(node.group as usize).copied().unwrap_or(0);
+                let frames = symbols.frames(location).iter().rev();
+                let here =
+                    frames.fold(outer, |outer, &frame| Some(tree.child(outer, group, frame)));
+                [here; 2]
+            });
         }
-        let tree = std::mem::take(&mut named.tree);
-        let (tree, moved) = tree.sorted();
+        let (tree, moved) = named.tree.sorted();
         named.tree = tree;
         for place in named.places.iter_mut().flatten() {
             place.node = moved.get(place.node as usize).copied().unwrap_or(NO_NODE);
         }
+        named
+    }
+
+    /// Stacks of code, in no order. What threads kept of stacks is freed.
+    pub(super) fn of_code(
+        code: &CodeNodes,
+        symbols: &Symbols,
+        parts: &mut [ThreadSamples],
+    ) -> Self {
+        let mut named = Self::default();
+        for part in parts {
+            let mut is_caller = vec![false; part.tree.nodes().len()];
+            let parents = part.tree.nodes().iter().filter_map(|node| node.parent);
+            parents.for_each(|parent| is_caller[parent as usize] = true);
+            let mut is_caller = is_caller.into_iter();
+            named.add(part, symbols, |tree, outer, node, location| {
+                let mut child = |frame, is_used| match frame {
+                    Some(frame) if is_used => Some(tree.child(outer, 0, frame)),
+                    _ => outer,
+                };
+                let caller = child(code.caller(location), is_caller.next() == Some(true));
+                let sampled = child(code.sampled(location), node.self_samples > 0);
+                [caller, sampled]
+            });
+        }
+        named.tree.freeze();
         named
     }
 
@@ -67,23 +102,26 @@ impl NamedStacks {
         self.places.get(part)?.get(node as usize).copied()
     }
 
-    /// Adds the stacks of a thread; `groups` says which of the tree's groups its groups are.
-    fn add(&mut self, part: &ThreadSamples, groups: &[u32], symbols: &Symbols) -> Vec<StackPlace> {
+    /// Adds the stacks of a thread. `step` says the nodes of a thread's node below another one, for what is called from
+    /// there and for samples that were taken there.
+    fn add(
+        &mut self,
+        part: &mut ThreadSamples,
+        symbols: &Symbols,
+        mut step: impl FnMut(&mut Tree, Option<u32>, &Node, u32) -> [Option<u32>; 2],
+    ) {
         let locations = part.locations.values().iter();
         let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
         let number_of = |idx: u32| numbers.get(idx as usize).copied().unwrap_or(NO_NODE);
-        let nodes = part.tree.nodes();
+        let tree = std::mem::take(&mut part.tree);
+        let nodes = tree.nodes();
         let mut moved: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
         let mut places = Vec::with_capacity(nodes.len());
         for node in nodes {
             let location = number_of(node.frame.number());
-            let group = groups.get(node.group as usize).copied().unwrap_or(0);
             let outer = node.parent.and_then(|parent| moved[parent as usize]);
-            let frames = symbols.frames(location).iter().rev();
-            let here = frames.fold(outer, |outer, &frame| {
-                Some(self.tree.child(outer, group, frame))
-            });
-            moved.push(here);
+            let [caller, sampled] = step(&mut self.tree, outer, node, location);
+            moved.push(caller);
             let of = part.groups.get(node.group);
             let is_shown = of.is_some_and(|of| of.is_shown) && symbols.accepts(location);
             if is_shown {
@@ -91,10 +129,10 @@ impl NamedStacks {
                 self.unnamed.add(image, node.self_weight);
             }
             places.push(StackPlace {
-                node: here.filter(|_| is_shown).unwrap_or(NO_NODE),
+                node: sampled.filter(|_| is_shown).unwrap_or(NO_NODE),
                 in_totals: symbols.adds_to_totals(location),
             });
         }
-        places
+        self.places.push(places);
     }
 }

@@ -4,7 +4,6 @@ use super::*;
 use crate::index::SampleOrder;
 use crate::pass::blocks::Blocks;
 use crate::pass::load::count_stacks;
-use crate::pass::load_run::add_block;
 use crate::pass::query::WantedFrames;
 use crate::pass::{GroupBy, Grouping};
 use crate::recording::Recording;
@@ -145,7 +144,10 @@ fn the_same_is_counted_however_many_stacks_have_room() {
         let blocks = counts.blocks.pop().unwrap();
         let of_block = |block| {
             let mut nodes = vec![SampleCount::default(); event.tree.nodes().len()];
-            add_block((0, block), (&blocks, &counts.logs), &mut nodes);
+            blocks.add_to(block, &mut nodes);
+            for logged in &counts.logs {
+                logged.add_to(0, block, &mut nodes);
+            }
             nodes
         };
         let nodes: Vec<_> = (0..N_BLOCKS).map(of_block).collect();

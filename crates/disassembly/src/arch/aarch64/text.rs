@@ -7,73 +7,13 @@ use yaxpeax_arm::armv8::a64::{Instruction, Opcode, Operand};
 use super::registers;
 use super::word::Word;
 
-/// Whose numbers are decimal: positions and counts of bits, and elements.
+/// Whose numbers are decimal: positions and counts of bits, and elements; also with a `2`, for upper halves.
 const DECIMAL: &[&str] = &[
-    "bfc",
-    "bfi",
-    "bfxil",
-    "cmeq",
-    "cmge",
-    "cmgt",
-    "cmle",
-    "cmlt",
-    "ext",
-    "extr",
-    "fcadd",
-    "fcmla",
-    "fcvtzs",
-    "fcvtzu",
-    "ror",
-    "rshrn",
-    "rshrn2",
-    "sbfiz",
-    "sbfx",
-    "scvtf",
-    "shl",
-    "shll",
-    "shll2",
-    "shrn",
-    "shrn2",
-    "sli",
-    "sqrshrn",
-    "sqrshrn2",
-    "sqrshrun",
-    "sqrshrun2",
-    "sqshl",
-    "sqshlu",
-    "sqshrn",
-    "sqshrn2",
-    "sqshrun",
-    "sqshrun2",
-    "sri",
-    "srshr",
-    "srsra",
-    "sshll",
-    "sshll2",
-    "sshr",
-    "ssra",
-    "sys",
-    "sysl",
-    "tbnz",
-    "tbz",
-    "ubfiz",
-    "ubfx",
-    "ucvtf",
-    "udf",
-    "uqrshrn",
-    "uqrshrn2",
-    "uqshl",
-    "uqshrn",
-    "uqshrn2",
-    "urshr",
-    "ursra",
-    "ushll",
-    "ushll2",
-    "ushr",
-    "usra",
-    "xar",
-    "lsl",
-    "lsr",
+    "bfc", "bfi", "bfxil", "cmeq", "cmge", "cmgt", "cmle", "cmlt", "ext", "extr", "fcadd", "fcmla",
+    "fcvtzs", "fcvtzu", "ror", "rshrn", "sbfiz", "sbfx", "scvtf", "shl", "shll", "shrn", "sli",
+    "sqrshrn", "sqrshrun", "sqshl", "sqshlu", "sqshrn", "sqshrun", "sri", "srshr", "srsra",
+    "sshll", "sshr", "ssra", "sys", "sysl", "tbnz", "tbz", "ubfiz", "ubfx", "ucvtf", "udf",
+    "uqrshrn", "uqshl", "uqshrn", "urshr", "ursra", "ushll", "ushr", "usra", "xar", "lsl", "lsr",
     "asr",
 ];
 
@@ -175,7 +115,8 @@ fn edit(word: Word, decoded: &Instruction, mnemonic: &mut String, operands: &mut
 
 /// The operands with their numbers as `objdump` has them.
 fn numbers(address: u64, mnemonic: &str, operands: &str) -> String {
-    let is_decimal = DECIMAL.contains(&mnemonic);
+    let stem = mnemonic.strip_suffix('2').unwrap_or(mnemonic);
+    let is_decimal = DECIMAL.contains(&stem);
     let mut text = String::with_capacity(operands.len());
     let mut rest = operands;
     while let Some(at) = rest.find(['#', '$']) {

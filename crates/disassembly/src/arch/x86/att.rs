@@ -1,9 +1,9 @@
 //! Where `objdump` writes AT&T's syntax in another way than the library.
 
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Mnemonic, OpKind, Register};
 
 use super::mode::Mode;
-use super::parts::{Parts, shifts_by_one};
+use super::parts::Parts;
 use super::prefixes::{Prefixed, hint};
 use super::sib;
 
@@ -16,50 +16,22 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
     if let Some(hint) = hint(decoded) {
         parts.mnemonic.push_str(hint);
     }
-    if shifts_by_one(decoded) {
+    if prefixed.shifts_by_one() {
         parts.without_first("$0x1,");
     }
     match decoded.mnemonic() {
-        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
-            parts.operands = parts.operands.replace(",$", ",$0x");
-        }
         Mnemonic::Call | Mnemonic::Jmp | Mnemonic::Push | Mnemonic::Pop
             if decoded.op0_kind() == OpKind::Memory =>
         {
             without_width(prefixed, parts);
         }
-        Mnemonic::Reservednop => reserved_nop(decoded, parts),
-        Mnemonic::Retf | Mnemonic::Iret | Mnemonic::Iretd => without_suffix('l', parts),
+        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
+            parts.operands = parts.operands.replace(",$", ",$0x");
+        }
+        Mnemonic::Iretd => without_suffix('l', parts),
         Mnemonic::Sal => parts.mnemonic = parts.mnemonic.replace("sal", "shl"),
-        Mnemonic::In | Mnemonic::Out => parts.operands = parts.operands.replace("%dx", "(%dx)"),
-        Mnemonic::Insb
-        | Mnemonic::Insw
-        | Mnemonic::Insd
-        | Mnemonic::Outsb
-        | Mnemonic::Outsw
-        | Mnemonic::Outsd => {
-            parts.operands = parts.operands.replace("%dx", "(%dx)");
-        }
-        Mnemonic::Mov if has_debug_register(decoded) => {
-            parts.operands = parts.operands.replace("%dr", "%db")
-        }
-        Mnemonic::Fneni | Mnemonic::Fndisi => parts.mnemonic.push_str("(8087 only)"),
-        Mnemonic::Fnsetpm | Mnemonic::Frstpm => parts.mnemonic.push_str("(287 only)"),
+        _ if prefixed.has_port() => parts.operands = parts.operands.replace("%dx", "(%dx)"),
         _ => {}
-    }
-}
-
-/// Of those that do nothing yet, the register is not written.
-fn reserved_nop(decoded: &Instruction, parts: &mut Parts) {
-    let width = match decoded.op1_register().size() {
-        _ if decoded.op0_kind() != OpKind::Memory => "",
-        2 => "w",
-        8 => "q",
-        _ => "l",
-    };
-    parts.mnemonic = format!("nop{width}");
-    if let Some((_, rest)) = parts.operands.split_once(',') {
-        parts.operands = rest.to_owned();
     }
 }
 
@@ -78,10 +50,6 @@ fn without_suffix(suffix: char, parts: &mut Parts) {
     if !matches!(name, "" | "cal" | "lcal") {
         parts.mnemonic.truncate(name.len());
     }
-}
-
-fn has_debug_register(decoded: &Instruction) -> bool {
-    decoded.op0_register().is_dr() || decoded.op1_register().is_dr()
 }
 
 /// `(%rcx,%riz,2)`, where the library has `(%rcx,)`.

@@ -1,10 +1,10 @@
 //! Where `objdump` writes Intel's syntax in another way than the library.
 
-use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, Instruction, Mnemonic, Register};
 
 use super::mode::Mode;
-use super::parts::{Parts, shifts_by_one};
-use super::prefixes::{Prefixed, is_offset};
+use super::parts::{Parts, has_memory};
+use super::prefixes::Prefixed;
 use super::sib;
 
 /// Makes it `objdump`'s text.
@@ -12,12 +12,12 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
     let decoded = prefixed.decoded;
     memory(prefixed, parts);
     if decoded.code().is_string_instruction() {
-        string(decoded, parts);
+        string(parts);
     }
     if parts.mnemonic.starts_with('f') {
         stack(decoded, parts);
     }
-    if shifts_by_one(decoded)
+    if prefixed.shifts_by_one()
         && let Some(rest) = parts.operands.strip_suffix("0x1")
     {
         parts.operands = format!("{rest}1");
@@ -35,12 +35,6 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
                 None => wide,
             };
         }
-        Mnemonic::Reservednop => {
-            parts.rename("nop");
-            if let Some((first, _)) = parts.operands.rsplit_once(',') {
-                parts.operands = first.to_owned();
-            }
-        }
         _ if parts.mnemonic.starts_with("prefetch_") => parts.rename("prefetch"),
         Mnemonic::Movmskps | Mnemonic::Movmskpd if decoded.op0_register().is_gpr64() => {
             if let Some((_, from)) = parts.operands.split_once(',') {
@@ -49,48 +43,17 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
             }
         }
         Mnemonic::Lddqu => parts.operands = parts.operands.replace("XMMWORD PTR ", ""),
-        Mnemonic::Retf => far_return(prefixed, parts),
         Mnemonic::Iretd => parts.rename("iret"),
-        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
-            parts.mnemonic = parts.mnemonic.replace(" far", "");
-            let operands = parts.operands.trim_start_matches("far ").split_once(',');
-            if let Some((offset, segment)) = operands {
-                parts.operands = format!("{segment}:0x{offset}");
-            }
-        }
-        Mnemonic::Pushad => parts.rename("pusha"),
-        Mnemonic::Popad => parts.rename("popa"),
-        Mnemonic::Pushfd => parts.rename("pushf"),
-        Mnemonic::Popfd => parts.rename("popf"),
-        Mnemonic::Pushfq => parts.rename("pushf"),
-        Mnemonic::Popfq => parts.rename("popf"),
-        Mnemonic::Call | Mnemonic::Jmp
-            if decoded.is_call_far_indirect() || decoded.is_jmp_far_indirect() =>
-        {
-            parts.mnemonic = parts.mnemonic.replace(" far", "");
-            parts.without_first("far ");
-        }
+        Mnemonic::Pushfd | Mnemonic::Pushfq => parts.rename("pushf"),
+        Mnemonic::Popfd | Mnemonic::Popfq => parts.rename("popf"),
         Mnemonic::Sal => parts.rename("shl"),
         Mnemonic::Sha256rnds2 | Mnemonic::Pblendvb | Mnemonic::Blendvps | Mnemonic::Blendvpd
             if decoded.op_count() == 2 && !parts.operands.ends_with(",xmm0") =>
         {
             parts.operands.push_str(",xmm0");
         }
-        Mnemonic::Fneni | Mnemonic::Fndisi => parts.mnemonic.push_str("(8087 only)"),
-        Mnemonic::Fnsetpm | Mnemonic::Frstpm => parts.mnemonic.push_str("(287 only)"),
         _ => {}
     }
-}
-
-/// Returns to another segment have a name of their own.
-fn far_return(prefixed: &Prefixed<'_>, parts: &mut Parts) {
-    let name = match prefixed.decoded.code() {
-        Code::Retfq | Code::Retfq_imm16 => "retfq",
-        Code::Retfw | Code::Retfw_imm16 => "retfw",
-        _ => "retf",
-    };
-    parts.rename(name);
-    parts.without_first("far ");
 }
 
 /// The memory operand.
@@ -112,7 +75,7 @@ fn memory(prefixed: &Prefixed<'_>, parts: &mut Parts) {
     } else if decoded.is_ip_rel_memory_operand() {
         backwards(decoded, parts);
     }
-    if is_offset(decoded) {
+    if prefixed.is_offset() {
         if prefixed.mode == Mode::Bits64 {
             parts.rename("movabs");
         }
@@ -171,26 +134,16 @@ fn backwards(decoded: &Instruction, parts: &mut Parts) {
 }
 
 /// The width of strings is in their operands, all of which are written.
-fn string(decoded: &Instruction, parts: &mut Parts) {
-    use Mnemonic as M;
-    let name = match decoded.mnemonic() {
-        M::Stosb | M::Stosw | M::Stosd | M::Stosq => "stos",
-        M::Scasb | M::Scasw | M::Scasd | M::Scasq => "scas",
-        M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq => "lods",
-        M::Movsb | M::Movsw | M::Movsd | M::Movsq => "movs",
-        M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => "cmps",
-        M::Insb | M::Insw | M::Insd => "ins",
-        M::Outsb | M::Outsw | M::Outsd => "outs",
-        _ => return,
-    };
-    parts.rename(name);
+fn string(parts: &mut Parts) {
+    // Its last letter is the width.
+    parts.mnemonic.pop();
     let accumulator = match parts.operands.as_bytes().first() {
         Some(b'B') => "al",
         Some(b'W') => "ax",
         Some(b'D') => "eax",
         _ => "rax",
     };
-    match name {
+    match parts.mnemonic.as_str() {
         "stos" => parts.operands = format!("{},{accumulator}", parts.operands),
         "scas" | "lods" => parts.operands = format!("{accumulator},{}", parts.operands),
         _ => {}
@@ -199,8 +152,6 @@ fn string(decoded: &Instruction, parts: &mut Parts) {
 
 /// The top of the stack is not written where it is the only one that can be meant.
 fn stack(decoded: &Instruction, parts: &mut Parts) {
-    let has_memory =
-        (0..decoded.op_count()).any(|operand| decoded.op_kind(operand) == OpKind::Memory);
     let has_one = matches!(
         decoded.mnemonic(),
         Mnemonic::Fld
@@ -212,7 +163,7 @@ fn stack(decoded: &Instruction, parts: &mut Parts) {
             | Mnemonic::Fcom
             | Mnemonic::Fcomp
     );
-    if has_memory || has_one {
+    if has_memory(decoded) || has_one {
         let operands = parts
             .operands
             .strip_prefix("st,")

@@ -12,6 +12,7 @@ use iced_x86::{Code, FlowControl, Mnemonic, OpKind, Register};
 
 pub(crate) use self::mode::Mode;
 use self::mode::decoder;
+use self::parts::has_memory;
 use self::prefixes::Prefixed;
 use self::text::Writer;
 use crate::{Flow, Instruction, Reference, Syntax};
@@ -19,7 +20,7 @@ use crate::{Flow, Instruction, Reference, Syntax};
 /// The instructions of `bytes`.
 pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
     let mut decoder = decoder(mode, address, bytes);
-    let mut writer = Writer::of(syntax);
+    let mut writer = Writer::new(syntax);
     // Four bytes an instruction, as compiled code has them.
     let mut instructions = Vec::with_capacity(bytes.len() / 4);
     let mut decoded = iced_x86::Instruction::default();
@@ -111,9 +112,7 @@ fn reference(decoded: &iced_x86::Instruction) -> Option<Reference> {
             is_pointer: false,
         });
     }
-    let has_memory =
-        (0..decoded.op_count()).any(|operand| decoded.op_kind(operand) == OpKind::Memory);
-    if !has_memory || !names_an_address(decoded) {
+    if !has_memory(decoded) || !names_an_address(decoded) {
         return None;
     }
     Some(Reference {

@@ -1,6 +1,6 @@
 //! A text in parts, while it is made `objdump`'s.
 
-use iced_x86::{Code, Instruction};
+use iced_x86::{Instruction, OpKind};
 
 /// The text behind the prefixes.
 pub(super) struct Parts {
@@ -22,41 +22,7 @@ impl Parts {
     }
 }
 
-/// Whether it is the form of a shift without a number.
-pub(super) fn shifts_by_one(decoded: &Instruction) -> bool {
-    matches!(
-        decoded.code(),
-        Code::Rol_rm8_1
-            | Code::Ror_rm8_1
-            | Code::Rcl_rm8_1
-            | Code::Rcr_rm8_1
-            | Code::Shl_rm8_1
-            | Code::Shr_rm8_1
-            | Code::Sal_rm8_1
-            | Code::Sar_rm8_1
-            | Code::Rol_rm16_1
-            | Code::Ror_rm16_1
-            | Code::Rcl_rm16_1
-            | Code::Rcr_rm16_1
-            | Code::Shl_rm16_1
-            | Code::Shr_rm16_1
-            | Code::Sal_rm16_1
-            | Code::Sar_rm16_1
-            | Code::Rol_rm32_1
-            | Code::Ror_rm32_1
-            | Code::Rcl_rm32_1
-            | Code::Rcr_rm32_1
-            | Code::Shl_rm32_1
-            | Code::Shr_rm32_1
-            | Code::Sal_rm32_1
-            | Code::Sar_rm32_1
-            | Code::Rol_rm64_1
-            | Code::Ror_rm64_1
-            | Code::Rcl_rm64_1
-            | Code::Rcr_rm64_1
-            | Code::Shl_rm64_1
-            | Code::Shr_rm64_1
-            | Code::Sal_rm64_1
-            | Code::Sar_rm64_1
-    )
+/// Whether an operand is memory that an address or registers name.
+pub(super) fn has_memory(decoded: &Instruction) -> bool {
+    decoded.op_kinds().any(|kind| kind == OpKind::Memory)
 }

@@ -1,9 +1,10 @@
 //! The prefixes that `objdump` has before the mnemonic: those that say something of their own
 //! (`lock`, `rep`, `notrack`), and those that change nothing (`data16`, `cs`, `rex.W`).
 
-use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::mode::{Mode, decoder};
+use super::parts::has_memory;
 use super::sib;
 use crate::Syntax;
 
@@ -18,7 +19,7 @@ pub(super) struct Prefixed<'a> {
 /// Writes the prefixes, each with a blank behind it.
 pub(super) fn write(prefixed: &Prefixed<'_>, to: &mut String) {
     for (position, &byte) in prefixed.bytes.iter().enumerate() {
-        let name = match Prefix::of(byte, prefixed.mode) {
+        let name = match Prefix::from_byte(byte, prefixed.mode) {
             None => return,
             Some(Prefix::Rex) => match prefixed.rex(position) {
                 Some(rex) => {
@@ -58,7 +59,7 @@ enum Prefix {
 
 impl Prefix {
     /// `None` if the byte is no prefix: then the instruction proper begins with it.
-    fn of(byte: u8, mode: Mode) -> Option<Self> {
+    fn from_byte(byte: u8, mode: Mode) -> Option<Self> {
         Some(match byte {
             0x40..=0x4f if mode == Mode::Bits64 => Self::Rex,
             0xf0 => Self::Lock,
@@ -77,6 +78,26 @@ impl Prefix {
 }
 
 impl Prefixed<'_> {
+    /// Whether it is the form of a shift without a number.
+    pub(super) fn shifts_by_one(&self) -> bool {
+        matches!(self.opcode(), [0xd0 | 0xd1, ..])
+    }
+
+    /// Whether the memory is named by a number alone, which is in place of all that could name registers.
+    pub(super) fn is_offset(&self) -> bool {
+        matches!(self.opcode(), [0xa0..=0xa3, ..])
+    }
+
+    /// Whether it reads or writes a port.
+    pub(super) fn has_port(&self) -> bool {
+        matches!(self.opcode(), [0x6c..=0x6f | 0xe4..=0xe7 | 0xec..=0xef, ..])
+    }
+
+    /// Whether it compares strings: it is repeated as long as they are equal.
+    fn compares_strings(&self) -> bool {
+        matches!(self.opcode(), [0xa6 | 0xa7 | 0xae | 0xaf, ..])
+    }
+
     /// The bytes behind the prefixes.
     pub(super) fn opcode(&self) -> &[u8] {
         self.bytes.split_at(self.n_prefixes()).1
@@ -84,7 +105,7 @@ impl Prefixed<'_> {
 
     fn n_prefixes(&self) -> usize {
         let mut bytes = self.bytes.iter();
-        let end = bytes.position(|&byte| Prefix::of(byte, self.mode).is_none());
+        let end = bytes.position(|&byte| Prefix::from_byte(byte, self.mode).is_none());
         end.unwrap_or(self.bytes.len())
     }
 
@@ -113,7 +134,7 @@ impl Prefixed<'_> {
     /// Whether a prefix for which `is_alike` holds follows that at `position`: only the last one counts.
     fn is_repeated(&self, position: usize, is_alike: fn(&Prefix) -> bool) -> bool {
         let behind = self.bytes.iter().skip(position + 1);
-        let mut prefixes = behind.map_while(|&byte| Prefix::of(byte, self.mode));
+        let mut prefixes = behind.map_while(|&byte| Prefix::from_byte(byte, self.mode));
         prefixes.any(|prefix| is_alike(&prefix))
     }
 
@@ -123,7 +144,7 @@ impl Prefixed<'_> {
         let is_last = self
             .bytes
             .get(position + 1)
-            .is_none_or(|&byte| Prefix::of(byte, self.mode).is_none());
+            .is_none_or(|&byte| Prefix::from_byte(byte, self.mode).is_none());
         if !is_last {
             return Some(rex);
         }
@@ -139,13 +160,12 @@ impl Prefixed<'_> {
 
     /// Whether the instruction is the same without a bit of this prefix.
     fn has_no_effect(&self, position: usize, rex: u8, bit: u8) -> bool {
-        let has_memory = (0..self.decoded.op_count())
-            .any(|operand| self.decoded.op_kind(operand) == OpKind::Memory);
+        let has_memory = has_memory(self.decoded);
         match bit {
             0x40 => return self.is_unused(position),
             // `objdump` looks at them wherever there may be a base, and an index.
-            1 if has_memory && !is_offset(self.decoded) => return false,
-            2 if has_memory && sib::of(self).is_some() => return false,
+            1 if has_memory && !self.is_offset() => return false,
+            2 if has_memory && sib::byte(self).is_some() => return false,
             _ => {}
         }
         let mut bytes = self.bytes.to_vec();
@@ -164,13 +184,13 @@ impl Prefixed<'_> {
         }
         match byte {
             0xf3 if decoded.has_xrelease_prefix() => Some("xrelease"),
-            0xf3 if decoded.has_repe_prefix() => {
-                Some(if decoded.is_string_instruction() && !compares(decoded) {
+            0xf3 if decoded.has_repe_prefix() => Some(
+                if decoded.is_string_instruction() && !self.compares_strings() {
                     "rep"
                 } else {
                     "repz"
-                })
-            }
+                },
+            ),
             0xf2 if decoded.has_xacquire_prefix() => Some("xacquire"),
             0xf2 if decoded.has_repne_prefix() => {
                 Some(if is_bound(decoded) { "bnd" } else { "repnz" })
@@ -193,15 +213,15 @@ impl Prefixed<'_> {
             return Some("notrack");
         }
         let counts = self.mode == Mode::Bits32 || matches!(name, "fs" | "gs");
-        (!counts || !has_memory(decoded)).then_some(name)
+        (!counts || !has_chosen_segment(decoded)).then_some(name)
     }
 }
 
 /// Whether an operand is memory in a segment that can be chosen.
-fn has_memory(decoded: &Instruction) -> bool {
-    (0..decoded.op_count()).any(|operand| {
+fn has_chosen_segment(decoded: &Instruction) -> bool {
+    decoded.op_kinds().any(|kind| {
         matches!(
-            decoded.op_kind(operand),
+            kind,
             OpKind::Memory
                 | OpKind::MemorySegSI
                 | OpKind::MemorySegESI
@@ -211,21 +231,6 @@ fn has_memory(decoded: &Instruction) -> bool {
                 | OpKind::MemorySegRDI
         )
     })
-}
-
-/// Whether the memory is named by a number alone, which is in place of all that could name registers.
-pub(super) fn is_offset(decoded: &Instruction) -> bool {
-    matches!(
-        decoded.code(),
-        Code::Mov_AL_moffs8
-            | Code::Mov_AX_moffs16
-            | Code::Mov_EAX_moffs32
-            | Code::Mov_RAX_moffs64
-            | Code::Mov_moffs8_AL
-            | Code::Mov_moffs16_AX
-            | Code::Mov_moffs32_EAX
-            | Code::Mov_moffs64_RAX
-    )
 }
 
 /// The hint of a prefix whether the branch will be taken.
@@ -239,21 +244,6 @@ pub(super) fn hint(decoded: &Instruction) -> Option<&'static str> {
         Register::DS if is_branch => Some(",pt"),
         _ => None,
     }
-}
-
-/// Whether a string instruction compares: it is repeated as long as what it compares is equal.
-fn compares(decoded: &Instruction) -> bool {
-    matches!(
-        decoded.mnemonic(),
-        Mnemonic::Cmpsb
-            | Mnemonic::Cmpsw
-            | Mnemonic::Cmpsd
-            | Mnemonic::Cmpsq
-            | Mnemonic::Scasb
-            | Mnemonic::Scasw
-            | Mnemonic::Scasd
-            | Mnemonic::Scasq
-    )
 }
 
 /// Whether MPX's prefix applies.

@@ -1,6 +1,6 @@
 //! The byte that scales an index, where it names none: `objdump` shows that it is there.
 
-use iced_x86::{Instruction, Register};
+use iced_x86::{EncodingKind, Instruction, Register};
 
 use super::prefixes::Prefixed;
 
@@ -10,7 +10,7 @@ pub(super) fn idle_index(prefixed: &Prefixed<'_>) -> Option<u32> {
     if decoded.memory_index() != Register::None || decoded.is_ip_rel_memory_operand() {
         return None;
     }
-    let sib = of(prefixed)?;
+    let sib = byte(prefixed)?;
     let (scale, base) = (sib >> 6, sib & 7);
     // The stack pointer cannot do without this byte, nor can an address without base.
     let has_base = decoded.memory_base() != Register::None;
@@ -18,15 +18,15 @@ pub(super) fn idle_index(prefixed: &Prefixed<'_>) -> Option<u32> {
 }
 
 /// The byte, if the instruction has one.
-pub(super) fn of(prefixed: &Prefixed<'_>) -> Option<u8> {
+pub(super) fn byte(prefixed: &Prefixed<'_>) -> Option<u8> {
     let opcode = prefixed.opcode();
-    let modrm = match *opcode {
-        [0x0f, 0x38 | 0x3a, ..] => 3,
-        [0x0f, ..] => 2,
+    let modrm = match (opcode, prefixed.decoded.code().encoding()) {
+        ([0x0f, 0x38 | 0x3a, ..], _) => 3,
+        ([0x0f, ..], _) => 2,
         // Of prefixes that hold a part of the opcode, where they are not instructions of their own.
-        [0x62, ..] if is_evex(prefixed.decoded) => 5,
-        [0xc4 | 0x8f, ..] if is_vex(prefixed.decoded) => 4,
-        [0xc5, ..] if is_vex(prefixed.decoded) => 3,
+        ([0x62, ..], EncodingKind::EVEX) => 5,
+        ([0xc4 | 0x8f, ..], EncodingKind::VEX | EncodingKind::XOP) => 4,
+        ([0xc5, ..], EncodingKind::VEX) => 3,
         _ => 1,
     };
     let byte = *opcode.get(modrm)?;
@@ -38,17 +38,4 @@ pub(super) fn of(prefixed: &Prefixed<'_>) -> Option<u8> {
 fn addresses_are_wide(decoded: &Instruction) -> bool {
     let base = decoded.memory_base();
     !base.is_gpr16() && !decoded.memory_index().is_gpr16() && decoded.memory_displ_size() != 2
-}
-
-fn is_evex(decoded: &Instruction) -> bool {
-    use iced_x86::EncodingKind;
-    decoded.code().encoding() == EncodingKind::EVEX
-}
-
-fn is_vex(decoded: &Instruction) -> bool {
-    use iced_x86::EncodingKind;
-    matches!(
-        decoded.code().encoding(),
-        EncodingKind::VEX | EncodingKind::XOP
-    )
 }

@@ -41,7 +41,7 @@ impl FormatterOutput for Text {
 }
 
 impl Writer {
-    pub(super) fn of(syntax: Syntax) -> Self {
+    pub(super) fn new(syntax: Syntax) -> Self {
         let formatter = match syntax {
             Syntax::Att => {
                 let mut formatter = Box::new(GasFormatter::new());

@@ -1,5 +1,35 @@
 // The heat map: seconds from left to right, parts of a second from bottom to top. A drag chooses the time between.
 
+addView({
+  name: "heat",
+  key: "5",
+  title: "Heat map",
+  ofTime: true,
+  make: (app, section) => new HeatView(app, section),
+});
+
+class HeatView {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    this.map = new HeatMap(placed(section, "div", "heat-place"), app.theme, {
+      range: (range) => app.set({ range, view: "flame" }),
+      say: (text) => app.details.say(text),
+    });
+  }
+
+  show() {
+    this.map.show(this.app.state);
+  }
+
+  draw() {
+    this.map.draw();
+  }
+}
+
 const HEAT_ROWS = 50;
 const SECOND = 1e9;
 /** An hour of seconds. */
@@ -11,15 +41,13 @@ class HeatMap {
   /**
    * @param {HTMLElement} place
    * @param {Theme} theme
-   * @param {(range: [number, number]) => void} choose
-   * @param {(text: string) => void} say
+   * @param {{range: (range: [number, number]) => void, say: (text: string) => void}} events
    */
-  constructor(place, theme, choose, say) {
+  constructor(place, theme, events) {
     this.place = place;
     this.theme = theme;
     this.profile = theme.profile;
-    this.choose = choose;
-    this.say = say;
+    this.events = events;
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
@@ -191,14 +219,14 @@ class HeatMap {
     canvas.addEventListener("mousemove", (event) => {
       const cell = this.cellAt(event);
       const begin = (cell * this.unit) / HEAT_ROWS;
-      this.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+      this.events.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
     });
     followDrag(canvas, (from, to) => {
       this.ends = [this.cellAt(from), this.cellAt(to)];
       this.draw();
     }, () => {
       const [one, other] = /** @type {[number, number]} */ (this.ends);
-      this.choose(this.timesOf(Math.min(one, other), Math.max(one, other)));
+      this.events.range(this.timesOf(Math.min(one, other), Math.max(one, other)));
     });
   }
 

@@ -1,14 +1,12 @@
 // Keys of the page; those of a picture with the focus are in pointer.js.
 
-/** @type {{[key: string]: ViewName}} */
-const VIEW_KEYS = { 1: "flame", 2: "table", 3: "sandwich", 4: "threads", 5: "heat" };
-
 /** @param {App} app */
 function listenToKeys(app) {
   const help = element("help", HTMLDialogElement);
   element("help-button", HTMLButtonElement).addEventListener("click", () => help.showModal());
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || help.open) return;
+    const view = VIEWS.find(({ key }) => key === event.key);
     const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.key === "Escape") {
       app.back(isTyping);
@@ -19,8 +17,8 @@ function listenToKeys(app) {
     } else if (event.key === "/") {
       app.search.focus();
       app.search.select();
-    } else if (VIEW_KEYS[event.key] !== undefined) {
-      app.view(VIEW_KEYS[event.key]);
+    } else if (view !== undefined) {
+      app.view(view.name);
     } else if (event.key === "i") {
       app.set({ inverted: !app.state.inverted, zoom: [], span: null });
     } else if (event.key === "t") {

@@ -1,5 +1,36 @@
 // Threads over time, the heaviest first; a click chooses one, a drag a range of time.
 
+addView({
+  name: "threads",
+  key: "4",
+  title: "Threads",
+  ofTime: true,
+  make: (app, section) => new ThreadsView(app, section),
+});
+
+class ThreadsView {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    this.lanes = new Lanes(placed(section, "div", "lanes-place", "canvas-place"), app.theme, {
+      thread: (thread) => app.set({ thread }),
+      range: (range) => app.set({ range }),
+      say: (text) => app.details.say(text),
+    });
+  }
+
+  show() {
+    this.lanes.show(this.app.state);
+  }
+
+  draw() {
+    this.lanes.draw();
+  }
+}
+
 const LANE = 24;
 const LANE_NAME = 200;
 

@@ -1,8 +1,5 @@
 // Puts the page together: reads the profile, restores what the address says, and shows it.
 
-/** Views that need times. @type {Set<ViewName>} */
-const OF_TIME = new Set(["threads", "heat"]);
-
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
 const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "widths"]);
 
@@ -19,6 +16,8 @@ class App {
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
     this.overview = new Overview(element("overview", HTMLElement), this.theme, (range) => this.set({ range }));
+    /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
+    this.knownRows = null;
     this.views = new Views(this);
     this.profile.isByLine = this.state.frames === "line";
     this.counts = Counts.of(profile, this.state);
@@ -63,31 +62,18 @@ class App {
   }
 
   /**
-   * Shows a view, if the recording has it. Callers and callees are those of what is selected.
-   * @param {ViewName} view
+   * Shows a view, if the recording has it.
+   * @param {string} name
    */
-  view(view) {
-    const label = this.details.chosen?.labels[0] ?? -1;
-    if (view === "sandwich" && label >= 0) return this.open(label);
-    if (this.profile.head.has_times || !OF_TIME.has(view)) this.set({ view });
+  view(name) {
+    const entry = viewsOf(this.profile).find((one) => one.name === name);
+    if (entry !== undefined) this.set({ view: name, ...this.views.all[name].chosen?.() });
   }
 
   show() {
     const { state } = this;
-    for (const tab of document.querySelectorAll("[data-view]")) {
-      const isShown = /** @type {HTMLElement} */ (tab).dataset.view === state.view;
-      tab.setAttribute("aria-selected", String(isShown));
-    }
-    for (const view of document.querySelectorAll("main > section")) {
-      /** @type {HTMLElement} */ (view).hidden = view.id !== state.view;
-    }
-    element("order", HTMLSelectElement).value = state.order;
-    element("grouping", HTMLSelectElement).value = state.grouping;
-    element("inverted", HTMLInputElement).checked = state.inverted;
-    element("inverted", HTMLInputElement).disabled = state.order === "time";
     this.event.value = String(state.event);
     if (this.search.value !== state.search) this.search.value = state.search;
-    element("frames", HTMLSelectElement).value = state.frames;
     element("per", HTMLSelectElement).value = state.per;
     element("widths", HTMLSelectElement).value = state.widths;
     this.views.show();
@@ -101,8 +87,7 @@ class App {
    */
   find(search) {
     this.state = { ...this.state, search, asked: undefined };
-    if (this.state.view === "table") this.views.show();
-    else this.views.mark(this.state);
+    this.views.shown.search?.();
     this.sayFound();
     this.address.remember();
   }
@@ -229,16 +214,24 @@ class App {
     if (label >= 0) this.set({ view: "sandwich", focus: this.profile.functionOf[label] });
   }
 
-  zoomed() {
-    const { flame } = this.views;
-    const box = flame.zoomed();
-    const isWhole = flame.width >= flame.boxes.whole;
-    const isBox = box >= 0 && flame.boxes.widths[box] === flame.width;
-    const zoom = isBox ? flame.boxes.pathOf(box).reverse() : [];
-    /** @type {State["span"]} */
-    const span = isBox || isWhole ? null : [Math.floor(flame.start), Math.ceil(flame.start + flame.width)];
-    this.state = { ...this.state, zoom, span };
-    this.address.remember();
+  /**
+   * Rows of what is selected, found once for all that is searched among them.
+   * @param {Grouping} grouping
+   * @returns {Row[]}
+   */
+  rows(grouping) {
+    const { counts, comparison, knownRows: known, profile } = this;
+    const key = `${grouping} ${comparison?.per}`;
+    if (known?.counts === counts && known.key === key) return known.rows;
+    const rows = comparison === null
+      ? tableRows(profile, counts, grouping)
+      : changedRows(profile, counts, grouping, comparison);
+    this.knownRows = { counts, key, rows };
+    return rows;
+  }
+
+  functions() {
+    return this.rows("function");
   }
 
   /**
@@ -249,12 +242,9 @@ class App {
     const { state, views } = this;
     if (isTyping && this.search.value !== "") this.find((this.search.value = ""));
     else if (isTyping) this.search.blur();
-    else if (state.view === "flame" && views.flame.width < views.flame.boxes.whole) {
-      const box = views.flame.zoomed();
-      views.flame.zoomTo(box < 0 ? -1 : widerThan(views.flame.boxes, box));
-      this.zoomed();
-    } else if (this.details.chosen !== null) this.details.choose(null);
-    else if (state.view === "sandwich") this.set({ view: "flame" });
+    else if (views.shown.back?.()) return;
+    else if (this.details.chosen !== null) this.details.choose(null);
+    else if (views.shown.outer !== undefined) this.set({ view: views.shown.outer });
     else if (state.search !== "") this.find((this.search.value = ""));
     else if (state.keep !== "") this.set({ keep: "" });
     else if (state.only !== null) this.set({ only: null });
@@ -270,7 +260,7 @@ class App {
   redraw() {
     this.theme.apply();
     this.overview.draw();
-    this.views.redraw();
+    this.views.draw();
   }
 
   listen() {
@@ -283,27 +273,14 @@ class App {
       one.addEventListener("change", () => this.set(changes(one.value)));
     };
     select("event", (value) => ({ event: Number(value), zoom: [], span: null }));
-    select("order", (value) => ({ order: /** @type {State["order"]} */ (value), zoom: [], span: null }));
-    select("grouping", (value) => ({ grouping: /** @type {Grouping} */ (value) }));
-    select("frames", (value) => ({ frames: /** @type {State["frames"]} */ (value), zoom: [], span: null }));
     select("per", (value) => ({ per: /** @type {Measure["per"]} */ (value), span: null }));
     select("widths", (value) => ({ widths: /** @type {Measure["widths"]} */ (value), span: null }));
-    const inverted = element("inverted", HTMLInputElement);
-    inverted.addEventListener("change", () => this.set({ inverted: inverted.checked, zoom: [], span: null }));
     this.search.addEventListener("input", () => this.find(this.search.value));
     this.search.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && this.search.value !== "") this.keepFound();
     });
     element("keep", HTMLButtonElement).addEventListener("click", () => this.keepFound());
-    element("zoom-out", HTMLButtonElement).addEventListener("click", () => {
-      this.views.flame.zoomOut();
-      this.zoomed();
-    });
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
-    for (const tab of document.querySelectorAll("[data-view]")) {
-      const view = /** @type {ViewName} */ (/** @type {HTMLElement} */ (tab).dataset.view);
-      tab.addEventListener("click", () => this.view(view));
-    }
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
     addEventListener("beforeprint", () => this.print(true));
@@ -323,17 +300,6 @@ class App {
     this.theme.isPrinted = isPrinted;
     this.redraw();
   }
-}
-
-/**
- * The next wider box further out.
- * @param {Boxes} boxes
- * @param {number} box
- */
-function widerThan(boxes, box) {
-  let at = box;
-  while (at >= 0 && boxes.widths[at] <= boxes.widths[box]) at = boxes.parents[at];
-  return at;
 }
 
 /**
@@ -367,19 +333,10 @@ function describePage(profile) {
   event.disabled = head.events.length < 2;
   const notes = [...head.notes, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
-  for (const id of ["overview", "threads-tab", "heat-tab"]) element(id, HTMLElement).hidden = !head.has_times;
-  for (const option of element("order", HTMLSelectElement).options) {
-    option.hidden = option.disabled = option.value === "time" && !head.has_times;
-  }
-  const groupings = groupingsOf(profile);
-  for (const option of element("grouping", HTMLSelectElement).options) {
-    option.hidden = option.disabled = !groupings.includes(/** @type {Grouping} */ (option.value));
-  }
-  element("frames-label", HTMLElement).hidden = !profile.hasPlaces;
+  element("overview", HTMLElement).hidden = !head.has_times;
+  element("view-keys", HTMLElement).textContent = VIEWS.map(({ key }) => key).join(" ");
   element("measure", HTMLElement).hidden = profile.sides === null;
-  for (const option of element("per", HTMLSelectElement).options) {
-    option.hidden = option.disabled = !profile.measures.some(({ per }) => per === option.value);
-  }
+  allow(element("per", HTMLSelectElement), (value) => profile.measures.some(({ per }) => per === value));
 }
 
 /**

@@ -1,8 +1,7 @@
 // What is seen, as words in the address: a link restores it.
 
 /**
- * @typedef {"flame" | "table" | "sandwich" | "threads" | "heat"} ViewName
- * @typedef {{view: ViewName, order: "heavy" | "name" | "time", inverted: boolean, event: number,
+ * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
  *   range: [number, number] | null, thread: number | null, search: string, keep: string,
  *   only: Only | null, focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
@@ -48,7 +47,7 @@ function isQuick(text, names) {
 function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
-    view: "flame", order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
+    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
     only: null, focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
     frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
   };
@@ -99,8 +98,6 @@ function stateOf(fragment, profile) {
     const value = Number(text);
     return text !== null && Number.isInteger(value) && value >= 0 && value < limit ? value : null;
   };
-  /** @param {string[]} words */
-  const inTime = (words) => (profile.head.has_times ? words : []);
   /**
    * @param {string} name
    * @returns {[number, number] | null}
@@ -109,8 +106,9 @@ function stateOf(fragment, profile) {
     const [from, to] = (words.get(name) ?? "").split(".").map(Number);
     return from >= 0 && to >= from && Number.isFinite(to) ? [from, to] : null;
   };
-  state.view = one("view", /** @type {ViewName[]} */ (["flame", "table", "sandwich", ...inTime(["threads", "heat"])]), state.view);
-  state.order = one("order", /** @type {State["order"][]} */ (["heavy", "name", ...inTime(["time"])]), state.order);
+  state.view = one("view", viewsOf(profile).map(({ name }) => name), state.view);
+  const orders = /** @type {State["order"][]} */ (["heavy", "name", ...(profile.head.has_times ? ["time"] : [])]);
+  state.order = one("order", orders, state.order);
   state.grouping = one("grouping", groupingsOf(profile), state.grouping);
   const columns = profile.sides === null ? COLUMNS : CHANGE_COLUMNS;
   state.sort = one("sort", columns.map(({ by }) => by), state.sort);

@@ -1,5 +1,55 @@
 // The table: real rows and cells, which screen readers and printers know.
 
+addView({
+  name: "table",
+  key: "2",
+  title: "Table",
+  ofTime: false,
+  make: (app, section) => new TableView(app, section),
+});
+
+class TableView {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    const { profile } = app;
+    /** @type {[Grouping, string][]} */
+    const groupings = [["function", "functions"], ["image", "images"], ["thread", "threads by name"], ["line", "source lines"]];
+    const grouping = choice("grouping", "Rows", groupings, (value) => app.set({ grouping: /** @type {Grouping} */ (value) }));
+    const known = groupingsOf(profile);
+    allow(grouping.select, (value) => known.some((one) => one === value));
+    this.grouping = grouping.select;
+    const bar = made("div", undefined, "bar");
+    bar.append(grouping.label);
+    section.append(bar);
+    this.table = new Table(placed(section, "div", "table-place"), profile, {
+      order: (order) => app.set(order),
+      choose: (row) => app.chooseRow(row),
+      open: (row) => app.openRow(row),
+    });
+  }
+
+  show() {
+    const { app } = this;
+    const { grouping, sort, up, search, event } = app.state;
+    this.grouping.value = grouping;
+    this.table.show(app.rows(grouping), {
+      order: { grouping, sort, up },
+      event: app.profile.head.events[event],
+      search,
+      whole: app.counts.total.weight,
+      comparison: app.comparison,
+    });
+  }
+
+  search() {
+    this.show();
+  }
+}
+
 /** Rows that are there at once, more than a screen has; and how many more each time. */
 const FIRST_ROWS = 40;
 const MORE_ROWS = 100;
@@ -42,8 +92,6 @@ class Table {
     this.columns = COLUMNS;
     /** @type {Comparison | null} */
     this.comparison = null;
-    /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
-    this.known = null;
     /** @type {{all: Row[], key: string, rows: Row[]} | null} */
     this.sorted = null;
     /** @type {TableOrder} */
@@ -51,17 +99,17 @@ class Table {
   }
 
   /**
-   * @param {Counts} counts
-   * @param {{order: TableOrder, event: EventHead, search: string, comparison: Comparison | null}} shown
+   * @param {Row[]} rows
+   * @param {{order: TableOrder, event: EventHead, search: string, whole: number, comparison: Comparison | null}} shown
    */
-  show(counts, { order, event, search, comparison }) {
+  show(rows, { order, event, search, whole, comparison }) {
     this.order = order;
     this.event = event;
-    this.whole = counts.total.weight;
+    this.whole = whole;
     this.comparison = comparison;
     this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
-    const all = this.sortedRows(counts, order);
+    const all = this.sortedRows(rows, order);
     this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
     this.caption.textContent = counted(this.rows.length, ...NOUNS[order.grouping]);
     this.drawHead();
@@ -72,12 +120,11 @@ class Table {
 
   /**
    * All rows in an order, which stays for all that is searched among them.
-   * @param {Counts} counts
+   * @param {Row[]} all
    * @param {TableOrder} order
    * @returns {Row[]}
    */
-  sortedRows(counts, { grouping, sort, up }) {
-    const all = this.allRows(counts, grouping, this.comparison);
+  sortedRows(all, { grouping, sort, up }) {
     const key = `${sort} ${up}`;
     if (this.sorted?.all !== all || this.sorted.key !== key) {
       const sign = up ? 1 : -1;
@@ -87,24 +134,6 @@ class Table {
       this.sorted = { all, key, rows };
     }
     return this.sorted.rows;
-  }
-
-  /**
-   * Rows of what is selected, found once for all that is searched among them.
-   * @param {Counts} counts
-   * @param {Grouping} grouping
-   * @param {Comparison | null} comparison
-   * @returns {Row[]}
-   */
-  allRows(counts, grouping, comparison) {
-    const { known } = this;
-    const key = `${grouping} ${comparison?.per}`;
-    if (known?.counts === counts && known.key === key) return known.rows;
-    const rows = comparison === null
-      ? tableRows(this.profile, counts, grouping)
-      : changedRows(this.profile, counts, grouping, comparison);
-    this.known = { counts, key, rows };
-    return rows;
   }
 
   drawHead() {

@@ -1,179 +1,128 @@
-// The views: each shows the counts of a selection when it is asked for.
+// The views. The script of each registers it here: its tab, its section and its key come from that.
 
 /**
- * Boxes of the flame graph that is asked for.
- * @param {App} app
+ * What the page asks of a view. `show` shows the counts of the selection; `draw` draws it again in another size or
+ * colours; `search` marks what is now searched for; `back` undoes a step of its own, if there is one; `chosen` says what
+ * else changes when its tab is chosen; `outer` is the view that Escape leads to.
+ * @typedef {{show: () => void, draw?: () => void, search?: () => void, back?: () => boolean,
+ *   chosen?: () => Partial<State>, outer?: string}} View
+ * @typedef {{name: string, key: string, title: string, ofTime: boolean,
+ *   make: (app: App, section: HTMLElement) => View}} ViewEntry
  */
-function flameBoxes({ profile, counts, state, comparison, views }) {
-  if (state.order === "time") return boxesInTime(profile, state, views.maxTimeBoxes);
-  const tree = new Growing(profile.head.n_nodes);
-  const sides = counts.before === null ? [counts] : [counts.before, counts];
-  if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
-  const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
-  growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
-  const boxes = tree.boxes(profile, state.order);
-  boxes.hasOwn = !state.inverted;
-  return boxes;
+
+/**
+ * In the order of their keys, which is that of their tabs; the first is shown first.
+ * @type {ViewEntry[]}
+ */
+const VIEWS = [];
+
+/** @param {ViewEntry} entry */
+function addView(entry) {
+  VIEWS.push(entry);
+  VIEWS.sort((a, b) => compared(a.key, b.key));
 }
 
-/** One flame graph with its events bound to the page. */
+/**
+ * The views that a profile has.
+ * @param {Profile} profile
+ */
+function viewsOf(profile) {
+  return VIEWS.filter(({ ofTime }) => profile.head.has_times || !ofTime);
+}
+
+/** The views of a page, with their tabs and sections. */
 class Views {
   /** @param {App} app */
   constructor(app) {
-    const { profile, theme, details } = app;
     this.app = app;
-    /** Tests have small recordings. */
-    this.maxTimeBoxes = MAX_TIME_BOXES;
-    /**
-     * The last flame graphs, the newest first: many look from one to the other and back.
-     * @type {{counts: Counts, key: string, boxes: Boxes}[]}
-     */
-    this.known = [];
-    /**
-     * @param {string} id
-     * @param {() => void} zoom
-     */
-    const flame = (id, zoom) => {
-      /** @type {Flame} */
-      const made = new Flame(element(id, HTMLElement), theme, {
-        hover: (box) => details.say(box < 0 ? "" : app.describe(made.boxes, box)),
-        select: (box) => app.select(made.boxes, box),
-        zoom,
-        open: (label) => app.open(label),
-      });
-      return made;
-    };
-    this.flame = flame("flame-place", () => app.zoomed());
-    this.callers = flame("callers-place", () => {});
-    this.callees = flame("callees-place", () => {});
-    this.table = new Table(element("table-place", HTMLElement), profile, {
-      order: (order) => app.set(order),
-      choose: (row) => app.chooseRow(row),
-      open: (row) => app.openRow(row),
+    /** @type {{entry: ViewEntry, tab: HTMLElement, section: HTMLElement, view: View}[]} */
+    this.list = VIEWS.map((entry) => {
+      const tab = this.tab(entry);
+      const section = made("section");
+      section.id = entry.name;
+      section.setAttribute("aria-label", entry.title);
+      element("main", HTMLElement).append(section);
+      return { entry, tab, section, view: entry.make(app, section) };
     });
-    this.heat = new HeatMap(element("heat-place", HTMLElement), theme, (range) => app.set({ range, view: "flame" }), (text) => details.say(text));
-    this.lanes = new Lanes(element("lanes-place", HTMLElement), theme, {
-      thread: (thread) => app.set({ thread }),
-      range: (range) => app.set({ range }),
-      say: (text) => details.say(text),
-    });
+    /**
+     * By name.
+     * @type {{[name: string]: View}}
+     */
+    this.all = Object.fromEntries(this.list.map(({ entry, view }) => [entry.name, view]));
+  }
+
+  /** @param {ViewEntry} entry */
+  tab({ name, title, ofTime }) {
+    const tab = made("button", title);
+    tab.type = "button";
+    tab.id = `${name}-tab`;
+    tab.dataset.view = name;
+    tab.setAttribute("role", "tab");
+    tab.hidden = ofTime && !this.app.profile.head.has_times;
+    tab.addEventListener("click", () => this.app.view(name));
+    element("found", HTMLElement).before(tab);
+    return tab;
+  }
+
+  get shown() {
+    return this.all[this.app.state.view];
   }
 
   show() {
-    const { profile, state, counts, comparison } = this.app;
-    const event = profile.head.events[state.event];
-    switch (state.view) {
-      case "flame":
-        return this.showFlame();
-      case "table": {
-        const order = { grouping: state.grouping, sort: state.sort, up: state.up };
-        return this.table.show(counts, { order, event, search: state.search, comparison });
-      }
-      case "sandwich":
-        return this.showSandwich();
-      case "threads":
-        return this.lanes.show(state);
-      default:
-        return this.heat.show(state);
+    for (const { entry, tab, section } of this.list) {
+      const isShown = entry.name === this.app.state.view;
+      tab.setAttribute("aria-selected", String(isShown));
+      section.hidden = !isShown;
     }
+    this.shown.show();
   }
 
-  showFlame() {
-    const { profile, state, counts, comparison } = this.app;
-    const { flame } = this;
-    const boxes = this.flameBoxes();
-    flame.show(boxes);
-    this.mark(state);
-    const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
-    const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
-    if (boxes.together > 1) {
-      said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
-    }
-    if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
-    element("flame-note", HTMLElement).textContent = said[1] ?? "";
-    flame.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
-    const box = flame.boxes.find(state.zoom);
-    if (box >= 0) flame.zoomTo(box);
-    else if (state.span !== null) flame.view(state.span[0], state.span[1] - state.span[0]);
-  }
-
-  /** Boxes of the flame graph, if they are not known. */
-  flameBoxes() {
-    const { counts, state } = this.app;
-    const { order, inverted, frames, per, widths } = state;
-    const key = JSON.stringify([order, inverted, frames, per, widths, this.maxTimeBoxes]);
-    const others = this.known.filter((one) => one.counts === counts && one.key !== key).slice(0, 1);
-    const known = this.known.find((one) => one.counts === counts && one.key === key);
-    const found = known ?? { counts, key, boxes: flameBoxes(this.app) };
-    this.known = [found, ...others];
-    return found.boxes;
-  }
-
-  showSandwich() {
-    const { profile, state, counts, comparison } = this.app;
-    const focus = state.focus ?? heaviest(this.functions());
-    const frame = profile.frameOfFunction[focus];
-    const trees = { callers: new Growing(), callees: new Growing() };
-    const { callers, callees } = trees;
-    callers.standsFor = STANDS_FOR.callers;
-    growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
-    const boxes = callers.boxes(profile, "heavy");
-    boxes.hasOwn = false;
-    this.callers.show(boxes);
-    this.callees.show(callees.boxes(profile, "heavy"));
-    this.mark(state);
-    element("focus-name", HTMLElement).textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
-    element("focus-sum", HTMLElement).textContent = this.focusSum(callees, focus);
-    showLines(element("focus-lines", HTMLElement), linesOf(profile, counts, focus));
-  }
-
-  /** The table's rows by function, whether they are shown or not. */
-  functions() {
-    const { counts, comparison } = this.app;
-    return this.table.allRows(counts, "function", comparison);
-  }
-
-  /**
-   * @param {Growing} callees
-   * @param {number} focus
-   */
-  focusSum(callees, focus) {
-    const { profile, state, counts, comparison } = this.app;
-    if (comparison !== null) {
-      const row = /** @type {ChangedRow[]} */ (this.functions()).find((row) => row.key === focus);
-      return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
-    }
-    const weight = callees.n > 0 ? callees.weights[0] : 0;
-    const own = this.functions().find((row) => row.key === focus);
-    return (
-      `self ${percent(own?.self ?? 0, counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
-      `(${amount(profile.head.events[state.event], weight)})`
-    );
-  }
-
-  /**
-   * Marks what is searched for.
-   * @param {State} state
-   */
-  mark(state) {
-    const matches = state.search === "" ? null : labelsWith(this.app.profile, state.search);
-    for (const flame of [this.flame, this.callers, this.callees]) {
-      flame.matches = matches;
-      flame.ask();
-    }
-  }
-
-  redraw() {
-    for (const flame of [this.flame, this.callers, this.callees]) flame.draw();
-    this.heat.draw();
-    this.lanes.draw();
+  draw() {
+    for (const { view } of this.list) view.draw?.();
   }
 }
 
 /**
- * The function with most samples of its own.
- * @param {Row[]} rows
+ * A choice among values, with a label before it.
+ * @param {string} id
+ * @param {string} text
+ * @param {[value: string, text: string][]} options
+ * @param {(value: string) => void} choose
  */
-function heaviest(rows) {
-  return rows.reduce((most, row) => (row.self > most.self ? row : most), { key: 0, self: -1 }).key;
+function choice(id, text, options, choose) {
+  const select = made("select");
+  select.id = id;
+  for (const [value, said] of options) {
+    const option = made("option", said);
+    option.value = value;
+    select.append(option);
+  }
+  select.addEventListener("change", () => choose(select.value));
+  const label = made("label", `${text} `);
+  label.append(select);
+  return { label, select };
+}
+
+/**
+ * Lets a choice have these values only.
+ * @param {HTMLSelectElement} select
+ * @param {(value: string) => boolean} has
+ */
+function allow(select, has) {
+  for (const option of select.options) option.hidden = option.disabled = !has(option.value);
+}
+
+/**
+ * Adds an element to a section.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {HTMLElement} section
+ * @param {K} tag
+ * @param {string} id
+ * @param {string} [className]
+ */
+function placed(section, tag, id, className) {
+  const one = made(tag, undefined, className);
+  one.id = id;
+  section.append(one);
+  return one;
 }

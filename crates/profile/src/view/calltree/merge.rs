@@ -17,7 +17,7 @@ impl Merge<'_, '_, '_> {
     /// Whole stacks of the samples that count for the row itself.
     pub(super) fn own_stacks(&mut self) {
         let nodes = self.rows.event.tree.nodes();
-        for &number in self.rows.nodes().own.of_list(self.number) {
+        for &number in self.rows.kept.nodes().own.of_list(self.number) {
             let node = &nodes[number as usize];
             if node.self_weight == 0 {
                 continue;
@@ -37,7 +37,7 @@ impl Merge<'_, '_, '_> {
                 to = Some(self.merged.child(to, 0, frame));
             }
             if let Some(to) = to {
-                self.merged.count(to, node.self_weight, node.self_samples);
+                self.merged.count(to, node.own());
             }
         }
     }
@@ -46,7 +46,7 @@ impl Merge<'_, '_, '_> {
     /// occurrence on (growing from callers), or from its innermost outwards (growing from callees).
     pub(super) fn stacks_below(&mut self) {
         let nodes = self.rows.event.tree.nodes();
-        for &number in self.rows.nodes().all.of_list(self.number) {
+        for &number in self.rows.kept.nodes().all.of_list(self.number) {
             let is_callee = self.order == Order::Callee;
             if is_callee || !self.is_recursive(nodes[number as usize].parent) {
                 self.merge_below(number);
@@ -60,7 +60,7 @@ impl Merge<'_, '_, '_> {
 
     fn is_recursive(&self, mut parent: Option<u32>) -> bool {
         while let Some(at) = parent {
-            if self.is_of(self.rows.row_of_node[at as usize]) {
+            if self.is_of(self.rows.kept.row_of_node[at as usize]) {
                 return true;
             }
             parent = self.rows.event.tree.nodes()[at as usize].parent;
@@ -87,14 +87,15 @@ impl Merge<'_, '_, '_> {
                 Order::Caller => Some(self.merged.child(parent, 0, key)),
                 Order::Callee => parent,
             };
-            let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
+            let is_own = self.is_of(self.rows.kept.self_row_of_node[idx as usize]);
             if !is_own && let Some(here) = here {
-                self.merged.count(here, node.self_weight, node.self_samples);
+                self.merged.count(here, node.own());
             }
-            let children = self.rows.children.of(Some(idx)).iter().copied();
+            let children = self.rows.kept.children.of(Some(idx)).iter().copied();
             // What is below a further occurrence grows from that one.
             let is_below = |child: &u32| {
-                self.order == Order::Caller || !self.is_of(self.rows.row_of_node[*child as usize])
+                self.order == Order::Caller
+                    || !self.is_of(self.rows.kept.row_of_node[*child as usize])
             };
             todo.extend(children.filter(is_below).map(|child| (child, here)));
         }

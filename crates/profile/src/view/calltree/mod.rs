@@ -4,7 +4,7 @@ mod merge;
 
 use super::{Row, Rows, Weighing};
 use crate::fold::{LONGEST_CYCLE, cycle_len};
-use crate::{FrameId, Tree};
+use crate::{FrameId, SampleCount, Tree};
 use merge::Merge;
 
 /// Which way a tree grows.
@@ -50,35 +50,6 @@ fn percent_of(percent: f64, whole: u64, rounded: fn(f64) -> f64) -> u64 {
     rounded(percent / 100.0 * whole as f64) as u64
 }
 
-/// What was counted at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Weight, in the event's unit.
-    pub weight: u64,
-    /// Samples.
-    pub samples: u64,
-}
-
-impl Counts {
-    /// Both sums.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            weight: self.weight.saturating_add(other.weight),
-            samples: self.samples.saturating_add(other.samples),
-        }
-    }
-
-    /// What is missing to these, if `part` is of them.
-    #[must_use]
-    pub fn minus(self, part: Self) -> Self {
-        Self {
-            weight: self.weight.saturating_sub(part.weight),
-            samples: self.samples.saturating_sub(part.samples),
-        }
-    }
-}
-
 /// One node of a [`CallTree`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallNode {
@@ -87,16 +58,16 @@ pub struct CallNode {
     /// The node further out, towards the root.
     pub parent: Option<u32>,
     /// The stacks that go through here.
-    pub total: Counts,
+    pub total: SampleCount,
     /// Those that end here.
-    pub own: Counts,
+    pub own: SampleCount,
     /// Numbers of further nodes, heaviest first.
     pub children: Vec<u32>,
 }
 
 impl CallNode {
     /// The stacks that go on from here, also to nodes that are left out.
-    pub fn inner(&self) -> Counts {
+    pub fn inner(&self) -> SampleCount {
         self.total.minus(self.own)
     }
 }
@@ -106,7 +77,7 @@ impl CallNode {
 pub struct CallTree {
     nodes: Vec<CallNode>,
     roots: Vec<u32>,
-    whole: Counts,
+    whole: SampleCount,
 }
 
 impl CallTree {
@@ -116,7 +87,7 @@ impl CallTree {
     }
 
     /// All stacks, also those of nodes that are left out.
-    pub fn whole(&self) -> Counts {
+    pub fn whole(&self) -> SampleCount {
         self.whole
     }
 
@@ -172,7 +143,7 @@ impl Rows<'_> {
             path: Vec::new(),
         };
         merge.own_stacks();
-        if self.weighing == Weighing::WithChildren {
+        if self.kept.weighing == Weighing::WithChildren {
             merge.stacks_below();
         }
         self.grow(&merged, pruning)
@@ -181,7 +152,7 @@ impl Rows<'_> {
     fn grow(&self, merged: &Tree, pruning: Pruning) -> CallTree {
         let ranks = self.profile.frames.label_ranks(&self.profile.strings);
         let mut nodes: Vec<CallNode> = merged.nodes().iter().map(new_node).collect();
-        let mut whole = Counts::default();
+        let mut whole = SampleCount::default();
         // Parents stand before their children.
         for number in (0..nodes.len()).rev() {
             let CallNode { parent, total, .. } = nodes[number];
@@ -189,7 +160,7 @@ impl Rows<'_> {
             *outer = outer.plus(total);
         }
         let lists = merged.child_lists();
-        let heavy_children = |nodes: &[CallNode], parent: Option<u32>, siblings: Counts| {
+        let heavy_children = |nodes: &[CallNode], parent: Option<u32>, siblings: SampleCount| {
             let min_weight = pruning.min_weight(siblings.weight).max(1);
             let children = lists.of(parent).iter().copied();
             let mut heavy: Vec<u32> = children
@@ -222,10 +193,7 @@ impl Rows<'_> {
 }
 
 fn new_node(node: &crate::Node) -> CallNode {
-    let own = Counts {
-        weight: node.self_weight,
-        samples: node.self_samples,
-    };
+    let own = node.own();
     CallNode {
         frame: node.frame,
         parent: node.parent,

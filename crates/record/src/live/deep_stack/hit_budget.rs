@@ -33,7 +33,7 @@ const MAX_THREADS: usize = 4096;
 impl HitBudget {
     /// Whether a thread has time for one more watchpoint; one that is new has time for the first.
     pub(super) fn has_some(&mut self, pid: i32, tid: i32) -> bool {
-        CpuTime::of(pid, tid)
+        CpuTime::new(pid, tid)
             .now_ns()
             .is_some_and(|now_ns| self.has_some_at(tid, now_ns))
     }

@@ -156,7 +156,7 @@ impl DeepStackRecovery {
         let outside = found.get(n_dumped.saturating_sub(1)..).unwrap_or_default();
         let n_outermost = stability
             .n_outermost(truncated, outside)
-            .filter(|_| calls.are_calls(reader, truncated, outside, CodeOf::of(context)));
+            .filter(|_| calls.are_calls(reader, truncated, outside, CodeOf::new(context)));
         stability.watch(truncated, found, reader);
         let Some(n_outermost) = n_outermost else {
             return Recovered::Truncated;

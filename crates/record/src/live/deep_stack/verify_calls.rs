@@ -27,8 +27,8 @@ pub(super) struct CodeOf<'c> {
 }
 
 impl<'c> CodeOf<'c> {
-    /// Of the process whose stack is walked.
-    pub(super) fn of(context: &WalkContext<'c>) -> Self {
+    /// That of the process whose stack is walked.
+    pub(super) fn new(context: &WalkContext<'c>) -> Self {
         Self {
             machine: context.registers.machine(),
             space: context.space,

@@ -245,7 +245,8 @@ impl LiveJitDump {
         let table = function.table.get_or_init(|| {
             let mut dump = self.dump.as_ref()?.borrow_mut();
             let place = FileOffset(load.start.0);
-            let table = UnwindTable::of_logged(self.machine, &mut dump, load, place, &self.budget);
+            let table =
+                UnwindTable::from_jitdump(self.machine, &mut dump, load, place, &self.budget);
             table.ok().map(Box::new)
         });
         table.as_deref()

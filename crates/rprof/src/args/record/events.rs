@@ -5,8 +5,8 @@ use super::numbers;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct EventArgs {
-    /// Sample these events: names, PMU events, tracepoints, breakpoints, probes (uprobe:/path:function), {groups}; a
-    /// comma-separated list, may be repeated; see rprof list [default: cycles, or cpu-clock without a hardware PMU]
+    /// Sample these events: names, PMU events, tracepoints, breakpoints, probes (uprobe:/path:function,
+    /// uprobe:/path:function(parameter)), {groups}; a comma-separated list, may be repeated; see rprof list [default: cycles, or cpu-clock without a hardware PMU]
     #[arg(short = 'e', long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 

@@ -1,7 +1,7 @@
 //! How much is written, into how many files, and what of what already runs.
 
 use super::numbers;
-use rprof_record::{SwitchOn, Synthesis};
+use rprof_record::{RotateOn, Synthesis};
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) struct FileArgs {
         default_missing_value = "signal",
         value_parser = parse_switch
     )]
-    pub(crate) switch_output: Option<SwitchOn>,
+    pub(crate) switch_output: Option<RotateOn>,
 
     /// Rotate the output file when this event occurs, anywhere on the machine if permitted (implies
     /// --switch-output=signal)
@@ -90,9 +90,9 @@ const MAX_LEVEL: i32 = 22;
 
 impl FileArgs {
     /// When another file begins.
-    pub(crate) fn switch_on(&self) -> Option<SwitchOn> {
+    pub(crate) fn rotate_on(&self) -> Option<RotateOn> {
         let by_event = self.switch_output_event.as_ref();
-        self.switch_output.or(by_event.map(|_| SwitchOn::Signal))
+        self.switch_output.or(by_event.map(|_| RotateOn::Signal))
     }
 }
 
@@ -112,13 +112,13 @@ fn parse_size(text: &str) -> Result<u64, String> {
     with_unit(text, SIZES).ok_or_else(|| what.to_owned())
 }
 
-fn parse_switch(text: &str) -> Result<SwitchOn, String> {
+fn parse_switch(text: &str) -> Result<RotateOn, String> {
     let what = "expected signal, a size (B, K, M, G) or a time (s, m, h, d), such as 100M or 30s";
     if text == "signal" {
-        return Ok(SwitchOn::Signal);
+        return Ok(RotateOn::Signal);
     }
-    let bytes = with_unit(text, SIZES).map(SwitchOn::Bytes);
-    let time = || with_unit(text, TIMES).map(|secs| SwitchOn::Time(Duration::from_secs(secs)));
+    let bytes = with_unit(text, SIZES).map(RotateOn::Bytes);
+    let time = || with_unit(text, TIMES).map(|secs| RotateOn::Time(Duration::from_secs(secs)));
     bytes.or_else(time).ok_or_else(|| what.to_owned())
 }
 
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn files_are_switched_by_signal_size_or_time() {
-        let seconds = |secs| Ok(SwitchOn::Time(Duration::from_secs(secs)));
+        let seconds = |secs| Ok(RotateOn::Time(Duration::from_secs(secs)));
         for (text, expected) in [
-            ("signal", Ok(SwitchOn::Signal)),
-            ("1B", Ok(SwitchOn::Bytes(1))),
-            ("2K", Ok(SwitchOn::Bytes(2048))),
-            ("3G", Ok(SwitchOn::Bytes(3 << 30))),
+            ("signal", Ok(RotateOn::Signal)),
+            ("1B", Ok(RotateOn::Bytes(1))),
+            ("2K", Ok(RotateOn::Bytes(2048))),
+            ("3G", Ok(RotateOn::Bytes(3 << 30))),
             ("1s", seconds(1)),
             ("2m", seconds(120)),
             ("1h", seconds(3600)),

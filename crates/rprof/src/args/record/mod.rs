@@ -17,7 +17,6 @@ mod targets;
 mod tests;
 mod timing;
 
-use super::examples;
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
 pub(crate) use cgroups::CgroupArgs;
@@ -34,11 +33,20 @@ pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
 pub(super) use timing::parse_control;
 
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+Examples:
+  rprof record -- make -j8                          a command and its children
+  rprof record -F 999 -p 1234 -- sleep 10           a process, for ten seconds
+  rprof record -a -- sleep 5                        the whole system
+  rprof record -e page-faults -- ./server           what causes page faults
+  rprof record -e sched:sched_switch -a -- sleep 1  a tracepoint";
+
 fn after_help() -> String {
     let ptrace = "If no event can be opened at all, as in many containers, commands and your own processes are \
                   sampled with ptrace: at 99 Hz unless -F is given, user stacks only. rprof doctor says how to \
                   allow perf events.";
-    format!("{ptrace}\n\n{}", examples::of_record())
+    format!("{ptrace}\n\n{EXAMPLES}")
 }
 
 #[derive(Debug, clap::Args)]

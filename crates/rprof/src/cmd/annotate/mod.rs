@@ -24,6 +24,8 @@ use rprof_base::Share;
 #[cfg(feature = "tui")]
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
+#[cfg(feature = "tui")]
+use rprof_profile::code::CodeLine;
 use std::process::ExitCode;
 use view::View;
 use wanted::Wanted;
@@ -94,20 +96,20 @@ pub(crate) struct CodeOf<'a, 'r> {
 
 #[cfg(feature = "tui")]
 impl<'a, 'r> CodeOf<'a, 'r> {
-    /// The code of functions, as `rprof annotate` writes it.
-    pub(crate) fn text(&self, functions: Vec<FoundFunction>) -> Result<Vec<u8>> {
-        self.view(None).text(&Wanted::all(functions))
+    /// The code of functions, in the lines that `rprof annotate` prints.
+    pub(crate) fn lines(&self, functions: Vec<FoundFunction>) -> Result<Vec<CodeLine>> {
+        self.view(None).lines(&Wanted::all(functions))
     }
 
     /// The code of a function that was inlined, in the functions that it is a part of; nothing if there is none.
-    pub(crate) fn inlined_text(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn inlined_lines(&self, name: &str) -> Result<Option<Vec<CodeLine>>> {
         let wanted = WantedFunction::named(name);
         let found = self.recording.inlined(&wanted);
         let Some(inlined) = found.map(|found| ShownInlined::found(wanted, found)) else {
             return Ok(None);
         };
         let wanted = inlined.containers(self.recording, self.args.share);
-        self.view(Some(inlined)).text(&wanted).map(Some)
+        self.view(Some(inlined)).lines(&wanted).map(Some)
     }
 
     fn view(&self, inlined: Option<ShownInlined>) -> View<'a, 'r> {

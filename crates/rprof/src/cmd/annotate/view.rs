@@ -8,16 +8,20 @@ use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{AskedCode, CodeRecording, Description, FoundFunction, OpenCode};
 use rprof_annotate::{
-    CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes,
-    write_markdown, write_text,
+    CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, TakeLine,
+    skid_notes, text_lines, write_markdown,
 };
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_locate::Debuginfod;
 use rprof_perfdata::Reader;
+use rprof_profile::code::{CodeLine, CodeLineKind};
 use rprof_untrusted::{Held, OverBudget};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+/// What an error of the output interrupts.
+const WRITING: &str = "writing the code";
 
 /// Bytes of memory that a byte of code takes, decoded and listed.
 const MEMORY_OF_BYTE: u64 = 300;
@@ -54,7 +58,18 @@ impl View<'_, '_> {
         let opened = self.open(wanted, &mut held)?;
         let is_refused = opened.is_empty() && !wanted.functions.is_empty();
         let pager = args.paging.or(paging).pager();
-        pager.write(|out| self.write(opened, out))?;
+        pager.write(|out| match args.listing.format {
+            ListingFormat::Json => {
+                let mut json = JsonFunctions::begin(out)?;
+                self.write(opened, Form::Json(&mut json, &mut *out))?;
+                json.end(out).context(WRITING)
+            }
+            ListingFormat::Markdown => self.write(opened, Form::Markdown(out)),
+            ListingFormat::Text => {
+                let print = &mut |line: CodeLine| writeln!(out, "{}", line.text);
+                self.write(opened, Form::Text(print))
+            }
+        })?;
         Ok(if is_refused {
             ExitCode::FAILURE
         } else {
@@ -62,9 +77,9 @@ impl View<'_, '_> {
         })
     }
 
-    /// The code of functions as text, or why no code can be shown.
+    /// The code of functions in lines, or why no code can be shown.
     #[cfg(feature = "tui")]
-    pub(super) fn text(&self, wanted: &Wanted) -> Result<Vec<u8>> {
+    pub(super) fn lines(&self, wanted: &Wanted) -> Result<Vec<CodeLine>> {
         let mut held = self.reader.budget().hold_nothing();
         let mut refused = None;
         let opened = self.open_some(wanted, &mut held, &mut |_, error| {
@@ -74,9 +89,13 @@ impl View<'_, '_> {
         if let (true, Some(why)) = (opened.is_empty(), refused) {
             return Err(why);
         }
-        let mut text = Vec::new();
-        self.write(opened, &mut text)?;
-        Ok(text)
+        let mut lines = Vec::new();
+        let keep = &mut |line| {
+            lines.push(line);
+            Ok(())
+        };
+        self.write(opened, Form::Text(keep))?;
+        Ok(lines)
     }
 
     /// Reads the code of functions until those that can be shown have their share; says which cannot.
@@ -149,8 +168,8 @@ impl View<'_, '_> {
     }
 
     /// Decodes, describes and writes some functions at a time: all at once would take too much memory.
-    fn write(&self, opened: Vec<OpenCode>, out: &mut dyn Write) -> Result<()> {
-        let mut output = Output::begin(self, out)?;
+    fn write(&self, opened: Vec<OpenCode>, form: Form<'_>) -> Result<()> {
+        let mut output = Output::new(self, form);
         let mut together: Vec<Decoded> = Vec::new();
         let mut bytes = 0;
         for code in opened {
@@ -165,8 +184,7 @@ impl View<'_, '_> {
             let held = held.map_err(|_| over(&code))?;
             together.push(self.decode(code, held)?);
         }
-        output.write(&together)?;
-        output.end().context("writing the code")
+        output.write(&together)
     }
 
     fn decode(&self, code: OpenCode, held: Held) -> Result<Decoded> {
@@ -217,30 +235,31 @@ fn over(code: &OpenCode) -> anyhow::Error {
     )
 }
 
-/// The output that functions are written to.
-struct Output<'a, 'v, 'r> {
-    view: &'a View<'v, 'r>,
-    sources: SourceFiles<'a>,
-    json: Option<JsonFunctions>,
-    n_written: usize,
-    out: &'a mut dyn Write,
+/// What functions are written as.
+enum Form<'a> {
+    Json(&'a mut JsonFunctions, &'a mut dyn Write),
+    Markdown(&'a mut dyn Write),
+    Text(&'a mut TakeLine<'a>),
 }
 
-impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
-    fn begin(view: &'a View<'v, 'r>, out: &'a mut dyn Write) -> Result<Self> {
+/// The output that functions are written to.
+struct Output<'a, 'o, 'v, 'r> {
+    view: &'a View<'v, 'r>,
+    sources: SourceFiles<'a>,
+    n_written: usize,
+    form: Form<'o>,
+}
+
+impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
+    fn new(view: &'a View<'v, 'r>, form: Form<'o>) -> Self {
         let args = view.args;
         let settings = args.listing.sources(args.samples.symfs());
-        let json = match args.listing.format {
-            ListingFormat::Json => Some(JsonFunctions::begin(out)?),
-            ListingFormat::Text | ListingFormat::Markdown => None,
-        };
-        Ok(Self {
+        Self {
             view,
             sources: SourceFiles::new(settings, view.reader.budget()),
-            json,
             n_written: 0,
-            out,
-        })
+            form,
+        }
     }
 
     fn write(&mut self, all: &[Decoded]) -> Result<()> {
@@ -272,8 +291,8 @@ impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
                     Box::new(move |path| servers.find_source(&id, path))
                 }));
             let percent_type = self.view.args.percent_type.into();
-            let listing = CodeListing::of(&function, percent_type, &mut self.sources);
-            self.write_one(&listing).context("writing the code")?;
+            let listing = CodeListing::new(&function, percent_type, &mut self.sources);
+            self.write_one(&listing).context(WRITING)?;
         }
         Ok(())
     }
@@ -282,35 +301,33 @@ impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
         let args = &self.view.args.listing;
         let is_first = self.n_written == 0;
         self.n_written += 1;
-        if let Some(json) = &mut self.json {
-            return json.write(listing, self.out);
-        }
         // Said once: it is the same of all functions.
         let notes = if is_first {
             skid_notes(&listing.events)
         } else {
             Vec::new()
         };
-        let mark = match args.format {
-            ListingFormat::Markdown => "- ",
-            ListingFormat::Text | ListingFormat::Json => "",
-        };
-        for note in &notes {
-            writeln!(self.out, "{mark}note: {note}")?;
-        }
-        if !notes.is_empty() || !is_first && args.format == ListingFormat::Text {
-            writeln!(self.out)?;
-        }
-        match args.format {
-            ListingFormat::Markdown => write_markdown(listing, &args.markdown(), self.out),
-            _ => write_text(listing, &args.text(), self.out),
-        }
-    }
-
-    fn end(self) -> io::Result<()> {
-        match self.json {
-            Some(json) => json.end(self.out),
-            None => Ok(()),
+        match &mut self.form {
+            Form::Json(json, out) => json.write(listing, *out),
+            Form::Markdown(out) => {
+                for note in &notes {
+                    writeln!(out, "- note: {note}")?;
+                }
+                if !notes.is_empty() {
+                    writeln!(out)?;
+                }
+                write_markdown(listing, &args.markdown(), *out)
+            }
+            Form::Text(take) => {
+                let mut line = |text| take(CodeLine::new(CodeLineKind::Text, text));
+                for note in &notes {
+                    line(format!("note: {note}"))?;
+                }
+                if !notes.is_empty() || !is_first {
+                    line(String::new())?;
+                }
+                text_lines(listing, &args.text(), *take)
+            }
         }
     }
 }

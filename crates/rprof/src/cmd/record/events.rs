@@ -1,6 +1,6 @@
 //! The events that are recorded, from what `-e`, `--filter` and `--group` say.
 
-use crate::args::RecordArgs;
+use crate::args::{FilterArgs, RecordArgs};
 use crate::say;
 use crate::usage::of_event;
 use anyhow::Result;
@@ -9,25 +9,38 @@ use rprof_ringbuf::sys::mount_tracefs;
 
 pub(super) fn events(args: &RecordArgs) -> Result<Vec<Event>> {
     let sources = Sources::default();
+    let parse = |list: &str| parse(list, &sources, args.quiet);
+    let events = with_filters(&args.events.events, &args.filters, &sources, parse);
+    let mut events = events.map_err(of_event)?;
+    if args.events.group {
+        group_all(&mut events).map_err(of_event)?;
+    }
+    Ok(events)
+}
+
+/// The events of lists, each with the filters that stand behind its list.
+pub(in crate::cmd) fn with_filters(
+    lists: &[String],
+    filters: &FilterArgs,
+    sources: &Sources,
+    parse: impl Fn(&str) -> Result<Vec<Event>, EventError>,
+) -> Result<Vec<Event>, EventError> {
     let mut events = Vec::new();
-    for (idx, list) in args.events.events.iter().enumerate() {
-        let mut parsed = parse(list, &sources, args.quiet).map_err(of_event)?;
-        for filter in args.filters.of(idx) {
+    for (idx, list) in lists.iter().enumerate() {
+        let mut parsed = parse(list)?;
+        for filter in filters.of(idx) {
             for event in &mut parsed {
-                set_filter(event, filter, &sources).map_err(of_event)?;
+                set_filter(event, filter, sources)?;
             }
         }
-        if args.filters.excludes_perf(idx) {
+        if filters.excludes_perf(idx) {
             let others = format!("common_pid != {}", std::process::id());
             // Own samples of other events are left out when rings are drained.
             for event in parsed.iter_mut().filter(|event| event.tracepoint.is_some()) {
-                set_filter(event, &others, &sources).map_err(of_event)?;
+                set_filter(event, &others, sources)?;
             }
         }
         events.extend(parsed);
-    }
-    if args.events.group {
-        group_all(&mut events).map_err(of_event)?;
     }
     Ok(events)
 }

@@ -10,6 +10,7 @@ use super::symbols::embed;
 use crate::args::{LimitArgs, RecordArgs};
 use crate::say;
 use anyhow::Result;
+pub(super) use events::with_filters;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_process::exit_code;

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
 use rprof_events::parse_cpu_list;
 use rprof_record::{
-    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, SampleFields, Settings,
-    SwitchOn, SwitchOutput, Tool, Watch, When, Writing,
+    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, RotateOn, Rotation,
+    SampleFields, Settings, Tool, Watch, When, Writing,
 };
 use rprof_ringbuf::sys::page_size;
 use std::fs::File;
@@ -152,23 +152,23 @@ fn chains_alone(args: &CallChainArgs) -> Result<CallChains> {
 fn writing(args: &RecordArgs) -> Result<Writing> {
     let files = &args.files;
     let is_pipe = args.output.output.as_os_str() == "-";
-    let switch = files.switch_on();
-    if is_pipe && (switch.is_some() || files.timestamp_filename) {
+    let rotation = files.rotate_on();
+    if is_pipe && (rotation.is_some() || files.timestamp_filename) {
         let why = "--switch-output and --timestamp-filename need a file, not a pipe: use -o FILE";
         return Err(usage(why));
     }
-    if args.output.embed_symbols && switch.is_some() {
+    if args.output.embed_symbols && rotation.is_some() {
         let why = "--embed-symbols needs a single file, but --switch-output writes several: use rprof symbols \
             --embed FILE later";
         return Err(usage(why));
     }
-    if files.switch_max_files.is_some() && switch.is_none() {
+    if files.switch_max_files.is_some() && rotation.is_none() {
         let why = "--switch-max-files needs --switch-output";
         return Err(usage(why));
     }
-    let switch_on_events = match (&files.switch_output_event, switch) {
+    let rotation_events = match (&files.switch_output_event, rotation) {
         (None, _) => Vec::new(),
-        (Some(list), Some(SwitchOn::Signal)) => super::events::of_list(list, args.quiet)?,
+        (Some(list), Some(RotateOn::Signal)) => super::events::of_list(list, args.quiet)?,
         (Some(_), _) => {
             let why = "--switch-output-event and a size or time of --switch-output exclude each other: \
                        leave out one of them";
@@ -178,12 +178,12 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     Ok(Writing {
         compression: files.compression_level,
         overwrite: files.overwrite,
-        switch: switch.map(|on| SwitchOutput {
+        rotation: rotation.map(|on| Rotation {
             on,
             most_files: files.switch_max_files.and_then(NonZeroUsize::new),
         }),
-        switch_on_events,
-        timestamp_name: files.timestamp_filename || switch.is_some(),
+        rotation_events,
+        timestamp_name: files.timestamp_filename || rotation.is_some(),
         max_bytes: files.max_size,
         no_build_ids: files.no_buildid,
         synthesis: files.synth.unwrap_or_default(),

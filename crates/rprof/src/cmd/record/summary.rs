@@ -12,36 +12,23 @@ use rprof_untrusted::{Untrusted, quoted};
 
 /// Prints the summary: one line for the result, and whatever else the user should know.
 pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
-    if let Some(signal) = death(summary)
-        && !is_quiet
-    {
-        say::line(format_args!("the command was killed by {signal}"));
-    }
+    let say_unless_quiet = |line: Option<String>| {
+        line.filter(|_| !is_quiet).into_iter().for_each(say::line);
+    };
+    let killed = death(summary).map(|signal| format!("the command was killed by {signal}"));
+    say_unless_quiet(killed);
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(all(summary));
     }
-    if let Some(what) = given_up(summary)
-        && !is_quiet
-    {
-        say::line(what);
-    }
+    say_unless_quiet(given_up(summary));
     if verbosity > 0 {
         say::line(cost(summary));
         let completed = summary.stacks.as_ref().map_or(0, |stacks| stacks.completed);
-        if let Some(how) = watchpoints(summary.watchpoints, completed) {
-            say::line(how);
-        }
+        let used = watchpoints(summary.watchpoints, completed);
+        used.into_iter().for_each(say::line);
     }
-    if let Some(how_much) = coverage(summary)
-        && !is_quiet
-    {
-        say::line(how_much);
-    }
-    if let Some(why) = why_not_whole(summary)
-        && !is_quiet
-    {
-        say::line(why);
-    }
+    say_unless_quiet(coverage(summary));
+    say_unless_quiet(why_not_whole(summary));
     if let Some(what) = late_writer(summary) {
         say::warning(what);
     }
@@ -78,7 +65,7 @@ fn waited(summary: &Summary) -> String {
         return String::new();
     }
     let share = Share::of(ran_ns, wall_ns);
-    format!("; it ran {share:.1} % of the time (waiting is not sampled)")
+    format!("; it ran {share:.1} % of the time (waiting, also for a free CPU, is not sampled)")
 }
 
 /// What happened to samples because the writer could not keep up, and what would help.

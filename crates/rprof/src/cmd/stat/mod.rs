@@ -3,6 +3,7 @@
 mod kept;
 mod metrics;
 
+use super::record::with_filters;
 use crate::args::{CountDelay, CountOutputArgs, CountedArgs, StatArgs};
 use crate::usage::{of_event, usage};
 use crate::{say, target};
@@ -11,7 +12,7 @@ pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
 use rprof_base::Counted;
-use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
+use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_probes::{Defined, Searched, resolve};
 use rprof_process::exit_code;
 use rprof_stat::{
@@ -232,16 +233,9 @@ fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Ev
     if asked.events.is_empty() && asked.metrics.is_empty() {
         return default_events(sources, of_cpus, set).map_err(of_event);
     }
-    let mut events = Vec::new();
-    for (idx, list) in asked.events.iter().enumerate() {
-        let mut parsed = parse_events(list, sources).map_err(of_event)?;
-        for filter in asked.filters.of(idx) {
-            for event in &mut parsed {
-                set_filter(event, filter, sources).map_err(of_event)?;
-            }
-        }
-        events.extend(parsed);
-    }
+    let parse = |list: &str| parse_events(list, sources);
+    let events = with_filters(&asked.events, &asked.filters, sources, parse);
+    let mut events = events.map_err(of_event)?;
     events.extend(detail_events(sources, set).map_err(of_event)?);
     Ok(events)
 }

@@ -14,7 +14,7 @@ use crate::say;
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_process::exit_code;
-use rprof_record::{Note, Output, Space, Summary, SwitchOn, SwitchOutput, segments};
+use rprof_record::{Note, Output, RotateOn, Rotation, Space, Summary, segments};
 use rprof_ringbuf::sys::{Rights, Signal};
 use std::process::ExitCode;
 use viewer::Viewer;
@@ -27,8 +27,8 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
     let mut settings = record::settings(&args.record().map_err(usage)?)?;
     let (output, segments) = segments();
     settings.output = Output::Segments(output.clone());
-    settings.writing.switch = Some(SwitchOutput {
-        on: SwitchOn::Time(view.delay),
+    settings.writing.rotation = Some(Rotation {
+        on: RotateOn::Time(view.delay),
         most_files: None,
     });
     settings.fields.only_in = match (view.hide_kernel, view.hide_user) {

@@ -28,7 +28,7 @@ impl CodeReader {
         Ok(Self {
             options: CodeOptions {
                 filter: input.filter(),
-                fde: !args.fde.no_fde,
+                fde: !input.fde.no_fde,
                 demangling: input.demangling(),
                 ..CodeOptions::default()
             },
@@ -82,19 +82,15 @@ impl CodeReader {
             locator,
         };
         let inlined = if wanted.function.is_inlined {
-            code.inlined_text(&wanted.function.name)?
+            code.inlined_lines(&wanted.function.name)?
         } else {
             None
         };
-        let text = match inlined {
-            Some(text) => text,
-            None => code.text(found(recording, &wanted.function)?)?,
+        let lines = match inlined {
+            Some(lines) => lines,
+            None => code.lines(found(recording, &wanted.function)?)?,
         };
-        let text = String::from_utf8(text).context("the code is not UTF-8")?;
-        Ok(CodeLines {
-            lines: text.lines().map(str::to_owned).collect(),
-            note,
-        })
+        Ok(CodeLines { lines, note })
     }
 
     /// The samples that are asked for, as annotation asks for them, and what is to be said where it cannot ask for them

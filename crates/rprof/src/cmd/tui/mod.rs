@@ -7,7 +7,7 @@ pub(super) use code::{CodeReader, answer};
 pub(super) use face::{free_name, save_view};
 
 use super::event::choose;
-use super::reading::{open, progress, warn_of};
+use super::reading::{open, warn_of, with_progress};
 use super::report;
 use crate::args::TuiArgs;
 use crate::say;
@@ -41,18 +41,11 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits())?;
     let has_chains = reader.has_call_chains();
     let options = Options {
-        filter: args.input.filter(),
         stacks: has_chains,
-        inlines: !args.input.no_inline(),
         self_time: args.self_time.self_time(),
-        fde: !args.fde.no_fde,
-        locator: args.input.locator(&reader),
-        demangling: args.input.demangling(),
-        ..Options::default()
+        ..args.input.options(&reader)
     };
-    let mut progress = progress(&reader);
-    let sampled = load_samples(&reader, &options, &mut |share| progress.show(share))?;
-    drop(progress);
+    let sampled = with_progress(&reader, |show| load_samples(&reader, &options, show))?;
     let profile = &sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
     let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());

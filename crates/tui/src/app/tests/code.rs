@@ -3,10 +3,12 @@
 use super::{app, press, screen};
 use crate::app::{App, Effect, Over};
 use crate::face::{CodeAnswer, CodeLines, WantedCode};
+use rprof_profile::code::{CodeLine, CodeLineKind};
 
 /// Code of one line that was asked for.
 fn answer(wanted: &WantedCode, note: Option<&'static str>) -> CodeAnswer {
-    let lines = vec!["  50.00  10: add".to_owned()];
+    let text = "  50.00  10: add".to_owned();
+    let lines = vec![CodeLine::new(CodeLineKind::Instruction, text)];
     CodeAnswer {
         wanted: wanted.clone(),
         code: Ok(CodeLines { lines, note }),

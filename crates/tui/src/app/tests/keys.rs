@@ -1,9 +1,9 @@
 //! What keys do.
 
-use super::{app, app_of, line_with, press, sampled, screen};
+use super::{ShownViews, app, app_of, line_with, press, sampled, screen};
 use crate::app::{App, Effect, Input, Over};
 use crate::face::SaveForm;
-use crate::views::ViewKind;
+use crate::views::table::cells;
 use proptest::prelude::*;
 use ratatui_crossterm::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -12,33 +12,36 @@ use rprof_profile::testing;
 
 /// Names of the functions of all rows.
 pub(super) fn rows(app: &App) -> Vec<String> {
-    let shown = app.shown.as_ref().unwrap();
+    let shown = app.cx.shown.as_ref().unwrap();
     let rows = app
-        .table
+        .table()
         .lines
         .iter()
         .map(|line| shown.row(line.row()).unwrap());
-    let name = |row| app.cells(row).pop().unwrap_or_default();
+    let name = |row| cells(row, &app.cx).pop().unwrap_or_default();
     rows.map(name).collect()
 }
 
 #[test]
 fn enter_opens_a_row_and_closes_it() {
     let mut app = app();
-    let n_rows = app.table.lines.len();
+    let n_rows = app.table().lines.len();
     press(&mut app, "<Enter>");
-    assert!(app.table.lines.len() > n_rows);
+    assert!(app.table().lines.len() > n_rows);
     assert!(line_with(&app, "server").starts_with('-'));
     press(&mut app, "<Enter>");
-    assert_eq!(app.table.lines.len(), n_rows);
+    assert_eq!(app.table().lines.len(), n_rows);
     press(&mut app, "+");
-    assert!(app.table.lines.len() > n_rows);
+    assert!(app.table().lines.len() > n_rows);
     press(&mut app, "C");
-    assert_eq!(app.table.lines.len(), n_rows);
+    assert_eq!(app.table().lines.len(), n_rows);
     press(&mut app, "E");
-    assert!(app.table.lines.len() > n_rows);
+    assert!(app.table().lines.len() > n_rows);
     press(&mut app, "C<Home><Right><Down><Left><Left><Left>");
-    assert_eq!((app.table.cursor.at, app.table.lines.len()), (0, n_rows));
+    assert_eq!(
+        (app.table().cursor.at, app.table().lines.len()),
+        (0, n_rows)
+    );
 }
 
 #[test]
@@ -66,9 +69,9 @@ fn zooms_are_entered_and_left_by_one_key() {
     let all = rows(&app);
     for key in ["t", "d"] {
         press(&mut app, key);
-        assert_eq!(app.zooms.len(), 1, "{key}");
+        assert_eq!(app.cx.zooms.len(), 1, "{key}");
         press(&mut app, key);
-        assert_eq!((app.zooms.len(), rows(&app)), (0, all.clone()), "{key}");
+        assert_eq!((app.cx.zooms.len(), rows(&app)), (0, all.clone()), "{key}");
     }
     press(&mut app, "t");
     assert!(rows(&app).len() < all.len());
@@ -89,7 +92,7 @@ fn stacks_can_be_those_with_a_function() {
     press(&mut app, "F");
     assert!(line_with(&app, "] main").contains("100.00%"));
     press(&mut app, "f<Enter>");
-    assert!(app.zooms.is_empty());
+    assert!(app.cx.zooms.is_empty());
     press(&mut app, "fnswe<Enter>");
     assert!(line_with(&app, "cycles").contains("50 of 184 samples, stacks with nswe"));
     press(&mut app, "f<Enter>");
@@ -136,9 +139,9 @@ fn what_is_searched_in_trees_is_found_and_counted() {
     assert!(line_with(&app, "1 found").contains("16.30%"));
     press(&mut app, "3n");
     let (boxes, number) = app.selected_box().unwrap();
-    assert_eq!(boxes.name(number, app.explorer.profile()), "huffman");
+    assert_eq!(boxes.name(number, app.cx.explorer.profile()), "huffman");
     press(&mut app, "<Esc>");
-    assert!(app.found.is_none());
+    assert!(app.cx.found.is_none());
 }
 
 #[test]
@@ -147,22 +150,22 @@ fn boxes_are_zoomed_into_and_out_of() {
     press(&mut app, "3<Down><Down><Down>");
     let name = |app: &App| {
         let (boxes, number) = app.selected_box().unwrap();
-        boxes.name(number, app.explorer.profile())
+        boxes.name(number, app.cx.explorer.profile())
     };
     assert_eq!(name(&app), "parse");
     press(&mut app, "<Right>");
     assert_eq!(name(&app), "answer");
     press(&mut app, "<Enter>");
-    assert_eq!(app.flame.zoom, Some(app.flame.selected));
+    assert_eq!(app.flame().zoom, Some(app.flame().selected));
     press(&mut app, "u");
     assert!(
-        app.flame
+        app.flame()
             .zoom
-            .is_some_and(|zoom| zoom != app.flame.selected)
+            .is_some_and(|zoom| zoom != app.flame().selected)
     );
     press(&mut app, "u");
     press(&mut app, "u");
-    assert_eq!(app.flame.zoom, None);
+    assert_eq!(app.flame().zoom, None);
     press(&mut app, "<Home><Up><Up><Up><Up><Right>");
     assert_eq!(name(&app), "worker");
 }
@@ -171,14 +174,14 @@ fn boxes_are_zoomed_into_and_out_of() {
 fn a_time_is_marked_and_holds_in_all_views() {
     let mut app = app();
     press(&mut app, "4<Home>");
-    assert!(app.lanes.mark.is_none());
+    assert!(app.lanes().mark.is_none());
     press(&mut app, " <Right><Right><Right><Enter>1");
-    let shown = app.shown.as_ref().unwrap();
+    let shown = app.cx.shown.as_ref().unwrap();
     assert!(shown.counted.event.samples < 184);
     assert_eq!(shown.counted.event.samples, shown.counted.samples);
     assert!(line_with(&app, "cycles").contains(" s"));
     press(&mut app, "<Left>");
-    assert_eq!(app.shown.as_ref().unwrap().counted.samples, 184);
+    assert_eq!(app.cx.shown.as_ref().unwrap().counted.samples, 184);
 }
 
 #[test]
@@ -215,10 +218,18 @@ fn what_has_to_be_done_outside_is_asked_for() {
 }
 
 #[test]
+fn a_number_without_a_view_is_no_key() {
+    let mut app = app();
+    press(&mut app, "9");
+    assert_eq!(app.view().name(), "rows");
+    assert!(screen(&app).contains("press ? for the keys"));
+}
+
+#[test]
 fn tab_is_the_next_event_or_view() {
     let mut app = app();
     press(&mut app, "<Tab>");
-    assert_eq!(app.view, ViewKind::Calls);
+    assert_eq!(app.view().name(), "calls");
     let mut sampled = sampled();
     let mut second = sampled.profile.events[0].clone();
     second.name = rprof_untrusted::Untrusted::new("page-faults".to_owned());
@@ -226,7 +237,7 @@ fn tab_is_the_next_event_or_view() {
     sampled.profile.events.push(second);
     let mut app = app_of(sampled, (80, 24));
     press(&mut app, "<Tab>");
-    assert_eq!(app.view, ViewKind::Rows);
+    assert_eq!(app.view().name(), "rows");
     assert!(line_with(&app, "page-faults").contains("2 of 2"));
     press(&mut app, "<Tab>");
     assert!(line_with(&app, "cycles").contains("1 of 2"));
@@ -262,22 +273,22 @@ fn a_click_selects_and_a_second_one_opens() {
     let mut app = app();
     let left = MouseEventKind::Down(MouseButton::Left);
     mouse(&mut app, left, (30, 5));
-    assert_eq!(app.table.cursor.at, 2);
-    let n = app.table.lines.len();
+    assert_eq!(app.table().cursor.at, 2);
+    let n = app.table().lines.len();
     mouse(&mut app, left, (30, 5));
-    assert!(app.table.lines.len() > n);
+    assert!(app.table().lines.len() > n);
     mouse(&mut app, MouseEventKind::ScrollUp, (30, 5));
-    assert_eq!(app.table.cursor.at, 0);
+    assert_eq!(app.table().cursor.at, 0);
     mouse(&mut app, left, (20, 0));
-    assert_eq!(app.view, ViewKind::Flame);
+    assert_eq!(app.view().name(), "flame");
     mouse(&mut app, left, (10, 5));
-    let selected = app.flame.selected;
+    let selected = app.flame().selected;
     mouse(&mut app, left, (10, 5));
-    assert_eq!(app.flame.zoom, Some(selected));
+    assert_eq!(app.flame().zoom, Some(selected));
     press(&mut app, "4");
     mouse(&mut app, left, (40, 6));
     mouse(&mut app, MouseEventKind::Drag(MouseButton::Left), (50, 6));
-    assert_eq!(app.lanes.marked().map(Iterator::count), Some(11));
+    assert_eq!(app.lanes().marked().map(Iterator::count), Some(11));
     press(&mut app, "m");
     mouse(&mut app, left, (0, 0));
     assert_eq!(app.over, Over::Nothing);
@@ -289,11 +300,11 @@ fn a_second_click_zooms_into_the_time_of_a_thread() {
     let left = MouseEventKind::Down(MouseButton::Left);
     press(&mut app, "4");
     mouse(&mut app, left, (60, 4));
-    assert!(app.zooms.is_empty());
+    assert!(app.cx.zooms.is_empty());
     mouse(&mut app, left, (60, 5));
-    assert!(app.zooms.is_empty());
+    assert!(app.cx.zooms.is_empty());
     mouse(&mut app, left, (60, 5));
-    assert_eq!(app.zooms.len(), 1);
+    assert_eq!(app.cx.zooms.len(), 1);
 }
 
 #[test]
@@ -313,11 +324,11 @@ fn what_is_pasted_presses_no_keys() {
 fn rows_without_call_chains_open_nothing() {
     let samples = [(1, "server", "main", 2), (2, "server", "work", 1)];
     let mut app = app_of(testing::sampled(&samples), (80, 24));
-    let n_rows = app.table.lines.len();
+    let n_rows = app.table().lines.len();
     for key in ["<Enter>", "+", "<Right>", "e", "E", "c"] {
         press(&mut app, key);
         assert!(screen(&app).contains("no call chains"), "{key}");
-        assert_eq!(app.table.lines.len(), n_rows, "{key}");
+        assert_eq!(app.table().lines.len(), n_rows, "{key}");
         assert!(line_with(&app, "] main").starts_with(' '), "{key}");
     }
     // Out of a column that says nothing, but not into it.
@@ -350,7 +361,7 @@ fn what_is_looked_for_is_said_as_it_was_typed() {
 fn a_search_from_the_threads_says_where_it_goes() {
     let mut app = app();
     press(&mut app, "4/memcpy<Enter>");
-    assert_eq!(app.view, ViewKind::Rows);
+    assert_eq!(app.view().name(), "rows");
     assert!(screen(&app).contains("4 to return to threads"));
 }
 
@@ -396,13 +407,13 @@ proptest! {
             screen(&app);
         }
         press(&mut app, "<Esc><Esc><Esc>1");
-        let Some(shown) = &app.shown else { return Ok(()) };
+        let Some(shown) = &app.cx.shown else { return Ok(()) };
         let own: u64 = shown.rows().map(|row| row.self_weight).sum();
         if shown.rows().next().is_some() {
             prop_assert_eq!(own, shown.counted.weight);
         }
         press(&mut app, "3");
-        let shown = app.shown.as_ref().unwrap();
+        let shown = app.cx.shown.as_ref().unwrap();
         if let Some(boxes) = shown.boxes() {
             prop_assert_eq!(boxes.layout.whole, shown.counted.weight);
         }

@@ -1,7 +1,7 @@
 //! What is open and selected, when other data comes.
 
 use super::keys::rows;
-use super::{app, app_of, data, idle, line_with, press, sampled, screen};
+use super::{ShownViews, app, app_of, data, idle, line_with, press, sampled, screen};
 use crate::app::{App, Effect};
 use crate::views::table::TableLine;
 use rprof_profile::{SampledProfile, testing};
@@ -10,7 +10,7 @@ use rprof_profile::{SampledProfile, testing};
 fn data_is_replaced_under_what_is_selected() {
     let mut app = app();
     press(&mut app, "t<Down><Down><Down>");
-    let selected = |app: &App| rows(app)[app.table.cursor.at].clone();
+    let selected = |app: &App| rows(app)[app.table().cursor.at].clone();
     let before = selected(&app);
     let fewer = testing::sampled(&[
         (1, "server", "main;serve;parse;memcpy", 1),
@@ -27,10 +27,10 @@ fn data_is_replaced_under_what_is_selected() {
 fn trees_stay_open_when_data_is_replaced() {
     let mut app = app();
     press(&mut app, "<Enter><Down><Enter><Down><Down><Enter><Down>");
-    let before = (app.table.lines.len(), screen(&app));
+    let before = (app.table().lines.len(), screen(&app));
     app.replace(data(sampled()));
     idle(&mut app);
-    assert_eq!((app.table.lines.len(), screen(&app)), before);
+    assert_eq!((app.table().lines.len(), screen(&app)), before);
     // They are there again after a zoom, too.
     press(&mut app, "tt");
     assert_eq!(screen(&app), before.1);
@@ -38,7 +38,7 @@ fn trees_stay_open_when_data_is_replaced() {
     app.replace(data(sampled()));
     idle(&mut app);
     assert!(
-        app.table
+        app.table()
             .lines
             .iter()
             .all(|line| *line == TableLine::Row(line.row()))
@@ -64,7 +64,7 @@ fn calls_stay_open_and_boxes_zoomed_into() {
     press(&mut app, "2<Down><Down><Down><Enter><Down>");
     let selected = |app: &App| {
         let (boxes, number) = app.selected_box().unwrap();
-        boxes.stack(number, app.explorer.profile())
+        boxes.stack(number, app.cx.explorer.profile())
     };
     let calls = selected(&app);
     assert!(calls.starts_with("server;main;serve;"), "{calls}");
@@ -78,9 +78,9 @@ fn calls_stay_open_and_boxes_zoomed_into() {
     app.replace(data(grown()));
     idle(&mut app);
     assert_eq!(selected(&app), flame);
-    let zoom = app.flame.zoom.unwrap();
-    let boxes = app.shown.as_ref().unwrap().boxes().unwrap();
-    assert_eq!(boxes.stack(zoom, app.explorer.profile()), flame);
+    let zoom = app.flame().zoom.unwrap();
+    let boxes = app.cx.shown.as_ref().unwrap().boxes().unwrap();
+    assert_eq!(boxes.stack(zoom, app.cx.explorer.profile()), flame);
     press(&mut app, "2");
     assert_eq!(selected(&app), calls);
     // A zoom, and out of it again.
@@ -95,14 +95,14 @@ fn calls_stay_open_and_boxes_zoomed_into() {
     app.replace(data(SampledProfile::default()));
     app.replace(data(sampled()));
     idle(&mut app);
-    let boxes = app.shown.as_ref().unwrap().boxes().unwrap();
-    let zoom = app.flame.zoom.unwrap();
-    assert_eq!(boxes.stack(zoom, app.explorer.profile()), flame);
+    let boxes = app.cx.shown.as_ref().unwrap().boxes().unwrap();
+    let zoom = app.flame().zoom.unwrap();
+    assert_eq!(boxes.stack(zoom, app.cx.explorer.profile()), flame);
     assert!(
-        app.calls
+        app.calls()
             .lines
             .iter()
-            .any(|line| { boxes.stack(line.number, app.explorer.profile()) == calls })
+            .any(|line| { boxes.stack(line.number, app.cx.explorer.profile()) == calls })
     );
     app.replace(data(SampledProfile::default()));
     press(&mut app, "1234<Enter>");
@@ -119,9 +119,9 @@ fn boxes_of_one_name_in_two_images_are_two() {
     let mut app = app_of(samples(1, 3), (80, 24));
     press(&mut app, "3<Down><Down><Enter>");
     let image = |app: &App| {
-        let boxes = app.shown.as_ref().unwrap().boxes().unwrap();
-        let frame = boxes.frame(app.flame.zoom.unwrap()).unwrap();
-        let profile = app.explorer.profile();
+        let boxes = app.cx.shown.as_ref().unwrap().boxes().unwrap();
+        let frame = boxes.frame(app.flame().zoom.unwrap()).unwrap();
+        let profile = app.cx.explorer.profile();
         let image = profile.frames.of(frame).image;
         profile.strings.of(image).into_raw().to_owned()
     };
@@ -135,7 +135,7 @@ fn boxes_of_one_name_in_two_images_are_two() {
 #[test]
 fn a_time_that_is_zoomed_into_pauses_what_goes_on() {
     let mut app = app_of(sampled(), (80, 24));
-    app.is_live = true;
+    app.cx.is_live = true;
     assert_eq!(press(&mut app, "2<Enter>3<Enter>1<Enter>"), Effect::None);
     assert_eq!(press(&mut app, "4 <Right><Enter>"), Effect::Pause(true));
     assert_eq!(press(&mut app, "p"), Effect::Pause(false));

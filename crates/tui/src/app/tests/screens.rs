@@ -90,7 +90,7 @@ fn twenty_columns_and_five_lines_are_enough() {
 #[test]
 fn without_colours_and_lines_all_is_ascii() {
     let mut app = app();
-    app.look = Look {
+    app.cx.look = Look {
         colors: Colors::None,
         has_blocks: false,
     };

@@ -1,7 +1,10 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1; of
 //! instructions, Arm ARM.
 
-use super::{Arch, Call, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits, first_word};
+use super::{
+    Arch, Call, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits, first_word,
+    same_numbers,
+};
 use gimli::Vendor;
 use rprof_abi::Machine;
 use rprof_abi::registers::arm64;
@@ -26,15 +29,7 @@ impl Arch for Aarch64 {
     /// Samples have DWARF's numbers.
     const SAMPLED: Sampled = Sampled {
         pc: arm64::PC,
-        others: &{
-            let mut numbers = [(0, 0); 32];
-            let mut at = 0u16;
-            while at < 32 {
-                numbers[at as usize] = (at as u32, at);
-                at += 1;
-            }
-            numbers
-        },
+        others: &same_numbers::<32>(0),
     };
     const VENDOR: Vendor = Vendor::AArch64;
     /// `mov x8, #139; svc #0`. Before the registers: what is known of the signal (128 bytes), flags, a

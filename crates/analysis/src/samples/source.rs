@@ -1,0 +1,161 @@
+//! Where samples come from, before any filter and any pass. Which records are samples, what each counts, and which
+//! samples stand for several is known here alone: passes see samples, one after the other, and do not ask.
+
+use super::group_values::{Gain, GroupValues, LastValues, holds_values};
+use super::{DecodedSample, IgnoredSamples};
+use crate::Error;
+use crate::about;
+use crate::recording::Recording;
+use rprof_abi::{RawRecord, RecordKind};
+use rprof_perfdata::{RecordedEvent, Step};
+use rprof_profile::EventKind;
+use rprof_untrusted::Untrusted;
+use std::slice;
+
+/// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
+pub(crate) const BATCH: usize = 64;
+
+/// The samples of a recording, in the order of the file.
+#[derive(Debug)]
+pub(crate) struct SampleSource<'a> {
+    recording: &'a Recording<'a>,
+    values: GroupValues,
+}
+
+/// What a record is to a source.
+enum Taken<'r> {
+    /// No sample.
+    Nothing,
+    /// A sample that cannot be decoded.
+    Damaged,
+    Sample(DecodedSample<'r>),
+}
+
+impl<'a> SampleSource<'a> {
+    /// The samples that were recorded.
+    pub(super) fn recorded(recording: &'a Recording<'a>) -> Self {
+        Self {
+            recording,
+            values: GroupValues::of(recording.reader),
+        }
+    }
+}
+
+impl SampleSource<'_> {
+    /// Whether chunks have to be read one after the other.
+    pub(crate) fn needs_order(&self) -> bool {
+        self.values.need_order()
+    }
+
+    /// What the samples of an event are called, and what they count.
+    pub(crate) fn event(&self, event: &RecordedEvent) -> (Untrusted<String>, EventKind) {
+        (event.name.clone(), about::kind_of(&event.attr))
+    }
+
+    /// The sample that was found at an offset before, without the members of its group.
+    pub(crate) fn sample_at<'r>(
+        &self,
+        offset: u64,
+        raw: RawRecord<'r>,
+    ) -> Option<DecodedSample<'r>> {
+        match self.take(offset, raw) {
+            Taken::Sample(sample) => Some(sample),
+            Taken::Nothing | Taken::Damaged => None,
+        }
+    }
+
+    #[inline]
+    fn take<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Taken<'r> {
+        if raw.kind != RecordKind::SAMPLE {
+            return Taken::Nothing;
+        }
+        match DecodedSample::of(self.recording, offset, raw) {
+            Some(sample) => Taken::Sample(sample),
+            None => Taken::Damaged,
+        }
+    }
+
+    /// Calls `visit` for the samples of a chunk that are accepted, some at a time.
+    pub(super) fn for_each_batch(
+        &self,
+        chunk: usize,
+        accepts: impl Fn(&DecodedSample<'_>) -> bool,
+        mut visit: impl FnMut(&[DecodedSample<'_>]),
+    ) -> Result<IgnoredSamples, Error> {
+        let mut ignored = IgnoredSamples::default();
+        let Some(range) = self.recording.index.chunks.get(chunk) else {
+            return Ok(ignored);
+        };
+        let mut values = self.values.before(chunk);
+        let (mut scratch, mut gains) = (Vec::new(), Vec::new());
+        self.recording
+            .reader
+            .walk_windows(range.clone(), |records| {
+                let mut batch = Vec::with_capacity(BATCH);
+                for (offset, raw) in records {
+                    let sample = match self.take(offset, raw) {
+                        Taken::Sample(sample) => sample,
+                        Taken::Nothing => continue,
+                        Taken::Damaged => {
+                            ignored.n_bad += 1;
+                            continue;
+                        }
+                    };
+                    let values = values.as_mut().filter(|_| self.holds_values(sample.event));
+                    let is_plain = values.is_none() && !sample.is_deferred();
+                    // Samples stay in the file's order: what came before goes first.
+                    if batch.len() == BATCH || !is_plain {
+                        visit(&batch);
+                        batch.clear();
+                    }
+                    let is_accepted = accepts(&sample);
+                    if is_plain {
+                        batch.extend(is_accepted.then_some(sample));
+                        continue;
+                    }
+                    let mut joined = sample;
+                    let is_joined = joined.join(self.recording, &mut scratch);
+                    ignored.n_unjoined += u64::from(!is_joined);
+                    match values {
+                        None if is_accepted => visit(slice::from_ref(&joined)),
+                        None => {}
+                        Some(values) => {
+                            self.take_values(&joined, values, &mut gains, &mut ignored);
+                            for gain in gains.iter().filter(|_| is_accepted) {
+                                visit(slice::from_ref(joined.counts(gain.event, gain.gained)));
+                            }
+                        }
+                    }
+                }
+                visit(&batch);
+                Step::On
+            })?;
+        Ok(ignored)
+    }
+
+    fn holds_values(&self, event: usize) -> bool {
+        let event = self.recording.reader.events().get(event);
+        event.is_some_and(holds_values)
+    }
+
+    /// What the members of a sample's group gained.
+    fn take_values(
+        &self,
+        sample: &DecodedSample<'_>,
+        values: &mut LastValues,
+        gains: &mut Vec<Gain>,
+        ignored: &mut IgnoredSamples,
+    ) {
+        let reader = self.recording.reader;
+        let event = reader.events().get(sample.event);
+        match event.zip(sample.all_fields(reader)) {
+            Some((event, fields)) => {
+                ignored.n_unknown += values.take(reader, event, &fields, gains);
+            }
+            None => {
+                gains.clear();
+                ignored.n_bad += 1;
+            }
+        }
+    }
+}

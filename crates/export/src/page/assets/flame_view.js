@@ -1,0 +1,184 @@
+// The flame graph of the selection.
+
+addView({
+  name: "flame",
+  key: "1",
+  title: "Flame graph",
+  ofTime: false,
+  make: (app, section) => new FlameView(app, section),
+});
+
+/**
+ * A flame graph with its events bound to the page.
+ * @param {App} app
+ * @param {HTMLElement} place
+ * @param {() => void} zoom
+ */
+function boundFlame(app, place, zoom) {
+  /** @type {Flame} */
+  const flame = new Flame(place, app.theme, {
+    hover: (box) => app.details.say(box < 0 ? "" : app.describe(flame.boxes, box)),
+    select: (box) => app.select(flame.boxes, box),
+    zoom,
+    open: (label) => app.open(label),
+  });
+  return flame;
+}
+
+/**
+ * Marks what is searched for.
+ * @param {App} app
+ * @param {Flame[]} flames
+ */
+function markFound({ profile, state }, flames) {
+  const matches = state.search === "" ? null : labelsWith(profile, state.search);
+  for (const flame of flames) {
+    flame.matches = matches;
+    flame.ask();
+  }
+}
+
+class FlameView {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    /** Tests have small recordings. */
+    this.maxTimeBoxes = MAX_TIME_BOXES;
+    /**
+     * The last flame graphs, the newest first: many look from one to the other and back.
+     * @type {{counts: Counts, key: string, boxes: Boxes}[]}
+     */
+    this.known = [];
+    const { order, frames, inverted, note } = this.controls(section);
+    this.order = order.select;
+    this.frames = frames.select;
+    this.inverted = inverted;
+    this.note = note;
+    const place = placed(section, "div", "flame-place", "canvas-place");
+    this.graph = boundFlame(app, place, () => this.zoomed());
+  }
+
+  /** @param {HTMLElement} section */
+  controls(section) {
+    const { app } = this;
+    const { profile } = app;
+    const whole = { zoom: [], span: null };
+    const order = choice("order", "Order", [["heavy", "heaviest first"], ["name", "by name"], ["time", "time order"]], (value) =>
+      app.set({ order: /** @type {State["order"]} */ (value), ...whole }));
+    allow(order.select, (value) => value !== "time" || profile.head.has_times);
+    const frames = choice("frames", "Frames", [["function", "functions"], ["line", "source lines"]], (value) =>
+      app.set({ frames: /** @type {State["frames"]} */ (value), ...whole }));
+    frames.label.id = "frames-label";
+    frames.label.hidden = !profile.hasPlaces;
+    const label = made("label");
+    const inverted = placed(label, "input", "inverted");
+    inverted.type = "checkbox";
+    inverted.addEventListener("change", () => app.set({ inverted: inverted.checked, ...whole }));
+    label.append(" inverted");
+    const bar = made("div", undefined, "bar");
+    bar.append(order.label, frames.label, label);
+    const all = placed(bar, "button", "zoom-out");
+    all.type = "button";
+    all.title = "Show everything (Home)";
+    all.textContent = "Reset zoom";
+    all.addEventListener("click", () => {
+      this.graph.zoomOut();
+      this.zoomed();
+    });
+    section.append(bar);
+    return { order, frames, inverted, note: placed(bar, "span", "flame-note") };
+  }
+
+  show() {
+    const { profile, state, counts, comparison } = this.app;
+    const { graph } = this;
+    this.order.value = state.order;
+    this.frames.value = state.frames;
+    this.inverted.checked = state.inverted;
+    this.inverted.disabled = state.order === "time";
+    const boxes = this.boxes();
+    graph.show(boxes);
+    this.search();
+    const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
+    const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
+    if (boxes.together > 1) {
+      said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
+    }
+    if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
+    this.note.textContent = said[1] ?? "";
+    graph.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
+    const box = graph.boxes.find(state.zoom);
+    if (box >= 0) graph.zoomTo(box);
+    else if (state.span !== null) graph.view(state.span[0], state.span[1] - state.span[0]);
+  }
+
+  /** The boxes of what is asked for, if they are not known. */
+  boxes() {
+    const { counts, state } = this.app;
+    const { order, inverted, frames, per, widths } = state;
+    const key = JSON.stringify([order, inverted, frames, per, widths, this.maxTimeBoxes]);
+    const others = this.known.filter((one) => one.counts === counts && one.key !== key).slice(0, 1);
+    const known = this.known.find((one) => one.counts === counts && one.key === key);
+    const found = known ?? { counts, key, boxes: this.countBoxes() };
+    this.known = [found, ...others];
+    return found.boxes;
+  }
+
+  countBoxes() {
+    const { profile, counts, state, comparison } = this.app;
+    if (state.order === "time") return boxesInTime(profile, state, this.maxTimeBoxes);
+    const tree = new Growing(profile.head.n_nodes);
+    const sides = counts.before === null ? [counts] : [counts.before, counts];
+    if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
+    const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
+    growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
+    const boxes = tree.boxes(profile, state.order);
+    boxes.hasOwn = !state.inverted;
+    return boxes;
+  }
+
+  search() {
+    markFound(this.app, [this.graph]);
+  }
+
+  /** The address says what is zoomed into. */
+  zoomed() {
+    const { app, graph } = this;
+    const box = graph.zoomed();
+    const isWhole = graph.width >= graph.boxes.whole;
+    const isBox = box >= 0 && graph.boxes.widths[box] === graph.width;
+    const zoom = isBox ? graph.boxes.pathOf(box).reverse() : [];
+    /** @type {State["span"]} */
+    const span = isBox || isWhole ? null : [Math.floor(graph.start), Math.ceil(graph.start + graph.width)];
+    app.state = { ...app.state, zoom, span };
+    app.address.remember();
+  }
+
+  /** One zoom out. */
+  back() {
+    const { graph } = this;
+    if (graph.width >= graph.boxes.whole) return false;
+    const box = graph.zoomed();
+    graph.zoomTo(box < 0 ? -1 : widerThan(graph.boxes, box));
+    this.zoomed();
+    return true;
+  }
+
+  draw() {
+    this.graph.draw();
+  }
+}
+
+/**
+ * The next wider box further out.
+ * @param {Boxes} boxes
+ * @param {number} box
+ */
+function widerThan(boxes, box) {
+  let at = box;
+  while (at >= 0 && boxes.widths[at] <= boxes.widths[box]) at = boxes.parents[at];
+  return at;
+}

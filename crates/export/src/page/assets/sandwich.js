@@ -1,0 +1,95 @@
+// Callers and callees of a function.
+
+addView({
+  name: "sandwich",
+  key: "3",
+  title: "Callers and callees",
+  ofTime: false,
+  make: (app, section) => new Sandwich(app, section),
+});
+
+class Sandwich {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    this.outer = "flame";
+    const bar = made("div", undefined, "bar");
+    section.append(bar);
+    this.name = placed(bar, "strong", "focus-name");
+    bar.append(" ");
+    this.sum = placed(bar, "span", "focus-sum");
+    this.lines = placed(section, "ul", "focus-lines", "lines");
+    /**
+     * @param {string} title
+     * @param {string} id
+     */
+    const flame = (title, id) => {
+      section.append(made("h2", title));
+      return boundFlame(app, placed(section, "div", id, "canvas-place"), () => {});
+    };
+    this.callers = flame("Callers", "callers-place");
+    this.callees = flame("Callees", "callees-place");
+  }
+
+  /** It is about what is selected. */
+  chosen() {
+    const label = this.app.details.chosen?.labels[0] ?? -1;
+    return label >= 0 ? { focus: this.app.profile.functionOf[label] } : {};
+  }
+
+  show() {
+    const { profile, state, counts, comparison } = this.app;
+    const focus = state.focus ?? heaviest(this.app.functions());
+    const frame = profile.frameOfFunction[focus];
+    const trees = { callers: new Growing(), callees: new Growing() };
+    const { callers, callees } = trees;
+    callers.standsFor = STANDS_FOR.callers;
+    growBy([callers, callees], counts, comparison, (counts) => growAround(profile, counts, focus, trees));
+    const boxes = callers.boxes(profile, "heavy");
+    boxes.hasOwn = false;
+    this.callers.show(boxes);
+    this.callees.show(callees.boxes(profile, "heavy"));
+    this.search();
+    this.name.textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
+    this.sum.textContent = this.sumOf(callees, focus);
+    showLines(this.lines, linesOf(profile, counts, focus));
+  }
+
+  /**
+   * @param {Growing} callees
+   * @param {number} focus
+   */
+  sumOf(callees, focus) {
+    const { profile, state, counts, comparison } = this.app;
+    const own = this.app.functions().find((row) => row.key === focus);
+    if (comparison !== null) {
+      const row = /** @type {ChangedRow | undefined} */ (own);
+      return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
+    }
+    const weight = callees.n > 0 ? callees.weights[0] : 0;
+    return (
+      `self ${percent(own?.self ?? 0, counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
+      `(${amount(profile.head.events[state.event], weight)})`
+    );
+  }
+
+  search() {
+    markFound(this.app, [this.callers, this.callees]);
+  }
+
+  draw() {
+    this.callers.draw();
+    this.callees.draw();
+  }
+}
+
+/**
+ * The function with most samples of its own.
+ * @param {Row[]} rows
+ */
+function heaviest(rows) {
+  return rows.reduce((most, row) => (row.self > most.self ? row : most), { key: 0, self: -1 }).key;
+}

@@ -1,0 +1,47 @@
+//! Fifth phase: why the recording ended is known, and the command, if it still runs, is asked to end.
+
+use super::closed::Closed;
+use super::drained::Drained;
+use super::limits::EndReason;
+use super::recorder::Recorder;
+use crate::error::Error;
+use crate::interrupts::StopRequest;
+use crate::note::Note;
+use crate::settings::Summary;
+use rprof_process::Child;
+use std::rc::Rc;
+
+/// A recording that has just ended, or failed, after its file was created.
+pub(crate) struct Stopped {
+    pub(crate) recorder: Recorder,
+    /// Samples were taken at some time.
+    pub(crate) was_on: bool,
+    pub(crate) command: Option<Child>,
+    pub(crate) ended: Result<EndReason, Error>,
+}
+
+impl Stopped {
+    /// Drains the rest and closes the file, whatever happened before. Then waits for the command: the
+    /// file must be complete even if the command takes its time to end.
+    pub(crate) fn finish(mut self, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+        let interrupts = Rc::clone(&self.recorder.interrupts);
+        // As perf: what was started for the recording ends with it. A command whose recording
+        // failed runs on.
+        let is_to_end = self.ended.is_ok() || interrupts.stop_request() >= StopRequest::Now;
+        if let (true, Some(command)) = (is_to_end, &self.command) {
+            command.terminate();
+        }
+        // What is defined goes after all that is opened.
+        let _defined = self.recorder.defined.take();
+        let reason = self.ended.as_ref().ok().copied();
+        let summary = Drained::new(self.recorder, self.was_on, note).close(self.ended, note);
+        Closed {
+            summary,
+            reason,
+            command: self.command,
+            is_to_end,
+            interrupts,
+        }
+        .wait_for_command(note)
+    }
+}

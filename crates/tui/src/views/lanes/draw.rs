@@ -1,0 +1,177 @@
+//! Threads over time: one line per thread, as high as the thread was busy.
+
+use super::{LanesView, times_of};
+use crate::draw::pen::Pen;
+use crate::screen::{Screen, cells};
+use crate::views::context::Context;
+use crate::zoom::TimeUnit;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
+use rprof_base::Counted;
+use rprof_profile::EventKind;
+use rprof_profile::text::at_right;
+use rprof_query::{ThreadLane, ThreadLanes};
+
+/// Characters for the heights of a lane's columns.
+const BLOCKS: [&str; 9] = [
+    " ", "\u{2581}", "\u{2582}", "\u{2583}", "\u{2584}", "\u{2585}", "\u{2586}", "\u{2587}",
+    "\u{2588}",
+];
+const LETTERS: [&str; 9] = [" ", ".", ".", ":", "-", "=", "+", "*", "#"];
+
+pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &Screen) {
+    let Some(lanes) = cx.lanes().filter(|lanes| !lanes.lanes.is_empty()) else {
+        let text = if cx.explorer.sampled().has_times {
+            "no samples match; ESC goes back"
+        } else {
+            "the recording has no times: use rprof record, or perf record -T"
+        };
+        pen.cut(screen.body, text, cx.look.quiet());
+        return;
+    };
+    if let Some(at) = screen.heading {
+        heading(cx, pen, at, lanes);
+    }
+    let names = cells(screen.lane().names);
+    let width = screen.body.width;
+    let times = Rect::new(names, screen.body.y, width.saturating_sub(names), 1);
+    draw_times(cx, pen, times, lanes);
+    let most = scale(cx, lanes);
+    let height = screen.height().saturating_sub(1);
+    let shown = lanes.lanes.iter().enumerate();
+    let shown = shown.skip(view.cursor.top).take(height);
+    for (y, (number, one)) in (screen.body.y + 1..).zip(shown) {
+        let at = Rect::new(0, y, names, 1);
+        draw_name(cx, pen, at, one);
+        for (x, weight) in (names..).zip(&one.slots) {
+            let sign = sign(cx, *weight, most);
+            pen.text(Rect::new(x, y, 1, 1), sign, cx.look.lane());
+        }
+        if number == view.cursor.at {
+            pen.fill(at, cx.look.selected());
+        }
+    }
+    draw_chosen(view, pen, screen);
+}
+
+fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
+    let full = if cx.look.has_blocks { "\u{2588}" } else { "#" };
+    let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
+    let what = match kind(cx) {
+        EventKind::CpuTime => "one full CPU",
+        _ => "the maximum",
+    };
+    let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
+    let threads = Counted::new(n, "thread", "threads");
+    let text = format!("{threads}, {per} per column, {full} is {what}");
+    pen.text(at, &text, cx.look.quiet());
+}
+
+fn kind(cx: &Context) -> EventKind {
+    cx.shown
+        .as_ref()
+        .map_or(EventKind::Counter, |shown| shown.counted.event.kind)
+}
+
+/// The weight of a full column: for CPU time one whole CPU, for other events the maximum of all columns.
+fn scale(cx: &Context, lanes: &ThreadLanes) -> u64 {
+    match kind(cx) {
+        EventKind::CpuTime => lanes.slot_ns,
+        _ => lanes
+            .lanes
+            .iter()
+            .flat_map(|lane| &lane.slots)
+            .copied()
+            .max()
+            .unwrap_or(1),
+    }
+}
+
+fn sign(cx: &Context, weight: u64, most: u64) -> &'static str {
+    let signs = if cx.look.has_blocks { BLOCKS } else { LETTERS };
+    let eighths = (u128::from(weight) * 8)
+        .div_ceil(u128::from(most.max(1)))
+        .min(8);
+    usize::try_from(eighths)
+        .ok()
+        .and_then(|at| signs.get(at).copied())
+        .unwrap_or(" ")
+}
+
+fn draw_name(cx: &Context, pen: &mut Pen<'_>, at: Rect, lane: &ThreadLane) {
+    let share_width = if at.width >= 16 { 8 } else { 0 };
+    let place = Rect {
+        width: at.width.saturating_sub(share_width + 1),
+        ..at
+    };
+    pen.cut(place, &cx.thread_name(lane.thread), Style::new());
+    if share_width > 0 {
+        let share = at_right(&cx.percent(lane.weight), 7);
+        let x = at.right().saturating_sub(share_width);
+        let place = Rect::new(x, at.y, share_width - 1, 1);
+        pen.text(place, &share, cx.look.quiet());
+    }
+}
+
+/// When the first sample was taken: times on the screen are since then.
+fn first_ns(cx: &Context) -> u64 {
+    let samples = &cx.explorer.sampled().samples;
+    samples.span_ns().map_or(0, |span| *span.start())
+}
+
+/// The unit of times on the screen.
+fn unit_of(lanes: &ThreadLanes) -> TimeUnit {
+    let times = &lanes.times_ns;
+    TimeUnit::of(times.end().saturating_sub(*times.start()))
+}
+
+/// Draws the time axis: times since the first sample.
+fn draw_times(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
+    let first = first_ns(cx);
+    let unit = unit_of(lanes);
+    let last = lanes.times_ns.end().saturating_sub(first);
+    let step = unit.text(last).len().max(11) + 1;
+    for x in (0..at.width).step_by(step) {
+        let slot = usize::from(x);
+        let time = times_of(lanes, &(slot..=slot));
+        let text = unit.text(time.start().saturating_sub(first));
+        let place = Rect::new(at.x + x, at.y, cells(step - 1), 1).intersection(at);
+        if usize::from(place.width) >= text.len() {
+            pen.text(place, &text, cx.look.quiet());
+        }
+    }
+}
+
+/// Marks the chosen time range and the selected column.
+fn draw_chosen(view: &LanesView, pen: &mut Pen<'_>, screen: &Screen) {
+    let names = cells(screen.lane().names);
+    let column = |slot, height| {
+        let at = Rect::new(names + cells(slot), screen.body.y, 1, height);
+        at.intersection(screen.body)
+    };
+    for slot in view.chosen() {
+        pen.fill(column(slot, screen.body.height), pen.look.brush());
+    }
+    let style = Style::new().add_modifier(Modifier::REVERSED);
+    pen.fill(column(view.slot, 1), style);
+}
+
+/// The selected thread and time, as text.
+pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
+    let lanes = cx.lanes()?;
+    let lane = lanes.lanes.get(view.cursor.at)?;
+    let first = first_ns(cx);
+    let times = view.times(lanes);
+    let unit = unit_of(lanes);
+    let since = |time: u64| time.saturating_sub(first);
+    let slots = view.chosen().filter_map(|slot| lane.slots.get(slot));
+    let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
+    Some(format!(
+        "{} {}; {} to {}: {}",
+        cx.thread_name(lane.thread),
+        cx.percent(lane.weight),
+        unit.number(since(*times.start())),
+        unit.text(since(*times.end())),
+        cx.percent(within)
+    ))
+}
