@@ -4,6 +4,7 @@ mod branches;
 mod crossed;
 mod filters;
 mod groups;
+mod interpreter;
 mod keys;
 mod levels;
 mod made;

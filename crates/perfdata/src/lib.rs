@@ -55,6 +55,7 @@ mod kinds;
 mod ranges;
 mod reader;
 mod rewrite;
+mod synthetic_image;
 #[cfg(test)]
 mod testing;
 mod writer;
@@ -68,4 +69,5 @@ pub use file_record::FileRecord;
 pub use kinds::{file_kind, kind_name};
 pub use reader::{BlockWalk, Form, Reader, RecordedEvent, Records, Step, WalkedBlock};
 pub use rewrite::rewrite_with;
+pub use synthetic_image::{SyntheticFunction, SyntheticImage};
 pub use writer::{Finished, Writer, WrittenEvent};
