@@ -79,7 +79,8 @@ fn add_event(
     profile: &mut Profile,
 ) {
     let recording = query.recording;
-    let Some(event) = recording.reader.events().get(idx) else {
+    let event = recording.reader.events().get(idx);
+    let Some((event, (name, kind))) = event.zip(query.samples.source.event(idx)) else {
         return;
     };
     let TallyParts {
@@ -102,7 +103,6 @@ fn add_event(
     let groups = groups.into_iter();
     let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
     let groups = groups.collect();
-    let (name, kind) = query.samples.source.event(event);
     profile.events.push(EventProfile {
         name,
         kind,

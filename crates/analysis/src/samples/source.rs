@@ -7,7 +7,7 @@ use crate::Error;
 use crate::about;
 use crate::recording::Recording;
 use rprof_abi::{RawRecord, RecordKind};
-use rprof_perfdata::{RecordedEvent, Step};
+use rprof_perfdata::Step;
 use rprof_profile::EventKind;
 use rprof_untrusted::Untrusted;
 use std::slice;
@@ -47,9 +47,10 @@ impl SampleSource<'_> {
         self.values.need_order()
     }
 
-    /// What the samples of an event are called, and what they count.
-    pub(crate) fn event(&self, event: &RecordedEvent) -> (Untrusted<String>, EventKind) {
-        (event.name.clone(), about::kind_of(&event.attr))
+    /// What the samples of an event are called, and what they count; `None` for a number of none.
+    pub(crate) fn event(&self, event: usize) -> Option<(Untrusted<String>, EventKind)> {
+        let event = self.recording.reader.events().get(event)?;
+        Some((event.name.clone(), about::kind_of(&event.attr)))
     }
 
     /// The sample that was found at an offset before, without the members of its group.
