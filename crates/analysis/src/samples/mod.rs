@@ -4,6 +4,7 @@
 mod decoded;
 mod group_values;
 mod ignored;
+mod off_cpu;
 mod parallelism;
 mod source;
 mod switches;
