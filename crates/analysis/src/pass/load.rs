@@ -40,8 +40,6 @@ pub struct Options {
     pub group_by: GroupBy,
     /// What is counted; branches have no stacks.
     pub mode: SortMode,
-    /// Spans off the CPU are the samples.
-    pub off_cpu: bool,
     /// Frames by their places in the source, too.
     pub positions: WantedPositions,
     /// By what nodes of call trees are one.
@@ -73,7 +71,6 @@ impl Default for Options {
             fde: true,
             group_by: GroupBy::default(),
             mode: SortMode::default(),
-            off_cpu: false,
             positions: WantedPositions::default(),
             nodes: NodeKey::default(),
             demangling: Demangling::default(),
@@ -133,9 +130,6 @@ pub(super) fn query_of<'a>(
     let are_seen = frames == WantedFrames::All || options.self_time == SelfTime::Innermost;
     let inlines = options.inlines && options.mode != SortMode::Branch && are_seen;
     let mut query = Query::of(recording, &options.filter, frames, First::Own)?;
-    if options.off_cpu {
-        query.samples.source = query.samples.source.off_cpu()?;
-    }
     let WantedPositions {
         in_rows,
         full_paths,

@@ -4,7 +4,6 @@
 mod decoded;
 mod group_values;
 mod ignored;
-mod off_cpu;
 mod parallelism;
 mod source;
 mod switches;

@@ -2,7 +2,6 @@
 //! samples stand for several is known here alone: passes see samples, one after the other, and do not ask.
 
 use super::group_values::{Gain, GroupValues, LastValues, holds_values};
-use super::off_cpu::{OffCpu, at_switch};
 use super::{DecodedSample, IgnoredSamples};
 use crate::Error;
 use crate::about;
@@ -21,8 +20,6 @@ pub(crate) const BATCH: usize = 64;
 pub(crate) struct SampleSource<'a> {
     recording: &'a Recording<'a>,
     values: GroupValues,
-    /// The spans that samples are of instead, if time off the CPU is asked for.
-    off_cpu: Option<OffCpu>,
 }
 
 /// What a record is to a source.
@@ -40,14 +37,7 @@ impl<'a> SampleSource<'a> {
         Self {
             recording,
             values: GroupValues::of(recording.reader),
-            off_cpu: None,
         }
-    }
-
-    /// Spans off the CPU instead.
-    pub(crate) fn off_cpu(self) -> Result<Self, Error> {
-        let off_cpu = Some(OffCpu::find(self.recording)?);
-        Ok(Self { off_cpu, ..self })
     }
 }
 
@@ -59,10 +49,6 @@ impl SampleSource<'_> {
 
     /// What the samples of an event are called, and what they count; `None` for a number of none.
     pub(crate) fn event(&self, event: usize) -> Option<(Untrusted<String>, EventKind)> {
-        if self.off_cpu.as_ref().is_some_and(|one| one.event == event) {
-            let name = Untrusted::new("offcpu-time".to_owned());
-            return Some((name, EventKind::CpuTime));
-        }
         let event = self.recording.reader.events().get(event)?;
         Some((event.name.clone(), about::kind_of(&event.attr)))
     }
@@ -81,11 +67,6 @@ impl SampleSource<'_> {
 
     #[inline]
     fn take<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Taken<'r> {
-        if let Some(off_cpu) = &self.off_cpu {
-            let sample = at_switch(self.recording, offset, raw);
-            let sample = sample.and_then(|sample| off_cpu.span_from(sample));
-            return sample.map_or(Taken::Nothing, Taken::Sample);
-        }
         if raw.kind != RecordKind::SAMPLE {
             return Taken::Nothing;
         }

@@ -26,10 +26,6 @@ pub(crate) struct ModeArgs {
     /// Weight samples by the cost of their memory access, and show its details (record -d -W)
     #[arg(long, conflicts_with = "branch_stack")]
     mem_mode: bool,
-
-    /// Count time off the CPU, from each context switch (record -e context-switches --switch-events)
-    #[arg(long)]
-    pub(crate) off_cpu: bool,
 }
 
 impl ModeArgs {

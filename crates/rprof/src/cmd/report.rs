@@ -78,7 +78,6 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         self_time: args.self_time.self_time(),
         demangling: args.fold.demangling(args.input.demangling()),
         mode,
-        off_cpu: args.mode.off_cpu,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: table.columns.dimensions(),
