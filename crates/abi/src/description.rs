@@ -69,18 +69,18 @@ macro_rules! wire {
 
         impl<'a> $crate::Wire<'a> for $struct $(<$life>)? {
             const MIN_LEN: usize = 0 $(
-                + <$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::Format<'a, $type>>::MIN_LEN
+                + <$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::FieldFormat<'a, $type>>::MIN_LEN
             )*;
 
             fn parse(cursor: &mut $crate::Cursor<'a>) -> Result<Self, $crate::WireError> {
                 Ok(Self {
-                    $($field: <$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::Format<'a, $type>>
+                    $($field: <$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::FieldFormat<'a, $type>>
                         ::parse(cursor, $crate::wire!(@first $($($own)?)? $what))?,)*
                 })
             }
 
             fn visit(&self, fields: &mut dyn $crate::Fields) {
-                $(<$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::Format<'a, $type>>::visit(
+                $(<$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::FieldFormat<'a, $type>>::visit(
                     &self.$field,
                     $crate::wire!(@first $($($name)?)? (stringify!($field))),
                     fields,
@@ -88,7 +88,7 @@ macro_rules! wire {
             }
 
             fn encode(&self, encoder: &mut $crate::Encoder<'_>) {
-                $(<$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::Format<'a, $type>>::encode(
+                $(<$crate::wire!(@format $($format $(<$of>)?)?) as $crate::format::FieldFormat<'a, $type>>::encode(
                     &self.$field,
                     encoder,
                 );)*

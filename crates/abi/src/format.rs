@@ -3,7 +3,7 @@
 use crate::{Cursor, Encoder, Fields, Value, Wire, WireError};
 
 /// How a field of this type lies on the wire, and how it is shown.
-pub trait Format<'a, T> {
+pub trait FieldFormat<'a, T> {
     /// Bytes that it takes at least.
     const MIN_LEN: usize;
 
@@ -30,7 +30,7 @@ pub struct Hex;
 
 macro_rules! numbers {
     ($($format:ident $value:ident: $($type:ident)*;)*) => {$($(
-        impl Format<'_, $type> for $format {
+        impl FieldFormat<'_, $type> for $format {
             const MIN_LEN: usize = size_of::<$type>();
 
             fn parse(cursor: &mut Cursor<'_>, what: &'static str) -> Result<$type, WireError> {
@@ -58,7 +58,7 @@ numbers! {
 #[derive(Debug)]
 pub struct Flag;
 
-impl Format<'_, bool> for Flag {
+impl FieldFormat<'_, bool> for Flag {
     const MIN_LEN: usize = 1;
 
     fn parse(cursor: &mut Cursor<'_>, what: &'static str) -> Result<bool, WireError> {
@@ -78,7 +78,7 @@ impl Format<'_, bool> for Flag {
 #[derive(Debug)]
 pub struct Raw;
 
-impl<const N: usize> Format<'_, [u8; N]> for Raw {
+impl<const N: usize> FieldFormat<'_, [u8; N]> for Raw {
     const MIN_LEN: usize = N;
 
     fn parse(cursor: &mut Cursor<'_>, what: &'static str) -> Result<[u8; N], WireError> {
@@ -98,7 +98,7 @@ impl<const N: usize> Format<'_, [u8; N]> for Raw {
 #[derive(Debug)]
 pub struct Text;
 
-impl<'a> Format<'a, &'a [u8]> for Text {
+impl<'a> FieldFormat<'a, &'a [u8]> for Text {
     const MIN_LEN: usize = 0;
 
     fn parse(cursor: &mut Cursor<'a>, _: &'static str) -> Result<&'a [u8], WireError> {
@@ -118,7 +118,7 @@ impl<'a> Format<'a, &'a [u8]> for Text {
 #[derive(Debug)]
 pub struct FixedText<const N: usize>;
 
-impl<'a, const N: usize> Format<'a, &'a [u8]> for FixedText<N> {
+impl<'a, const N: usize> FieldFormat<'a, &'a [u8]> for FixedText<N> {
     const MIN_LEN: usize = N;
 
     fn parse(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8], WireError> {
@@ -143,7 +143,7 @@ impl<'a, const N: usize> Format<'a, &'a [u8]> for FixedText<N> {
 #[derive(Debug)]
 pub struct RestLen;
 
-impl<'a> Format<'a, &'a [u8]> for RestLen {
+impl<'a> FieldFormat<'a, &'a [u8]> for RestLen {
     const MIN_LEN: usize = 0;
 
     fn parse(cursor: &mut Cursor<'a>, _: &'static str) -> Result<&'a [u8], WireError> {
@@ -163,7 +163,7 @@ impl<'a> Format<'a, &'a [u8]> for RestLen {
 #[derive(Debug)]
 pub struct IfMore;
 
-impl<'a, T: Wire<'a>> Format<'a, Option<T>> for IfMore {
+impl<'a, T: Wire<'a>> FieldFormat<'a, Option<T>> for IfMore {
     const MIN_LEN: usize = 0;
 
     fn parse(cursor: &mut Cursor<'a>, _: &'static str) -> Result<Option<T>, WireError> {
@@ -186,11 +186,11 @@ impl<'a, T: Wire<'a>> Format<'a, Option<T>> for IfMore {
 
 /// Structs, after their number as an `N`.
 #[derive(Debug)]
-pub struct Counted<N>(std::marker::PhantomData<N>);
+pub struct CountedItems<N>(std::marker::PhantomData<N>);
 
 macro_rules! counted {
     ($($number:ident)*) => {$(
-        impl<'a, T: Wire<'a>> Format<'a, Vec<T>> for Counted<$number> {
+        impl<'a, T: Wire<'a>> FieldFormat<'a, Vec<T>> for CountedItems<$number> {
             const MIN_LEN: usize = size_of::<$number>();
 
             // A count may be anything: nothing is reserved for it.

@@ -6,7 +6,7 @@ use crate::listing::CodeListing;
 use rprof_disassembly::Flow;
 use rprof_profile::SampleCount;
 use rprof_profile::code::CodeFrame;
-use rprof_untrusted::{Json, JsonLayout};
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -51,7 +51,7 @@ impl JsonFunctions {
 }
 
 fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut json = Json::new(out, JsonLayout::Compact);
+    let mut json = JsonWriter::new(out, JsonLayout::Compact);
     json.object(|json| {
         write_head(listing, json);
         write_lines("parts", &listing.parts, json, |part, json| {
@@ -82,7 +82,7 @@ fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<
     json.finish()
 }
 
-fn write_head(listing: &CodeListing<'_>, json: &mut Json<'_>) {
+fn write_head(listing: &CodeListing<'_>, json: &mut JsonWriter<'_>) {
     if let Some(inlined) = &listing.inlined {
         json.column("call_sites", &inlined.sites, |json, site| {
             json.object(|json| {
@@ -104,7 +104,12 @@ fn write_head(listing: &CodeListing<'_>, json: &mut Json<'_>) {
 }
 
 /// Writes a field that is a list of objects, a line for each.
-fn write_lines<T>(name: &str, all: &[T], json: &mut Json<'_>, write: impl Fn(&T, &mut Json<'_>)) {
+fn write_lines<T>(
+    name: &str,
+    all: &[T],
+    json: &mut JsonWriter<'_>,
+    write: impl Fn(&T, &mut JsonWriter<'_>),
+) {
     json.begin_line();
     json.key(name).list(|json| {
         for one in all {
@@ -114,7 +119,7 @@ fn write_lines<T>(name: &str, all: &[T], json: &mut Json<'_>, write: impl Fn(&T,
     });
 }
 
-fn write_chains(listing: &CodeListing<'_>, json: &mut Json<'_>) {
+fn write_chains(listing: &CodeListing<'_>, json: &mut JsonWriter<'_>) {
     json.begin_line();
     json.key("chains").list(|json| {
         for chain in &listing.places.chains {
@@ -128,14 +133,14 @@ fn write_chains(listing: &CodeListing<'_>, json: &mut Json<'_>) {
     });
 }
 
-fn write_frame(frame: &CodeFrame, json: &mut Json<'_>) {
+fn write_frame(frame: &CodeFrame, json: &mut JsonWriter<'_>) {
     let line = frame.line.as_ref();
     json.field_if("file", line.map(|(file, _)| file));
     json.field("function", &frame.function);
     json.field_if("line", line.map(|(_, line)| *line));
 }
 
-fn write_event(event: &CountedEvent, json: &mut Json<'_>) {
+fn write_event(event: &CountedEvent, json: &mut JsonWriter<'_>) {
     json.field("all_samples", event.all.samples);
     json.field("all_weight", event.all.weight);
     json.field("name", &event.name);
@@ -149,7 +154,7 @@ fn write_event(event: &CountedEvent, json: &mut Json<'_>) {
 }
 
 /// Writes counts by event; none where nothing was counted.
-fn write_counts(listing: &CodeListing<'_>, counts: &[SampleCount], json: &mut Json<'_>) {
+fn write_counts(listing: &CodeListing<'_>, counts: &[SampleCount], json: &mut JsonWriter<'_>) {
     let is_empty = counts.iter().all(|&count| count == SampleCount::default());
     let counts = if is_empty { &[] } else { counts };
     json.column(
@@ -165,7 +170,11 @@ fn write_counts(listing: &CodeListing<'_>, counts: &[SampleCount], json: &mut Js
     );
 }
 
-fn write_instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>, json: &mut Json<'_>) {
+fn write_instruction(
+    listing: &CodeListing<'_>,
+    it: &ListedInstruction<'_>,
+    json: &mut JsonWriter<'_>,
+) {
     let own = it.instruction;
     let (flow, target) = match own.flow {
         Flow::Next => (None, None),
@@ -187,7 +196,7 @@ fn write_instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>, json
     json.field_if("valid", Some(false).filter(|_| !own.is_valid));
 }
 
-fn write_loop(listing: &CodeListing<'_>, it: &CodeLoop, json: &mut Json<'_>) {
+fn write_loop(listing: &CodeListing<'_>, it: &CodeLoop, json: &mut JsonWriter<'_>) {
     let address = |at: usize| {
         let found = listing.instructions.get(at);
         found.map_or(0, |found| found.instruction.address)

@@ -65,9 +65,9 @@ pub struct ListedInstruction<'a> {
     pub bytes: &'a [u8],
     /// What was counted, by event; empty if nothing was.
     pub counts: Vec<SampleCount>,
-    /// Number of its line in [`Places::lines`].
+    /// Number of its line in `Places::lines`.
     pub line: Option<usize>,
-    /// Number of its functions in [`Places::chains`].
+    /// Number of its functions in `Places::chains`.
     pub chain: Option<usize>,
     /// The number of the instruction of this function that it jumps to.
     pub target: Option<usize>,

@@ -4,7 +4,7 @@ use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Quality, Sampling};
-use rprof_untrusted::{Json as Writer, JsonLayout};
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -24,7 +24,7 @@ impl Format for Json {
             .map(|event| Stacks::of(profile, event))
             .collect();
         let frames = Frames::of(profile, &trees);
-        let mut json = Writer::new(out, JsonLayout::Compact);
+        let mut json = JsonWriter::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.field("schema", "rprof-profile");
             json.field("version", PROFILE_VERSION);
@@ -42,7 +42,7 @@ impl Format for Json {
     }
 }
 
-fn header(profile: &Profile, json: &mut Writer<'_>) {
+fn header(profile: &Profile, json: &mut JsonWriter<'_>) {
     let about = &profile.about;
     for (name, text) in about.texts() {
         json.field(name, text);
@@ -57,7 +57,7 @@ fn header(profile: &Profile, json: &mut Writer<'_>) {
     }
 }
 
-fn quality(profile: &Profile, json: &mut Writer<'_>) {
+fn quality(profile: &Profile, json: &mut JsonWriter<'_>) {
     let quality = Quality::of(profile);
     json.field("samples", quality.samples);
     json.field("lost", quality.lost);
@@ -96,7 +96,7 @@ impl Frames {
         Self(frames)
     }
 
-    fn write(&self, profile: &Profile, json: &mut Writer<'_>) {
+    fn write(&self, profile: &Profile, json: &mut JsonWriter<'_>) {
         json.column("frames", self.0.values(), |json, &id| {
             let frame = profile.frames.of(id);
             json.object(|json| {
@@ -183,7 +183,7 @@ impl Stacks {
         profile: &Profile,
         event: &EventProfile,
         frames: &Frames,
-        json: &mut Writer<'_>,
+        json: &mut JsonWriter<'_>,
     ) {
         json.field("name", event.name.raw());
         json.field("unit", event.kind.unit().unwrap_or("events"));

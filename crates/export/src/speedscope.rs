@@ -6,7 +6,7 @@ use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{FrameId, SampledProfile, StrId, Strings};
-use rprof_untrusted::{Json, JsonLayout};
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ impl Format for Speedscope {
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
         let frames = Frames::of(sampled);
         let profiles = profiles_of(sampled);
-        let mut json = Json::new(out, JsonLayout::Compact);
+        let mut json = JsonWriter::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("$schema")
                 .text("https://www.speedscope.app/file-format-schema.json");
@@ -152,7 +152,7 @@ impl Frames {
         Self { all, of_code }
     }
 
-    fn write(&self, json: &mut Json<'_>) {
+    fn write(&self, json: &mut JsonWriter<'_>) {
         json.column("frames", self.all.values(), |json, one| {
             json.object(|json| {
                 json.key("name").text(&one.name);
@@ -171,7 +171,7 @@ fn write_profile(
     unit: &str,
     frames: &Frames,
     samples: &[u32],
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     let samples = || {
         let samples = samples.iter();

@@ -1,7 +1,7 @@
 //! Named fields as JSON and as readable text.
 
 use rprof_abi::{Fields, Shape, Value};
-use rprof_untrusted::{Json, JsonContainer, JsonLayout, Untrusted, printable};
+use rprof_untrusted::{JsonContainer, JsonLayout, JsonWriter, Untrusted, printable};
 use std::io::Write;
 
 /// Bytes that text shows before it only counts them.
@@ -14,7 +14,7 @@ const SHOWN_BYTES: usize = 32;
 /// with what has no name as one more string; text that is not UTF-8 has U+FFFD where it is not.
 #[derive(Debug)]
 pub struct JsonFields {
-    json: Json<'static>,
+    json: JsonWriter<'static>,
     /// What is open.
     open: Vec<Shape>,
 }
@@ -23,7 +23,7 @@ impl JsonFields {
     /// Starts an object.
     pub fn new() -> Self {
         let mut fields = Self {
-            json: Json::in_memory(JsonLayout::Compact),
+            json: JsonWriter::in_memory(JsonLayout::Compact),
             open: Vec::new(),
         };
         fields.open("", Shape::Object);
@@ -45,7 +45,7 @@ impl JsonFields {
     }
 }
 
-fn bits(json: &mut Json<'_>, value: u64, names: &[(u64, &'static str)]) {
+fn bits(json: &mut JsonWriter<'_>, value: u64, names: &[(u64, &'static str)]) {
     let mut rest = value;
     json.list(|json| {
         for &(bit, name) in names.iter().filter(|(bit, _)| value & bit != 0) {

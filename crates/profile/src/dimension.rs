@@ -17,6 +17,7 @@ pub use sets::{ValueSets, ValuesId};
 macro_rules! dimensions {
     ($($dimension:ident = $name:literal, $heading:literal, $cell:ident, $doc:literal;)*) => {
         /// One thing that samples can be grouped by.
+        #[allow(rustdoc::invalid_html_tags, reason = "its texts are for tables: <N> is a number")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Dimension {
             $(#[doc = concat!("The ", $doc, ".")] $dimension,)*

@@ -1,7 +1,7 @@
 //! Lines of call chains: each made once for an address, then copied.
 
 use crate::data_address::offset_in_dso;
-use crate::json::{Frame, append_frame};
+use crate::json_frame::{Frame, append_frame};
 use crate::text;
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};

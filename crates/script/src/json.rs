@@ -5,8 +5,7 @@ use crate::line::{Layout, Lines};
 use rprof_abi::Sample;
 use rprof_analysis::{ResolvedSample, about, comm_text};
 use rprof_perfdata::Reader;
-use rprof_untrusted::{Json, JsonLayout};
-use std::borrow::Cow;
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::mem;
 
 /// Raised when a field changes its name or its meaning.
@@ -25,7 +24,7 @@ pub(crate) fn default_of(fields: FieldSet) -> FieldSet {
 /// The first line: what the recording is.
 pub(crate) fn header(reader: &Reader) -> Vec<u8> {
     let about = about(reader);
-    let mut json = Json::in_memory(JsonLayout::Compact);
+    let mut json = JsonWriter::in_memory(JsonLayout::Compact);
     json.object(|json| {
         json.field("schema", "rprof-script");
         json.field("version", JSON_VERSION);
@@ -57,7 +56,7 @@ pub(crate) fn append(
     resolved: &ResolvedSample<'_, '_>,
     out: &mut Vec<u8>,
 ) {
-    let mut json = Json::after(mem::take(out), JsonLayout::Compact);
+    let mut json = JsonWriter::after(mem::take(out), JsonLayout::Compact);
     json.object(|json| write_sample(lines, layout, resolved, json));
     json.end_line();
     *out = json.into_text();
@@ -67,7 +66,7 @@ fn write_sample(
     lines: &mut Lines<'_>,
     layout: &Layout<'_>,
     resolved: &ResolvedSample<'_, '_>,
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     let (decoded, recording) = (resolved.decoded, layout.query.recording);
     let fields = layout.fields_of(decoded);
@@ -116,7 +115,7 @@ fn write_others(
     layout: &Layout<'_>,
     fields: FieldSet,
     (event, recorded): (usize, &Sample<'_>),
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     for (field, name, value) in [
         (Field::Addr, "addr", recorded.addr),
@@ -138,42 +137,4 @@ fn write_others(
             json.key("trace").text_of_bytes(&trace);
         }
     }
-}
-
-/// What is known of a frame.
-#[derive(Debug)]
-pub(crate) struct Frame<'a> {
-    /// In its image's file.
-    pub(crate) address: u64,
-    pub(crate) name: Option<&'a str>,
-    /// How far into the function it is.
-    pub(crate) offset: Option<u64>,
-    pub(crate) image: Option<Cow<'a, [u8]>>,
-    pub(crate) is_inlined: bool,
-    /// File and line.
-    pub(crate) source: Option<(&'a str, u32)>,
-}
-
-/// Appends a frame, with a comma behind it.
-pub(crate) fn append_frame(frame: &Frame<'_>, out: &mut Vec<u8>) {
-    let mut json = Json::after(mem::take(out), JsonLayout::Compact);
-    json.object(|json| {
-        json.key("address").hex(frame.address);
-        json.field_if("name", frame.name);
-        if let Some(offset) = frame.offset {
-            json.key("offset").hex(offset);
-        }
-        if let Some(image) = &frame.image {
-            json.key("image").text_of_bytes(image);
-        }
-        if frame.is_inlined {
-            json.field("inlined", true);
-        }
-        if let Some((file, line)) = frame.source {
-            json.field("file", file);
-            json.field("line", line);
-        }
-    });
-    *out = json.into_text();
-    out.push(b',');
 }

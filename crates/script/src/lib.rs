@@ -9,6 +9,7 @@ mod field_selection;
 mod fields;
 mod frames;
 mod json;
+mod json_frame;
 mod line;
 mod memory;
 mod pass;

@@ -3,12 +3,12 @@
 //! Objects and lists are closures, so each one that is begun is ended:
 //!
 //! ```
-//! use rprof_untrusted::{Json, JsonLayout};
+//! use rprof_untrusted::{JsonWriter, JsonLayout};
 //!
-//! let mut json = Json::in_memory(JsonLayout::Compact);
+//! let mut json = JsonWriter::in_memory(JsonLayout::Compact);
 //! json.object(|json| {
 //!     json.field("name", "a \"b\"");
-//!     json.column("counts", [1, 2], Json::number);
+//!     json.column("counts", [1, 2], JsonWriter::number);
 //! });
 //! assert_eq!(json.into_text(), br#"{"name":"a \"b\"","counts":[1,2]}"#);
 //! ```
@@ -26,7 +26,7 @@ use std::io::{self, Write};
 const BUFFER: usize = 1 << 16;
 
 /// A writer of JSON, one value after the other.
-pub struct Json<'w> {
+pub struct JsonWriter<'w> {
     /// Text that `out` has not got yet; all text, if there is no `out`.
     text: Vec<u8>,
     out: Option<&'w mut dyn Write>,
@@ -37,7 +37,7 @@ pub struct Json<'w> {
     depth: usize,
 }
 
-impl std::fmt::Debug for Json<'_> {
+impl std::fmt::Debug for JsonWriter<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Json")
             .field("layout", &self.layout)
@@ -46,8 +46,8 @@ impl std::fmt::Debug for Json<'_> {
     }
 }
 
-impl<'w> Json<'w> {
-    /// Writes to `out`, some 64 KiB at a time; [`Json::finish`] writes the rest.
+impl<'w> JsonWriter<'w> {
+    /// Writes to `out`, some 64 KiB at a time; [`JsonWriter::finish`] writes the rest.
     pub fn new(out: &'w mut dyn Write, layout: JsonLayout) -> Self {
         Self {
             out: Some(out),
@@ -55,12 +55,12 @@ impl<'w> Json<'w> {
         }
     }
 
-    /// Collects the text, for [`Json::into_text`].
+    /// Collects the text, for [`JsonWriter::into_text`].
     pub fn in_memory(layout: JsonLayout) -> Self {
         Self::after(Vec::new(), layout)
     }
 
-    /// Appends to a text, for [`Json::into_text`].
+    /// Appends to a text, for [`JsonWriter::into_text`].
     pub fn after(text: Vec<u8>, layout: JsonLayout) -> Self {
         Self {
             text,
@@ -115,7 +115,7 @@ impl<'w> Json<'w> {
         self.text.extend(std::iter::repeat_n(b' ', 2 * self.depth));
     }
 
-    /// Begins an object or a list, for [`Json::close`]. [`Json::object`] and [`Json::list`] do both.
+    /// Begins an object or a list, for [`JsonWriter::close`]. [`JsonWriter::object`] and [`JsonWriter::list`] do both.
     pub fn open(&mut self, container: JsonContainer) {
         self.begin_value();
         self.text.push(match container {
@@ -126,7 +126,7 @@ impl<'w> Json<'w> {
         self.depth += 1;
     }
 
-    /// Ends what [`Json::open`] began last.
+    /// Ends what [`JsonWriter::open`] began last.
     pub fn close(&mut self, container: JsonContainer) {
         self.depth = self.depth.saturating_sub(1);
         if self.layout == JsonLayout::Indented && self.before == Before::Value {

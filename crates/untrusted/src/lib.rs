@@ -9,7 +9,7 @@
 //!   there under a name of its own, then put into place.
 //! - [`memory_file`]: a file that no folder has.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
-//! - [`Json`]: the one writer of JSON, which escapes text that others chose.
+//! - [`JsonWriter`]: the one writer of JSON, which escapes text that others chose.
 //! - [`Untrusted`]: text that others chose is displayed without what a terminal obeys.
 
 #![forbid(unsafe_code)]
@@ -29,7 +29,7 @@ pub use author::{Author, open_for};
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{FileId, NewFile, Placed};
 pub use holes::{is_mostly_hole, stored};
-pub use json::{Json, JsonContainer, JsonLayout, JsonScalar};
+pub use json::{JsonContainer, JsonLayout, JsonScalar, JsonWriter};
 pub use memory::memory_file;
 pub use open::{Seen, open};
 pub use place::{FolderEntry, Goal, open_fifo, open_to_append, open_to_change};

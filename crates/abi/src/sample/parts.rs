@@ -17,8 +17,8 @@ pub struct ReadValue {
 /// Counter values: `struct read_format`, of one event or of a group.
 ///
 /// Layouts (v6.19), `[x]` if its bit is set:
-/// not GROUP: value, [enabled], [running], [id], [lost];
-/// GROUP: nr, [enabled], [running], nr times (value, [id], [lost]).
+/// not GROUP: `value, [enabled], [running], [id], [lost]`;
+/// GROUP: `nr, [enabled], [running], nr times (value, [id], [lost])`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadValues<'a> {
     /// Nanoseconds enabled.

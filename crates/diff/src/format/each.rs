@@ -6,7 +6,7 @@ use crate::comparison::{ComparedEvent, Comparison, Judged};
 use crate::each::ComparedRecording;
 use rprof_base::Counted;
 use rprof_profile::text::{at_right, markdown_cell, padded, width};
-use rprof_untrusted::{Json, JsonLayout, printable};
+use rprof_untrusted::{JsonLayout, JsonWriter, printable};
 use std::io::{self, Write};
 
 /// A table in one of its forms.
@@ -292,7 +292,7 @@ pub fn write_each_json(
     layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut json = Json::new(out, JsonLayout::Indented);
+    let mut json = JsonWriter::new(out, JsonLayout::Indented);
     json.object(|json| {
         json.column("recordings", compared, |json, one| {
             json.object(|json| {

@@ -4,7 +4,7 @@ use super::{DiffLayout, remarks};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged};
 use crate::gate::{GateOutcome, GateResult};
 use rprof_profile::SampleCount;
-use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -23,14 +23,18 @@ pub fn write_diff_json(
     layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut json = Json::new(out, JsonLayout::Indented);
+    let mut json = JsonWriter::new(out, JsonLayout::Indented);
     write_comparison(comparison, layout, &mut json);
     json.end_line();
     json.finish()
 }
 
 /// Writes all that is known of a comparison; what is not known is left out.
-pub(super) fn write_comparison(comparison: &Comparison, layout: &DiffLayout, json: &mut Json<'_>) {
+pub(super) fn write_comparison(
+    comparison: &Comparison,
+    layout: &DiffLayout,
+    json: &mut JsonWriter<'_>,
+) {
     json.object(|json| {
         json.field("alpha", comparison.alpha);
         json.column("conditions", &comparison.gates, write_gate);
@@ -52,7 +56,7 @@ fn write_event(
     comparison: &Comparison,
     event: &ComparedEvent,
     layout: &DiffLayout,
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     let shown = layout.rows(event);
     write_side("after", event.all.1, json);
@@ -68,7 +72,7 @@ fn write_event(
     json.field_if("unit", event.kind.unit());
 }
 
-fn write_side(name: &str, side: SampleCount, json: &mut Json<'_>) {
+fn write_side(name: &str, side: SampleCount, json: &mut JsonWriter<'_>) {
     json.key(name).object(|json| {
         json.field("samples", side.samples);
         json.field("weight", side.weight);
@@ -83,7 +87,12 @@ enum RowField<'r> {
     Remarks,
 }
 
-fn write_row(comparison: &Comparison, row: &ComparedRow, layout: &DiffLayout, json: &mut Json<'_>) {
+fn write_row(
+    comparison: &Comparison,
+    row: &ComparedRow,
+    layout: &DiffLayout,
+    json: &mut JsonWriter<'_>,
+) {
     let weights = &row.weights;
     let mut fields = BTreeMap::from([
         ("before", RowField::Side(weights.before)),
@@ -111,21 +120,21 @@ fn write_row(comparison: &Comparison, row: &ComparedRow, layout: &DiffLayout, js
             RowField::Value(value) => json.field(name, value),
             RowField::Side(side) => write_side(name, side, json),
             RowField::Judged(judged) => write_judged(name, judged, json),
-            RowField::Remarks => json.column(name, remarks(row), Json::text),
+            RowField::Remarks => json.column(name, remarks(row), JsonWriter::text),
         }
     }
 }
 
 /// Writes an estimate, whose amounts are divided by what `per` says; `change` is left out of what was not there
 /// before.
-fn write_judged(name: &str, judged: &Judged, json: &mut Json<'_>) {
+fn write_judged(name: &str, judged: &Judged, json: &mut JsonWriter<'_>) {
     let estimate = &judged.estimate;
     json.key(name).object(|json| {
         write_finite("after", estimate.after, json);
         write_finite("before", estimate.before, json);
         write_finite("change", estimate.change(), json);
         if let Some((low, high)) = estimate.interval {
-            json.column("interval", [low, high], Json::float);
+            json.column("interval", [low, high], JsonWriter::float);
         }
         json.field("is_sure", judged.is_sure);
         write_finite("p_value", estimate.p_value, json);
@@ -133,18 +142,18 @@ fn write_judged(name: &str, judged: &Judged, json: &mut Json<'_>) {
     });
 }
 
-fn write_finite(name: &str, number: f64, json: &mut Json<'_>) {
+fn write_finite(name: &str, number: f64, json: &mut JsonWriter<'_>) {
     json.field_if(name, Some(number).filter(|number| number.is_finite()));
 }
 
-fn write_gate(json: &mut Json<'_>, gate: &GateResult) {
+fn write_gate(json: &mut JsonWriter<'_>, gate: &GateResult) {
     let outcome = match gate.outcome {
         GateOutcome::Fired => "fired",
         GateOutcome::Undecided => "undecided",
         GateOutcome::Held => "held",
         GateOutcome::NoSamples => "no-samples",
     };
-    let write_known = |name: &str, number: f64, json: &mut Json<'_>| {
+    let write_known = |name: &str, number: f64, json: &mut JsonWriter<'_>| {
         if gate.outcome != GateOutcome::NoSamples {
             write_finite(name, number, json);
         }

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::shared::Shared;
 use foldhash::HashMap;
 use rprof_profile::{EventKind, EventProfile, FieldValue, SampleRow, SampledProfile, TraceValue};
-use rprof_untrusted::Json;
+use rprof_untrusted::JsonWriter;
 
 /// What the markers of an event have.
 pub(super) struct Schema<'t> {
@@ -35,7 +35,7 @@ impl<'t> Schema<'t> {
         })
     }
 
-    pub(super) fn write(&self, json: &mut Json<'_>) {
+    pub(super) fn write(&self, json: &mut JsonWriter<'_>) {
         let strings = &self.sampled.profile.strings;
         let name = self.event.name.raw();
         let own = self.fields.iter().map(|field| {
@@ -81,11 +81,15 @@ fn key_of(name: &str) -> String {
 fn write_schema<'a>(
     name: &str,
     fields: impl Iterator<Item = (String, &'a str, &'a str)>,
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     json.object(|json| {
         json.key("name").text(name);
-        json.column("display", ["marker-chart", "marker-table"], Json::text);
+        json.column(
+            "display",
+            ["marker-chart", "marker-table"],
+            JsonWriter::text,
+        );
         json.key("fields").list(|json| {
             for (key, label, format) in fields {
                 json.object(|json| {
@@ -98,7 +102,7 @@ fn write_schema<'a>(
     });
 }
 
-pub(super) fn write_loss_schema(json: &mut Json<'_>) {
+pub(super) fn write_loss_schema(json: &mut JsonWriter<'_>) {
     let fields = [("samples", "integer"), ("event", "string")];
     let fields = fields.map(|(name, format)| (name.to_owned(), name, format));
     write_schema(LOSS, fields.into_iter(), json);
@@ -128,7 +132,7 @@ pub(super) fn write_samples(
     sampled: &SampledProfile,
     (samples, clock): (&[u32], Clock),
     shared: &mut Shared<'_>,
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     let markers = samples.iter().filter_map(|idx| {
         let sample = sampled.samples.row(*idx as usize);
@@ -152,7 +156,7 @@ pub(super) fn write_losses(
     sampled: &SampledProfile,
     clock: Clock,
     shared: &mut Shared<'_>,
-    json: &mut Json<'_>,
+    json: &mut JsonWriter<'_>,
 ) {
     let name = shared.strings.intern(LOSS).number();
     let mut markers: Vec<Marker<'_>> = Vec::new();
@@ -178,7 +182,7 @@ pub(super) fn write_losses(
     write(&markers, shared, json);
 }
 
-fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut Json<'_>) {
+fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut JsonWriter<'_>) {
     json.column("data", markers, |json, marker| {
         json.object(|json| match &marker.data {
             Data::Sample {
@@ -221,7 +225,7 @@ fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut Json<'_>) {
     json.key("length").number(markers.len() as u64);
 }
 
-fn write_fields(fields: &[TraceValue], shared: &Shared<'_>, json: &mut Json<'_>) {
+fn write_fields(fields: &[TraceValue], shared: &Shared<'_>, json: &mut JsonWriter<'_>) {
     for field in fields {
         json.key(&key_of(shared.strings.of(field.name).into_raw()));
         match field.value {

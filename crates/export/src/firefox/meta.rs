@@ -5,7 +5,7 @@ use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
 use rprof_base::Counted;
 use rprof_profile::{EventKind, SampledProfile, Sampling};
-use rprof_untrusted::Json;
+use rprof_untrusted::JsonWriter;
 
 /// Version of the processed format; the page converts older ones when it loads them.
 const VERSION: u64 = 69;
@@ -13,7 +13,7 @@ const VERSION: u64 = 69;
 /// Version of the format that Firefox itself writes, which no part of this comes from.
 const GECKO_VERSION: u64 = 36;
 
-pub(super) fn write(sampled: &SampledProfile, clock: Clock, json: &mut Json<'_>) {
+pub(super) fn write(sampled: &SampledProfile, clock: Clock, json: &mut JsonWriter<'_>) {
     let about = &sampled.profile.about;
     json.key("version").number(GECKO_VERSION);
     json.key("preprocessedProfileVersion").number(VERSION);
@@ -61,7 +61,7 @@ pub(super) fn write(sampled: &SampledProfile, clock: Clock, json: &mut Json<'_>)
             json.object(|json| {
                 json.key("name").text(name);
                 json.key("color").text(color);
-                json.column("subcategories", ["Other"], Json::text);
+                json.column("subcategories", ["Other"], JsonWriter::text);
             });
         }
     });
@@ -107,7 +107,7 @@ fn interval_ns(sampled: &SampledProfile) -> u64 {
 }
 
 /// What else is to be known, for the page's panel.
-fn extra(sampled: &SampledProfile, json: &mut Json<'_>) {
+fn extra(sampled: &SampledProfile, json: &mut JsonWriter<'_>) {
     let profile = &sampled.profile;
     json.object(|json| {
         json.key("label").text("Recording");

@@ -18,7 +18,7 @@ mod tracks;
 use crate::Format;
 use clock::Clock;
 use rprof_profile::SampledProfile;
-use rprof_untrusted::{Json, JsonLayout};
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use shared::Shared;
 use std::io::{self, Write};
 use tracks::Tracks;
@@ -34,7 +34,7 @@ impl Format for Firefox {
         let tracks = Tracks::of(sampled);
         let mut shared = Shared::of(sampled);
         let clock = Clock::of(sampled);
-        let mut json = Json::new(out, JsonLayout::Compact);
+        let mut json = JsonWriter::new(out, JsonLayout::Compact);
         json.object(|json| {
             json.key("meta")
                 .object(|json| meta::write(sampled, clock, json));

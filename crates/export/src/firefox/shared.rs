@@ -5,7 +5,7 @@ use rprof_base::Interner;
 use rprof_profile::{
     CodeFrame, CodeImage, CodeKind, CodeLocation, FrameId, Level, SampledProfile, StrId, Strings,
 };
-use rprof_untrusted::Json;
+use rprof_untrusted::JsonWriter;
 
 /// Categories with their colours; the first is for what is of none.
 pub(super) const CATEGORIES: [(&str, &str); 5] = [
@@ -178,7 +178,7 @@ impl<'t> Shared<'t> {
     }
 
     /// Every image is a library, and a resource of the same number.
-    pub(super) fn write_libs(&self, json: &mut Json<'_>) {
+    pub(super) fn write_libs(&self, json: &mut JsonWriter<'_>) {
         let text = |id: StrId| self.strings.of(id).into_raw();
         let arch = self.sampled.profile.about.arch.as_deref().unwrap_or("");
         for image in &self.sampled.code.images {
@@ -201,7 +201,7 @@ impl<'t> Shared<'t> {
         }
     }
 
-    pub(super) fn write(&self, json: &mut Json<'_>) {
+    pub(super) fn write(&self, json: &mut JsonWriter<'_>) {
         json.key("stackTable").object(|json| self.stack_table(json));
         json.key("frameTable").object(|json| self.frame_table(json));
         json.key("funcTable").object(|json| self.func_table(json));
@@ -245,10 +245,10 @@ impl<'t> Shared<'t> {
             }
             json.key("length").number(0);
         });
-        json.column("stringArray", self.strings.iter(), Json::text);
+        json.column("stringArray", self.strings.iter(), JsonWriter::text);
     }
 
-    fn stack_table(&self, json: &mut Json<'_>) {
+    fn stack_table(&self, json: &mut JsonWriter<'_>) {
         let nodes = self.sampled.stacks.nodes();
         json.key("frame").list(|json| {
             for node in nodes {
@@ -279,7 +279,7 @@ impl<'t> Shared<'t> {
         json.key("length").number(next.into());
     }
 
-    fn frame_table(&self, json: &mut Json<'_>) {
+    fn frame_table(&self, json: &mut JsonWriter<'_>) {
         let all = &self.frames;
         json.column("address", all, |json, frame| match frame.address {
             Some(address) => json.number(address),
@@ -301,7 +301,7 @@ impl<'t> Shared<'t> {
         json.key("length").number(all.len() as u64);
     }
 
-    fn func_table(&self, json: &mut Json<'_>) {
+    fn func_table(&self, json: &mut JsonWriter<'_>) {
         let all = self.funcs.values();
         json.column("name", all, |json, func| {
             json.number(func.name.number().into())

@@ -6,7 +6,7 @@ use super::tracks::{Track, Tracks};
 use super::{markers, meta};
 use foldhash::HashMap;
 use rprof_profile::{EventKind, SampleRow, SampledProfile, Thread};
-use rprof_untrusted::Json;
+use rprof_untrusted::JsonWriter;
 
 /// Writes all threads.
 pub(super) struct Writer<'a> {
@@ -39,7 +39,7 @@ struct Head<'a> {
 }
 
 impl Writer<'_> {
-    pub(super) fn write(&self, shared: &mut Shared<'_>, json: &mut Json<'_>) {
+    pub(super) fn write(&self, shared: &mut Shared<'_>, json: &mut JsonWriter<'_>) {
         let processes = self.processes();
         let mut used: HashMap<i32, u32> = HashMap::default();
         let mut last_thread = None;
@@ -100,7 +100,7 @@ impl Writer<'_> {
     }
 
     /// A thread of its own for what was lost: nobody knows whose samples they were.
-    fn losses(&self, name: &str, shared: &mut Shared<'_>, json: &mut Json<'_>) {
+    fn losses(&self, name: &str, shared: &mut Shared<'_>, json: &mut JsonWriter<'_>) {
         let head = Head {
             name,
             process_name: name,
@@ -169,7 +169,7 @@ impl Writer<'_> {
         process.collect()
     }
 
-    fn head(&self, head: &Head<'_>, json: &mut Json<'_>) {
+    fn head(&self, head: &Head<'_>, json: &mut JsonWriter<'_>) {
         let (start, end) = (
             self.clock.since(head.start_ns),
             self.clock.since(head.end_ns),
@@ -191,7 +191,7 @@ impl Writer<'_> {
             .boolean(head.shows_markers);
     }
 
-    fn samples(&self, track: &Track, event: u16, shared: &Shared<'_>, json: &mut Json<'_>) {
+    fn samples(&self, track: &Track, event: u16, shared: &Shared<'_>, json: &mut JsonWriter<'_>) {
         let samples = || {
             let all = track.samples.iter();
             all.map(|&idx| self.sampled.samples.row(idx as usize))

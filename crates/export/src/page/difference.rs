@@ -14,7 +14,7 @@ use rprof_profile::difference::{
     BothCounts, DifferentialTree, Directions, Scaling, Side, SureChanges, SureFunction,
 };
 use rprof_profile::{EventKind, SampleCount};
-use rprof_untrusted::{Json, JsonLayout, printable};
+use rprof_untrusted::{JsonLayout, JsonWriter, printable};
 use std::io::{self, Write};
 
 /// Two recordings, compared.
@@ -207,7 +207,7 @@ impl Columns {
 
     fn json(&self, page: &Page, compared: &ComparedRecordings) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        let mut json = Json::new(&mut out, JsonLayout::Compact);
+        let mut json = JsonWriter::new(&mut out, JsonLayout::Compact);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
             json.column("sides", &compared.names, |json, name| {
@@ -241,7 +241,7 @@ impl Columns {
         Ok(out)
     }
 
-    fn events(&self, compared: &ComparedRecordings, json: &mut Json<'_>) {
+    fn events(&self, compared: &ComparedRecordings, json: &mut JsonWriter<'_>) {
         for event in &compared.events {
             let sum = event.tree.sum();
             json.object(|json| {
@@ -260,7 +260,7 @@ impl Columns {
     }
 
     /// What changed beyond noise: all of it, then each function with its frame.
-    fn sure(&self, changes: &SureChanges, json: &mut Json<'_>) {
+    fn sure(&self, changes: &SureChanges, json: &mut JsonWriter<'_>) {
         json.list(|json| {
             json.number(bits(changes.total));
             for (label, SureFunction { own, with_callees }) in &changes.functions {
@@ -273,7 +273,7 @@ impl Columns {
         });
     }
 
-    fn json_of_rows(&self, compared: &ComparedRecordings, json: &mut Json<'_>) {
+    fn json_of_rows(&self, compared: &ComparedRecordings, json: &mut JsonWriter<'_>) {
         let samples = self.rows().map(|row| row.count.samples);
         for (name, number) in [
             ("n_losses", 0),
@@ -300,7 +300,7 @@ impl Columns {
 }
 
 /// How sides are compared, and for how long each was recorded where that counts.
-fn measure(scaling: Scaling, json: &mut Json<'_>) {
+fn measure(scaling: Scaling, json: &mut JsonWriter<'_>) {
     json.object(|json| match scaling {
         Scaling::Shares => json.key("per").text("event"),
         Scaling::Recorded => json.key("per").text("run"),

@@ -9,7 +9,7 @@ use super::stacks::Stacks;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling};
-use rprof_untrusted::{Json, JsonLayout, printable};
+use rprof_untrusted::{JsonLayout, JsonWriter, printable};
 use std::io;
 
 /// Strings, by the numbers that columns have for them.
@@ -101,7 +101,7 @@ impl Head {
         parts: &Parts<'_>,
     ) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        let mut json = Json::new(&mut out, JsonLayout::Compact);
+        let mut json = JsonWriter::new(&mut out, JsonLayout::Compact);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
             json.column("notes", &page.notes, |json, note| {
@@ -124,7 +124,7 @@ impl Head {
         Ok(out)
     }
 
-    fn threads(&self, sampled: &SampledProfile, json: &mut Json<'_>) {
+    fn threads(&self, sampled: &SampledProfile, json: &mut JsonWriter<'_>) {
         for (thread, &comm) in sampled.threads.iter().zip(&self.threads) {
             json.list(|json| {
                 json.signed(thread.pid.into());
@@ -157,7 +157,7 @@ fn level(level: Level) -> u8 {
     }
 }
 
-fn about(sampled: &SampledProfile, json: &mut Json<'_>) {
+fn about(sampled: &SampledProfile, json: &mut JsonWriter<'_>) {
     let about = &sampled.profile.about;
     json.key("about").object(|json| {
         for (name, text) in about.texts() {
@@ -180,7 +180,7 @@ fn about(sampled: &SampledProfile, json: &mut Json<'_>) {
 }
 
 /// Seconds in which the kernel stopped events: nanoseconds since the first sample, how often, for how long.
-fn throttles(sampled: &SampledProfile, json: &mut Json<'_>) {
+fn throttles(sampled: &SampledProfile, json: &mut JsonWriter<'_>) {
     let start_ns = sampled.samples.span_ns().map_or(0, |span| *span.start());
     let seconds = sampled.profile.gaps.seconds.iter();
     for (second, gap) in seconds.filter(|(_, gap)| gap.throttles > 0) {
@@ -203,7 +203,7 @@ pub(super) fn kind_word(kind: EventKind) -> &'static str {
     }
 }
 
-fn events(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
+fn events(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut JsonWriter<'_>) {
     for (number, event) in sampled.profile.events.iter().enumerate() {
         json.object(|json| {
             json.key("name").text(&event.name.shown());
@@ -221,7 +221,7 @@ fn events(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
 }
 
 /// Of the columns of samples: which there are, and what was joined.
-fn rows(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
+fn rows(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut JsonWriter<'_>) {
     let (rows, detail) = (parts.rows, parts.detail);
     let present = rows.present();
     let span = sampled.samples.span_ns();

@@ -1,7 +1,7 @@
 //! AUXTRACE: where AUXTRACE records are.
 
 use super::section::SectionItem;
-use rprof_abi::format::{Counted, Format, Hex};
+use rprof_abi::format::{CountedItems, FieldFormat, Hex};
 use rprof_abi::{Cursor, Endian, Fields, Wire, WireError, wire};
 
 wire! {
@@ -19,7 +19,7 @@ wire! {
 
 impl SectionItem for AuxtraceIndexEntry {
     fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Counted::<u64>::parse(&mut Cursor::new(section, endian), "AUX index count")
+        CountedItems::<u64>::parse(&mut Cursor::new(section, endian), "AUX index count")
     }
 
     fn visit(&self, fields: &mut dyn Fields) {

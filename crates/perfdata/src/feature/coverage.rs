@@ -2,7 +2,7 @@
 //! that end before their first sample are counted, and not sampled.
 
 use super::section::DescribedObject;
-use rprof_abi::format::Format;
+use rprof_abi::format::FieldFormat;
 use rprof_abi::{Cursor, Encoder, Fields, Value, WireError, wire};
 
 /// What is counted.
@@ -60,7 +60,7 @@ impl DescribedObject for SampleCoverage {}
 #[derive(Debug)]
 struct UnitCode;
 
-impl Format<'_, CoverageUnit> for UnitCode {
+impl FieldFormat<'_, CoverageUnit> for UnitCode {
     const MIN_LEN: usize = 4;
 
     fn parse(cursor: &mut Cursor<'_>, what: &'static str) -> Result<CoverageUnit, WireError> {

@@ -33,7 +33,7 @@ impl SectionObject for NrCpus {
     }
 }
 
-/// Appends NRCPUS, available first: see [`NrCpus::parse`].
+/// Appends NRCPUS, available first, as perf does, whatever its text says.
 pub fn encode_nr_cpus(available: u32, online: u32, encoder: &mut Encoder<'_>) {
     encoder.u32(available);
     encoder.u32(online);

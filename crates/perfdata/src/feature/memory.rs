@@ -3,7 +3,7 @@
 use super::section::{DescribedObject, SectionObject};
 use super::text::PerfString;
 use crate::ranges::{set_bits, spans, visit_spans};
-use rprof_abi::format::Counted;
+use rprof_abi::format::CountedItems;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError, wire};
 
 /// MEM_TOPOLOGY: which memory blocks belong to which node.
@@ -86,7 +86,7 @@ wire! {
         /// Version of the section, 1.
         pub version: u32,
         /// The caches.
-        pub caches: Vec<Cache> as Counted<u32> in "cache count",
+        pub caches: Vec<Cache> as CountedItems<u32> in "cache count",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::section::{DescribedItem, SectionItem};
 use super::text::{PerfString, take_owned};
-use rprof_abi::format::{Counted, Format};
+use rprof_abi::format::{CountedItems, FieldFormat};
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError, wire};
 
 wire! {
@@ -66,7 +66,7 @@ impl SectionItem for PmuCaps {
         let n = cursor.u32("PMU count")?;
         let pmu = |_| {
             // The name comes last.
-            let caps = Counted::<u32>::parse(&mut cursor, PmuCap::COUNT)?;
+            let caps = CountedItems::<u32>::parse(&mut cursor, PmuCap::COUNT)?;
             let pmu = take_owned(&mut cursor)?;
             Ok(Self { pmu, caps })
         };
@@ -75,7 +75,7 @@ impl SectionItem for PmuCaps {
 
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pmu", Value::Text(&self.pmu));
-        Counted::<u32>::visit(&self.caps, "caps", fields);
+        CountedItems::<u32>::visit(&self.caps, "caps", fields);
     }
 }
 

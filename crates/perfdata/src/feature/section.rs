@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 use crate::testing::check_description;
-use rprof_abi::format::{Counted, Format};
+use rprof_abi::format::{CountedItems, FieldFormat};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, Wire, WireError};
 use std::fmt::Debug;
 
@@ -86,7 +86,7 @@ pub(super) fn encode_items<T: DescribedItem>(items: &[T], encoder: &mut Encoder<
 
 impl<T: DescribedItem> SectionItem for T {
     fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Counted::<u32>::parse(&mut Cursor::new(section, endian), T::COUNT)
+        CountedItems::<u32>::parse(&mut Cursor::new(section, endian), T::COUNT)
     }
 
     fn visit(&self, fields: &mut dyn Fields) {

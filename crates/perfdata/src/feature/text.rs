@@ -1,7 +1,7 @@
 //! Strings as perf stores them: a `u32` length that includes zero padding to 64 bytes.
 
 use super::section::Section;
-use rprof_abi::format::Format;
+use rprof_abi::format::FieldFormat;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 const NAME_ALIGN: usize = 64;
@@ -40,7 +40,7 @@ pub(super) fn take_owned(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, WireError> 
 #[derive(Debug)]
 pub(super) struct PerfString;
 
-impl Format<'_, Vec<u8>> for PerfString {
+impl FieldFormat<'_, Vec<u8>> for PerfString {
     const MIN_LEN: usize = 4;
 
     fn parse(cursor: &mut Cursor<'_>, _: &'static str) -> Result<Vec<u8>, WireError> {
@@ -56,7 +56,7 @@ impl Format<'_, Vec<u8>> for PerfString {
     }
 }
 
-impl Format<'_, String> for PerfString {
+impl FieldFormat<'_, String> for PerfString {
     const MIN_LEN: usize = 4;
 
     fn parse(cursor: &mut Cursor<'_>, _: &'static str) -> Result<String, WireError> {

@@ -1,7 +1,7 @@
 //! `BPF_METADATA`: variables by which a BPF program describes itself.
 
 use super::body::Described;
-use rprof_abi::format::{Counted, FixedText};
+use rprof_abi::format::{CountedItems, FixedText};
 use rprof_abi::wire;
 
 // Lengths: `KSYM_NAME_LEN` in tools/lib/perf, `BPF_METADATA_KEY_LEN` and `BPF_METADATA_VALUE_LEN`.
@@ -12,7 +12,7 @@ wire! {
         /// The program, as its symbol is named.
         pub program: &'a [u8] as FixedText<256>,
         /// Its variables named `bpf_metadata_*`.
-        pub variables: Vec<BpfVariable<'a>> as Counted<u64>,
+        pub variables: Vec<BpfVariable<'a>> as CountedItems<u64>,
     }
 }
 

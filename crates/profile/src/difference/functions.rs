@@ -16,9 +16,9 @@ use rprof_untrusted::Untrusted;
 pub enum MatchedBy {
     /// Their names; code without names by its image, and where builds are the same by its address.
     Name,
-    /// Their names without hashes and suffixes ([`stable_name`]): parts that one side has otherwise.
+    /// Their names without hashes and suffixes ([`stable_name`](super::stable_name)): parts that one side has otherwise.
     StableName,
-    /// Their names in the source ([`source_name`]).
+    /// Their names in the source ([`source_name`](super::source_name)).
     SourceName,
 }
 

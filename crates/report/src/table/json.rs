@@ -5,7 +5,7 @@ use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
 use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
 use rprof_profile::{EventProfile, Profile, Quality};
-use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub fn write_json(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let mut json = Json::new(out, JsonLayout::Compact);
+    let mut json = JsonWriter::new(out, JsonLayout::Compact);
     json.object(|json| {
         json.field("schema", "rprof-report");
         json.field("version", REPORT_VERSION);
@@ -41,10 +41,11 @@ pub fn write_json(
     json.finish()
 }
 
-fn header(profile: &Profile, json: &mut Json<'_>) {
+fn header(profile: &Profile, json: &mut JsonWriter<'_>) {
     let about = &profile.about;
     let texts: BTreeMap<&str, &str> = about.texts().collect();
-    let text = |json: &mut Json<'_>, name: &str| json.field_if(name, texts.get(name).copied());
+    let text =
+        |json: &mut JsonWriter<'_>, name: &str| json.field_if(name, texts.get(name).copied());
     text(json, "arch");
     if !about.command.is_empty() {
         json.column("command", &about.command, |json, word| json.text(word));
@@ -62,7 +63,7 @@ fn header(profile: &Profile, json: &mut Json<'_>) {
     }
 }
 
-fn quality(profile: &Profile, json: &mut Json<'_>) {
+fn quality(profile: &Profile, json: &mut JsonWriter<'_>) {
     let quality = Quality::of(profile);
     let of_unwound = |number: u64| Some(number).filter(|_| quality.unwound > 0);
     json.field_if("advice", quality_advice(profile));
@@ -89,7 +90,7 @@ fn quality(profile: &Profile, json: &mut Json<'_>) {
     });
 }
 
-fn write_table(table: &Table<'_>, json: &mut Json<'_>) {
+fn write_table(table: &Table<'_>, json: &mut JsonWriter<'_>) {
     for (name, value) in event_fields(table, 0, table.set.leader) {
         json.field(name, value);
     }
@@ -152,7 +153,11 @@ enum Cell<'r> {
 }
 
 /// Writes the first row, with all that are below it, and returns those after them. As deep as there are keys.
-fn write_row<'r>(table: &Table<'_>, rows: &'r [LevelRow], json: &mut Json<'_>) -> &'r [LevelRow] {
+fn write_row<'r>(
+    table: &Table<'_>,
+    rows: &'r [LevelRow],
+    json: &mut JsonWriter<'_>,
+) -> &'r [LevelRow] {
     let Some((row, after)) = rows.split_first() else {
         return rows;
     };
@@ -209,7 +214,7 @@ fn cells<'p>(table: &Table<'p>, shown: &LevelRow) -> BTreeMap<Cow<'p, str>, Cell
 }
 
 /// Writes a tree as a list: nodes come after that which they hang on, so trees may be of any depth.
-fn write_tree(table: &Table<'_>, row: &Row, graph: Graph, json: &mut Json<'_>) {
+fn write_tree(table: &Table<'_>, row: &Row, graph: Graph, json: &mut JsonWriter<'_>) {
     let pruning = Pruning::below_percent(graph.min_percent, table.totals.weight);
     let tree = table.rows.call_tree(row, graph.order, pruning);
     let roots = tree.roots().iter().rev();

@@ -3,7 +3,7 @@
 use super::{Line, Printer, is_of_several, seconds};
 use crate::Aggregation;
 use crate::derived::Metric;
-use rprof_untrusted::{Json, JsonLayout};
+use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(super) fn write(
     at: Option<Duration>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut json = Json::in_memory(JsonLayout::Spaced);
+    let mut json = JsonWriter::in_memory(JsonLayout::Spaced);
     json.object(|json| {
         write_key(printer, line, at, json);
         write_count(printer, line, json);
@@ -31,7 +31,7 @@ pub(super) fn write(
     out.write_all(&json.into_text())
 }
 
-fn write_count(printer: &Printer<'_>, line: &Line<'_>, json: &mut Json<'_>) {
+fn write_count(printer: &Printer<'_>, line: &Line<'_>, json: &mut JsonWriter<'_>) {
     match line.value() {
         Some(value) => json.field("counter-value", format!("{value:.6}")),
         None => json.field("counter-value", line.not_counted()),
@@ -48,7 +48,7 @@ fn write_count(printer: &Printer<'_>, line: &Line<'_>, json: &mut Json<'_>) {
     number("pcnt-running", format!("{percent:.2}"));
 }
 
-fn write_metric(metric: Option<&Metric>, json: &mut Json<'_>) {
+fn write_metric(metric: Option<&Metric>, json: &mut JsonWriter<'_>) {
     let known = metric.filter(|metric| metric.value.is_some() || metric.why_none.is_some());
     let value = match known.map(|metric| metric.value) {
         Some(Some(value)) => format!("{value:.6}"),
@@ -63,7 +63,12 @@ fn write_metric(metric: Option<&Metric>, json: &mut Json<'_>) {
 }
 
 /// Writes when it was counted, and on what.
-fn write_key(printer: &Printer<'_>, line: &Line<'_>, at: Option<Duration>, json: &mut Json<'_>) {
+fn write_key(
+    printer: &Printer<'_>,
+    line: &Line<'_>,
+    at: Option<Duration>,
+    json: &mut JsonWriter<'_>,
+) {
     if let Some(at) = at {
         json.key("interval").literal(&seconds(at));
     }

@@ -5,7 +5,7 @@ use crate::derived::Metric;
 use crate::rows::Row;
 use crate::topology::Key;
 use crate::{Aggregation, CountForm};
-use rprof_untrusted::{Json, JsonLayout, JsonScalar};
+use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -69,7 +69,7 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
                     let value = metric.and_then(|metric| metric.value);
                     fields.insert(unit, value.into());
                 }
-                let mut json = Json::in_memory(JsonLayout::Compact);
+                let mut json = JsonWriter::in_memory(JsonLayout::Compact);
                 json.object(|json| {
                     for (name, value) in fields {
                         json.field(&name, value);

@@ -1,6 +1,6 @@
 //! Values without parts: numbers to their last digit, and strings with escapes.
 
-use super::Json;
+use super::JsonWriter;
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub enum JsonScalar<'v> {
 }
 
 impl JsonScalar<'_> {
-    pub(super) fn write(&self, json: &mut Json<'_>) {
+    pub(super) fn write(&self, json: &mut JsonWriter<'_>) {
         match self {
             Self::Null => json.null(),
             Self::Bool(value) => json.boolean(*value),

@@ -2,19 +2,19 @@
 
 use super::*;
 
-fn written_as(layout: JsonLayout, write: impl FnOnce(&mut Json<'_>)) -> String {
+fn written_as(layout: JsonLayout, write: impl FnOnce(&mut JsonWriter<'_>)) -> String {
     let mut out = Vec::new();
-    let mut json = Json::new(&mut out, layout);
+    let mut json = JsonWriter::new(&mut out, layout);
     write(&mut json);
     json.finish().unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn written(write: impl FnOnce(&mut Json<'_>)) -> String {
+fn written(write: impl FnOnce(&mut JsonWriter<'_>)) -> String {
     written_as(JsonLayout::Compact, write)
 }
 
-fn nested(json: &mut Json<'_>) {
+fn nested(json: &mut JsonWriter<'_>) {
     json.object(|json| {
         json.key("a").list(|json| {
             json.number(1);
@@ -146,7 +146,7 @@ fn an_error_of_the_writer_is_told_at_the_end() {
         }
     }
     let mut full = Full;
-    let mut json = Json::new(&mut full, JsonLayout::Compact);
+    let mut json = JsonWriter::new(&mut full, JsonLayout::Compact);
     json.list(|json| (0..100_000).for_each(|n| json.number(n)));
     assert_eq!(
         json.finish().unwrap_err().kind(),
