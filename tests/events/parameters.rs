@@ -98,9 +98,9 @@ fn a_parameter_that_cannot_be_read_is_refused_with_those_that_can() {
         return;
     };
     let said = refused(&plain, "uprobe:PROGRAM:copy(length)");
-    let names = "can be read: text, len, part, kind";
+    let names = "these can be recorded: text, len, part, kind";
     assert!(
-        said.contains("none of this name") && said.contains(names),
+        said.contains("no such parameter") && said.contains(names),
         "{said}"
     );
     let said = refused(&plain, "uprobe:PROGRAM:copy(scale)");
@@ -108,7 +108,7 @@ fn a_parameter_that_cannot_be_read_is_refused_with_those_that_can() {
     // Its register depends on how the structure before it is passed.
     let said = refused(&plain, "uprobe:PROGRAM:after(n)");
     assert!(
-        said.contains("none of its parameters can be read"),
+        said.contains("none of its parameters can be recorded"),
         "{said}"
     );
     let Some(nameless) = program(&["-g0", "-O2"]) else {

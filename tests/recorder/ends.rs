@@ -163,7 +163,7 @@ fn a_command_that_waits_is_said_to() {
     };
     let by_time = record(&["-e", "cpu-clock:u", "-F", "999"]);
     assert!(
-        by_time.contains("% of the time (waiting, also for a free CPU, is not sampled)"),
+        by_time.contains("% of the time (waiting, including for a free CPU, is not sampled)"),
         "{by_time}"
     );
     // How often it happens says nothing of waiting.

@@ -105,10 +105,10 @@ pub enum ProbeError {
     },
     /// A parameter is not there, or cannot be read.
     #[error(
-        "cannot read the parameter '{name}' where '{function}' starts: {why}; {}",
+        "cannot record parameter '{name}' of '{function}': {why}; {}",
         match &readable[..] {
-            [] => "none of its parameters can be read".to_owned(),
-            names => format!("can be read: {}", names.join(", ")),
+            [] => "none of its parameters can be recorded".to_owned(),
+            names => format!("these can be recorded: {}", names.join(", ")),
         }
     )]
     Parameter {
@@ -123,7 +123,7 @@ pub enum ProbeError {
     },
     /// Parameters may be anywhere when a function returns.
     #[error(
-        "parameters are known where a function starts, not where it returns: use uprobe:, or $retval"
+        "parameters can be recorded only where a function starts: use uprobe: instead of uretprobe:, or record $retval"
     )]
     AtReturn,
     /// The kernel's DWARF is not looked at.

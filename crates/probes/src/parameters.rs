@@ -108,7 +108,7 @@ impl<'d> Placed<'d> {
             .0
             .iter()
             .find(|(parameter, _)| parameter.name == wanted.parameter);
-        let (parameter, place) = found.ok_or_else(|| refused("there is none of this name"))?;
+        let (parameter, place) = found.ok_or_else(|| refused("no such parameter"))?;
         let place = place.as_ref().map_err(|&why| refused(why))?;
         let label = wanted.label;
         Ok(match wanted.kind {
@@ -149,7 +149,7 @@ impl Convention {
     fn of(function: &FunctionDwarf) -> Self {
         if !function.is_called_as_c {
             return Self::Unknown(
-                "only its place after the call is known, and its language may pass it anywhere",
+                "DWARF says where it is only after the function has begun, and its language may pass it anywhere",
             );
         }
         match function.returned.map(|value| (value.class, value.size)) {
@@ -157,7 +157,7 @@ impl Convention {
             // The caller says in the first register where the result is to be.
             Some((Class::Compound, 17..)) => Self::Taken(1),
             Some(_) => Self::Unknown(
-                "only its place after the call is known, and how the function returns its result is not",
+                "DWARF says where it is only after the function has begun, and how the result is returned is not certain",
             ),
         }
     }
@@ -177,7 +177,7 @@ impl Convention {
             Class::Float => Err("it is neither an integer nor a pointer"),
             Class::Compound | Class::Unknown => {
                 *self = Self::Unknown(
-                    "only its place after the call is known, and how a parameter before it is passed is not",
+                    "DWARF says where it is only after the function has begun, and how an earlier parameter is passed is not certain",
                 );
                 Err("it is neither an integer nor a pointer")
             }

@@ -157,9 +157,10 @@ impl EventCounts<'_> {
         self.blocks
             .totals
             .resize(query.blocks.len(), SampleCount::default());
+        let (name, kind) = query.samples.source.event(self.number).unwrap_or_default();
         RunEvent {
-            name: self.event.name.clone().into_raw(),
-            kind: about::kind_of(&self.event.attr),
+            name: name.into_raw(),
+            kind,
             sampling: about::sampling_of(&self.event.attr),
             all,
             loss: self.loss,

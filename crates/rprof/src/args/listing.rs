@@ -185,7 +185,7 @@ impl ListingArgs {
 pub(crate) enum ListingFormat {
     /// perf's columns, with arrows for jumps
     Text,
-    /// Instructions, lines, functions and loops with counts
+    /// Instructions, lines, functions and loops with counts (docs: crates/JSON.md)
     Json,
     /// Tables and code for issues and tickets
     Markdown,

@@ -65,7 +65,7 @@ fn waited(summary: &Summary) -> String {
         return String::new();
     }
     let share = Share::of(ran_ns, wall_ns);
-    format!("; it ran {share:.1} % of the time (waiting, also for a free CPU, is not sampled)")
+    format!("; it ran {share:.1} % of the time (waiting, including for a free CPU, is not sampled)")
 }
 
 /// What happened to samples because the writer could not keep up, and what would help.
