@@ -178,6 +178,27 @@ fn words_are_acknowledged_as_by_perf() {
 }
 
 #[test]
+fn the_file_is_complete_when_acknowledgements_end() {
+    needs!(live);
+    let dir = scratch();
+    let mut pipes = Pipes::make(dir.path());
+    let args = "record -e cpu-clock -F 4999 -z19 --control fifo:words,acks -- cat";
+    let mut recorder = rprof(args.split(' '));
+    let running = Running::start(recorder.current_dir(dir.path()));
+    // From now on rprof has its end of the pipe open.
+    pipes.ask("ping");
+    let Pipes { mut words, acks } = pipes;
+    let mut rest = File::open(dir.path().join("acks")).unwrap();
+    drop(acks);
+    words.write_all(b"stop\n").unwrap();
+    rest.read_to_end(&mut Vec::new()).unwrap();
+    let len = || dir.path().join("perf.data").metadata().unwrap().len();
+    let len_at_end = len();
+    let ran = running.finish();
+    assert_eq!(len_at_end, len(), "{ran:?}");
+}
+
+#[test]
 fn ranges_of_time_end_with_the_last_one() {
     needs!(live);
     let dir = scratch();

@@ -279,7 +279,7 @@ impl LiveUnwinder {
             self.chain.extend(context::USER.to_ne_bytes());
             let (inner, outer) = self.frames.split_at(n_before.min(self.frames.len()));
             let avma = |frame: &StackFrame| frame.avma;
-            // It has no name, in other readers either.
+            // Its address has no name, in other readers either.
             let gap = gap.map(|_| GAP);
             let entries = inner
                 .iter()

@@ -195,6 +195,7 @@ impl Session {
         Stopped {
             was_on: self.recorder.settings.when.is_from_start(),
             recorder: self.recorder,
+            control: None,
             command,
             ended,
         }

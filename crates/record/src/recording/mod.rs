@@ -2,7 +2,8 @@
 //! there before or after its time:
 //!
 //! ```text
-//! Prepared   settings fit this machine; nothing is open for good, the command is not there
+//! Prepared   settings fit this machine; no event is open for good, the command is not there; signals are heard,
+//!            control pipes are open, probes are defined
 //!   Armed    events are open and off, the command waits to be executed
 //!   Ready    the file exists, a thread writes it; from here on, whatever happens, the file is closed
 //!   Running  events are on: rings are drained until something ends the recording

@@ -1,4 +1,5 @@
-//! First phase: what was asked for is made to fit this machine. Nothing is open for good, and the command is not there.
+//! First phase: what was asked for is made to fit this machine. No event is open for good, and the command is not there;
+//! signals are heard, control pipes are open, and probes have their definitions.
 
 use super::armed::Armed;
 use super::spawn::{spawn, wait_for_processes};
@@ -23,12 +24,13 @@ pub(super) struct Prepared {
     pub(super) settings: Settings,
     cpus: Vec<u32>,
     pub(super) toggling: Toggling,
-    pub(super) interrupts: Rc<Interrupts>,
     pub(super) attrs: Attrs,
     /// What is less than was asked for.
     degraded: Degraded,
-    /// The last field: what is defined goes after all that is opened.
+    /// What is defined goes after all that is opened.
     pub(super) placed: Placed,
+    /// The last field: signals are held back until the probes are gone.
+    pub(super) interrupts: Rc<Interrupts>,
 }
 
 impl Prepared {

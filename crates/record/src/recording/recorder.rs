@@ -18,7 +18,6 @@ use std::rc::Rc;
 /// What takes records from the kernel into the file.
 pub(crate) struct Recorder {
     pub(crate) settings: Settings,
-    pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) drain: Drain,
     pub(crate) sink: Sink,
     pub(crate) opened: Opened,
@@ -26,8 +25,10 @@ pub(crate) struct Recorder {
     /// Sideband as the file has it.
     pub(crate) sideband_layout: SampleLayout,
     pub(crate) budget: Option<Budget>,
-    /// The last field: what is defined goes after all that is opened.
+    /// What is defined goes after all that is opened.
     pub(crate) defined: Option<Defined>,
+    /// The last field: signals are held back until the probes are gone.
+    pub(crate) interrupts: Rc<Interrupts>,
 }
 
 impl Recorder {

@@ -50,6 +50,7 @@ impl Ready {
             Err(error) => Stopped {
                 recorder: self.recorder,
                 was_on: self.toggling.was_on,
+                control: self.toggling.into_control(),
                 command: None,
                 ended: Err(error),
             },
@@ -126,6 +127,7 @@ impl Running {
         Stopped {
             recorder: self.recorder,
             was_on: self.toggling.was_on,
+            control: self.toggling.into_control(),
             command: self.command,
             ended,
         }

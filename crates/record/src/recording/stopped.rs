@@ -9,6 +9,7 @@ use crate::interrupts::StopRequest;
 use crate::note::Note;
 use crate::settings::Summary;
 use rprof_process::Child;
+use rprof_targets::ControlLines;
 use std::rc::Rc;
 
 /// A recording that has just ended, or failed, after its file was created.
@@ -16,6 +17,8 @@ pub(crate) struct Stopped {
     pub(crate) recorder: Recorder,
     /// Samples were taken at some time.
     pub(crate) was_on: bool,
+    /// Open until the file is complete: whoever reads acknowledgements to their end knows that it is.
+    pub(crate) control: Option<ControlLines>,
     pub(crate) command: Option<Child>,
     pub(crate) ended: Result<EndReason, Error>,
 }
@@ -31,16 +34,17 @@ impl Stopped {
         if let (true, Some(command)) = (is_to_end, &self.command) {
             command.terminate();
         }
-        // What is defined goes after all that is opened.
+        // What is defined goes after all that is opened, and signals are held back until then.
         let _defined = self.recorder.defined.take();
         let reason = self.ended.as_ref().ok().copied();
         let summary = Drained::new(self.recorder, self.was_on, note).close(self.ended, note);
+        drop(self.control);
         Closed {
             summary,
             reason,
             command: self.command,
             is_to_end,
-            interrupts,
+            interrupts: Rc::clone(&interrupts),
         }
         .wait_for_command(note)
     }

@@ -40,6 +40,11 @@ impl Toggling {
         })
     }
 
+    /// The control pipes, still open.
+    pub(super) fn into_control(self) -> Option<ControlLines> {
+        self.control
+    }
+
     /// Time counts from now on.
     pub(super) fn begin(&mut self, when: &When, wakeups: &mut Wakeups) {
         self.timing = Timing::new(&when.delay, Instant::now());
