@@ -24,6 +24,14 @@ const SOURCE: &str = r#"
         __asm__ volatile("" ::: "memory"); return pair.a + pair.b + n;
     }
     static volatile long sum;
+    /* The compiler moves them to registers of its own, and says these of the whole function. */
+    ALONE int kept(register int a, register int b) {
+        __asm__ volatile("" : "+r"(a), "+r"(b) :: "memory"); return a - b;
+    }
+    /* Another convention, which no debug information names. */
+    ALONE __attribute__((ms_abi)) int foreign(int a, int b) {
+        __asm__ volatile("" ::: "memory"); return a - b;
+    }
     int main(void) {
         for (int i = 0; i < 2; i++) {
             sum += copy(i ? "second" : "first", 10 + i, 2.5, -7 - i, i ? WIDE : SMALL);
@@ -31,6 +39,7 @@ const SOURCE: &str = r#"
             sum += many(1, 2, 3, 4, 5, 6, 77 + i);
             struct pair pair = { 1, 2 };
             sum += after(pair, 40 + i);
+            sum += kept(40 + i, 77) + foreign(11, 13);
         }
         return 0;
     }"#;
@@ -85,6 +94,7 @@ fn values_of_parameters_are_those_of_the_calls() {
         assert_eq!(values("copy(len)", &["--filter", "len > 10"]), ["len=11"]);
         // Its caller passes the place of the result first.
         assert_eq!(values("filled(with)", &[]), ["with=100", "with=101"]);
+        assert_eq!(values("kept(a,b)", &[]), ["a=40 b=77", "a=41 b=77"]);
         // The seventh is on the stack.
         assert_eq!(values("many(f,g)", &[]), ["f=6 g=77", "f=6 g=78"]);
         let of_returns = refused(&program, "uretprobe:PROGRAM:copy(len)");
@@ -105,6 +115,8 @@ fn a_parameter_that_cannot_be_read_is_refused_with_those_that_can() {
     );
     let said = refused(&plain, "uprobe:PROGRAM:copy(scale)");
     assert!(said.contains("neither an integer nor a pointer"), "{said}");
+    let said = refused(&plain, "uprobe:PROGRAM:foreign(b)");
+    assert!(said.contains("is not certain"), "{said}");
     // Its register depends on how the structure before it is passed.
     let said = refused(&plain, "uprobe:PROGRAM:after(n)");
     assert!(
@@ -115,5 +127,5 @@ fn a_parameter_that_cannot_be_read_is_refused_with_those_that_can() {
         return;
     };
     let said = refused(&nameless, "uprobe:PROGRAM:copy(len)");
-    assert!(said.contains("no DWARF of 'copy'"), "{said}");
+    assert!(said.contains("no debug information of 'copy'"), "{said}");
 }

@@ -127,7 +127,7 @@ pub(crate) struct CountedEvent {
     pub(crate) has_children: bool,
 }
 
-/// RunCounts the rows of an event; `numbers` has the event's number in each recording.
+/// Counts the rows of an event; `numbers` has the event's number in each recording.
 pub(crate) fn count(
     recordings: &Recordings,
     numbers: &[usize],

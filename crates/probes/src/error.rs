@@ -94,7 +94,8 @@ pub enum ProbeError {
     },
     /// Nothing says where the function's parameters are.
     #[error(
-        "no DWARF of '{function}' in {}: compile with -g, or give registers, as in {function}(%di)",
+        "no debug information of '{function}' in {} (separate debug files are not read): compile with -g, or give \
+         registers, as in {function}(%di)",
         path.display()
     )]
     NoParameters {

@@ -147,11 +147,28 @@ fn function_at(unit: Unit<'_>, address: Svma) -> Option<UnitOffset> {
         }
         let start = entry.attr_value(dw::DW_AT_low_pc);
         let start = start.and_then(|start| unit.attr_address(start).ok().flatten());
-        if start == Some(address.0) {
+        let begins = match start {
+            Some(start) => start == address.0,
+            // Compilers split functions: each part is a range.
+            None => a_range_begins(unit, entry, address),
+        };
+        if begins {
             return Some(entry.offset());
         }
     }
     None
+}
+
+fn a_range_begins<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma) -> bool {
+    let Ok(mut ranges) = unit.die_ranges(entry) else {
+        return false;
+    };
+    while let Ok(Some(range)) = ranges.next() {
+        if range.begin == address.0 {
+            return true;
+        }
+    }
+    false
 }
 
 /// An attribute of an entry, or of what it is an instance of.
@@ -197,8 +214,11 @@ fn is_c(unit: Unit<'_>) -> bool {
 /// Where a parameter is at the first instruction.
 fn stored<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma, is_own_frame: bool) -> Stored {
     let location = entry.attr_value(dw::DW_AT_location);
-    let found = expression(location).or_else(|| listed(unit, location?, address));
+    let throughout = expression(location);
+    let found = throughout.or_else(|| listed(unit, location?, address));
     match found.and_then(|expression| only_operation(unit, expression)) {
+        // Where it is throughout the function, it is only once the function has moved it there.
+        Some(Operation::Register { .. }) if throughout.is_some() => Stored::InFrame,
         Some(Operation::Register { register }) => Stored::Register(register.0),
         Some(Operation::FrameOffset { offset }) if offset >= 0 && is_own_frame => {
             Stored::AboveFrame(offset)

@@ -191,13 +191,28 @@ fn with_parameters(elf: &Elf, point: &ProbePoint) -> Result<Vec<Place>, ProbeErr
     let ProbeSite::Function { name, .. } = &point.site else {
         return Ok(Vec::new());
     };
-    let mut places = functions::places(elf, name, 0)?;
-    for place in &mut places {
-        let name = place.name.as_deref().unwrap_or(name);
-        let placed = parameters::place_arguments(elf, name, place.address, &point.arguments)?;
-        place.arguments = Some(placed);
+    let found = functions::places(elf, name, 0)?;
+    if found.len() > MOST_PLACES {
+        return Err(ProbeError::TooMany { n: found.len() });
     }
-    Ok(places)
+    let (mut places, mut first_error) = (Vec::new(), None);
+    for mut place in found {
+        let name = place.name.as_deref().unwrap_or(name);
+        match parameters::place_arguments(elf, name, place.address, &point.arguments) {
+            Ok(placed) => {
+                place.arguments = Some(placed);
+                places.push(place);
+            }
+            // Of overloads, parts of a function and what a pattern fits, those count that have such parameters.
+            Err(error) => {
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if places.is_empty() => Err(error),
+        _ => Ok(places),
+    }
 }
 
 /// Where the markers of this provider and name, or of these patterns, are.

@@ -72,6 +72,16 @@ pub(super) fn place_arguments(
     words.collect()
 }
 
+/// What the calling convention says of parameters beyond those in registers.
+const ON_STACK: &str = "it is passed on the stack";
+
+/// The kernel's word for a place above the return address, which the stack pointer points to.
+fn above_return_address(offset: i64) -> Result<String, &'static str> {
+    let offset = offset.checked_add(RETURN_ADDRESS);
+    let offset = offset.ok_or("the compiler did not keep it there")?;
+    Ok(format!("+{offset}(%sp)"))
+}
+
 /// Parameters, each with the kernel's word for its place or why there is none.
 struct Placed<'d>(Vec<(&'d Parameter, Result<String, &'static str>)>);
 
@@ -88,7 +98,12 @@ impl<'d> Placed<'d> {
                     Some(register) => Ok(format!("%{register}")),
                     None => Err("it is in a register that probes cannot read"),
                 },
-                Stored::AboveFrame(offset) => Ok(format!("+{}(%sp)", offset + RETURN_ADDRESS)),
+                Stored::AboveFrame(offset) => match by_convention {
+                    Err(ON_STACK) => above_return_address(offset),
+                    // Some conventions have room there for what is in registers.
+                    Ok(_) => Err("how the function is called is not certain"),
+                    Err(why) => Err(why),
+                },
                 Stored::InFrame => by_convention.map(|register| format!("%{register}")),
                 Stored::Nowhere => Err("the compiler did not keep it there"),
             };
@@ -172,7 +187,7 @@ impl Convention {
             Class::Integer => {
                 *taken += 1;
                 let register = PASSED_IN.get(*taken - 1).copied();
-                register.ok_or("it is passed on the stack")
+                register.ok_or(ON_STACK)
             }
             Class::Float => Err("it is neither an integer nor a pointer"),
             Class::Compound | Class::Unknown => {
@@ -238,19 +253,19 @@ mod tests {
             ("b", "b=%si:s32"),
             ("n=b:u8", "n=%si:u8"),
             ("a:string", "a=+0(%di):string"),
-            ("d", "d=+16(%sp):s32"),
             ("e", "e=%r8:s32"),
         ] {
             assert_eq!(word(&plain, argument).as_deref(), Ok(expected));
         }
         for (argument, why) in [
             ("x", "neither an integer nor a pointer"),
+            ("d", "how an earlier parameter is passed is not certain"),
             ("pair", "neither an integer nor a pointer"),
-            ("c", "how a parameter before it is passed"),
-            ("z", "none of this name"),
+            ("c", "how an earlier parameter is passed"),
+            ("z", "no such parameter"),
         ] {
             let said = word(&plain, argument).unwrap_err();
-            assert!(said.contains(why) && said.contains("a, b, d, e"), "{said}");
+            assert!(said.contains(why) && said.contains("a, b, e"), "{said}");
         }
         let large = function(Some(value(Class::Compound, 24)), parameters());
         assert_eq!(word(&large, "a").as_deref(), Ok("a=%si:s32"));
@@ -273,5 +288,20 @@ mod tests {
         let function = function(None, parameters.into());
         assert_eq!(word(&function, "f").as_deref(), Ok("f=%r9:s32"));
         assert!(word(&function, "g").unwrap_err().contains("on the stack"));
+    }
+
+    #[test]
+    fn places_on_the_stack_count_for_parameters_beyond_the_registers_only() {
+        let mut parameters: Vec<Parameter> = ["a", "b", "c", "d", "e", "f"]
+            .map(|name| parameter(name, Class::Integer, Stored::InFrame))
+            .into();
+        parameters[1].stored = Stored::AboveFrame(8);
+        for (name, offset) in [("g", 0), ("h", i64::MAX)] {
+            parameters.push(parameter(name, Class::Integer, Stored::AboveFrame(offset)));
+        }
+        let function = function(None, parameters);
+        assert_eq!(word(&function, "g").as_deref(), Ok("g=+8(%sp):s32"));
+        assert!(word(&function, "b").unwrap_err().contains("is not certain"));
+        assert!(word(&function, "h").unwrap_err().contains("did not keep"));
     }
 }

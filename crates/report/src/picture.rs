@@ -22,13 +22,13 @@ pub(crate) struct Extent {
 #[derive(Clone, Debug)]
 pub(crate) struct PictureBox<'l> {
     pub(crate) label: &'l str,
-    /// What is said of it, in parentheses behind its label.
+    /// Its numbers, in parentheses after its label.
     pub(crate) said: String,
     pub(crate) color: Rgb,
     pub(crate) extent: Extent,
 }
 
-/// What a picture has beside boxes.
+/// A picture: its title, its notes and how it is drawn; boxes are laid out in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) title: String,

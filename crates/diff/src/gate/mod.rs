@@ -152,7 +152,7 @@ impl GateResult {
     }
 }
 
-/// RunCounts rows by some keys; with what each is called by the first of them.
+/// Counts rows by some keys; with what each is called by the first of them.
 pub(crate) type CountRows<'r> = dyn FnMut(&[SortKey]) -> (CountedEvent, Vec<String>) + 'r;
 
 /// What conditions are asked of.

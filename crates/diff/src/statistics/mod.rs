@@ -186,7 +186,7 @@ pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
-/// RunCounts as numbers to calculate with.
+/// Counts as numbers to calculate with.
 #[expect(clippy::cast_precision_loss, reason = "statistics are not exact")]
 pub(crate) fn float(count: usize) -> f64 {
     count as f64

@@ -14,7 +14,7 @@ enum Noise {
     /// By 1 %; every tenth run was disturbed and took up to 20 % more.
     Disturbed,
     /// As counts of samples do (Poisson), with this mean: what most rows have.
-    RunCounts(f64),
+    Counts(f64),
 }
 
 impl Noise {
@@ -22,9 +22,9 @@ impl Noise {
         Self::Normal,
         Self::LogNormal,
         Self::Disturbed,
-        Self::RunCounts(1.0),
-        Self::RunCounts(3.0),
-        Self::RunCounts(30.0),
+        Self::Counts(1.0),
+        Self::Counts(3.0),
+        Self::Counts(30.0),
     ];
 
     fn run(self, numbers: &mut Numbers) -> f64 {
@@ -38,7 +38,7 @@ impl Noise {
                 };
                 1000.0 + more + 10.0 * normal(numbers)
             }
-            Self::RunCounts(mean) => counted(mean, numbers),
+            Self::Counts(mean) => counted(mean, numbers),
         }
     }
 
@@ -49,7 +49,7 @@ impl Noise {
     /// The least variance of a run, as the judge of rows has it.
     fn floor(self, runs: &[f64]) -> f64 {
         match self {
-            Self::RunCounts(_) if runs.len() < 5 => {
+            Self::Counts(_) if runs.len() < 5 => {
                 (runs.iter().sum::<f64>() / float(runs.len())).max(1.0)
             }
             _ => 1.0,
@@ -167,7 +167,7 @@ fn unequal_numbers_of_runs_raise_no_more() {
 
 #[test]
 fn intervals_have_the_truth_as_often_as_they_say() {
-    for noise in [Noise::Normal, Noise::LogNormal, Noise::RunCounts(30.0)] {
+    for noise in [Noise::Normal, Noise::LogNormal, Noise::Counts(30.0)] {
         for (n_runs, n_pairs) in [
             ((2, 2), 1000),
             ((2, 5), 1000),
@@ -195,7 +195,7 @@ fn slowdowns_are_found_with_enough_runs() {
     for (noise, n_runs, slow) in [
         (Noise::Normal, 10, 1.05),
         (Noise::Normal, 6, 1.1),
-        (Noise::RunCounts(100.0), 10, 1.4),
+        (Noise::Counts(100.0), 10, 1.4),
     ] {
         let draws = Resamples::of(n_runs, n_runs);
         let found = (0..50).filter(|_| {

@@ -20,7 +20,7 @@ pub(crate) enum Form {
     Tasks,
 }
 
-/// What a flag affects. Of several that a form does not support, the first kind is refused.
+/// What a flag affects. If several flags do not fit a form, the error names one of the kind that stands first here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     /// All forms, or how output is made.
