@@ -8,9 +8,9 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter, NodeKey, Others};
 use rprof_profile::view::{EventSets, Order, SortKey, Sum, WantedColumns, Weighing};
-use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
+use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{
-    GroupBy, Options, SortMode, TimelineDetail, WantedMappings, load, load_tasks, load_timeline,
+    CodeDetail, GroupBy, Options, SortMode, WantedMappings, load, load_code_samples, load_counted_stacks, load_tasks,
 };
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, TaskDetail, write_table, write_tasks};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
@@ -88,14 +88,13 @@ Weighing::Own
     if let Ok((tasks, _)) = load_tasks(&reader, WantedMappings::All) {
         let _ = write_tasks(&tasks, TaskDetail::Mappings, &mut std::io::sink());
     }
-    let detail = TimelineDetail {
-        lines: true,
-        fields: true,
-    };
-    if let Ok(timeline) = load_timeline(&reader, &options, detail, &mut |_| {}) {
-        let _ = Firefox.write(&timeline, &mut std::io::sink());
-        let _ = Speedscope.write(&timeline, &mut std::io::sink());
-        let _ = Pprof.write(&timeline, &mut std::io::sink());
+    if let Ok(samples) = load_code_samples(&reader, &options, CodeDetail::Fields, &mut |_| {}) {
+        let _ = Firefox.write(&samples, &mut std::io::sink());
+        let _ = Speedscope.write(&samples, &mut std::io::sink());
+    }
+    if let Ok(stacks) = load_counted_stacks(&reader, &options, &mut |_| {}) {
+        let _ = Pprof.write(&stacks, &mut std::io::sink());
+        let _ = Callgrind.write(&stacks, &mut std::io::sink());
     }
     let options = ScriptOptions {
         filter: Filter::default(),

@@ -31,6 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         demangling: Demangling::Full,
         fde: true,
         n_threads: 1,
+        index: false,
     };
     if let Ok(answers) = symbolize_user(&located, &offsets, request) {
         for idx in 0..offsets.len() {
