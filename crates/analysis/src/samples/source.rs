@@ -22,15 +22,6 @@ pub(crate) struct SampleSource<'a> {
     values: GroupValues,
 }
 
-/// What a record is to a source.
-enum Taken<'r> {
-    /// No sample.
-    Nothing,
-    /// A sample that cannot be decoded.
-    Damaged,
-    Sample(DecodedSample<'r>),
-}
-
 impl<'a> SampleSource<'a> {
     /// The samples that were recorded.
     pub(super) fn recorded(recording: &'a Recording<'a>) -> Self {
@@ -53,27 +44,20 @@ impl SampleSource<'_> {
         Some((event.name.clone(), about::kind_of(&event.attr)))
     }
 
-    /// The sample that was found at an offset before, without the members of its group.
+    /// Whether a record is a sample.
+    #[inline]
+    fn is_sample(&self, raw: RawRecord<'_>) -> bool {
+        raw.kind == RecordKind::SAMPLE
+    }
+
+    /// The sample at an offset, without the members of its group; `None` if it cannot be decoded.
+    #[inline]
     pub(crate) fn sample_at<'r>(
         &self,
         offset: u64,
         raw: RawRecord<'r>,
     ) -> Option<DecodedSample<'r>> {
-        match self.take(offset, raw) {
-            Taken::Sample(sample) => Some(sample),
-            Taken::Nothing | Taken::Damaged => None,
-        }
-    }
-
-    #[inline]
-    fn take<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Taken<'r> {
-        if raw.kind != RecordKind::SAMPLE {
-            return Taken::Nothing;
-        }
-        match DecodedSample::of(self.recording, offset, raw) {
-            Some(sample) => Taken::Sample(sample),
-            None => Taken::Damaged,
-        }
+        DecodedSample::of(self.recording, offset, raw)
     }
 
     /// Calls `visit` for the samples of a chunk that are accepted, some at a time.
@@ -94,13 +78,12 @@ impl SampleSource<'_> {
             .walk_windows(range.clone(), |records| {
                 let mut batch = Vec::with_capacity(BATCH);
                 for (offset, raw) in records {
-                    let sample = match self.take(offset, raw) {
-                        Taken::Sample(sample) => sample,
-                        Taken::Nothing => continue,
-                        Taken::Damaged => {
-                            ignored.n_bad += 1;
-                            continue;
-                        }
+                    if !self.is_sample(raw) {
+                        continue;
+                    }
+                    let Some(sample) = self.sample_at(offset, raw) else {
+                        ignored.n_bad += 1;
+                        continue;
                     };
                     let values = values.as_mut().filter(|_| self.holds_values(sample.event));
                     let is_plain = values.is_none() && !sample.is_deferred();
