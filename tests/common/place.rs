@@ -25,7 +25,7 @@ impl Drop for Live {
     }
 }
 
-/// The abstract socket that whoever is alone has, and whoever begins has for a moment; those of who shares begin so.
+/// The abstract socket of an exclusive test; each test takes it for a moment to begin. Names of sharers begin with it.
 const PLACE: &str = "rprof-live-tests";
 
 /// A place that other live tests may share, for a test that records its own programs and asks for nothing that
@@ -101,7 +101,7 @@ fn take(name: &str) -> UnixListener {
     }
 }
 
-/// Waits until whoever has a socket's name is done; whether anybody had it.
+/// Waits until the owner of a socket's name is done; returns whether there was one.
 fn has_waited_for(name: &SocketAddr) -> bool {
     match UnixStream::connect_addr(name) {
         Ok(mut other) => {

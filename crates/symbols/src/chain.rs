@@ -1,4 +1,4 @@
-//! Frames of functions that are inlined into each other, whoever tells them.
+//! Frames of functions that are inlined into each other, from DWARF or from Go's tables.
 
 use crate::batch::Batch;
 use crate::symbolized::{Frame, Line};

@@ -56,7 +56,7 @@ wire! {
 
 impl DescribedObject for SampleCoverage {}
 
-/// A unit by its place in [`CoverageUnit::ALL`].
+/// A unit by its index in [`CoverageUnit::ALL`].
 #[derive(Debug)]
 struct UnitCode;
 

@@ -1,4 +1,4 @@
-//! Rotation of the output file: the recording goes on in another one, complete by itself.
+//! Rotation of the output file: the recording continues in another one, complete by itself.
 //!
 //! The rings are drained into the old file once more. The new file begins with what ran before that pass, as
 //! sideband has told, and with all sideband since. So all that a sample in it needs is in it, and what changed
@@ -27,7 +27,7 @@ struct Overlap {
 }
 
 impl Recorder {
-    /// Goes on in another file if that is due.
+    /// Rotates the output if that is due.
     pub(super) fn rotate_if_due(
         &mut self,
         trigger: Option<&mut Trigger>,
@@ -79,7 +79,7 @@ impl Recorder {
         self.go_on_in(created, writer, overlap.missing_build_ids, note)
     }
 
-    /// Goes on in the next file, and has the end of the one before written.
+    /// Continues in the next file, and has the end of the previous one written.
     fn go_on_in(
         &mut self,
         created: Created,

@@ -17,7 +17,7 @@ pub(crate) struct Stopped {
     pub(crate) recorder: Recorder,
     /// Samples were taken at some time.
     pub(crate) was_on: bool,
-    /// Open until the file is complete: whoever reads acknowledgements to their end knows that it is.
+    /// Open until the file is complete: a controller that reads acknowledgements to their end knows that it is.
     pub(crate) control: Option<ControlLines>,
     pub(crate) command: Option<Child>,
     pub(crate) ended: Result<EndReason, Error>,

@@ -24,7 +24,7 @@ pub(super) struct Toggling {
     pub(super) was_on: bool,
 }
 
-/// Whether a recording goes on.
+/// Whether a recording continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Continue {
     Yes,
