@@ -187,44 +187,33 @@ pub(super) fn newer_builtin_of(letter: u8) -> Option<&'static Builtin> {
     })
 }
 
+const fn abbreviation(
+    code: u8,
+    short: &'static str,
+    full: &'static str,
+    last: &'static str,
+) -> Abbreviation {
+    Abbreviation {
+        code,
+        short,
+        full,
+        last,
+    }
+}
+
 /// `S` and a letter; `St` is a scope, no name.
+#[rustfmt::skip]
 const ABBREVIATIONS: &[Abbreviation] = &[
-    Abbreviation {
-        code: b'a',
-        short: "std::allocator",
-        full: "std::allocator",
-        last: "allocator",
-    },
-    Abbreviation {
-        code: b'b',
-        short: "std::basic_string",
-        full: "std::basic_string",
-        last: "basic_string",
-    },
-    Abbreviation {
-        code: b's',
-        short: "std::string",
-        full: "std::basic_string<char, std::char_traits<char>, std::allocator<char> >",
-        last: "basic_string",
-    },
-    Abbreviation {
-        code: b'i',
-        short: "std::istream",
-        full: "std::basic_istream<char, std::char_traits<char> >",
-        last: "basic_istream",
-    },
-    Abbreviation {
-        code: b'o',
-        short: "std::ostream",
-        full: "std::basic_ostream<char, std::char_traits<char> >",
-        last: "basic_ostream",
-    },
-    Abbreviation {
-        code: b'd',
-        short: "std::iostream",
-        full: "std::basic_iostream<char, std::char_traits<char> >",
-        last: "basic_iostream",
-    },
+    abbreviation(b'a', "std::allocator", "std::allocator", "allocator"),
+    abbreviation(b'b', "std::basic_string", "std::basic_string", "basic_string"),
+    abbreviation(b's', "std::string",
+        "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "basic_string"),
+    abbreviation(b'i', "std::istream",
+        "std::basic_istream<char, std::char_traits<char> >", "basic_istream"),
+    abbreviation(b'o', "std::ostream",
+        "std::basic_ostream<char, std::char_traits<char> >", "basic_ostream"),
+    abbreviation(b'd', "std::iostream",
+        "std::basic_iostream<char, std::char_traits<char> >", "basic_iostream"),
 ];
 
 pub(super) fn abbreviation_of(letter: u8) -> Option<&'static Abbreviation> {

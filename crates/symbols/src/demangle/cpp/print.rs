@@ -111,6 +111,20 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.right(id)
     }
 
+    /// What stands between two texts.
+    pub(super) fn between(&mut self, open: &str, id: Id, close: &str) -> Printed {
+        self.push(open)?;
+        self.show(id)?;
+        self.push(close)
+    }
+
+    /// All of them between two texts.
+    pub(super) fn list_between(&mut self, open: &str, list: List, close: &str) -> Printed {
+        self.push(open)?;
+        self.show_list(list)?;
+        self.push(close)
+    }
+
     /// All of them, with commas between; what shows nothing at the end has none.
     pub(super) fn show_list(&mut self, list: List) -> Printed {
         let tree = self.tree;

@@ -31,31 +31,27 @@ impl Printer<'_, '_> {
             }
             Node::Call(of, arguments) => {
                 self.callee(of)?;
-                self.parenthesized(arguments)
+                self.list_between("(", arguments, ")")
             }
             Node::NamedCast(operator, to, of) => {
                 self.push(operator.text)?;
-                self.push("<")?;
-                self.show(to)?;
-                self.push(">(")?;
+                self.between("<", to, ">(")?;
                 self.show(of)?;
                 self.push(")")
             }
             Node::Cast(to, of) => {
-                self.cast(to)?;
+                self.between("(", to, ")")?;
                 self.operand(of)
             }
             Node::CastList(to, arguments) => {
-                self.cast(to)?;
-                self.parenthesized(arguments)
+                self.between("(", to, ")")?;
+                self.list_between("(", arguments, ")")
             }
             Node::Braces(of, parts) => {
                 if let Some(of) = of {
                     self.show(of)?;
                 }
-                self.push("{")?;
-                self.show_list(parts)?;
-                self.push("}")
+                self.list_between("{", parts, "}")
             }
             _ => self.rarer(node),
         }
@@ -72,12 +68,12 @@ impl Printer<'_, '_> {
                 self.push(operator.text)?;
                 self.push(" ")?;
                 if !self.tree.items(placement).is_empty() {
-                    self.parenthesized(placement)?;
+                    self.list_between("(", placement, ")")?;
                     self.push(" ")?;
                 }
                 self.show(of)?;
                 match arguments {
-                    Some(arguments) => self.parenthesized(arguments),
+                    Some(arguments) => self.list_between("(", arguments, ")"),
                     None => Ok(()),
                 }
             }
@@ -105,21 +101,7 @@ impl Printer<'_, '_> {
         if is_simple {
             return self.show(id);
         }
-        self.push("(")?;
-        self.show(id)?;
-        self.push(")")
-    }
-
-    fn parenthesized(&mut self, list: List) -> Printed {
-        self.push("(")?;
-        self.show_list(list)?;
-        self.push(")")
-    }
-
-    fn cast(&mut self, to: Id) -> Printed {
-        self.push("(")?;
-        self.show(to)?;
-        self.push(")")
+        self.between("(", id, ")")
     }
 
     /// A function that is called shows no types.
@@ -141,9 +123,7 @@ impl Printer<'_, '_> {
             }
             ([b'g', b's'], _) => self.show(of),
             _ if operator.operands == Operands::Type || operator.letters() == *b"nx" => {
-                self.push("(")?;
-                self.show(of)?;
-                self.push(")")
+                self.between("(", of, ")")
             }
             _ => self.operand(of),
         }
@@ -221,7 +201,7 @@ impl Printer<'_, '_> {
                 ("bool", "0") => return self.push("false"),
                 ("bool", "1") => return self.push("true"),
                 ("float" | "double" | "long double" | "__float128", _) => {
-                    self.cast(of)?;
+                    self.between("(", of, ")")?;
                     self.push(sign)?;
                     self.push("[")?;
                     self.push(digits)?;
@@ -235,7 +215,7 @@ impl Printer<'_, '_> {
                 return self.push(suffix);
             }
         }
-        self.cast(of)?;
+        self.between("(", of, ")")?;
         self.push(sign)?;
         self.push(digits)
     }

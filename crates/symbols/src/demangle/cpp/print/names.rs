@@ -57,9 +57,7 @@ impl Printer<'_, '_> {
                 self.show(of)
             }
             Node::ConstructionTable { base, of } => {
-                self.push("construction vtable for ")?;
-                self.show(base)?;
-                self.push("-in-")?;
+                self.between("construction vtable for ", base, "-in-")?;
                 self.show(of)
             }
             Node::Temporary(name, number) => {
@@ -106,11 +104,7 @@ impl Printer<'_, '_> {
                 self.push_number(number.saturating_add(1))?;
                 self.push("}")
             }
-            Node::Binding(names) => {
-                self.push("[")?;
-                self.show_list(names)?;
-                self.push("]")
-            }
+            Node::Binding(names) => self.list_between("[", names, "]"),
             _ => Err(Fail::NotMangled),
         }
     }
@@ -237,9 +231,7 @@ impl Printer<'_, '_> {
                 printer.returned(returned)?;
             }
             printer.show(name)?;
-            printer.push("(")?;
-            printer.show_list(params)?;
-            printer.push(")")?;
+            printer.list_between("(", params, ")")?;
             if let Some(qualifiers) = qualifiers {
                 printer.qualifiers(qualifiers)?;
             }

@@ -45,20 +45,14 @@ impl Printer<'_, '_> {
             Node::Array(of, _) => self.left(of),
             Node::Vector(of, len) => {
                 self.left(of)?;
-                self.push(" __vector(")?;
-                self.show(len)?;
-                self.push(")")
+                self.between(" __vector(", len, ")")
             }
             Node::Function { returned, .. } => match returned {
                 Some(returned) => self.returned(returned),
                 None => Ok(()),
             },
             Node::Typed(name, function) => self.typed(name, function, Returned::Shown),
-            Node::Decltype(expression) => {
-                self.push("decltype (")?;
-                self.show(expression)?;
-                self.push(")")
-            }
+            Node::Decltype(expression) => self.between("decltype (", expression, ")"),
             node => self.name_or_expression(node),
         }
     }
@@ -90,9 +84,7 @@ impl Printer<'_, '_> {
                 qualifiers,
                 exceptions,
             } => {
-                printer.push("(")?;
-                printer.show_list(params)?;
-                printer.push(")")?;
+                printer.list_between("(", params, ")")?;
                 printer.qualifiers(qualifiers)?;
                 printer.exceptions(exceptions)?;
                 match returned {
@@ -174,16 +166,8 @@ impl Printer<'_, '_> {
         match exceptions {
             Exceptions::Any => Ok(()),
             Exceptions::None => self.push(" noexcept"),
-            Exceptions::If(condition) => {
-                self.push(" noexcept(")?;
-                self.show(condition)?;
-                self.push(")")
-            }
-            Exceptions::Only(types) => {
-                self.push(" throw(")?;
-                self.show_list(types)?;
-                self.push(")")
-            }
+            Exceptions::If(condition) => self.between(" noexcept(", condition, ")"),
+            Exceptions::Only(types) => self.list_between(" throw(", types, ")"),
         }
     }
 
