@@ -34,63 +34,31 @@ impl JsonScalar<'_> {
     }
 }
 
-impl From<bool> for JsonScalar<'_> {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
+macro_rules! scalars {
+    ($($type:ty => $variant:ident;)*) => {$(
+        impl<'v> From<$type> for JsonScalar<'v> {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
 }
 
-impl From<u32> for JsonScalar<'_> {
-    fn from(value: u32) -> Self {
-        Self::Unsigned(value.into())
-    }
-}
-
-impl From<u64> for JsonScalar<'_> {
-    fn from(value: u64) -> Self {
-        Self::Unsigned(value)
-    }
+scalars! {
+    bool => Bool;
+    u32 => Unsigned;
+    u64 => Unsigned;
+    i64 => Signed;
+    f64 => Float;
+    &'v str => Text;
+    &'v String => Text;
+    String => Text;
+    Cow<'v, str> => Text;
 }
 
 impl From<usize> for JsonScalar<'_> {
     fn from(value: usize) -> Self {
         Self::Unsigned(value as u64)
-    }
-}
-
-impl From<i64> for JsonScalar<'_> {
-    fn from(value: i64) -> Self {
-        Self::Signed(value)
-    }
-}
-
-impl From<f64> for JsonScalar<'_> {
-    fn from(value: f64) -> Self {
-        Self::Float(value)
-    }
-}
-
-impl<'v> From<&'v str> for JsonScalar<'v> {
-    fn from(text: &'v str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl<'v> From<&'v String> for JsonScalar<'v> {
-    fn from(text: &'v String) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for JsonScalar<'_> {
-    fn from(text: String) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl<'v> From<Cow<'v, str>> for JsonScalar<'v> {
-    fn from(text: Cow<'v, str>) -> Self {
-        Self::Text(text)
     }
 }
 
