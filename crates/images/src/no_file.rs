@@ -5,16 +5,23 @@ use rprof_base::BuildId;
 use std::io;
 
 /// Why there is no file for an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoFile {
     /// Anonymous memory: JIT code.
+    #[error("JIT code, without a file")]
     Anonymous,
     /// No file of that path.
+    #[error("file not found")]
     Missing,
     /// It was deleted before it was recorded, or since.
+    #[error("the file was deleted")]
     Deleted,
     /// There is a file, but with other contents.
+    #[error(
+        "changed since the recording: expected build id {wanted}, found {}",
+        found.as_ref().map_or_else(|| "none".to_owned(), BuildId::to_string)
+    )]
     Changed {
         /// What the recording says.
         wanted: BuildId,
@@ -22,66 +29,40 @@ pub enum NoFile {
         found: Option<BuildId>,
     },
     /// There is a file, but not the one that was mapped; the recording has no build id of it.
+    #[error("replaced by another file (different inode or device; no build id was recorded)")]
     Replaced,
     /// It is the file that was mapped, but with other contents; the recording has no build id of it.
+    #[error("changed since the recording: it was rewritten in place (no build id was recorded)")]
     Rewritten,
     /// It is the file that was mapped, touched later; nothing tells whether its contents are others.
+    #[error(
+        "changed since it was mapped, or only touched (no build id was recorded; --symfs uses it as \
+         it is)"
+    )]
     Modified,
     /// There is a file, but it cannot be read.
+    #[error("{}", unreadable(*.0))]
     Unreadable(io::ErrorKind),
     /// There is a file, but it is not ELF.
+    #[error("not an ELF file")]
     NotElf,
     /// There is a file, but it is no jitdump.
+    #[error("not a jitdump file")]
     NotJitDump,
     /// Somebody wrote to it while it was read.
+    #[error("it was modified while being read")]
     BeingWritten,
     /// It is part of the recorded kernel (vdso), which is not known to be the running one.
+    #[error("part of the recorded kernel, which may not be the running one")]
     OtherKernel,
 }
 
-impl std::fmt::Display for NoFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Anonymous => write!(f, "JIT code, without a file"),
-            Self::Missing => write!(f, "file not found"),
-            Self::Deleted => write!(f, "the file was deleted"),
-            Self::Changed { wanted, found } => match found {
-                Some(found) => write!(
-                    f,
-                    "changed since the recording: expected build id {wanted}, found {found}"
-                ),
-                None => write!(
-                    f,
-                    "changed since the recording: expected build id {wanted}, found none"
-                ),
-            },
-            Self::Replaced => write!(
-                f,
-                "replaced by another file (different inode or device; no build id was recorded)"
-            ),
-            Self::Rewritten => write!(
-                f,
-                "changed since the recording: it was rewritten in place (no build id was recorded)"
-            ),
-            Self::Modified => write!(
-                f,
-                "changed since it was mapped, or only touched (no build id was recorded; --symfs uses it as \
-                 it is)"
-            ),
-            Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
-            Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
-            Self::NotElf => write!(f, "not an ELF file"),
-            Self::NotJitDump => write!(f, "not a jitdump file"),
-            Self::BeingWritten => write!(f, "it was modified while being read"),
-            Self::OtherKernel => write!(
-                f,
-                "part of the recorded kernel, which may not be the running one"
-            ),
-        }
+fn unreadable(why: io::ErrorKind) -> String {
+    match why {
+        io::ErrorKind::InvalidInput => "not a regular file".to_owned(),
+        why => format!("cannot be read: {why}"),
     }
 }
-
-impl std::error::Error for NoFile {}
 
 impl Elf {
     /// This file, if its contents are those with a build id; without one, any.

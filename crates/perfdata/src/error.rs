@@ -82,17 +82,22 @@ impl std::fmt::Display for FileLocation {
 }
 
 /// Something in a file could not be used; the rest was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
     /// The recording was not ended properly: no size, no features.
+    #[error(
+        "the recording did not end properly (killed, or the disk was full); reading what is there"
+    )]
     Unfinished,
     /// The data ends in the middle of a record, or before its section does.
+    #[error("the file is truncated: reading up to the last complete record, at {at}")]
     Cut {
         /// Where the last whole record ends.
         at: FileLocation,
     },
     /// No record can start here; what follows is not read.
+    #[error("damaged record at {at} ({what}); nothing after it can be read")]
     BadRecord {
         /// Where.
         at: FileLocation,
@@ -100,6 +105,9 @@ pub enum Warning {
         what: String,
     },
     /// A compressed record does not decompress, and none after it can.
+    #[error(
+        "damaged compressed record at {at} ({what}); no compressed record after it can be read"
+    )]
     BadCompressed {
         /// Where.
         at: FileLocation,
@@ -107,18 +115,27 @@ pub enum Warning {
         what: String,
     },
     /// Records whose bodies are shorter than their kind needs.
+    #[error("{}", Counted::new(*records, "damaged record was ignored", "damaged records were ignored"))]
     Undecodable {
         /// How many.
         records: u64,
     },
     /// The file ends before these feature sections do.
+    #[error(
+        "the file is truncated: it lacks the feature sections {}",
+        names(missing)
+    )]
     CutFeatures {
         /// Which.
         missing: Vec<FeatureId>,
     },
     /// There are tracepoints, and nothing says what fields they have.
+    #[error(
+        "the recording has no formats of its tracepoints (TRACING_DATA): their fields are not shown"
+    )]
     NoFormats,
     /// A feature section could not be decoded.
+    #[error("damaged feature section {feature} ({what}); ignored")]
     BadFeature {
         /// Which.
         feature: &'static str,
@@ -127,46 +144,7 @@ pub enum Warning {
     },
 }
 
-impl std::fmt::Display for Warning {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Unfinished => write!(
-                f,
-                "the recording did not end properly (killed, or the disk was full); reading what is there"
-            ),
-            Self::Cut { at } => write!(
-                f,
-                "the file is truncated: reading up to the last complete record, at {at}"
-            ),
-            Self::BadRecord { at, what } => write!(
-                f,
-                "damaged record at {at} ({what}); nothing after it can be read"
-            ),
-            Self::BadCompressed { at, what } => write!(
-                f,
-                "damaged compressed record at {at} ({what}); no compressed record after it can \
-                 be read"
-            ),
-            Self::Undecodable { records } => {
-                let (one, many) = ("damaged record was ignored", "damaged records were ignored");
-                Counted::new(*records, one, many).fmt(f)
-            }
-            Self::CutFeatures { missing } => {
-                let names: Vec<&str> = missing.iter().map(|id| id.name()).collect();
-                write!(
-                    f,
-                    "the file is truncated: it lacks the feature sections {}",
-                    names.join(", ")
-                )
-            }
-            Self::NoFormats => write!(
-                f,
-                "the recording has no formats of its tracepoints (TRACING_DATA): their fields are \
-                 not shown"
-            ),
-            Self::BadFeature { feature, what } => {
-                write!(f, "damaged feature section {feature} ({what}); ignored")
-            }
-        }
-    }
+fn names(features: &[FeatureId]) -> String {
+    let names: Vec<&str> = features.iter().map(|id| id.name()).collect();
+    names.join(", ")
 }
