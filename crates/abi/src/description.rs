@@ -21,9 +21,9 @@ pub trait Wire<'a>: Sized {
     fn encode(&self, encoder: &mut Encoder<'_>);
 }
 
-/// Describes a struct by its fields, in the order of the wire: type, [format](mod@crate::format) (without one, a
+/// Describes structs by their fields, in the order of the wire: type, [format](mod@crate::format) (without one, a
 /// number) and, where they differ from those of the field and of the struct, the name that is shown and the one
-/// in errors.
+/// in errors. They can be cloned, compared and shown for debugging.
 ///
 /// ```
 /// use rprof_abi::format::{Hex, Text};
@@ -31,7 +31,6 @@ pub trait Wire<'a>: Sized {
 ///
 /// rprof_abi::wire! {
 ///     /// A piece of code.
-///     #[derive(Debug, PartialEq)]
 ///     pub struct Code<'a> in "code" {
 ///         /// First address.
 ///         pub addr: u64 as Hex,
@@ -52,7 +51,7 @@ pub trait Wire<'a>: Sized {
 /// ```
 #[macro_export]
 macro_rules! wire {
-    (
+    ($(
         $(#[$about:meta])*
         pub struct $struct:ident $(<$life:lifetime>)? in $what:literal {
             $(
@@ -61,8 +60,9 @@ macro_rules! wire {
                     $(as $format:ident $(<$of:tt>)? $(named $name:literal)? $(in $own:literal)?)?,
             )*
         }
-    ) => {
+    )+) => {$(
         $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $struct $(<$life>)? {
             $($(#[$doc])* pub $field: $type,)*
         }
@@ -94,7 +94,7 @@ macro_rules! wire {
                 );)*
             }
         }
-    };
+    )+};
     (@format) => { $crate::format::Number };
     (@format Number) => { $crate::format::Number };
     (@format $format:ty) => { $format };

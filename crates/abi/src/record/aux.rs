@@ -4,7 +4,7 @@ use crate::format::Hex;
 
 wire! {
     /// `PERF_RECORD_AUX`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Aux in "aux" {
         /// Offset in the AUX area, bytes.
         pub offset: u64 as Hex,
@@ -13,22 +13,18 @@ wire! {
         /// Truncated, overwrite, partial, collision, and a PMU-specific byte.
         pub flags: u64 as Hex,
     }
-}
 
-wire! {
     /// `PERF_RECORD_ITRACE_START`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct ItraceStart in "itrace start" {
         /// Process.
         pub pid: i32,
         /// Thread.
         pub tid: i32,
     }
-}
 
-wire! {
     /// `PERF_RECORD_AUX_OUTPUT_HW_ID`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct AuxOutputHwId in "aux output hw id" {
         /// The PMU's own id of the event.
         pub hw_id: u64 as Hex,

@@ -5,7 +5,6 @@ use crate::{Cursor, Encoder, Fields, Value, Wire, WireError};
 
 wire! {
     /// `PERF_RECORD_KSYMBOL`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Ksymbol<'a> in "ksymbol" {
         /// First address (AVMA).
         pub addr: u64 as Hex,
@@ -27,7 +26,7 @@ impl Ksymbol<'_> {
 
 wire! {
     /// `PERF_RECORD_BPF_EVENT`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct BpfEvent in "bpf event" {
         /// 1 loaded, 2 unloaded.
         pub event_type: u16 as Number named "type",

@@ -4,7 +4,6 @@ use crate::format::Text;
 
 wire! {
     /// `PERF_RECORD_CGROUP`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Cgroup<'a> in "cgroup" {
         /// Id, as in `PERF_SAMPLE_CGROUP`.
         pub id: u64,

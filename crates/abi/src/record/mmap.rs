@@ -6,7 +6,6 @@ use crate::{Cursor, Encoder, Fields, Misc, SampleLayout, Value, Wire, WireError}
 
 wire! {
     /// `PERF_RECORD_MMAP`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Mmap<'a> in "mmap" {
         /// Process; -1 for the kernel's own mappings.
         pub pid: i32,
@@ -21,11 +20,9 @@ wire! {
         /// Path, or a name in brackets, or `//anon`.
         pub filename: &'a [u8] as Text,
     }
-}
 
-wire! {
     /// Device and inode of a mapped file.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    #[derive(Copy, Hash, Default)]
     pub struct Inode in "mmap2" {
         /// Major device number.
         pub maj: u32,

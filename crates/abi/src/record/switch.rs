@@ -20,7 +20,7 @@ impl Wire<'_> for Switch {
 
 wire! {
     /// `PERF_RECORD_SWITCH_CPU_WIDE`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SwitchCpuWide in "switch" {
         /// Process switched to (with `SWITCH_OUT`) or from.
         pub next_prev_pid: i32,

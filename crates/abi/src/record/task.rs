@@ -4,7 +4,6 @@ use crate::format::Text;
 
 wire! {
     /// `PERF_RECORD_COMM`: a thread got a name, by exec if `misc` has `COMM_EXEC`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Comm<'a> in "comm" {
         /// Process.
         pub pid: i32,
@@ -13,11 +12,9 @@ wire! {
         /// The name: any bytes but NUL, at most 15 from the kernel.
         pub comm: &'a [u8] as Text,
     }
-}
 
-wire! {
     /// `PERF_RECORD_FORK` and `PERF_RECORD_EXIT`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Task in "fork or exit" {
         /// Process that was made or ended.
         pub pid: i32,

@@ -8,7 +8,7 @@ wire! {
     /// One AUXTRACE record of the file.
     ///
     /// Source: `auxtrace_index__write()`, tools/perf/util/auxtrace.c (v6.16).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct AuxtraceIndexEntry in "AUX index" {
         /// Where it is in the file, bytes.
         pub file_offset: u64 as Hex,

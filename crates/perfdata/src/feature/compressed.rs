@@ -7,7 +7,7 @@ wire! {
     /// The section.
     ///
     /// Source: `write_compressed()`, tools/perf/util/header.c (v6.16).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Compression in "compression" {
         /// Version of the section; perf writes 0.
         pub version: u32,

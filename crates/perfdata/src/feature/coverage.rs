@@ -41,7 +41,7 @@ impl CoverageUnit {
 
 wire! {
     /// Sums over the recording.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Copy, Default)]
     pub struct SampleCoverage in "coverage" {
         /// Periods of samples.
         pub covered: u64,

@@ -5,7 +5,7 @@ use rprof_abi::wire;
 
 wire! {
     /// What was given up, and when: nanoseconds since the recording began, 0 for what was not.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Copy, Default)]
     pub struct CpuBudget in "CPU budget" {
         /// What was allowed, percent of one CPU.
         pub percent: u64,

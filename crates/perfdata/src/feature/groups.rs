@@ -6,7 +6,6 @@ use rprof_abi::{Encoder, wire};
 
 wire! {
     /// One group of events.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct EventGroup in "group" {
         /// Its name on the command line, or `{anon_group}`.
         pub name: Vec<u8> as PerfString,

@@ -5,7 +5,7 @@ use rprof_abi::wire;
 
 wire! {
     /// How many there were.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Copy, Default)]
     pub struct LeftOut in "samples left out" {
         /// Of the recorder itself.
         pub own: u64,

@@ -41,7 +41,6 @@ pub fn encode_nr_cpus(available: u32, online: u32, encoder: &mut Encoder<'_>) {
 
 wire! {
     /// One memory node.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct NumaNode in "memory node" {
         /// Its number.
         pub node: u32,
@@ -65,7 +64,7 @@ pub fn encode_numa(nodes: &[NumaNode], encoder: &mut Encoder<'_>) {
 
 wire! {
     /// `E_MACHINE`: the machine as ELF headers name it.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct EMachine in "ELF machine" {
         /// `e_machine` (`EM_*`).
         pub machine: u32,

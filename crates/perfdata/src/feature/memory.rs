@@ -81,18 +81,14 @@ wire! {
     /// CACHE: every cache of every CPU, distinct.
     ///
     /// Source: `write_cache()`, tools/perf/util/header.c (v6.16).
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Caches in "cache version" {
         /// Version of the section, 1.
         pub version: u32,
         /// The caches.
         pub caches: Vec<Cache> as CountedItems<u32> in "cache count",
     }
-}
 
-wire! {
     /// One cache, as in `/sys/devices/system/cpu/cpu*/cache/index*/`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Cache in "cache" {
         /// 1 is next to the core.
         pub level: u32 as Number in "cache level",

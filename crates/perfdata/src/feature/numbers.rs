@@ -23,34 +23,28 @@ impl Section for TotalMem {
 
 wire! {
     /// CLOCKID: the recording's clock.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct ClockId in "clock resolution" {
         /// Its resolution, nanoseconds.
         pub resolution_ns: u64,
     }
-}
 
-wire! {
     /// DIR_FORMAT: the recording is a directory.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct DirFormat in "directory version" {
         /// Version of its form.
         pub version: u64,
     }
-}
 
-wire! {
     /// CLN_SIZE: a line of the caches.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct CacheLine in "cache line size" {
         /// Its bytes.
         pub bytes: u32,
     }
-}
 
-wire! {
     /// COMMAND, rprof's own: the process that the recorded command was.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Command in "command" {
         /// Its process id.
         pub pid: u32,

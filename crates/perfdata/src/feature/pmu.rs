@@ -7,30 +7,23 @@ use rprof_abi::{Cursor, Endian, Fields, Value, WireError, wire};
 
 wire! {
     /// One item of PMU_MAPPINGS.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PmuMapping in "PMU type" {
         /// `attr.type` of its events.
         pub kind: u32 as Number named "type",
         /// Its name in sysfs.
         pub name: Vec<u8> as PerfString,
     }
-}
 
-wire! {
     /// What a PMU can do, such as `branches` `32`: an item of CPU_PMU_CAPS (of the PMU named `cpu`), or of
     /// [`PmuCaps`].
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PmuCap in "PMU capability" {
         /// Which ability (`/sys/bus/event_source/devices/*/caps/`).
         pub name: Vec<u8> as PerfString,
         /// How far it goes.
         pub value: Vec<u8> as PerfString,
     }
-}
 
-wire! {
     /// One item of HYBRID_TOPOLOGY: a PMU that only some CPUs have.
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct HybridPmu in "PMU" {
         /// Its name in sysfs, such as `cpu_core`.
         pub pmu: Vec<u8> as PerfString,

@@ -5,7 +5,7 @@ use rprof_abi::wire;
 
 wire! {
     /// What it cost until the end of the records.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Copy, Default)]
     pub struct RecorderCost in "recorder's cost" {
         /// CPU time of the recorder's own threads, nanoseconds.
         pub cpu_ns: u64,

@@ -24,7 +24,7 @@ pub struct EndReason {
 
 wire! {
     /// A sample whose stack is not complete.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct EndedStack in "stack ends" {
         /// Where its record begins, bytes from the start of the file; of compressed records, as if they
         /// followed each other uncompressed.

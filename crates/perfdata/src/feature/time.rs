@@ -5,7 +5,7 @@ use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError, wire};
 
 wire! {
     /// Times of the first and the last sample.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SampleTime in "sample time" {
         /// Nanoseconds of the recording's clock.
         pub first_ns: u64,

@@ -34,7 +34,7 @@ impl FileBody<'_> for AuxtraceInfo {
 
 wire! {
     /// `PERF_RECORD_AUXTRACE`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Auxtrace in "AUX data" {
         /// Bytes of data after the record.
         pub len_bytes: u64,

@@ -7,18 +7,15 @@ use rprof_abi::wire;
 // Lengths: `KSYM_NAME_LEN` in tools/lib/perf, `BPF_METADATA_KEY_LEN` and `BPF_METADATA_VALUE_LEN`.
 wire! {
     /// `PERF_RECORD_BPF_METADATA` (v6.16).
-    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct BpfMetadata<'a> in "BPF metadata" {
         /// The program, as its symbol is named.
         pub program: &'a [u8] as FixedText<256>,
         /// Its variables named `bpf_metadata_*`.
         pub variables: Vec<BpfVariable<'a>> as CountedItems<u64>,
     }
-}
 
-wire! {
     /// One variable of a [`BpfMetadata`].
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct BpfVariable<'a> in "BPF metadata" {
         /// Its name, without `bpf_metadata_`.
         pub key: &'a [u8] as FixedText<64>,

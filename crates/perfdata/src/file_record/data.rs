@@ -7,7 +7,7 @@ use rprof_abi::{Cursor, Fields, Misc, Value, WireError, wire};
 
 wire! {
     /// All of a body.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Data<'a> in "data" {
         /// Its bytes.
         pub bytes: &'a [u8] as RestLen named "len_bytes",
@@ -52,7 +52,7 @@ fn visit_len(data: &[u8], fields: &mut dyn Fields) {
 
 wire! {
     /// `PERF_RECORD_HEADER_TRACING_DATA`: tracepoint formats follow the record.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct HeaderTracingData in "tracing data" {
         /// Bytes of them, padded to a multiple of 8 in the file.
         pub len_bytes: u32,

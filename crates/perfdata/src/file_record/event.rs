@@ -34,7 +34,7 @@ impl FileBody<'_> for Box<HeaderAttr> {
 
 wire! {
     /// `PERF_RECORD_HEADER_EVENT_TYPE`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct EventType<'a> in "event type" {
         /// `attr.config` of the event.
         pub id: u64,
@@ -62,7 +62,7 @@ pub struct IdIndexEntry {
 
 wire! {
     /// Whose event it is, for an event of a guest.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct GuestId in "guest" {
         /// The guest's process on the host; 0 for the host's own events.
         pub machine_pid: u64,

@@ -9,7 +9,7 @@ use rprof_abi::{Cursor, Fields, Misc, Value, WireError, wire};
 
 wire! {
     /// One item of `PERF_RECORD_THREAD_MAP`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct ThreadMapEntry<'a> in "thread map" {
         /// Thread, or -1 for all.
         pub tid: i64,

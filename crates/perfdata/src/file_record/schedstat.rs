@@ -20,7 +20,7 @@ pub struct SchedstatCpu {
 
 wire! {
     /// The counts of a CPU.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct CpuCounts in "schedstat of a CPU" {
         /// Calls of `sched_yield()`.
         pub yld_count: u32,

@@ -8,7 +8,7 @@ use rprof_abi::{Callchain, Cursor, Fields, Misc, Value, WireError, wire};
 
 wire! {
     /// A file that [`SimpleperfSymbolRecord`] names by number.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SimpleperfDso<'a> in "file" {
         /// What it is, as [`crate::feature::SimpleperfFile::kind`].
         pub kind: u64 as Number named "type",
@@ -19,11 +19,9 @@ wire! {
         /// Its path.
         pub path: &'a [u8] as Text,
     }
-}
 
-wire! {
     /// A symbol.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SimpleperfSymbolRecord<'a> in "symbol" {
         /// Its address as linked (SVMA).
         pub addr: u64 as Hex,
@@ -34,22 +32,18 @@ wire! {
         /// Its name.
         pub name: &'a [u8] as Text,
     }
-}
 
-wire! {
     /// An id of an event.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SimpleperfEventId in "event id" {
         /// Which event of the file, counted from 0.
         pub event_idx: u64,
         /// An id in its records.
         pub id: u64,
     }
-}
 
-wire! {
     /// How unwinding of the sample after it ended.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SimpleperfUnwindingResult<'a> in "unwinding result" {
         /// Time of the sample, nanoseconds.
         pub time_ns: u64,
@@ -66,11 +60,9 @@ wire! {
         /// Registers, stack and chain, if they were kept.
         pub rest: &'a [u8] as RestLen named "rest_len_bytes",
     }
-}
 
-wire! {
     /// A note of the recorder.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct SimpleperfNote<'a> in "note" {
         /// When, nanoseconds.
         pub time_ns: u64,

@@ -6,7 +6,7 @@ use rprof_abi::{Encoder, Endian, RawRecord, RecordKind, Wire, WireError, wire};
 
 wire! {
     /// One item of `PERF_RECORD_STAT_CONFIG`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct StatConfigTerm in "stat configuration" {
         /// 0 how counts are added up (`enum aggr_mode`), 1 interval in milliseconds, 2 whether counts
         /// are scaled, 3 level of aggregation.
@@ -14,11 +14,9 @@ wire! {
         /// Its value.
         pub value: u64,
     }
-}
 
-wire! {
     /// `PERF_RECORD_STAT`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct Stat in "stat" {
         /// Id of the event.
         pub id: u64,
@@ -33,11 +31,9 @@ wire! {
         /// Time on the PMU, nanoseconds.
         pub running_ns: u64,
     }
-}
 
-wire! {
     /// `PERF_RECORD_STAT_ROUND`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct StatRound in "stat round" {
         /// 0 an interval, 1 the end.
         pub kind: u64 as Number named "type",

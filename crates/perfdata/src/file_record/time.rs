@@ -7,7 +7,7 @@ use rprof_abi::wire;
 wire! {
     /// `PERF_RECORD_TIME_CONV`; what the fields mean is said at `struct perf_event_mmap_page`,
     /// `include/uapi/linux/perf_event.h`.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct TimeConv in "time conversion" {
         /// `time_shift`.
         pub shift: u64,
@@ -18,11 +18,9 @@ wire! {
         /// For counters of few bits (5.10).
         pub short: Option<ShortCounter> as IfMore,
     }
-}
 
-wire! {
     /// How a counter of less than 64 bits is made long.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Copy)]
     pub struct ShortCounter in "time conversion" {
         /// `time_cycles`.
         pub cycles: u64,
