@@ -13,9 +13,9 @@ pub use cpu_time::{CpuTime, ThreadState, is_in_system_call};
 pub use death::killed_by;
 pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};
-pub use surroundings::{describe_cgroups, describe_namespaces};
+pub use surroundings::{describe_cgroups, describe_namespaces, mount_of_cgroups};
 pub use synthesize::{Synthesized, describe_process, mapping};
 pub use tasks::{
-    all_processes, comm_of, descendants_of, owner_of, parent_of, process_of, program_of,
-    threads_of, tracer_of, user_time_of_children,
+    all_processes, comm_of, owner_of, parent_of, process_of, program_of, started_by, threads_of,
+    threads_of_all, tracer_of, user_time_of_children,
 };

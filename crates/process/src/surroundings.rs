@@ -32,8 +32,7 @@ pub fn describe_namespaces(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
 
 /// Describes all control groups that samples may be of. In their file systems, inodes are ids.
 pub fn describe_cgroups(emit: &mut impl FnMut(Synthesized<'_>)) {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let Some(root) = root_of_cgroups(&mounts) else {
+    let Some(root) = mount_of_cgroups() else {
         return;
     };
     let mut folders = vec![(root.clone(), 0)];
@@ -64,8 +63,12 @@ pub fn describe_cgroups(emit: &mut impl FnMut(Synthesized<'_>)) {
     }
 }
 
-/// Where the groups are mounted that events know: an own hierarchy of version 1, or version 2.
-fn root_of_cgroups(mounts: &str) -> Option<PathBuf> {
+/// Where the control groups are mounted that events know: an own hierarchy of version 1, or version 2.
+pub fn mount_of_cgroups() -> Option<PathBuf> {
+    mount_in(&std::fs::read_to_string("/proc/self/mounts").unwrap_or_default())
+}
+
+fn mount_in(mounts: &str) -> Option<PathBuf> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);
         Some((words.next()?, words.next()?, words.next()?))
@@ -108,8 +111,8 @@ mod tests {
         let second = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n";
         let first = "cgroup /sys/fs/cgroup/perf_event cgroup rw,perf_event 0 0\n";
         let other = "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n";
-        let root = |mounts: &[&str]| root_of_cgroups(&mounts.concat());
-        assert_eq!(root(&[other]), None);
+        let root = |mounts: &[&str]| mount_in(&mounts.concat());
+        assert_eq!(root(&["odd\n", other]), None);
         let unified = Path::new("/sys/fs/cgroup/unified");
         assert_eq!(root(&[other, second]).as_deref(), Some(unified));
         let of_events = Path::new("/sys/fs/cgroup/perf_event");

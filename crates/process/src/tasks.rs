@@ -61,8 +61,31 @@ pub fn parent_of(pid: i32) -> io::Result<i32> {
 }
 
 /// Ids of the processes that these have started, and of those that they have started in turn; not of
-/// those whose parent has ended, and nothing of `left_out` or below it. Unordered.
-pub fn descendants_of(pids: &[i32], left_out: i32) -> Vec<i32> {
+/// those whose parent has ended, nor of this process and what it has started: a shell among them may have
+/// started it. Unordered.
+pub fn started_by(pids: &[i32]) -> Vec<i32> {
+    descendants_of(pids, std::process::id().cast_signed())
+}
+
+/// Ids of all threads of these processes, and of those of the processes that they have started if these are wanted,
+/// too.
+///
+/// # Errors
+/// The first of them that is not there.
+pub fn threads_of_all(pids: &[i32], with_children: bool) -> Result<Vec<i32>, i32> {
+    let mut all = Vec::new();
+    for &pid in pids {
+        all.extend(threads_of(pid).map_err(|_| pid)?);
+    }
+    if with_children {
+        let threads = started_by(pids).into_iter().map(threads_of);
+        all.extend(threads.filter_map(Result::ok).flatten());
+    }
+    Ok(all)
+}
+
+/// What [`started_by`] says, without `left_out` and what that has started.
+fn descendants_of(pids: &[i32], left_out: i32) -> Vec<i32> {
     let all = all_processes().unwrap_or_default();
     // Also of a thread's children, that is its process.
     let parents = all.into_iter().filter(|&pid| pid != left_out);

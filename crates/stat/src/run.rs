@@ -8,7 +8,7 @@ use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
 use crate::schedule::{Due, Schedule};
-use crate::targets::{Targets, children_of, is_of_cpus, online};
+use crate::targets::{Targets, is_of_cpus, online};
 use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
@@ -48,7 +48,7 @@ pub fn stat(
     out: &mut dyn Write,
 ) -> Result<StatEnd, Error> {
     let uncounted_children = match (&settings.watch, settings.children) {
-        (WhoseEvents::Processes(pids), false) => children_of(pids).len(),
+        (WhoseEvents::Processes(pids), false) => rprof_process::started_by(pids).len(),
         _ => 0,
     };
     let mut whole = Whole::new(settings, out)?;

@@ -106,11 +106,6 @@ pub(crate) fn is_of_cpus(settings: &StatSettings) -> bool {
     settings.watch == WhoseEvents::All && settings.aggregation != Aggregation::Thread
 }
 
-/// The processes that these have started, and that run already; without this one and its command.
-pub(crate) fn children_of(pids: &[i32]) -> Vec<i32> {
-    rprof_process::descendants_of(pids, std::process::id().cast_signed())
-}
-
 fn threads(settings: &StatSettings, child: Option<i32>) -> Result<Vec<Thread>, Error> {
     let tids = match &settings.watch {
         WhoseEvents::Command => child.into_iter().collect(),
@@ -129,16 +124,8 @@ fn threads(settings: &StatSettings, child: Option<i32>) -> Result<Vec<Thread>, E
             tids.clone()
         }
         WhoseEvents::Processes(pids) => {
-            let mut all = Vec::new();
-            for &id in pids {
-                let threads = rprof_process::threads_of(id);
-                all.extend(threads.map_err(|_| Error::NoSuchTask { id })?);
-            }
-            let children = settings.children.then(|| children_of(pids));
-            for pid in children.into_iter().flatten() {
-                all.extend(rprof_process::threads_of(pid).unwrap_or_default());
-            }
-            all
+            let threads = rprof_process::threads_of_all(pids, settings.children);
+            threads.map_err(|id| Error::NoSuchTask { id })?
         }
     };
     let named = |tid| Thread {

@@ -1,6 +1,7 @@
 //! Events of control groups: the kernel counts on a CPU only while one of the group runs there.
 
-use rprof_events::Suggestions;
+use rprof_events::{Suggestions, suggest};
+use rprof_process::mount_of_cgroups;
 use rprof_ringbuf::Target;
 use rprof_untrusted::Seen;
 use std::fs::File;
@@ -120,25 +121,9 @@ impl Cgroups {
 }
 
 fn opened(names: &[Option<String>]) -> Result<Vec<Option<CgroupFolder>>, CgroupError> {
-    let mount = mount_in(&std::fs::read_to_string("/proc/mounts").unwrap_or_default());
-    let mount = mount.ok_or(CgroupError::NoCgroups)?;
+    let mount = mount_of_cgroups().ok_or(CgroupError::NoCgroups)?;
     let open = |name: &Option<String>| name.as_deref().map(|name| open(name, &mount)).transpose();
     names.iter().map(open).collect()
-}
-
-/// Where control groups are that have events: of the old hierarchies that of perf, else the new one.
-fn mount_in(mounts: &str) -> Option<PathBuf> {
-    let fields = |line: &'_ str| -> Option<(String, String, String)> {
-        let mut fields = line.split(' ').skip(1).map(str::to_owned);
-        Some((fields.next()?, fields.next()?, fields.next()?))
-    };
-    let mut all = mounts.lines().filter_map(fields);
-    let has_events = |options: &str| options.split(',').any(|option| option == "perf_event");
-    let old =
-        |(_, kind, options): &(String, String, String)| kind == "cgroup" && has_events(options);
-    let found = all.clone().find(old);
-    let found = found.or_else(|| all.find(|(_, kind, _)| kind == "cgroup2"));
-    found.map(|(mount, ..)| PathBuf::from(mount))
 }
 
 fn open(name: &str, mount: &Path) -> Result<CgroupFolder, CgroupError> {
@@ -163,9 +148,7 @@ fn open(name: &str, mount: &Path) -> Result<CgroupFolder, CgroupError> {
             name: name.to_owned(),
             mount: mount.to_owned(),
             nearest: match why.kind() {
-                io::ErrorKind::NotFound => {
-                    Suggestions::among(&below.to_string_lossy(), names(mount))
-                }
+                io::ErrorKind::NotFound => suggest(&below.to_string_lossy(), names(mount)),
                 _ => Suggestions::default(),
             },
             why,
@@ -199,16 +182,6 @@ fn names(mount: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_mount_with_events_is_found() {
-        let old = "cgroup /c/cpu cgroup rw,cpu 0 0\ncgroup /c/perf cgroup rw,perf_event 0 0\n";
-        let new = "none /c cgroup2 rw,nsdelegate 0 0\n";
-        let found = |mounts: &str| mount_in(mounts).map(|path| path.display().to_string());
-        assert_eq!(found(&format!("{new}{old}")).as_deref(), Some("/c/perf"));
-        assert_eq!(found(&format!("odd\n{new}")).as_deref(), Some("/c"));
-        assert_eq!(found("cgroup /c/cpu cgroup rw,cpu 0 0\n"), None);
-    }
 
     #[test]
     fn a_group_is_named_by_its_path_and_one_that_is_missing_by_those_that_are_near() {

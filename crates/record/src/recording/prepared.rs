@@ -14,9 +14,9 @@ use crate::opening::{Opened, Scope, group_attrs, ring_size, stack_dump};
 use crate::output::trigger::Trigger;
 use crate::probes::{self, Placed};
 use crate::settings::{CallChains, Inherit, Settings, Watch};
-use crate::targets::{started_by, targets_of};
+use crate::targets::targets_of;
 use rprof_events::{Sources, online_cpus};
-use rprof_process::Gated;
+use rprof_process::{Gated, started_by};
 use std::rc::Rc;
 
 /// Settings that fit this machine, and the attrs to open.

@@ -8,11 +8,10 @@ use crate::live::Unreadable;
 use crate::note::Note;
 use crate::settings::{Synthesis, Watch};
 use crate::sink::Sink;
-use crate::targets::started_by;
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Misc, SampleId, SampleLayout};
-use rprof_process::{Synthesized, describe_process};
+use rprof_process::{Synthesized, describe_process, started_by};
 use rprof_ringbuf::sys;
 use std::rc::Rc;
 

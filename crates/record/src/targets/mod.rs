@@ -30,25 +30,11 @@ pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<
             threads.filter_map(Result::ok).flatten().collect()
         }
         Watch::Processes(pids) => {
-            let mut all = Vec::new();
-            for &pid in pids {
-                let threads = rprof_process::threads_of(pid);
-                all.extend(threads.map_err(|_| Error::NoSuchTask { id: pid })?);
-            }
-            let children = settings.children.then(|| started_by(pids));
-            for pid in children.into_iter().flatten() {
-                all.extend(rprof_process::threads_of(pid).unwrap_or_default());
-            }
-            all
+            let threads = rprof_process::threads_of_all(pids, settings.children);
+            threads.map_err(|id| Error::NoSuchTask { id })?
         }
     };
     threads.sort_unstable();
     threads.dedup();
     Ok(threads.into_iter().map(Target::Thread).collect())
-}
-
-/// The processes that these have started, without this recorder and its command: a shell among them may
-/// have started the recorder.
-pub(crate) fn started_by(pids: &[i32]) -> Vec<i32> {
-    rprof_process::descendants_of(pids, std::process::id().cast_signed())
 }
