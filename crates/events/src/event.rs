@@ -3,6 +3,7 @@
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 
 use crate::ProbePoint;
+use crate::modifier::{LEVELS, MACHINES};
 
 /// One event as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,16 +141,7 @@ impl Event {
             let left: String = group.iter().filter(is_in).map(|one| one.0).collect();
             if left == usual { String::new() } else { left }
         };
-        let levels = [
-            ('u', AttrFlags::EXCLUDE_USER),
-            ('k', AttrFlags::EXCLUDE_KERNEL),
-            ('h', AttrFlags::EXCLUDE_HV),
-        ];
-        let machines = [
-            ('H', AttrFlags::EXCLUDE_HOST),
-            ('G', AttrFlags::EXCLUDE_GUEST),
-        ];
-        let letters = letters(&levels, "ukh") + &letters(&machines, "H");
+        let letters = letters(LEVELS, "ukh") + &letters(MACHINES, "H");
         let mut event = self.clone();
         event.name = if letters.is_empty() {
             "cpu-clock".to_owned()
@@ -190,17 +182,21 @@ impl Event {
             return None;
         }
         let mut event = self.clone();
-        event.attr.flags = flags
-            .with(AttrFlags::EXCLUDE_KERNEL)
-            .with(AttrFlags::EXCLUDE_HV);
-        event.name.push_str(match self.attr.kind {
-            event_type::TRACEPOINT => "",
-            event_type::BREAKPOINT => ":u",
-            _ if self.name.contains(['/', ':']) => "u",
-            _ => ":u",
-        });
+        exclude_kernel(&mut event.name, &mut event.attr);
         Some(event)
     }
+}
+
+/// Leaves the kernel out of an event, and says so in its name: `cycles:P` becomes `cycles:Pu`.
+pub fn exclude_kernel(name: &mut String, attr: &mut PerfEventAttr) {
+    let flags = attr.flags.with(AttrFlags::EXCLUDE_KERNEL);
+    attr.flags = flags.with(AttrFlags::EXCLUDE_HV);
+    name.push_str(match attr.kind {
+        event_type::TRACEPOINT => "",
+        event_type::BREAKPOINT => ":u",
+        _ if name.contains(['/', ':']) => "u",
+        _ => ":u",
+    });
 }
 
 #[cfg(test)]

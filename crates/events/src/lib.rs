@@ -45,7 +45,7 @@ mod tracepoint;
 pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
 pub use error::{EventError, FilterProblem};
-pub use event::{Callers, Event, Grouping};
+pub use event::{Callers, Event, Grouping, exclude_kernel};
 pub use filter::set_filter;
 pub use group::group_all;
 pub use list::{

@@ -14,12 +14,12 @@ pub(crate) struct Modifiers {
 }
 
 /// Letters that leave in what they name, and what they exclude if others of their kind are given.
-const LEVELS: &[(char, AttrFlags)] = &[
+pub(crate) const LEVELS: &[(char, AttrFlags)] = &[
     ('u', AttrFlags::EXCLUDE_USER),
     ('k', AttrFlags::EXCLUDE_KERNEL),
     ('h', AttrFlags::EXCLUDE_HV),
 ];
-const MACHINES: &[(char, AttrFlags)] = &[
+pub(crate) const MACHINES: &[(char, AttrFlags)] = &[
     ('H', AttrFlags::EXCLUDE_HOST),
     ('G', AttrFlags::EXCLUDE_GUEST),
 ];

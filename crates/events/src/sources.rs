@@ -32,6 +32,12 @@ impl Sources {
     pub(crate) fn pmus(&self) -> PathBuf {
         self.sysfs.join("bus/event_source/devices")
     }
+
+    /// A file of a tracepoint, by plain names.
+    pub(crate) fn tracepoint(&self, system: &str, name: &str, file: &str) -> PathBuf {
+        let system = self.tracefs.join("events").join(system);
+        system.join(name).join(file)
+    }
 }
 
 /// The text of a small file without the white space around it.

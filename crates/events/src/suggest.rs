@@ -26,11 +26,6 @@ impl fmt::Display for Suggestions {
 }
 
 impl Suggestions {
-    /// Those of the known names that are close to one that is not.
-    pub fn among(name: &str, known: impl IntoIterator<Item = String>) -> Self {
-        suggest(name, known)
-    }
-
     /// Themselves, or where all names are.
     pub(crate) fn or_list(&self) -> String {
         if self.0.is_empty() {

@@ -65,29 +65,21 @@ pub(crate) struct General {
     config: [Option<u64>; 5],
     sampling: Option<Sampling>,
     pub(crate) name: Option<String>,
-    how: Option<How>,
+    /// What `call-graph=` says.
+    callers: Option<Callers>,
     stack_bytes: Option<u32>,
     max_stack: Option<u16>,
     inherit: Option<bool>,
 }
 
-/// The word of `call-graph=`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    Auto,
-    Dwarf,
-    FramePointers,
-    BranchRecords,
-    No,
-}
-
-const HOW: &[(&str, How)] = &[
-    ("auto", How::Auto),
-    ("dwarf", How::Dwarf),
-    ("fp", How::FramePointers),
-    ("lbr", How::BranchRecords),
-    ("no", How::No),
-    ("none", How::No),
+/// The words of `call-graph=`.
+const CALL_GRAPHS: &[(&str, Callers)] = &[
+    ("auto", Callers::Auto),
+    ("dwarf", Callers::Dwarf { bytes: None }),
+    ("fp", Callers::FramePointers),
+    ("lbr", Callers::BranchRecords),
+    ("no", Callers::No),
+    ("none", Callers::No),
 ];
 
 /// The most that the kernel copies of a stack: a record's size has 16 bits.
@@ -200,13 +192,13 @@ impl General {
                 });
             }
             ("name", _) => self.name = Some(value.trim_matches('\'').to_owned()),
-            _ => self.take_how(term.key, value, event)?,
+            _ => self.take_callers(term.key, value, event)?,
         }
         Ok(true)
     }
 
     /// How callers are recorded, and of whom.
-    fn take_how(&mut self, key: &str, value: &str, event: &str) -> Result<(), EventError> {
+    fn take_callers(&mut self, key: &str, value: &str, event: &str) -> Result<(), EventError> {
         let bad = |expected| EventError::BadValue {
             value: value.to_owned(),
             term: key.to_owned(),
@@ -214,8 +206,8 @@ impl General {
             expected,
         };
         if key == "call-graph" {
-            let how = HOW.iter().find(|(word, _)| *word == value);
-            self.how = Some(how.ok_or_else(|| bad("auto, dwarf, fp, lbr or no"))?.1);
+            let known = CALL_GRAPHS.iter().find(|(word, _)| *word == value);
+            self.callers = Some(known.ok_or_else(|| bad("auto, dwarf, fp, lbr or no"))?.1);
             return Ok(());
         }
         match (key, parse_number(value, event)?) {
@@ -243,21 +235,14 @@ impl General {
     /// The callers that the terms ask for. As with perf, a limit alone means frame pointers, which alone it
     /// is for.
     fn callers(&self) -> Option<Callers> {
-        let how = match (self.how, self.stack_bytes, self.max_stack) {
-            (Some(how), ..) => how,
-            (None, Some(_), _) => How::Dwarf,
-            (None, None, Some(_)) => How::FramePointers,
-            (None, None, None) => return None,
-        };
-        Some(match how {
-            How::Auto => Callers::Auto,
-            How::Dwarf => Callers::Dwarf {
-                bytes: self.stack_bytes,
-            },
-            How::FramePointers => Callers::FramePointers,
-            How::BranchRecords => Callers::BranchRecords,
-            How::No => Callers::No,
-        })
+        let bytes = self.stack_bytes;
+        match (self.callers, bytes, self.max_stack) {
+            (Some(Callers::Dwarf { .. }), ..) | (None, Some(_), _) => {
+                Some(Callers::Dwarf { bytes })
+            }
+            (None, None, Some(_)) => Some(Callers::FramePointers),
+            (callers, ..) => callers,
+        }
     }
 
     /// Puts what was taken into the event, over what was there.

@@ -69,9 +69,7 @@ impl Tracepoints<'_> {
         let Some((system, name)) = name.split_once(':') else {
             return false;
         };
-        let mut path = self.sources.tracefs.join("events");
-        path.extend([system, name, "id"]);
-        path.exists()
+        self.sources.tracepoint(system, name, "id").exists()
     }
 
     /// The name itself, or what fits the pattern in `below` (a system, or "" for all systems).
@@ -98,8 +96,7 @@ impl Tracepoints<'_> {
         if !is_plain(system) || !is_plain(name) {
             return Ok(None);
         }
-        let mut path = self.sources.tracefs.join("events");
-        path.extend([system, name, "id"]);
+        let path = self.sources.tracepoint(system, name, "id");
         match std::fs::read_to_string(&path) {
             Ok(text) => match text.trim().parse() {
                 Ok(id) => Ok(Some(id)),

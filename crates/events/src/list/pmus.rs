@@ -33,10 +33,12 @@ pub(super) fn list(sources: &Sources, selection: &Selection, list: &mut EventLis
 
 /// Terms that can be read, with what they set.
 fn terms(pmu: &Pmu) -> Vec<(String, String)> {
-    let names = pmu.format_names().into_iter();
-    names
-        .filter_map(|name| Some((pmu.format_text(&name)?, name)))
-        .map(|(text, name)| (name, text))
+    let with_text = |name: String| {
+        let text = pmu.format_text(&name)?;
+        Some((name, text))
+    };
+    (pmu.format_names().into_iter())
+        .filter_map(with_text)
         .collect()
 }
 

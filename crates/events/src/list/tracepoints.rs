@@ -24,7 +24,6 @@ pub(super) fn list(
 /// # Errors
 /// [`EventError::Read`]; also if there is no such tracepoint.
 pub fn tracepoint_format(sources: &Sources, name: &str) -> Result<String, EventError> {
-    let mut path = sources.tracefs.join("events");
     let parts = name.split_once(':');
     let Some((system, event)) = parts.filter(|(system, name)| is_plain(system) && is_plain(name))
     else {
@@ -33,6 +32,6 @@ pub fn tracepoint_format(sources: &Sources, name: &str) -> Result<String, EventE
             suggestions: crate::Suggestions::default(),
         });
     };
-    path.extend([system, event, "format"]);
+    let path = sources.tracepoint(system, event, "format");
     std::fs::read_to_string(&path).map_err(|source| EventError::Read { path, source })
 }

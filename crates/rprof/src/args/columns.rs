@@ -3,7 +3,7 @@
 use crate::usage::usage;
 use anyhow::{Result, bail};
 use rprof_analysis::{GroupBy, WantedPositions};
-use rprof_events::Suggestions;
+use rprof_events::suggest;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Asked, Columns, Field, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, DimensionValues};
@@ -153,7 +153,7 @@ fn asked(
 }
 
 fn unknown(name: &str, what: &str) -> anyhow::Error {
-    let nearest = Suggestions::among(name, Field::words().map(str::to_owned));
+    let nearest = suggest(name, Field::words().map(str::to_owned));
     let all = if nearest.0.is_empty() {
         let known: Vec<&str> = Field::all().map(Field::name).collect();
         let known = known.join(", ");
