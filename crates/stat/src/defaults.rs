@@ -2,6 +2,7 @@
 //!
 //! Source: `add_default_attributes` in `tools/perf/builtin-stat.c` (v6.1).
 
+use crate::role::{PIPELINE, TOPDOWN};
 use rprof_events::{Event, EventError, Sources, parse_events};
 
 /// How much more than the usual (`-d`).
@@ -71,18 +72,10 @@ pub fn detail_events(sources: &Sources, detail: DefaultSet) -> Result<Vec<Event>
 /// # Errors
 /// Where sysfs describes a PMU in a way that is not understood.
 pub fn topdown_events(sources: &Sources, level: usize) -> Result<Option<Vec<Event>>, EventError> {
-    const PIPELINE: [&str; 5] = [
-        "total-slots",
-        "slots-issued",
-        "slots-retired",
-        "fetch-bubbles",
-        "recovery-bubbles",
-    ];
     let has = |name: &str| has_core_event(sources, name);
     let older = || {
-        let names = PIPELINE.map(|name| format!("topdown-{name}"));
-        let is_whole = names.iter().all(|name| has(name));
-        (level == 1 && is_whole).then(|| format!("{{{}}}", names.join(",")))
+        let is_whole = PIPELINE.iter().all(|name| has(name));
+        (level == 1 && is_whole).then(|| format!("{{{}}}", PIPELINE.join(",")))
     };
     let is_deep = has("topdown-heavy-ops");
     let newer = (level == 1 || is_deep).then(|| topdown_group(4 * level, has));
@@ -92,21 +85,12 @@ pub fn topdown_events(sources: &Sources, level: usize) -> Result<Option<Vec<Even
 
 /// The first of the metrics of Intel's register, behind the slots that they are parts of.
 fn topdown_group(n: usize, has: impl Fn(&str) -> bool) -> Option<String> {
-    const METRICS: [&str; 8] = [
-        "retiring",
-        "bad-spec",
-        "fe-bound",
-        "be-bound",
-        "heavy-ops",
-        "br-mispredict",
-        "fetch-lat",
-        "mem-bound",
-    ];
     if !has("slots") || !has("topdown-retiring") {
         return None;
     }
-    let names = METRICS.iter().take(n).map(|name| format!("topdown-{name}"));
-    let names: Vec<String> = names.filter(|name| has(name)).collect();
+    let names: Vec<&str> = (TOPDOWN.into_iter().take(n))
+        .filter(|name| has(name))
+        .collect();
     Some(format!("{{slots,{}}}", names.join(",")))
 }
 

@@ -315,12 +315,7 @@ fn ratio(format: Format, unit: &str, part: f64, whole: Option<f64>) -> Metric {
 }
 
 fn percent(unit: &str, share: f64) -> Metric {
-    Metric {
-        value: Some(100.0 * share),
-        why_none: None,
-        format: Format::CoarsePercent,
-        unit: unit.to_owned(),
-    }
+    ratio(Format::CoarsePercent, unit, 100.0 * share, Some(1.0))
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl<'r> Kept<'r> {
     fn new(reader: &'r Reader) -> Self {
         let events = reader.events().iter();
         let events: Vec<StatEvent> = events
-            .map(|event| StatEvent::kept(event.name.raw(), &event.attr))
+            .map(|event| StatEvent::new(event.name.raw(), &event.attr))
             .collect();
         Self {
             now: vec![Values::new(); events.len()],
@@ -319,8 +319,6 @@ impl<'r> Kept<'r> {
             threads: &self.threads,
             at,
         };
-        let written = printer.head(&span, out);
-        let written = written.and_then(|()| printer.counts(&span, out));
-        written.map_err(Error::Write)
+        printer.span(&span, out).map_err(Error::Write)
     }
 }

@@ -6,11 +6,10 @@ mod filter;
 pub(crate) use event::{EventState, StatEvent};
 
 use crate::error::Error;
-use crate::role::Role;
 use crate::targets::{CounterTarget, Targets};
 use crate::unit::Unit;
-use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
-use rprof_events::{Event, Grouping};
+use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_events::{Event, Grouping, exclude_kernel};
 use rprof_ringbuf::count::{CounterGroup, Door, GroupError, Reading, Values};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Cpu, OpenError, Target};
@@ -93,15 +92,12 @@ impl<D: Door + Clone> Counters<D> {
             }
         }
         let of = |(event, cgroup): &(Event, Option<&CgroupFolder>)| StatEvent {
-            name: event.name.clone(),
             unit: unit_of(event),
-            role: Role::of(event),
             cgroup: cgroup.map(|cgroup| cgroup.name().to_owned()),
-            state: EventState::Counted,
-            attr: event.attr.clone(),
             is_inherited: event.is_inherited,
             is_of_kernel: event.is_of_kernel(),
             filter: event.filter.clone(),
+            ..StatEvent::new(&event.name, &event.attr)
         };
         let mut opener = Opener {
             door,
@@ -183,9 +179,7 @@ impl<D: Door> Counters<D> {
         }
         Ok(cells)
     }
-}
 
-impl<D: Door> Counters<D> {
     /// Ids of each event's counters, in the order of its cells.
     pub(crate) fn ids(&self) -> std::io::Result<Vec<Vec<u64>>> {
         let mut ids = vec![Vec::new(); self.events.len()];
@@ -382,17 +376,12 @@ impl<D: Door + Clone> Opener<'_, D> {
             return false;
         };
         let flags = event.attr.flags;
-        let excluded = AttrFlags::EXCLUDE_KERNEL;
-        if event.is_of_kernel || flags.has(excluded) || flags.has(AttrFlags::EXCLUDE_USER) {
+        let is_excluded =
+            flags.has(AttrFlags::EXCLUDE_KERNEL) || flags.has(AttrFlags::EXCLUDE_USER);
+        if event.is_of_kernel || is_excluded {
             return false;
         }
-        event.attr.flags = flags.with(excluded).with(AttrFlags::EXCLUDE_HV);
-        event.name.push_str(match event.attr.kind {
-            event_type::TRACEPOINT => "",
-            event_type::BREAKPOINT => ":u",
-            _ if event.name.contains(['/', ':']) => "u",
-            _ => ":u",
-        });
+        exclude_kernel(&mut event.name, &mut event.attr);
         true
     }
 

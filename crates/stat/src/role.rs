@@ -1,7 +1,6 @@
 //! What an event is to others: which counts can be divided by which.
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
-use rprof_events::Event;
 
 /// Events that say more beside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub(crate) enum Role {
 }
 
 /// Names in sysfs of what is no generic event.
-const TOPDOWN: [&str; 8] = [
+pub(crate) const TOPDOWN: [&str; 8] = [
     "topdown-retiring",
     "topdown-bad-spec",
     "topdown-fe-bound",
@@ -40,7 +39,7 @@ const TOPDOWN: [&str; 8] = [
     "topdown-fetch-lat",
     "topdown-mem-bound",
 ];
-const PIPELINE: [&str; 5] = [
+pub(crate) const PIPELINE: [&str; 5] = [
     "topdown-total-slots",
     "topdown-slots-issued",
     "topdown-slots-retired",
@@ -49,11 +48,7 @@ const PIPELINE: [&str; 5] = [
 ];
 
 impl Role {
-    pub(crate) fn of(event: &Event) -> Option<Self> {
-        Self::of_attr(&event.attr, &event.name)
-    }
-
-    pub(crate) fn of_attr(attr: &PerfEventAttr, name: &str) -> Option<Self> {
+    pub(crate) fn from_attr(attr: &PerfEventAttr, name: &str) -> Option<Self> {
         // Above 32 bits is which PMU, where there are several.
         let config = attr.config & 0xffff_ffff;
         match (attr.kind, config) {
@@ -123,7 +118,7 @@ mod tests {
     fn events_are_known_by_what_they_are_not_by_their_names() {
         let role = |text| {
             let events = parse_events(text, &Sources::default()).unwrap();
-            Role::of(&events[0])
+            Role::from_attr(&events[0].attr, &events[0].name)
         };
         for (text, expected) in [
             ("task-clock:u", Some(Role::Clock)),

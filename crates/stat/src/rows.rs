@@ -20,6 +20,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// One of so many counters that have counted nothing.
+    pub(crate) fn empty(key: Key, n: u64) -> Self {
+        Self {
+            key,
+            n,
+            count: 0.0,
+            enabled_ns: 0.0,
+            running_ns: 0.0,
+            noise_percent: 0.0,
+        }
+    }
+
     /// Whether it was on the PMU at all.
     pub(crate) fn is_counted(&self) -> bool {
         self.running_ns > 0.0 && self.enabled_ns > 0.0
@@ -46,14 +58,7 @@ impl AddedUp<'_> {
         let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
         for cell in cells {
             let key = self.topology.key(self.aggregation, cell.cpu, cell.thread);
-            let row = rows.entry(key).or_insert(Row {
-                key,
-                n: 0,
-                count: 0.0,
-                enabled_ns: 0.0,
-                running_ns: 0.0,
-                noise_percent: 0.0,
-            });
+            let row = rows.entry(key).or_insert(Row::empty(key, 0));
             let count = if self.scale {
                 cell.reading.scaled().unwrap_or(0)
             } else {

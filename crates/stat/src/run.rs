@@ -329,16 +329,13 @@ impl<'w> Whole<'w> {
                 events: &running.counters.events,
                 rows: &rows,
                 metrics: &self.metrics,
-                wall_ns: nanoseconds(now.saturating_sub(*then)),
+                wall_ns: 1e9 * now.saturating_sub(*then).as_secs_f64(),
             },
             threads: &running.targets.threads,
             at: Some(now),
         };
-        let written = self.printer.head(&span, self.out);
-        let written = written.and_then(|()| self.printer.counts(&span, self.out));
-        written
-            .and_then(|()| self.out.flush())
-            .map_err(Error::Write)?;
+        let written = self.printer.span(&span, self.out);
+        (written.and_then(|()| self.out.flush())).map_err(Error::Write)?;
         if let Some(writer) = &mut self.writer {
             writer.round(&cells, now, false)?;
         }
@@ -387,12 +384,10 @@ impl<'w> Whole<'w> {
             let n = self.runs.wall().n();
             self.printer.title = format!("{} ({n} runs)", self.printer.title);
         }
-        let written = self.printer.head(&span, self.out);
-        let written = written.and_then(|()| self.printer.counts(&span, self.out));
-        let written = written.and_then(|()| footer.write(&self.printer, &self.runs, self.out));
-        written
-            .and_then(|()| self.out.flush())
-            .map_err(Error::Write)
+        let written = (self.printer.span(&span, self.out))
+            .and_then(|()| footer.write(&self.printer, &self.runs, self.out))
+            .and_then(|()| self.out.flush());
+        written.map_err(Error::Write)
     }
 
     fn not_permitted(&self) -> Vec<String> {
@@ -474,8 +469,4 @@ fn sources(settings: &StatSettings) -> Sources {
         sysfs: settings.sysfs.clone(),
         ..Sources::default()
     }
-}
-
-fn nanoseconds(time: Duration) -> f64 {
-    1e9 * time.as_secs_f64()
 }

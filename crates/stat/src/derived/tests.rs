@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::topology::Key;
-use crate::unit::Unit;
 use rprof_events::{Sources, parse_events};
 
 fn row(count: f64) -> Row {
@@ -19,11 +18,9 @@ fn row(count: f64) -> Row {
 fn event(name: &str, role: Option<Role>) -> StatEvent {
     let text = if role.is_some() { "cycles" } else { name };
     let parsed = parse_events(text, &Sources::default()).unwrap();
-    let unit = Unit {
-        name: String::new(),
-        scale: 1.0,
-    };
-    StatEvent::for_test(&parsed[0], role.or(Role::of(&parsed[0])), unit)
+    let mut event = StatEvent::new(&parsed[0].name, &parsed[0].attr);
+    event.role = role.or(event.role);
+    event
 }
 
 /// What each of the events says, as text.

@@ -36,3 +36,9 @@ pub(super) struct At {
     pub(super) at: usize,
     pub(super) what: String,
 }
+
+impl At {
+    pub(super) fn new(at: usize, what: String) -> Self {
+        Self { at, what }
+    }
+}

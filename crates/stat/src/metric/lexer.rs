@@ -41,13 +41,9 @@ pub(super) fn token(
     if first.is_ascii_alphabetic() || "_#\\@".contains(first) {
         return Ok(name(text, is_known));
     }
-    Err(At {
-        at,
-        what: format!(
-            "'{}' is not allowed in an expression",
-            first.escape_default()
-        ),
-    })
+    let letter = first.escape_default();
+    let what = format!("'{letter}' is not allowed in an expression");
+    Err(At::new(at, what))
 }
 
 fn number(text: &str, at: usize) -> Result<(Token, usize), At> {
@@ -72,10 +68,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), At> {
     };
     match value.filter(|value: &f64| value.is_finite()) {
         Some(value) => Ok((Token::Number(value), len)),
-        None => Err(At {
-            at,
-            what: format!("'{word}' is not a number"),
-        }),
+        None => Err(At::new(at, format!("'{word}' is not a number"))),
     }
 }
 

@@ -71,13 +71,9 @@ impl<'p> Parser<'p> {
     fn grow(&mut self, n_tokens: usize) -> Result<(), At> {
         self.n_tokens += n_tokens;
         if self.n_tokens > MOST_TOKENS {
-            Err(At {
-                at: self.at,
-                what: format!("more than {MOST_TOKENS} tokens"),
-            })
-        } else {
-            Ok(())
+            return Err(At::new(self.at, format!("more than {MOST_TOKENS} tokens")));
         }
+        Ok(())
     }
 
     fn advance(&mut self) -> Result<(), At> {
@@ -92,22 +88,17 @@ impl<'p> Parser<'p> {
     }
 
     fn expected(&self, what: &str) -> At {
-        At {
-            at: self.at,
-            what: format!("expected {what}, found {}", self.next.in_words()),
-        }
+        let found = self.next.in_words();
+        At::new(self.at, format!("expected {what}, found {found}"))
     }
 
     fn deeper(&mut self) -> Result<(), At> {
         self.n_deep += 1;
         if self.n_deep > MOST_DEEP {
-            Err(At {
-                at: self.at,
-                what: format!("more than {MOST_DEEP} levels of nesting"),
-            })
-        } else {
-            Ok(())
+            let what = format!("more than {MOST_DEEP} levels of nesting");
+            return Err(At::new(self.at, what));
         }
+        Ok(())
     }
 
     /// `a if b else c`.
@@ -204,10 +195,8 @@ impl<'p> Parser<'p> {
             return Ok(renumbered(&metric.expression, &events));
         }
         if name.starts_with('#') || !(self.names.is_event)(name) {
-            Err(At {
-                at,
-                what: format!("'{name}' is not an event, a metric or a function"),
-            })
+            let what = format!("'{name}' is not an event, a metric or a function");
+            Err(At::new(at, what))
         } else {
             Ok(Expression::Event(self.event(name)))
         }

@@ -3,8 +3,6 @@
 use crate::role::Role;
 use crate::unit::Unit;
 use rprof_abi::PerfEventAttr;
-#[cfg(test)]
-use rprof_events::Event;
 
 /// Whether an event is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +26,11 @@ pub(crate) struct StatEvent {
     pub(crate) cgroup: Option<String>,
     pub(crate) state: EventState,
     pub(crate) attr: PerfEventAttr,
-    pub(super) is_inherited: bool,
+    pub(crate) is_inherited: bool,
     /// It happens in the kernel only.
-    pub(super) is_of_kernel: bool,
+    pub(crate) is_of_kernel: bool,
     /// Which hits of it are counted.
-    pub(super) filter: Option<String>,
+    pub(crate) filter: Option<String>,
 }
 
 impl StatEvent {
@@ -41,33 +39,18 @@ impl StatEvent {
         self.state == EventState::Counted
     }
 
-    /// One of a file.
-    pub(crate) fn kept(name: &str, attr: &PerfEventAttr) -> Self {
+    /// One that is counted, without unit and filter.
+    pub(crate) fn new(name: &str, attr: &PerfEventAttr) -> Self {
         Self {
             name: name.to_owned(),
             unit: Unit {
                 name: String::new(),
                 scale: 1.0,
             },
-            role: Role::of_attr(attr, name),
+            role: Role::from_attr(attr, name),
             cgroup: None,
             state: EventState::Counted,
             attr: attr.clone(),
-            is_inherited: true,
-            is_of_kernel: false,
-            filter: None,
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn for_test(event: &Event, role: Option<Role>, unit: Unit) -> Self {
-        Self {
-            name: event.name.clone(),
-            unit,
-            role,
-            cgroup: None,
-            state: EventState::Counted,
-            attr: event.attr.clone(),
             is_inherited: true,
             is_of_kernel: false,
             filter: None,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::targets::Thread;
+use rprof_abi::event_type;
 use rprof_events::{Sources, parse_events};
 use rprof_ringbuf::Target;
 use std::cell::RefCell;

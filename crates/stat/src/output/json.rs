@@ -1,6 +1,6 @@
 //! An object a line, with perf's keys; unlike perf's, always valid JSON.
 
-use super::{Line, Printer, is_of_several, seconds};
+use super::{Line, Printer, is_of_several, key_name, seconds};
 use crate::Aggregation;
 use crate::derived::Metric;
 use rprof_untrusted::{JsonLayout, JsonWriter};
@@ -72,18 +72,13 @@ fn write_key(
     if let Some(at) = at {
         json.key("interval").literal(&seconds(at));
     }
-    let key = match printer.aggregation {
-        Aggregation::Global => return,
-        Aggregation::Cpu => "cpu",
-        Aggregation::Core => "core",
-        Aggregation::Die => "die",
-        Aggregation::Socket => "socket",
-        Aggregation::Node => "node",
-        Aggregation::Thread => "thread",
+    let Some(name) = key_name(printer.aggregation) else {
+        return;
     };
-    let label = match printer.aggregation {
-        Aggregation::Cpu => line.label.trim_start_matches("CPU"),
-        _ => &line.label,
+    let (key, label) = match printer.aggregation {
+        Aggregation::Cpu => (name, line.label.trim_start_matches("CPU")),
+        Aggregation::Thread => ("thread", &*line.label),
+        _ => (name, &*line.label),
     };
     if !label.is_empty() {
         json.field(key, label);

@@ -1,10 +1,10 @@
 //! A line for each key, with what is computed and without counts.
 
-use super::{Printer, Span, is_of_several, seconds};
+use super::{Printer, Span, is_of_several, key_name, key_text, seconds};
+use crate::CountForm;
 use crate::derived::Metric;
 use crate::rows::Row;
 use crate::topology::Key;
-use crate::{Aggregation, CountForm};
 use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,21 +26,18 @@ pub(super) fn head(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
             if printer.is_interval {
                 names.push("time");
             }
-            names.extend(key_names(printer.aggregation));
+            names.extend(key_name(printer.aggregation));
+            if is_of_several(printer.aggregation) {
+                names.push("cpus");
+            }
             names.extend(units.iter().map(String::as_str));
             writeln!(out, "{}", names.join(separator))
         }
         CountForm::Text => {
-            let indent = match (printer.is_interval, printer.aggregation) {
-                (true, _) => 0,
-                (false, Aggregation::Global) => 0,
-                (false, Aggregation::Core) => 21,
-                (false, Aggregation::Die) => 18,
-                (false, Aggregation::Socket | Aggregation::Node) => 12,
-                (false, Aggregation::Cpu) => 11,
-                (false, Aggregation::Thread) => 26,
-            };
-            let mut line = " ".repeat(indent);
+            let mut line = String::new();
+            if !printer.is_interval {
+                line = " ".repeat(key_text(printer.aggregation, "", 0).len());
+            }
             for unit in units {
                 line.push_str(&format!("{unit:>WIDTH$} "));
             }
@@ -52,7 +49,7 @@ pub(super) fn head(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
 /// The lines.
 pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (key, n) in keys(span) {
-        let row = empty(key, n);
+        let row = Row::empty(key, n);
         let label = printer.label(span, &row);
         let columns = columns(span, key);
         match &printer.style.form {
@@ -62,7 +59,7 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
                     fields.insert("interval".to_owned(), at.as_secs_f64().into());
                 }
                 if !label.is_empty() {
-                    let name = key_names(printer.aggregation).first().copied();
+                    let name = key_name(printer.aggregation);
                     fields.insert(name.unwrap_or_default().to_owned(), label.into());
                 }
                 for (unit, metric) in columns {
@@ -99,16 +96,7 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
                 if let Some(at) = span.at {
                     line.push_str(&format!("{:>16} ", seconds(at)));
                 }
-                match printer.aggregation {
-                    Aggregation::Global => {}
-                    Aggregation::Core => line.push_str(&format!("{label:<15} {n:>4} ")),
-                    Aggregation::Die => line.push_str(&format!("{label:<12} {n:>4} ")),
-                    Aggregation::Socket | Aggregation::Node => {
-                        line.push_str(&format!("{label:<6} {n:>4} "));
-                    }
-                    Aggregation::Cpu => line.push_str(&format!("{label:<10} ")),
-                    Aggregation::Thread => line.push_str(&format!("{label:<25} ")),
-                }
+                line.push_str(&key_text(printer.aggregation, &label, n));
                 for (unit, metric) in &columns {
                     let width = WIDTH.max(unit.len());
                     let value = metric.as_ref().map(Metric::text).unwrap_or_default();
@@ -119,29 +107,6 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
         }
     }
     Ok(())
-}
-
-fn empty(key: Key, n: u64) -> Row {
-    Row {
-        key,
-        n,
-        count: 0.0,
-        enabled_ns: 0.0,
-        running_ns: 0.0,
-        noise_percent: 0.0,
-    }
-}
-
-fn key_names(aggregation: Aggregation) -> Vec<&'static str> {
-    match aggregation {
-        Aggregation::Global => Vec::new(),
-        Aggregation::Cpu => vec!["cpu"],
-        Aggregation::Core => vec!["core", "cpus"],
-        Aggregation::Die => vec!["die", "cpus"],
-        Aggregation::Socket => vec!["socket", "cpus"],
-        Aggregation::Node => vec!["node", "cpus"],
-        Aggregation::Thread => vec!["comm-pid"],
-    }
 }
 
 fn first_key(span: &Span<'_>) -> Key {
@@ -170,7 +135,7 @@ fn columns(span: &Span<'_>, key: Key) -> Vec<(String, Option<Metric>)> {
         };
         // Of what is counted elsewhere only, the columns are there, and empty.
         let row = rows.iter().find(|row| row.key == key);
-        let row = row.copied().unwrap_or_else(|| empty(key, 0));
+        let row = row.copied().unwrap_or_else(|| Row::empty(key, 0));
         for metric in span.counted.metrics(nth, &row) {
             let unit = metric.unit.trim();
             if unit.is_empty() || unit.contains("/sec") || unit.contains("CPUs utilized") {

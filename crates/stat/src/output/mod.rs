@@ -95,6 +95,12 @@ impl Printer<'_> {
         }
     }
 
+    /// Writes the counts, with what stands before them.
+    pub(crate) fn span(&mut self, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.head(span, out)?;
+        self.counts(span, out)
+    }
+
     /// Writes the counts.
     pub(crate) fn counts(&self, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.style.metric_only {
@@ -126,17 +132,8 @@ impl Printer<'_> {
 
     fn interval_head(&self, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "#{:>15}", "time")?;
-        let (name, width) = match self.aggregation {
-            Aggregation::Global => ("", 0),
-            Aggregation::Cpu => ("CPU", 10),
-            Aggregation::Core => ("core", 15),
-            Aggregation::Die => ("die", 12),
-            Aggregation::Socket => ("socket", 6),
-            Aggregation::Node => ("node", 6),
-            Aggregation::Thread => ("            comm-pid", 25),
-        };
-        if width > 0 {
-            write!(out, " {name:<width$}")?;
+        if let Some((head, width)) = key_column(self.aggregation) {
+            write!(out, " {head:<width$}")?;
         }
         if is_of_several(self.aggregation) {
             write!(out, " cpus")?;
@@ -171,19 +168,10 @@ impl Printer<'_> {
 
     fn missing(&self, span: &Span<'_>, nth: usize) -> Vec<(usize, Row)> {
         let others = span.counted.rows.iter().find(|rows| !rows.is_empty());
-        let keys: Vec<Key> = match others {
-            Some(rows) => rows.iter().map(|row| row.key).collect(),
-            None => vec![Key::Global],
-        };
-        let row = |key| Row {
-            key,
-            n: 0,
-            count: 0.0,
-            enabled_ns: 0.0,
-            running_ns: 0.0,
-            noise_percent: 0.0,
-        };
-        keys.into_iter().map(|key| (nth, row(key))).collect()
+        match others {
+            Some(rows) => (rows.iter().map(|row| (nth, Row::empty(row.key, 0)))).collect(),
+            None => vec![(nth, Row::empty(Key::Global, 0))],
+        }
     }
 
     /// A thread is named; everything else is as it is.
@@ -210,6 +198,39 @@ fn shown(mut metrics: Vec<Metric>) -> Vec<Metric> {
         nth == 1 || metric.value.is_some() || metric.why_none.is_some()
     });
     metrics
+}
+
+/// The column of keys in text: its head and width.
+fn key_column(aggregation: Aggregation) -> Option<(&'static str, usize)> {
+    match aggregation {
+        Aggregation::Global => None,
+        Aggregation::Cpu => Some(("CPU", 10)),
+        Aggregation::Core => Some(("core", 15)),
+        Aggregation::Die => Some(("die", 12)),
+        Aggregation::Socket => Some(("socket", 6)),
+        Aggregation::Node => Some(("node", 6)),
+        Aggregation::Thread => Some(("            comm-pid", 25)),
+    }
+}
+
+/// A key in text, padded, and of how many CPUs it is.
+fn key_text(aggregation: Aggregation, label: &str, n: u64) -> String {
+    let Some((_, width)) = key_column(aggregation) else {
+        return String::new();
+    };
+    if is_of_several(aggregation) {
+        format!("{label:<width$} {n:>4} ")
+    } else {
+        format!("{label:<width$} ")
+    }
+}
+
+/// What keys are called in CSV and JSON.
+fn key_name(aggregation: Aggregation) -> Option<&'static str> {
+    match aggregation {
+        Aggregation::Cpu => Some("cpu"),
+        other => key_column(other).map(|(head, _)| head.trim_start()),
+    }
 }
 
 /// Whether it says of how many CPUs it is.

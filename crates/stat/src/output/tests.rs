@@ -1,15 +1,16 @@
 //! Counts that no machine here has, in each of the forms.
 
 use super::*;
-use crate::role::Role;
 use crate::runs::Runs;
 use crate::unit::Unit;
 use rprof_events::{Sources, parse_events};
 
 fn event(name: &str) -> StatEvent {
     let event = &parse_events(name, &Sources::default()).unwrap()[0];
-    let unit = Unit::of(event, &Sources::default());
-    StatEvent::for_test(event, Role::of(event), unit)
+    StatEvent {
+        unit: Unit::of(event, &Sources::default()),
+        ..StatEvent::new(&event.name, &event.attr)
+    }
 }
 
 fn row(key: Key, count: f64, running_ns: f64) -> Row {

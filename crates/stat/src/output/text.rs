@@ -1,6 +1,6 @@
 //! Lines for people.
 
-use super::{Line, Printer, is_of_several, seconds};
+use super::{Line, Printer, key_text, seconds};
 use crate::Aggregation;
 use crate::derived::Metric;
 use rprof_untrusted::printable;
@@ -62,20 +62,10 @@ pub(super) fn write(
 }
 
 fn label(printer: &Printer<'_>, line: &Line<'_>) -> String {
-    let width = match printer.aggregation {
-        Aggregation::Global => return String::new(),
-        Aggregation::Cpu if line.label.is_empty() => return String::new(),
-        Aggregation::Socket | Aggregation::Node => 6,
-        Aggregation::Cpu => 10,
-        Aggregation::Die => 12,
-        Aggregation::Core => 15,
-        Aggregation::Thread => 25,
-    };
-    let mut text = format!("{:<width$} ", line.label);
-    if is_of_several(printer.aggregation) {
-        text.push_str(&format!("{:>4} ", line.row.n));
+    match printer.aggregation {
+        Aggregation::Cpu if line.label.is_empty() => String::new(),
+        aggregation => key_text(aggregation, &line.label, line.row.n),
     }
-    text
 }
 
 /// A metric with its sign, padded; blank if there is none.
