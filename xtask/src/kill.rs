@@ -39,7 +39,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let target = target_folder()?;
     let (rprof, folder) = (target.join("debug/rprof"), target.join("kill"));
     let has_perf = command("perf").arg("version").output().is_ok();
-    let mut counts = Counts::default();
+    let mut counts = KilledRuns::default();
     for nth in 0..runs {
         // What was left before, also by a run that failed.
         let _ = fs::remove_dir_all(&folder);
@@ -82,7 +82,7 @@ fn record_and_kill(rprof: &Path, folder: &Path, mode: &[&str], after: Duration) 
 
 /// What was found.
 #[derive(Debug, Default)]
-struct Counts {
+struct KilledRuns {
     modes: BTreeMap<String, usize>,
     files: usize,
     /// Nothing was written yet, not even a header.
@@ -94,7 +94,7 @@ struct Counts {
     fewer_by_perf: usize,
 }
 
-impl Counts {
+impl KilledRuns {
     /// Reads a file by rprof, and by perf if that can.
     fn read(&mut self, rprof: &Path, file: &PathBuf, perf: bool) -> Result<()> {
         self.files += 1;

@@ -1,6 +1,6 @@
 //! What DWARF says of a function and of its parameters.
 
-use crate::value::{Entry, MOST_HOPS, Slice, Unit, Value, referred};
+use crate::value::{DwarfEntry, MOST_HOPS, Slice, Unit, Value, referred};
 use gimli::{
     AttributeValue, DwAt, EndianSlice, Expression, Operation, RunTimeEndian, UnitOffset,
     constants as dw,
@@ -100,7 +100,7 @@ impl FunctionDwarf {
 }
 
 impl Parameter {
-    fn of<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma, is_own_frame: bool) -> Self {
+    fn of<'a>(unit: Unit<'a>, entry: &DwarfEntry<'a>, address: Svma, is_own_frame: bool) -> Self {
         let name = attribute(unit, entry, dw::DW_AT_name)
             .and_then(|name| unit.attr_string(name).ok())
             .map(|name| name.to_string_lossy().into_owned());
@@ -159,7 +159,7 @@ fn function_at(unit: Unit<'_>, address: Svma) -> Option<UnitOffset> {
     None
 }
 
-fn a_range_begins<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma) -> bool {
+fn a_range_begins<'a>(unit: Unit<'a>, entry: &DwarfEntry<'a>, address: Svma) -> bool {
     let Ok(mut ranges) = unit.die_ranges(entry) else {
         return false;
     };
@@ -174,13 +174,13 @@ fn a_range_begins<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma) -> bool 
 /// An attribute of an entry, or of what it is an instance of.
 fn attribute<'a>(
     unit: Unit<'a>,
-    entry: &Entry<'a>,
+    entry: &DwarfEntry<'a>,
     name: DwAt,
 ) -> Option<AttributeValue<Slice<'a>>> {
     if let Some(value) = entry.attr_value(name) {
         return Some(value);
     }
-    let origin = |entry: &Entry<'a>| {
+    let origin = |entry: &DwarfEntry<'a>| {
         let origin = entry.attr_value(dw::DW_AT_abstract_origin);
         let origin = origin.or_else(|| entry.attr_value(dw::DW_AT_specification));
         referred(unit, origin?)
@@ -212,7 +212,7 @@ fn is_c(unit: Unit<'_>) -> bool {
 }
 
 /// Where a parameter is at the first instruction.
-fn stored<'a>(unit: Unit<'a>, entry: &Entry<'a>, address: Svma, is_own_frame: bool) -> Stored {
+fn stored<'a>(unit: Unit<'a>, entry: &DwarfEntry<'a>, address: Svma, is_own_frame: bool) -> Stored {
     let location = entry.attr_value(dw::DW_AT_location);
     let throughout = expression(location);
     let found = throughout.or_else(|| listed(unit, location?, address));

@@ -1,6 +1,6 @@
 //! The functions of a file, by name or pattern.
 
-use super::place::Place;
+use super::location::ProbeLocation;
 use crate::error::ProbeError;
 use rprof_base::Svma;
 use rprof_base::{glob_matches, is_glob};
@@ -18,7 +18,11 @@ struct Function {
 
 /// Where the functions of this name, or of this pattern, are: each address once. Names are those of the file, and as
 /// they are shown: with parameters, or without.
-pub(super) fn places(elf: &Elf, wanted: &str, offset: u64) -> Result<Vec<Place>, ProbeError> {
+pub(super) fn places(
+    elf: &Elf,
+    wanted: &str,
+    offset: u64,
+) -> Result<Vec<ProbeLocation>, ProbeError> {
     let mut found = by_address(elf, &|symbol| is_named(symbol, wanted));
     if found.is_empty() {
         // What the compiler has made of it alone.
@@ -45,7 +49,7 @@ pub(super) fn places(elf: &Elf, wanted: &str, offset: u64) -> Result<Vec<Place>,
             });
         }
         let address = Svma(address.wrapping_add(offset));
-        places.push(Place::at(elf, Some(name), address, None)?);
+        places.push(ProbeLocation::at(elf, Some(name), address, None)?);
     }
     Ok(places)
 }

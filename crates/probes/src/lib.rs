@@ -12,8 +12,8 @@ mod error;
 mod files;
 mod function_dwarf;
 mod functions;
+mod location;
 mod parameters;
-mod place;
 mod recorded;
 mod searched;
 mod tracefs;
@@ -25,7 +25,7 @@ pub use error::{DefineError, NoPlace, ProbeError};
 pub use functions::readable;
 pub use searched::Searched;
 
-use place::Place;
+use location::ProbeLocation;
 use rprof_base::{Svma, glob_matches, is_glob};
 use rprof_events::{
     Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, set_semaphore, suggest,
@@ -134,7 +134,7 @@ pub fn text_of(event: &Event) -> Option<CString> {
 }
 
 /// The name of what a pattern found, in the place of the pattern.
-fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
+fn name_of(event: &Event, point: &ProbePoint, place: &ProbeLocation) -> String {
     let Some(found) = &place.name else {
         return event.name.clone();
     };
@@ -156,7 +156,7 @@ fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
     }
 }
 
-fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, ProbeError> {
+fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<ProbeLocation>, ProbeError> {
     let open = |path: &Path| {
         let path = files::found(path, searched);
         Elf::open(&path, &Budget::default()).map_err(ProbeError::File)
@@ -173,7 +173,7 @@ fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, Prob
             }
         }
         (ProbedCode::File(path), ProbeSite::Address(address)) => {
-            let place = Place::at(&open(path)?, None, Svma(*address), None)?;
+            let place = ProbeLocation::at(&open(path)?, None, Svma(*address), None)?;
             Ok(vec![place])
         }
         (ProbedCode::File(path), ProbeSite::Marker { provider, name }) => {
@@ -187,7 +187,7 @@ fn places(point: &ProbePoint, searched: Searched<'_>) -> Result<Vec<Place>, Prob
 }
 
 /// Where functions start, with places of their parameters there.
-fn with_parameters(elf: &Elf, point: &ProbePoint) -> Result<Vec<Place>, ProbeError> {
+fn with_parameters(elf: &Elf, point: &ProbePoint) -> Result<Vec<ProbeLocation>, ProbeError> {
     let ProbeSite::Function { name, .. } = &point.site else {
         return Ok(Vec::new());
     };
@@ -216,7 +216,7 @@ fn with_parameters(elf: &Elf, point: &ProbePoint) -> Result<Vec<Place>, ProbeErr
 }
 
 /// Where the markers of this provider and name, or of these patterns, are.
-fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<Place>, ProbeError> {
+fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<ProbeLocation>, ProbeError> {
     let mut places = Vec::new();
     let mut known = BTreeSet::new();
     for elf in files {
@@ -229,7 +229,7 @@ fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<Place>, Probe
             } = marker;
             let full = format!("{own_provider}:{own_name}");
             if glob_matches(provider, &own_provider) && glob_matches(name, &own_name) {
-                places.push(Place::at(elf, Some(full), address, semaphore)?);
+                places.push(ProbeLocation::at(elf, Some(full), address, semaphore)?);
             } else {
                 known.insert(full);
             }

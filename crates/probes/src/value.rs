@@ -4,7 +4,7 @@ use gimli::{AttributeValue, EndianSlice, RunTimeEndian, UnitRef, constants as dw
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(super) type Unit<'a> = UnitRef<'a, Slice<'a>>;
-pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+pub(super) type DwarfEntry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 
 /// Entries that one may refer to, one after the other: typedefs of typedefs. Files may have circles.
 pub(super) const MOST_HOPS: usize = 32;
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    fn of_base(entry: &Entry<'_>) -> Self {
+    fn of_base(entry: &DwarfEntry<'_>) -> Self {
         let size = size_of(entry);
         let Some(AttributeValue::Encoding(encoding)) = entry.attr_value(dw::DW_AT_encoding) else {
             return Self::UNKNOWN;
@@ -101,7 +101,7 @@ impl Value {
 }
 
 /// Bytes; 0 if they are not said.
-fn size_of(entry: &Entry<'_>) -> u64 {
+fn size_of(entry: &DwarfEntry<'_>) -> u64 {
     let size = entry.attr_value(dw::DW_AT_byte_size);
     size.and_then(|size| size.udata_value()).unwrap_or(0)
 }
@@ -115,8 +115,8 @@ fn integer_of(size: u64) -> Class {
 }
 
 /// A type without its other names and its qualifiers.
-fn plain_type<'a>(unit: Unit<'a>, kind: AttributeValue<Slice<'a>>) -> Option<Entry<'a>> {
-    let below = |entry: &Entry<'a>| {
+fn plain_type<'a>(unit: Unit<'a>, kind: AttributeValue<Slice<'a>>) -> Option<DwarfEntry<'a>> {
+    let below = |entry: &DwarfEntry<'a>| {
         let is_transparent = matches!(
             entry.tag(),
             dw::DW_TAG_typedef
@@ -133,7 +133,10 @@ fn plain_type<'a>(unit: Unit<'a>, kind: AttributeValue<Slice<'a>>) -> Option<Ent
 }
 
 /// The entry that a value refers to, in the same unit.
-pub(super) fn referred<'a>(unit: Unit<'a>, value: AttributeValue<Slice<'a>>) -> Option<Entry<'a>> {
+pub(super) fn referred<'a>(
+    unit: Unit<'a>,
+    value: AttributeValue<Slice<'a>>,
+) -> Option<DwarfEntry<'a>> {
     let offset = match value {
         AttributeValue::UnitRef(offset) => offset,
         AttributeValue::DebugInfoRef(offset) => offset.to_unit_offset(&unit.header)?,

@@ -1,7 +1,7 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice;
-use crate::place::Place;
+use crate::cpu_or_thread::CpuOrThread;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_probes::{DefineError, NoPlace};
@@ -164,7 +164,7 @@ pub enum Error {
     #[error("ring of {place}: {why}; {}", advice::map(why))]
     Map {
         /// Its CPU or thread.
-        place: Place,
+        place: CpuOrThread,
         /// Why.
         why: MapError,
     },

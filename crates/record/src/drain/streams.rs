@@ -10,7 +10,7 @@ use rprof_abi::{Endian, SampleLayout};
 use rprof_ringbuf::Target;
 
 /// An event on a CPU.
-type Place = (usize, u32);
+type EventOnCpu = (usize, u32);
 
 /// Takes a thread's samples of an event on a CPU from one counter: the first that has any.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Streams {
     /// Where each event's samples have their CPU, bytes after the header.
     cpu_places: Vec<usize>,
     /// By thread: for which thread the counter was opened that its samples are taken from.
-    owners: HashMap<i32, Vec<(Place, i32)>>,
+    owners: HashMap<i32, Vec<(EventOnCpu, i32)>>,
 }
 
 /// Threads that are remembered.

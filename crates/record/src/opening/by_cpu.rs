@@ -2,9 +2,9 @@
 //! start, and off. Their clocks go on from process to process, however short the processes are.
 
 use crate::control::DumpSize;
+use crate::cpu_or_thread::CpuOrThread;
 use crate::error::Error;
 use crate::opening::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
-use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;
@@ -57,7 +57,7 @@ impl Group {
         for &cpu in &scope.cpus {
             match group.add(
                 &[Target::All],
-                Place::Cpu(cpu),
+                CpuOrThread::Cpu(cpu),
                 Rings::In(self),
                 scope.interrupts,
             ) {

@@ -1,11 +1,11 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
 use crate::control::DumpSize;
+use crate::cpu_or_thread::CpuOrThread;
 use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::opening::groups;
 use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
-use crate::place::Place;
 use rprof_abi::PerfEventAttr;
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
@@ -37,7 +37,7 @@ impl Group {
     pub(crate) fn add(
         &mut self,
         targets: &[Target],
-        place: Place,
+        place: CpuOrThread,
         rings: Rings<'_>,
         interrupts: &Interrupts,
     ) -> Result<(), Error> {
@@ -68,7 +68,7 @@ impl Group {
         idx: usize,
         leader: Option<usize>,
         target: Target,
-        place: Place,
+        place: CpuOrThread,
     ) -> Result<Option<OneOrTwo>, Error> {
         let event = &self.events[idx];
         if !place.is_on(event.cpus.as_deref()) {
@@ -110,7 +110,7 @@ impl Group {
         idx: usize,
         opened: OneOrTwo,
         target: Target,
-        place: Place,
+        place: CpuOrThread,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
         let attach = |counter: &Counter| {
@@ -158,7 +158,7 @@ pub(crate) fn double(events: &mut [EventCounters]) {
 fn open_one(
     attr: &PerfEventAttr,
     target: Target,
-    place: Place,
+    place: CpuOrThread,
     with: OpenWith<'_>,
 ) -> Result<Option<Counter>, OpenError> {
     let open = || Counter::open_with(attr, target, place.cpu(), with);

@@ -16,6 +16,7 @@ mod told;
 pub(crate) mod trial;
 
 use crate::control::DumpSize;
+use crate::cpu_or_thread::CpuOrThread;
 use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
@@ -23,7 +24,6 @@ use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::filter::Filter;
 use crate::opening::rings::RingOwner;
 use crate::opening::stack_dump::DumpSizes;
-use crate::place::Place;
 use crate::settings::CallChains;
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
@@ -47,7 +47,7 @@ pub(crate) struct EventCounters {
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
     /// Whom and where each of them was opened for.
-    pub(crate) opened_for: Vec<(Target, Place)>,
+    pub(crate) opened_for: Vec<(Target, CpuOrThread)>,
     /// The same event with small stack dumps: a counter for each of those above.
     pub(crate) small_dumps: Option<SmallDumps>,
     /// Samples are taken, or will be once the command is executed.
@@ -224,11 +224,11 @@ impl Scope<'_> {
     }
 
     /// What gets a ring of its own, and which targets write into it.
-    fn places(&self, targets: &[Target]) -> Vec<(Place, Vec<Target>)> {
+    fn places(&self, targets: &[Target]) -> Vec<(CpuOrThread, Vec<Target>)> {
         if self.per_thread {
-            Place::of_threads(targets)
+            CpuOrThread::of_threads(targets)
         } else {
-            Place::of_cpus(&self.cpus, targets)
+            CpuOrThread::of_cpus(&self.cpus, targets)
         }
     }
 

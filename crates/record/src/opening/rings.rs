@@ -6,9 +6,9 @@
 //! processes of a thousand threads.
 
 use crate::control::DumpSize;
+use crate::cpu_or_thread::CpuOrThread;
 use crate::error::Error;
 use crate::opening::{EventCounters, Group};
-use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, sw};
 use rprof_ringbuf::{Counter, OpenError, Ring, Target};
 use std::io;
@@ -16,14 +16,14 @@ use std::io;
 /// What a ring is mapped with.
 #[derive(Debug)]
 pub(crate) struct RingOwner {
-    place: Place,
+    place: CpuOrThread,
     counter: Counter,
 }
 
 impl RingOwner {
     /// An event that never happens, of the recorder itself or, as the kernel wants it, of the thread that has the
     /// ring; `None` if that has ended. The ring is read as `like` wants it.
-    fn open(place: Place, like: &EventCounters) -> Result<Option<Self>, Error> {
+    fn open(place: CpuOrThread, like: &EventCounters) -> Result<Option<Self>, Error> {
         let kept = [
             AttrFlags::DISABLED,
             AttrFlags::EXCLUDE_KERNEL,
@@ -49,8 +49,8 @@ impl RingOwner {
             ..PerfEventAttr::default()
         };
         let target = match place {
-            Place::Cpu(_) => Target::Thread(0),
-            Place::Thread(tid) => Target::Thread(tid),
+            CpuOrThread::Cpu(_) => Target::Thread(0),
+            CpuOrThread::Thread(tid) => Target::Thread(tid),
         };
         match Counter::open(&attr, target, place.cpu()) {
             Ok(counter) => Ok(Some(Self { place, counter })),
@@ -62,7 +62,7 @@ impl RingOwner {
 
 impl Group {
     /// Maps a ring for a place, if some event can be opened there.
-    pub(crate) fn map_ring(&mut self, place: Place, pages: usize) -> Result<(), Error> {
+    pub(crate) fn map_ring(&mut self, place: CpuOrThread, pages: usize) -> Result<(), Error> {
         let is_here = |event: &&EventCounters| place.is_on(event.cpus.as_deref());
         let first = self.events.iter().find(is_here);
         let (None, Some(first)) = (self.owner(place), first) else {
@@ -88,7 +88,7 @@ impl Group {
     }
 
     /// Has a counter write into the ring of its place.
-    pub(crate) fn attach(&self, counter: &Counter, place: Place) -> io::Result<()> {
+    pub(crate) fn attach(&self, counter: &Counter, place: CpuOrThread) -> io::Result<()> {
         match self.owner(place) {
             Some(owner) => counter.write_into(&owner.counter),
             None => Ok(()),
@@ -131,7 +131,7 @@ impl Group {
         counters.try_for_each(|(counter, (_, place))| self.attach(counter, *place))
     }
 
-    fn owner(&self, place: Place) -> Option<&RingOwner> {
+    fn owner(&self, place: CpuOrThread) -> Option<&RingOwner> {
         self.owners.iter().find(|owner| owner.place == place)
     }
 }

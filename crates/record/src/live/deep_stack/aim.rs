@@ -10,7 +10,7 @@ use std::ops::Range;
 /// after the dump is watched, further out each time: frames outside of it are known then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aim {
-    place: Place,
+    place: WatchedPart,
     /// Watchpoints in a row that were hit before they had proved anything.
     n_fruitless: u32,
     /// After the dump, frames up to here do not last (AVMA).
@@ -20,7 +20,7 @@ pub(super) struct Aim {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum WatchedPart {
     InDump,
     AfterDump,
 }
@@ -35,7 +35,7 @@ const MOST_GAPS_EVER: u32 = 4096;
 impl Default for Aim {
     fn default() -> Self {
         Self {
-            place: Place::InDump,
+            place: WatchedPart::InDump,
             n_fruitless: 0,
             within: 0,
             most_gaps: MOST_GAPS,
@@ -55,8 +55,8 @@ impl Aim {
         let end = truncated.dump_end();
         let after_dump = |from: u64| middle_slot(from.max(end)..u64::MAX, frames);
         match self.place {
-            Place::InDump => in_dump().or_else(|| after_dump(end)),
-            Place::AfterDump => after_dump(self.within).or_else(in_dump),
+            WatchedPart::InDump => in_dump().or_else(|| after_dump(end)),
+            WatchedPart::AfterDump => after_dump(self.within).or_else(in_dump),
         }
     }
 
@@ -68,14 +68,14 @@ impl Aim {
         }
         self.n_fruitless += 1;
         match self.place {
-            Place::InDump if self.n_fruitless >= MOST_FRUITLESS => {
-                (self.place, self.n_fruitless) = (Place::AfterDump, 0);
+            WatchedPart::InDump if self.n_fruitless >= MOST_FRUITLESS => {
+                (self.place, self.n_fruitless) = (WatchedPart::AfterDump, 0);
                 self.most_gaps = self.most_gaps.saturating_mul(2).min(MOST_GAPS_EVER);
             }
-            Place::InDump => {}
+            WatchedPart::InDump => {}
             // Further out; where nothing lasts, from the beginning.
-            Place::AfterDump if self.n_fruitless < u64::BITS => self.within = slot + 1,
-            Place::AfterDump => {
+            WatchedPart::AfterDump if self.n_fruitless < u64::BITS => self.within = slot + 1,
+            WatchedPart::AfterDump => {
                 *self = Self {
                     most_gaps: self.most_gaps,
                     ..Self::default()
@@ -87,7 +87,7 @@ impl Aim {
     /// A watchpoint after the dump has left so many samples with a gap.
     pub(super) fn left_gaps(&mut self, n_gaps: u32) {
         if n_gaps >= self.most_gaps {
-            (self.place, self.n_fruitless) = (Place::InDump, 0);
+            (self.place, self.n_fruitless) = (WatchedPart::InDump, 0);
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         let slots = [0, 0x1010, 0x1070, 0x1090, 0x10f4, 0x1200, 0x1300, 0x1500];
         let mut frames: Vec<_> = slots.map(|slot| frame(slot, true)).into();
         let after_dump = Aim {
-            place: Place::AfterDump,
+            place: WatchedPart::AfterDump,
             ..Aim::default()
         };
         let best = |frames: &[StackFrame]| {
@@ -158,22 +158,26 @@ mod tests {
     fn where_frames_do_not_last_one_further_out_is_watched_and_the_dump_now_and_then() {
         let mut aim = Aim::default();
         aim.hit(0x1090, 0);
-        assert_eq!(aim.place, Place::InDump, "once is no habit");
+        assert_eq!(aim.place, WatchedPart::InDump, "once is no habit");
         aim.hit(0x1090, 3);
         aim.hit(0x1090, 0);
-        assert_eq!(aim.place, Place::InDump, "it has proved something since");
+        assert_eq!(
+            aim.place,
+            WatchedPart::InDump,
+            "it has proved something since"
+        );
         aim.hit(0x1090, 0);
-        assert_eq!(aim.place, Place::AfterDump);
+        assert_eq!(aim.place, WatchedPart::AfterDump);
         aim.hit(0x1300, 0);
-        assert_eq!((aim.place, aim.within), (Place::AfterDump, 0x1301));
+        assert_eq!((aim.place, aim.within), (WatchedPart::AfterDump, 0x1301));
         aim.left_gaps(aim.most_gaps - 1);
-        assert_eq!(aim.place, Place::AfterDump);
+        assert_eq!(aim.place, WatchedPart::AfterDump);
         aim.left_gaps(aim.most_gaps);
-        assert_eq!(aim.place, Place::InDump);
+        assert_eq!(aim.place, WatchedPart::InDump);
         // What is known of frames after the dump is kept.
         (0..MOST_FRUITLESS).for_each(|_| aim.hit(0x1090, 0));
-        assert_eq!((aim.place, aim.within), (Place::AfterDump, 0x1301));
+        assert_eq!((aim.place, aim.within), (WatchedPart::AfterDump, 0x1301));
         (0..u64::BITS).for_each(|_| aim.hit(0x1400, 0));
-        assert_eq!((aim.place, aim.within), (Place::InDump, 0));
+        assert_eq!((aim.place, aim.within), (WatchedPart::InDump, 0));
     }
 }

@@ -5,14 +5,14 @@ use std::fmt;
 
 /// What has a ring of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CpuOrThread {
     /// A CPU, for all that runs there.
     Cpu(u32),
     /// A thread, wherever it runs.
     Thread(i32),
 }
 
-impl Place {
+impl CpuOrThread {
     /// Where events of it are opened.
     pub(crate) fn cpu(self) -> Cpu {
         match self {
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CpuOrThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cpu(cpu) => write!(f, "CPU {cpu}"),

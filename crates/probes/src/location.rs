@@ -6,7 +6,7 @@ use rprof_images::Elf;
 use std::path::PathBuf;
 
 /// A place in a file.
-pub(super) struct Place {
+pub(super) struct ProbeLocation {
     pub(super) path: PathBuf,
     /// What is there, if a pattern was given.
     pub(super) name: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Place {
     pub(super) arguments: Option<Vec<String>>,
 }
 
-impl Place {
+impl ProbeLocation {
     pub(super) fn at(
         elf: &Elf,
         name: Option<String>,
