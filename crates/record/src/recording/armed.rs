@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::prepared::Prepared;
 use super::recorder::Recorder;
-use super::running::Ready;
+use super::running::{Ready, Running};
 use crate::control::Control;
 use crate::cpu_budget::Budget;
 use crate::drain::alive::Alive;
@@ -78,10 +78,13 @@ impl Armed {
             defined: self.prepared.placed.defined,
         };
         Ok(Ready {
-            recorder,
-            control,
-            toggling: self.prepared.toggling,
-            trigger: self.trigger,
+            running: Running {
+                recorder,
+                control,
+                toggling: self.prepared.toggling,
+                trigger: self.trigger,
+                command: None,
+            },
             unreadable,
             gated: self.gated,
             waited_since: self.waited_since,

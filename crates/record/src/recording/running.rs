@@ -22,10 +22,7 @@ use std::time::{Duration, Instant};
 
 /// A recording whose file exists, and whose events are off.
 pub(super) struct Ready {
-    pub(super) recorder: Recorder,
-    pub(super) control: Control,
-    pub(super) toggling: Toggling,
-    pub(super) trigger: Option<Trigger>,
+    pub(super) running: Running,
     /// The unwinder is told by it.
     pub(super) unreadable: Arc<Unreadable>,
     pub(super) gated: Option<Gated>,
@@ -35,25 +32,19 @@ pub(super) struct Ready {
 impl Ready {
     /// Records until something ends it.
     pub(super) fn run(mut self, note: &mut dyn FnMut(Note)) -> Stopped {
-        match self.start(note) {
-            Ok(command) => {
-                note_found(self.waited_since, note);
-                let running = Running {
-                    recorder: self.recorder,
-                    control: self.control,
-                    toggling: self.toggling,
-                    trigger: self.trigger,
-                    command,
-                };
-                running.run(note)
-            }
-            Err(error) => Stopped {
-                recorder: self.recorder,
-                was_on: self.toggling.was_on,
-                control: self.toggling.into_control(),
-                command: None,
-                ended: Err(error),
-            },
+        let started = self.start(note);
+        let mut running = self.running;
+        let ended = started.and_then(|command| {
+            note_found(self.waited_since, note);
+            running.command = command;
+            running.until_ended(note)
+        });
+        Stopped {
+            recorder: running.recorder,
+            was_on: running.toggling.was_on,
+            control: running.toggling.into_control(),
+            command: running.command,
+            ended,
         }
     }
 
@@ -61,11 +52,11 @@ impl Ready {
     /// begun.
     fn start(&mut self, note: &mut dyn FnMut(Note)) -> Result<Option<Child>, Error> {
         let enabling = "enabling events";
-        let recorder = &mut self.recorder;
+        let recorder = &mut self.running.recorder;
         (recorder.opened.sideband)
             .enable(DumpSize::Large)
             .map_err(Error::system(enabling))?;
-        if let Some(trigger) = &self.trigger {
+        if let Some(trigger) = &self.running.trigger {
             trigger.enable()?;
         }
         if recorder.settings.sideband.cgroups {
@@ -99,7 +90,7 @@ impl Ready {
 
     /// Executing a file may take its time, too.
     fn start_command(&mut self, mut gated: Gated) -> Result<Child, Error> {
-        let interrupts = &self.recorder.interrupts;
+        let interrupts = &self.running.recorder.interrupts;
         // From now on it gets the terminal's signals, too.
         interrupts.command_begins();
         gated.open();
@@ -112,27 +103,17 @@ impl Ready {
     }
 }
 
-/// A recording that is going on.
-struct Running {
-    recorder: Recorder,
-    control: Control,
-    toggling: Toggling,
-    trigger: Option<Trigger>,
-    command: Option<Child>,
+/// What a recording that is going on needs.
+pub(super) struct Running {
+    pub(super) recorder: Recorder,
+    pub(super) control: Control,
+    pub(super) toggling: Toggling,
+    pub(super) trigger: Option<Trigger>,
+    /// Once it has begun.
+    pub(super) command: Option<Child>,
 }
 
 impl Running {
-    fn run(mut self, note: &mut dyn FnMut(Note)) -> Stopped {
-        let ended = self.until_ended(note);
-        Stopped {
-            recorder: self.recorder,
-            was_on: self.toggling.was_on,
-            control: self.toggling.into_control(),
-            command: self.command,
-            ended,
-        }
-    }
-
     /// Drains until the command, the time or the user ends it.
     fn until_ended(&mut self, note: &mut dyn FnMut(Note)) -> Result<EndReason, Error> {
         let Recorder {
