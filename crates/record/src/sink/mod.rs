@@ -19,7 +19,7 @@ use rprof_perfdata::Writer;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use writer_thread::{Activity, WriterThread};
+use writer_thread::{Activity, Message, WriterThread};
 
 pub(crate) use writer_thread::{EndedFile, Written};
 
@@ -160,7 +160,7 @@ impl Sink {
                 self.hand_over()?;
                 let unwinder = self.current.set_unwinding(Unwinding::InWriterThread);
                 if let Some(unwinder) = unwinder {
-                    self.writer.take_unwinder(unwinder)?;
+                    self.writer.send(Message::TakeUnwinder(unwinder))?;
                 }
             }
             _ => {}
@@ -171,7 +171,7 @@ impl Sink {
     /// From now on so much is done for stacks.
     pub(crate) fn care_for_stacks(&mut self, care: StackCare) -> Result<(), WriterStalled> {
         if matches!(self.current.unwinding(), Unwinding::InWriterThread) {
-            return self.writer.care_for_stacks(care);
+            return self.writer.send(Message::CareForStacks(care));
         }
         self.current.care_for_stacks(care);
         Ok(())
@@ -193,7 +193,7 @@ impl Sink {
 
     /// Lets the unwinder know records that are not written, before any are pushed.
     pub(crate) fn know(&self, records: Vec<u8>) -> Result<(), WriterStalled> {
-        self.writer.know(records)
+        self.writer.send(Message::Know(records))
     }
 
     /// How much of a dump there is room for.
@@ -221,7 +221,7 @@ impl Sink {
         self.was_late |= self.pool.n_free() == 0;
         let next = emptied(self.wait_for(self.pool.free())?);
         self.handed_over_ns = self.current.complete_until_ns();
-        self.writer.write(self.current.replace(next))
+        (self.writer).send(Message::Write(self.current.replace(next)))
     }
 
     /// Waits for what the writer thread sends.

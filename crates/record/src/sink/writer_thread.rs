@@ -60,7 +60,7 @@ impl Activity {
 
 /// What the thread is told, in this order.
 #[derive(Debug)]
-enum Message {
+pub(super) enum Message {
     Write(Drained),
     /// Unwind what comes next.
     TakeUnwinder(Box<LiveUnwinder>),
@@ -70,7 +70,7 @@ enum Message {
     GiveUnwinderBack,
     /// Write what comes next with another writer.
     GoOnWith(Box<Writer>),
-    /// Records that the unwinder has to know, and that are not written.
+    /// Records that the unwinder, which must be here, has to know, and that are not written.
     Know(Vec<u8>),
 }
 
@@ -145,21 +145,6 @@ impl WriterThread {
         })
     }
 
-    /// Writes what was drained, after all that came before.
-    pub(super) fn write(&self, drained: Drained) -> Result<(), WriterStalled> {
-        self.send(Message::Write(drained))
-    }
-
-    /// Unwinds what comes next.
-    pub(super) fn take_unwinder(&self, unwinder: Box<LiveUnwinder>) -> Result<(), WriterStalled> {
-        self.send(Message::TakeUnwinder(unwinder))
-    }
-
-    /// From now on so much is done for stacks.
-    pub(super) fn care_for_stacks(&self, care: StackCare) -> Result<(), WriterStalled> {
-        self.send(Message::CareForStacks(care))
-    }
-
     /// Writes what comes next as it is. The unwinder comes when all before is written.
     pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, WriterStalled> {
         self.send(Message::GiveUnwinderBack)?;
@@ -170,11 +155,6 @@ impl WriterThread {
     pub(super) fn go_on_with(&self, writer: Writer) -> Result<&Receiver<EndedFile>, WriterStalled> {
         self.send(Message::GoOnWith(Box::new(writer)))?;
         Ok(&self.ended)
-    }
-
-    /// Lets the unwinder, which must be here, know records that are not written.
-    pub(super) fn know(&self, records: Vec<u8>) -> Result<(), WriterStalled> {
-        self.send(Message::Know(records))
     }
 
     /// How far it is.
@@ -194,7 +174,8 @@ impl WriterThread {
         self.written
     }
 
-    fn send(&self, message: Message) -> Result<(), WriterStalled> {
+    /// Tells it something, after all that it was told before.
+    pub(super) fn send(&self, message: Message) -> Result<(), WriterStalled> {
         self.messages.send(message).map_err(|_| WriterStalled::Gone)
     }
 }
