@@ -150,7 +150,7 @@ impl Control {
             DumpSize::Small => Way::Cheap,
         };
         Self {
-            dump_size: Some(Hysteresis::beginning_with(way, now, FIRST_DUMP_SIZE_HOLD)),
+            dump_size: Some(Hysteresis::new(way, now, FIRST_DUMP_SIZE_HOLD)),
             ..Self::with_fixed_dump_size(now)
         }
     }
@@ -160,7 +160,7 @@ impl Control {
         Self {
             began: now,
             dump_size: None,
-            unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
+            unwind_place: Hysteresis::new(Way::Safe, now, FIRST_UNWIND_PLACE_HOLD),
             n_small_stacks: 0,
             truncated_at: None,
             keeps_dumps_small: false,

@@ -31,21 +31,9 @@ pub(crate) struct Hysteresis {
 const LONGEST_HOLD: Duration = Duration::from_secs(64);
 
 impl Hysteresis {
-    /// The safe way, for as long at least.
-    pub(crate) fn new(now: Instant, hold: Duration) -> Self {
-        Self {
-            way: Way::Safe,
-            since: now,
-            hold,
-        }
-    }
-
-    /// The same with another way to begin with.
-    pub(crate) fn beginning_with(way: Way, now: Instant, hold: Duration) -> Self {
-        Self {
-            way,
-            ..Self::new(now, hold)
-        }
+    /// This way at first; the safe one for so long at least.
+    pub(crate) fn new(way: Way, since: Instant, hold: Duration) -> Self {
+        Self { way, since, hold }
     }
 
     /// The way from now on, by what is needed.
@@ -77,7 +65,7 @@ mod tests {
     #[test]
     fn a_hold_does_not_double_for_ever() {
         let start = Instant::now();
-        let mut hysteresis = Hysteresis::new(start, Duration::from_millis(500));
+        let mut hysteresis = Hysteresis::new(Way::Safe, start, Duration::from_millis(500));
         let mut now = start;
         for _ in 0..20 {
             now += LONGEST_HOLD;

@@ -17,23 +17,18 @@ pub(super) fn in_words(examined: &Examined<'_>) -> String {
     let Some(ring_bytes) = tried.ring_bytes else {
         return "nothing: no memory for rings".to_owned();
     };
-    let mut parts = Vec::new();
-    parts.push(
-        match (tried.kernel.is_ok(), tried.all.is_ok()) {
-            (true, true) => "commands, processes and all CPUs (-a), user space and kernel",
-            (true, false) => "commands and your own processes, user space and kernel",
-            (false, _) => "commands and your own processes, user space only",
-        }
-        .to_owned(),
-    );
-    parts.push(if tried.hardware.is_ok() {
-        "sampling cycles".to_owned()
-    } else {
-        "sampling cpu-clock".to_owned()
-    });
-    parts.push(match ring_bytes >> 20 {
-        0 => format!("rings of up to {} KiB", ring_bytes >> 10),
-        mib => format!("rings of up to {mib} MiB"),
-    });
-    parts.join(", ")
+    let whom = match (tried.kernel.is_ok(), tried.all.is_ok()) {
+        (true, true) => "commands, processes and all CPUs (-a), user space and kernel",
+        (true, false) => "commands and your own processes, user space and kernel",
+        (false, _) => "commands and your own processes, user space only",
+    };
+    let event = match tried.hardware {
+        Ok(()) => "cycles",
+        Err(_) => "cpu-clock",
+    };
+    let size = match ring_bytes >> 20 {
+        0 => format!("{} KiB", ring_bytes >> 10),
+        mib => format!("{mib} MiB"),
+    };
+    format!("{whom}, sampling {event}, rings of up to {size}")
 }

@@ -1,7 +1,7 @@
 //! What was opened is told, event by event.
 
 use crate::note::{Note, OpenedEvent, OpenedFor};
-use crate::opening::{EventCounters, Opened};
+use crate::opening::Opened;
 use rprof_abi::PerfEventAttr;
 
 impl Opened {
@@ -24,17 +24,13 @@ impl Opened {
                 Note::Opened(Box::new(event))
             };
             note(told(&event.attr, event.counters.len(), opened_for));
-            if let Some((attr, n_counters)) = event.small() {
-                note(told(attr, n_counters, OpenedFor::SmallDumps));
+            if let Some(small) = &event.small_dumps {
+                note(told(
+                    &small.attr,
+                    small.counters.len(),
+                    OpenedFor::SmallDumps,
+                ));
             }
         }
-    }
-}
-
-impl EventCounters {
-    /// The same with small dumps, and how many counters it has.
-    fn small(&self) -> Option<(&PerfEventAttr, usize)> {
-        let small = self.small_dumps.as_ref()?;
-        Some((&small.attr, small.counters.len()))
     }
 }
