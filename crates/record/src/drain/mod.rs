@@ -35,7 +35,7 @@ use std::ops::AddAssign;
 
 /// Counts of the file so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct DrainCounts {
     pub(crate) samples: u64,
     pub(crate) throttled: u64,
     /// From LOST records.
@@ -55,7 +55,7 @@ pub(crate) struct Counts {
     pub(crate) span_ns: Option<(u64, u64)>,
 }
 
-impl AddAssign for Counts {
+impl AddAssign for DrainCounts {
     fn add_assign(&mut self, other: Self) {
         self.samples += other.samples;
         self.throttled += other.throttled;
@@ -112,16 +112,11 @@ pub(crate) struct Tracked {
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
-    /// Of all times.
-    clock: Clock,
+    samples: DrainedSamples,
     pub(crate) jit_clock: JitClock,
-    pub(crate) counts: Counts,
+    pub(crate) counts: DrainCounts,
     pub(crate) missing_build_ids: MissingBuildIds,
     pub(crate) sideband_layout: SampleLayout,
-    /// Layouts of samples as they are drained; `None` if they hold no stacks.
-    stacks: Option<Layouts>,
-    /// The process whose samples are left out.
-    own_pid: Option<u32>,
     pub(crate) tracked: Tracked,
     /// When the last pass began, with which all sideband up to then was drained.
     complete_until_ns: u64,
@@ -177,13 +172,11 @@ impl Drain {
         tracked: Tracked,
     ) -> Self {
         Self {
-            clock: samples.clock,
             jit_clock: JitClock::new(samples.clock),
-            counts: Counts::default(),
+            samples,
+            counts: DrainCounts::default(),
             missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
-            stacks: samples.stacks,
-            own_pid: samples.own_pid,
             tracked,
             complete_until_ns: 0,
             waiting: Vec::new(),
@@ -203,7 +196,7 @@ impl Drain {
             self.heads
                 .extend(opened.sampling.rings.iter().map(Ring::head));
         }
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.samples.clock.now_ns();
         sink.complete_until(now_ns);
         let complete_until_ns = mem::replace(&mut self.complete_until_ns, now_ns);
         if let Some(alive) = &mut self.tracked.alive {
@@ -324,7 +317,7 @@ impl Drain {
         }
         // All of our samples begin so, and the kernel writes complete records.
         let head = Head::parse(record).unwrap_or_default();
-        if self.own_pid == Some(head.pid) {
+        if self.samples.own_pid == Some(head.pid) {
             self.counts.own_samples += 1;
             return Ok(());
         }
@@ -347,9 +340,8 @@ impl Drain {
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));
         self.counts.span_ns = Some((first.min(time), last.max(time)));
-        let event_of = |stacks: &Layouts| stacks.event_of(body);
-        let event = self.stacks.as_ref().and_then(event_of);
-        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.layout(event)) else {
+        let stacks = self.samples.stacks.as_ref();
+        let Some(layout) = stacks.and_then(|stacks| stacks.layout(stacks.event_of(body)?)) else {
             return sink.push(record);
         };
         let kept = sink.push_sample(record, layout)?;

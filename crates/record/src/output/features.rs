@@ -1,14 +1,13 @@
 //! What the file says of the machine and of the recording.
 
-use crate::drain::Counts;
+use crate::drain::DrainCounts;
 use crate::settings::Tool;
 use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType, Wire};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuBudget, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, RecorderCost,
-    SampleCoverage, SampleTime, StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus,
-    encode_numa, encode_string, encode_strings,
+    ClockData, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, SampleTime, StackEnds,
+    TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
@@ -27,6 +26,11 @@ pub(crate) fn section(
     let mut bytes = Vec::new();
     encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (id, bytes)
+}
+
+/// The section of a value.
+pub(crate) fn encoded<'v>(id: FeatureId, value: &impl Wire<'v>) -> (FeatureId, Vec<u8>) {
+    section(id, |encoder| value.encode(encoder))
 }
 
 /// Collects sections; what is not known is left out.
@@ -144,12 +148,10 @@ pub(crate) fn of_branches<'a>(
 }
 
 /// When the samples were taken.
-pub(crate) fn of_samples(counts: &Counts) -> Option<(FeatureId, Vec<u8>)> {
+pub(crate) fn of_samples(counts: &DrainCounts) -> Option<(FeatureId, Vec<u8>)> {
     let (first_ns, last_ns) = counts.span_ns?;
     let times = SampleTime { first_ns, last_ns };
-    Some(section(FeatureId::SAMPLE_TIME, |encoder| {
-        times.encode(encoder);
-    }))
+    Some(encoded(FeatureId::SAMPLE_TIME, &times))
 }
 
 /// How stacks ended that were unwound.
@@ -169,25 +171,9 @@ pub(crate) fn of_command(pid: i32) -> Option<(FeatureId, Vec<u8>)> {
     Some(section(FeatureId::COMMAND, |encoder| encoder.u32(pid)))
 }
 
-/// What samples stand for.
-pub(crate) fn of_coverage(coverage: SampleCoverage) -> (FeatureId, Vec<u8>) {
-    section(FeatureId::COVERAGE, |encoder| coverage.encode(encoder))
-}
-
-/// What the recording cost.
-pub(crate) fn of_cost(cost: RecorderCost) -> (FeatureId, Vec<u8>) {
-    section(FeatureId::RECORDER_COST, |encoder| cost.encode(encoder))
-}
-
-/// What was given up to stay within a share of a CPU.
-pub(crate) fn of_budget(budget: CpuBudget) -> (FeatureId, Vec<u8>) {
-    section(FeatureId::CPU_BUDGET, |encoder| budget.encode(encoder))
-}
-
 /// How many samples were left out; nothing if there were none.
 pub(crate) fn of_left_out(left_out: LeftOut) -> Option<(FeatureId, Vec<u8>)> {
-    let encode = |encoder: &mut Encoder<'_>| left_out.encode(encoder);
-    (left_out != LeftOut::default()).then(|| section(FeatureId::LEFT_OUT, encode))
+    (left_out != LeftOut::default()).then(|| encoded(FeatureId::LEFT_OUT, &left_out))
 }
 
 fn line(path: impl AsRef<Path>) -> Option<String> {

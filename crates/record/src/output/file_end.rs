@@ -1,12 +1,12 @@
 //! The end of a file: build ids and other sections that are known only then, written in the background.
 
 use crate::background::in_background;
-use crate::drain::Counts;
+use crate::drain::DrainCounts;
 use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::Created;
-use crate::output::features;
+use crate::output::features::{self, encoded};
 use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
@@ -20,7 +20,7 @@ const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The end of a file: what is known only then.
 pub(crate) struct FileEnd<'e> {
     pub(crate) writer: Writer,
-    pub(crate) counts: Counts,
+    pub(crate) counts: DrainCounts,
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) cost: RecorderCost,
@@ -47,13 +47,15 @@ impl FileEnd<'_> {
     pub(crate) fn start(self) -> Result<Ending, Error> {
         let mut sections = Vec::from_iter(features::of_samples(&self.counts));
         sections.extend(self.stacks.map(features::of_stacks));
-        sections.extend(self.coverage.map(features::of_coverage));
+        let coverage = self.coverage.as_ref();
+        sections.extend(coverage.map(|coverage| encoded(FeatureId::COVERAGE, coverage)));
         sections.extend(features::of_left_out(LeftOut {
             own: self.counts.own_samples,
             others: self.counts.others_samples,
         }));
-        sections.push(features::of_cost(self.cost));
-        sections.extend(self.budget.map(features::of_budget));
+        sections.push(encoded(FeatureId::RECORDER_COST, &self.cost));
+        let budget = self.budget.as_ref();
+        sections.extend(budget.map(|budget| encoded(FeatureId::CPU_BUDGET, budget)));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

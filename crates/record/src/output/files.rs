@@ -1,7 +1,7 @@
 //! The files of a recording: the one that is being written, and those before.
 
 use crate::cost::CostClock;
-use crate::drain::Counts;
+use crate::drain::DrainCounts;
 use crate::drain::losses;
 use crate::error::Error;
 use crate::interrupts::Interrupts;
@@ -52,7 +52,7 @@ pub(crate) struct Earlier {
     pub(crate) size_bytes: u64,
     /// Why the end of one could not be written: the first of them.
     failed: Option<Error>,
-    counts: Counts,
+    counts: DrainCounts,
     cost: RecorderCost,
     stacks: Option<StackEnds>,
     /// Bytes of records before they were compressed.
@@ -115,7 +115,7 @@ impl Files {
     }
 
     /// What the current file has cost.
-    pub(crate) fn cost(&self, counts: &Counts, writer: &Writer) -> RecorderCost {
+    pub(crate) fn cost(&self, counts: &DrainCounts, writer: &Writer) -> RecorderCost {
         self.cost.cost(counts, writer.data_len())
     }
 
@@ -190,7 +190,12 @@ impl Earlier {
         }
     }
 
-    pub(crate) fn add(&mut self, counts: Counts, cost: RecorderCost, stacks: Option<&StackEnds>) {
+    pub(crate) fn add(
+        &mut self,
+        counts: DrainCounts,
+        cost: RecorderCost,
+        stacks: Option<&StackEnds>,
+    ) {
         self.n_files += 1;
         self.counts += counts;
         self.cost = self.cost_with(cost);
@@ -200,7 +205,7 @@ impl Earlier {
     }
 
     /// What was counted in all files, with the last one.
-    pub(crate) fn counts_with(&self, last: Counts) -> Counts {
+    pub(crate) fn counts_with(&self, last: DrainCounts) -> DrainCounts {
         let mut counts = self.counts;
         counts += last;
         counts

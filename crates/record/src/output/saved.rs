@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::output::features::{self, Features};
 use crate::output::segments::RecordedSegment;
 use crate::output::{create, duplicate};
-use rprof_abi::Wire;
 use rprof_perfdata::feature::{
     BuildIdEntry, EndReason, EndedStack, LeftOut, SampleTime, StackEnds,
 };
@@ -184,9 +183,8 @@ impl Sections {
             let entries = self.build_ids.iter();
             entries.for_each(|entry| entry.encode(encoder));
         })];
-        all.extend(self.times.map(|times| {
-            features::section(FeatureId::SAMPLE_TIME, |encoder| times.encode(encoder))
-        }));
+        let times = self.times.as_ref();
+        all.extend(times.map(|times| features::encoded(FeatureId::SAMPLE_TIME, times)));
         all.extend(features::of_left_out(self.left_out));
         if self.stacks != StackEnds::default() {
             all.push(features::of_stacks(&self.stacks));
