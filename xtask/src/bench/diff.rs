@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
-use super::workloads::Bench;
+use super::workloads::{Bench, compile};
 use crate::command::{self, captured};
 
 /// How much is measured.
@@ -237,9 +237,8 @@ fn program(bench: &Bench) -> Result<PathBuf> {
     );
     fs::write(&source, text).context("writing functions.c")?;
     let program = bench.file("functions");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-g", "-fno-omit-frame-pointer", "-o"]);
-    command::run(compiler.arg(&program).arg(&source))?;
+    let flags = ["-O1", "-g", "-fno-omit-frame-pointer"];
+    compile("cc", &flags, &source, &program)?;
     Ok(program)
 }
 

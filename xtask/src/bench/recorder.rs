@@ -1,12 +1,10 @@
 //! Recording: start-up, the recorder's own CPU time, losses.
 
-use std::process::{Child, Command, Stdio};
-
 use anyhow::{Context, Result};
 
 use super::measure;
 use super::table::{compare, heading, row};
-use super::workloads::Bench;
+use super::workloads::{Bench, Busy, compile, deep_source};
 use crate::command::captured;
 
 const RUNS: usize = 9;
@@ -80,7 +78,7 @@ struct Watched {
 
 /// Records busy CPUs for some seconds. The recorder's command only sleeps, so the time is its own.
 fn watch(bench: &Bench, by: &str, hz: &str, seconds: u32) -> Result<Watched> {
-    let busy = Busy::start(bench)?;
+    let busy = busy_cpus(bench)?;
     let output = bench.file("watch.data");
     let mut recorder = bench.recorder(by, &["-a", "--call-graph", "fp", "-F", hz], &output);
     recorder.args(["sleep", &seconds.to_string()]);
@@ -103,48 +101,15 @@ fn counts(table: &str) -> Option<(u64, String)> {
     Some((samples, after("# Total Lost Samples: ")?.to_owned()))
 }
 
-/// A program with deep stacks and frame pointers on every CPU, until this is dropped.
-pub(super) struct Busy(Vec<Child>);
-
-impl Busy {
-    pub(super) fn start(bench: &Bench) -> Result<Self> {
-        let program = bench.file("deep-fp");
-        if !program.exists() {
-            let mut compiler = Command::new("g++");
-            compiler
-                .args(["-O2", "-fno-omit-frame-pointer", "-o"])
-                .arg(&program);
-            compiler.arg(crate::command::root().join("fixtures/workloads/deep.cpp"));
-            crate::command::run(&mut compiler)?;
-        }
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let start = || {
-            Command::new(&program)
-                .arg("1000")
-                .stdout(Stdio::null())
-                .spawn()
-        };
-        let children: Result<Vec<Child>, _> = (0..cpus).map(|_| start()).collect();
-        Ok(Self(children.context("starting a busy program")?))
+/// A program with deep stacks and frame pointers on every CPU.
+pub(super) fn busy_cpus(bench: &Bench) -> Result<Busy> {
+    let program = bench.file("deep-fp");
+    if !program.exists() {
+        let flags = ["-O2", "-fno-omit-frame-pointer"];
+        compile("g++", &flags, &deep_source(), &program)?;
     }
-
-    /// And processes that end at once, one after the other.
-    pub(super) fn with_short_processes(mut self) -> Result<Self> {
-        let mut shell = Command::new("bash");
-        shell.args(["-c", "while /bin/true; do :; done"]);
-        self.0.push(shell.spawn().context("starting a shell")?);
-        Ok(self)
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // It may have ended by itself.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    Busy::start(&program, "1000", cpus)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Stacks without frame pointers: what recording them costs, and how many are whole.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::measure::{self, Cost};
 use super::table::{heading, row};
-use super::workloads::Bench;
+use super::workloads::{Bench, Busy, compile, deep_source};
 use crate::command::captured;
 
 /// Seconds of a long recording, and of a short one whose cost is that of starting and ending.
@@ -53,13 +53,10 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
 /// The demo's program with more or less on its stack.
 fn deep_program(bench: &Bench, name: &str, pad: &str) -> Result<PathBuf> {
     let program = bench.file(name);
-    let source = crate::command::root().join("fixtures/workloads/deep.cpp");
-    let text = std::fs::read_to_string(&source).context("reading deep.cpp")?;
+    let text = std::fs::read_to_string(deep_source()).context("reading deep.cpp")?;
     let own = bench.file(&format!("{name}.cpp"));
     std::fs::write(&own, text.replace("pad[64+N]", &format!("pad[{pad}]"))).context("writing")?;
-    let mut compiler = Command::new("g++");
-    compiler.args(["-O2", "-o"]).arg(&program).arg(own);
-    crate::command::run(&mut compiler)?;
+    compile("g++", &["-O2"], &own, &program)?;
     Ok(program)
 }
 
@@ -122,11 +119,8 @@ fn watch(
     hz: &str,
     seconds: u32,
 ) -> Result<Watched> {
-    let busy = [Busy::start(program)?, Busy::start(program)?];
-    let pids = busy
-        .each_ref()
-        .map(|busy| busy.0.id().to_string())
-        .join(",");
+    let busy = Busy::start(program, "10000", 2)?;
+    let pids = busy.pids();
     let output = bench.file("stacks.data");
     let options = [&["-F", hz, "-p", &pids], recorder.options].concat();
     let mut command = bench.recorder(recorder.by, &options, &output);
@@ -210,25 +204,4 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
         None,
     );
     Ok(())
-}
-
-/// A program that runs until this is dropped.
-struct Busy(Child);
-
-impl Busy {
-    fn start(program: &Path) -> Result<Self> {
-        let child = Command::new(program)
-            .arg("10000")
-            .stdout(Stdio::null())
-            .spawn();
-        Ok(Self(child.context("starting a busy program")?))
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

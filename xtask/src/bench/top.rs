@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::measure::{self, Cost};
-use super::recorder::Busy;
+use super::recorder::busy_cpus;
 use super::table::{heading, row};
 use super::workloads::Bench;
 
@@ -36,7 +36,7 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
 
 /// What a program takes while the same goes on.
 fn watch(bench: &Bench, mut top: Command) -> Result<Cost> {
-    let busy = Busy::start(bench)?.with_short_processes()?;
+    let busy = busy_cpus(bench)?.with_short_processes()?;
     let cost = measure::once(&mut top)?;
     drop(busy);
     Ok(cost)

@@ -1,8 +1,8 @@
 //! What is recorded: a long build, a deep C++ program, a shell loop.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -40,10 +40,7 @@ impl Bench {
     pub(super) fn deep(&self) -> Result<PathBuf> {
         let program = self.file("deep");
         if !program.exists() {
-            let mut compiler = Command::new("g++");
-            compiler.args(["-O2", "-g", "-o"]).arg(&program);
-            compiler.arg(root().join("fixtures/workloads/deep.cpp"));
-            command::run(&mut compiler)?;
+            compile("g++", &["-O2", "-g"], &deep_source(), &program)?;
         }
         Ok(program)
     }
@@ -97,7 +94,7 @@ impl Bench {
     }
 
     /// `perf record` or `rprof record` with these options, ready for a command.
-    pub(super) fn recorder(&self, by: &str, options: &[&str], output: &std::path::Path) -> Command {
+    pub(super) fn recorder(&self, by: &str, options: &[&str], output: &Path) -> Command {
         let mut recorder = match by {
             "perf" => Command::new("perf"),
             _ => Command::new(&self.rprof),
@@ -109,5 +106,55 @@ impl Bench {
             .arg(output)
             .arg("--");
         recorder
+    }
+}
+
+/// The source of a program with deep stacks.
+pub(super) fn deep_source() -> PathBuf {
+    root().join("fixtures/workloads/deep.cpp")
+}
+
+/// Compiles a program.
+pub(super) fn compile(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> Result<()> {
+    let mut compiler = Command::new(compiler);
+    command::run(compiler.args(flags).arg("-o").arg(program).arg(source))
+}
+
+/// Programs that run until this is dropped.
+pub(super) struct Busy(Vec<Child>);
+
+impl Busy {
+    /// Starts one so many times, with the rounds that it has to do.
+    pub(super) fn start(program: &Path, rounds: &str, times: usize) -> Result<Self> {
+        let start = |_| {
+            let mut program = Command::new(program);
+            program.arg(rounds).stdout(Stdio::null()).spawn()
+        };
+        let children: Result<Vec<Child>, _> = (0..times).map(start).collect();
+        Ok(Self(children.context("starting a busy program")?))
+    }
+
+    /// And processes that end at once, one after the other.
+    pub(super) fn with_short_processes(mut self) -> Result<Self> {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", "while /bin/true; do :; done"]);
+        self.0.push(shell.spawn().context("starting a shell")?);
+        Ok(self)
+    }
+
+    /// Their ids, as `-p` takes them.
+    pub(super) fn pids(&self) -> String {
+        let pids: Vec<String> = self.0.iter().map(|one| one.id().to_string()).collect();
+        pids.join(",")
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
