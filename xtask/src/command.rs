@@ -90,6 +90,15 @@ pub(crate) fn metadata(args: &[&str]) -> Result<Value> {
     serde_json::from_str(&json).context("parsing the output of cargo metadata")
 }
 
+/// The packages of the workspace, as `cargo metadata` describes them.
+pub(crate) fn packages() -> Result<Vec<Value>> {
+    let mut metadata = metadata(&["--no-deps"])?;
+    match metadata["packages"].take() {
+        Value::Array(packages) => Ok(packages),
+        _ => bail!("cargo metadata lists no packages"),
+    }
+}
+
 /// Where cargo puts what it builds.
 pub(crate) fn target_folder() -> Result<PathBuf> {
     let metadata = metadata(&["--no-deps"])?;

@@ -44,6 +44,20 @@ pub(crate) fn read_below(root: &Path, folder: &Path) -> Result<Vec<File>> {
     paths.into_iter().map(|path| read(root, path)).collect()
 }
 
+/// All files and folders below a folder, whatever they are.
+pub(crate) fn all_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let context = || format!("listing {}", folder.display());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).with_context(context)? {
+        let path = entry.with_context(context)?.path();
+        if path.is_dir() {
+            paths.extend(all_below(&path)?);
+        }
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
 /// Makes a folder and those above it.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))

@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
+use crate::args::has_flag;
 use crate::command::{captured, cargo, target_folder};
 use crate::files::make_folder;
 use crate::{command, tidy};
@@ -20,12 +21,7 @@ use summary::{Summary, in_words};
 
 /// Runs everything that a change must pass.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let is_wide = match *words {
-        [] => false,
-        ["--wide"] => true,
-        _ => bail!("ci takes no arguments but --wide"),
-    };
+    let is_wide = has_flag(args, "--wide")?;
     let began = Instant::now();
     let mut summary = Summary::default();
     heading("format");

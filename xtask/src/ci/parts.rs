@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::summary::Summary;
-use crate::command::{self, cargo, metadata};
+use crate::command::{self, cargo, packages};
 use crate::files::make_file;
 
 /// The test program that takes longest, twice as long as the next: it begins first.
@@ -89,10 +89,8 @@ pub(super) fn run(
 
 /// The test programs in `tests/`, [`LONGEST`] first, then those within crates.
 fn parts() -> Result<Vec<Part>> {
-    let metadata = metadata(&["--no-deps"])?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    let targets = packages.context("cargo metadata names no packages")?.iter();
-    let targets = targets.flat_map(|package| package.get("targets")?.as_array());
+    let packages = packages()?;
+    let targets = packages.iter().filter_map(|one| one["targets"].as_array());
     let mut parts: Vec<Part> = targets.flatten().filter_map(test_program).collect();
     parts.sort_by_key(|part| part.name != LONGEST);
     for (name, args) in [

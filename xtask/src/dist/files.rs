@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::command::{captured, command};
-use crate::files::make_folder;
+use crate::files::{all_below, make_folder};
 
 /// Copies a file, and makes the folder for it.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -19,31 +19,18 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
 
 /// Copies all that is below a folder.
 pub(super) fn copy_below(from: &Path, to: &Path) -> Result<()> {
-    let context = || format!("listing {}", from.display());
-    for entry in fs::read_dir(from).with_context(context)? {
-        let path = entry.with_context(context)?.path();
-        let target = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_below(&path, &target)?;
-        } else {
-            copy(&path, &target)?;
-        }
+    for path in all_below(from)?.iter().filter(|path| path.is_file()) {
+        copy(path, &to.join(path.strip_prefix(from)?))?;
     }
     Ok(())
 }
 
 /// The size of all files below a folder, in KiB, each rounded up: on every file system the same.
 pub(super) fn kib_below(folder: &Path) -> Result<u64> {
-    let context = || format!("listing {}", folder.display());
     let mut kib = 0;
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let entry = entry.with_context(context)?;
-        let meta = entry.metadata().with_context(context)?;
-        kib += if meta.is_dir() {
-            kib_below(&entry.path())?
-        } else {
-            meta.len().div_ceil(1024)
-        };
+    for path in all_below(folder)?.iter().filter(|path| path.is_file()) {
+        let meta = fs::metadata(path).with_context(|| format!("looking at {}", path.display()))?;
+        kib += meta.len().div_ceil(1024);
     }
     Ok(kib)
 }
@@ -62,14 +49,10 @@ pub(super) fn settle_modes(tree: &Path) -> Result<()> {
         set.with_context(|| format!("changing the mode of {}", path.display()))
     };
     set(tree, 0o755)?;
-    let context = || format!("listing {}", tree.display());
-    for entry in fs::read_dir(tree).with_context(context)? {
-        let path = entry.with_context(context)?.path();
-        if path.is_dir() {
-            settle_modes(&path)?;
-        } else {
-            set(&path, if tree.ends_with("bin") { 0o755 } else { 0o644 })?;
-        }
+    for path in all_below(tree)? {
+        let is_run = path.parent().is_some_and(|folder| folder.ends_with("bin"));
+        let is_entered = path.is_dir() || is_run;
+        set(&path, if is_entered { 0o755 } else { 0o644 })?;
     }
     Ok(())
 }

@@ -30,23 +30,15 @@ Copyright (c) 2005-2020 Rich Felker, et al.).
 /// The texts, by name of the package. A text that several have stands at the first of them.
 pub(super) fn of_dependencies(target: &str) -> Result<String> {
     let metadata = metadata(&["--filter-platform", target])?;
-    let list = |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned();
-    let packages = list(&metadata, "packages").context("cargo metadata lists no packages")?;
-    let nodes = metadata
-        .get("resolve")
-        .and_then(|resolve| list(resolve, "nodes"));
-    let nodes = nodes.context("cargo metadata resolves nothing")?;
-    let linked = linked(&nodes);
+    let packages = metadata["packages"].as_array();
+    let packages = packages.context("cargo metadata lists no packages")?;
+    let nodes = metadata["resolve"]["nodes"].as_array();
+    let linked = linked(nodes.context("cargo metadata resolves nothing")?);
     let mut text = OTHERS.to_owned();
     let mut seen: HashMap<String, String> = HashMap::new();
     for package in packages {
-        let word = |name: &str| {
-            package
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let is_ours = package.get("source").is_none_or(Value::is_null);
+        let word = |name: &str| package[name].as_str().unwrap_or_default();
+        let is_ours = package["source"].is_null();
         if is_ours || !linked.contains(word("id")) {
             continue;
         }
@@ -78,13 +70,13 @@ pub(super) fn of_dependencies(target: &str) -> Result<String> {
 fn linked(nodes: &[Value]) -> BTreeSet<&str> {
     let mut needs: HashMap<&str, Vec<&str>> = HashMap::new();
     for node in nodes {
-        let Some(from) = node.get("id").and_then(Value::as_str) else {
+        let Some(from) = node["id"].as_str() else {
             continue;
         };
-        let all = node.get("deps").and_then(Value::as_array);
-        let normal = all.into_iter().flatten().filter(|needed| is_normal(needed));
-        let normal = normal.filter_map(|needed| needed.get("pkg")?.as_str());
-        needs.insert(from, normal.collect());
+        let all = node["deps"].as_array().into_iter().flatten();
+        let normal = all.filter(|needed| is_normal(needed));
+        let packages = normal.filter_map(|needed| needed["pkg"].as_str());
+        needs.insert(from, packages.collect());
     }
     let is_rprof = |id: &&str| id.contains("crates/rprof#");
     let mut rest: Vec<&str> = needs.keys().copied().filter(is_rprof).collect();
@@ -98,9 +90,8 @@ fn linked(nodes: &[Value]) -> BTreeSet<&str> {
 }
 
 fn is_normal(needed: &Value) -> bool {
-    let kinds = needed.get("dep_kinds").and_then(Value::as_array);
-    let mut kinds = kinds.into_iter().flatten();
-    kinds.any(|kind| kind.get("kind").is_none_or(Value::is_null))
+    let kinds = needed["dep_kinds"].as_array();
+    (kinds.into_iter().flatten()).any(|kind| kind["kind"].is_null())
 }
 
 /// Licences in the folder and in `zstd` below it, by name.

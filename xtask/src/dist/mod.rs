@@ -15,10 +15,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::command::{self, captured, cargo, command, metadata, root, target_folder};
+use crate::args::has_flag;
+use crate::command::{self, captured, cargo, command, packages, root, target_folder};
 use crate::files::make_folder;
 use files::copy;
 
@@ -35,12 +36,7 @@ struct Release {
 
 /// Builds a release, or its documentation alone.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let only_docs = match *words {
-        [] => false,
-        ["--docs"] => true,
-        _ => bail!("dist takes no arguments but --docs"),
-    };
+    let only_docs = has_flag(args, "--docs")?;
     let release = Release::find()?;
     let toolchain = if only_docs {
         None
@@ -78,24 +74,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 impl Release {
     fn find() -> Result<Self> {
-        let metadata = metadata(&["--no-deps"])?;
-        let packages = metadata.get("packages").and_then(Value::as_array);
-        let mut packages = packages.into_iter().flatten();
-        let rprof =
-            packages.find(|package| package.get("name").is_some_and(|is| is == "rprof-cli"));
-        let version = rprof.and_then(|package| package.get("version")?.as_str());
-        let authors = rprof.and_then(|package| package.get("authors")?.as_array());
-        let authors = authors.into_iter().flatten().filter_map(Value::as_str);
-        let authors: Vec<String> = authors.map(str::to_owned).collect();
+        let packages = packages()?;
+        let rprof = packages.iter().find(|one| one["name"] == "rprof-cli");
+        let rprof = rprof.context("cargo metadata lists no rprof-cli")?;
+        let authors = rprof["authors"].as_array().into_iter().flatten();
+        let authors: Vec<String> = (authors.filter_map(Value::as_str))
+            .map(str::to_owned)
+            .collect();
         let time = match env::var("SOURCE_DATE_EPOCH") {
             Ok(time) => time,
             Err(_) => captured(command("git").args(["log", "-1", "--format=%ct"]))
                 .context("no time: set SOURCE_DATE_EPOCH where git has no history")?,
         };
         Ok(Self {
-            version: version
-                .context("cargo metadata lists no rprof-cli")?
-                .to_owned(),
+            version: rprof["version"].as_str().unwrap_or_default().to_owned(),
             time: time
                 .trim()
                 .parse()

@@ -9,14 +9,13 @@
 mod args;
 mod outcome;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::command::{self, cargo, host, root};
-use crate::files::{make_file, make_folder};
+use crate::files::{all_below, make_file, make_folder};
 use args::Args;
 use outcome::Outcome;
 
@@ -92,11 +91,12 @@ fn in_fuzz(args: &[&str], folder: &Path) -> Command {
 
 /// Writes the inputs to start from.
 fn seed(folder: &Path) -> Result<()> {
-    let mut recordings = Vec::new();
-    collect(&root().join("fixtures"), &mut recordings)?;
+    // The programs take anything.
+    let mut recordings = all_below(&root().join("fixtures"))?;
     if let Some(corpus) = std::env::var_os("RPROF_CORPUS") {
-        collect(Path::new(&corpus), &mut recordings)?;
+        recordings.extend(all_below(Path::new(&corpus))?);
     }
+    recordings.retain(|path| path.is_file());
     recordings.sort();
     let mut seeds = in_fuzz(&["run", "--quiet", "--example", "seeds", "--"], folder);
     println!(
@@ -106,20 +106,6 @@ fn seed(folder: &Path) -> Result<()> {
     );
     let status = seeds.arg(folder.join("seeds")).args(&recordings).status();
     ensure!(status.context("starting cargo")?.success(), "seeds failed");
-    Ok(())
-}
-
-/// All files below, whatever they are: the programs take anything.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let context = || format!("listing {}", folder.display());
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let path = entry.with_context(context)?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else {
-            files.push(path);
-        }
-    }
     Ok(())
 }
 

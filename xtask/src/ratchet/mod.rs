@@ -16,8 +16,9 @@ mod toolchain;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
+use crate::args::has_flag;
 use crate::command::{self, cargo, root, target_folder};
 use jobs::Recordings;
 use measure::Cost;
@@ -35,12 +36,7 @@ const GRACE: Grace = Grace {
 };
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let is_written = match *words {
-        [] => false,
-        ["--write"] => true,
-        _ => bail!("ratchet takes no arguments but --write"),
-    };
+    let is_written = has_flag(args, "--write")?;
     measure::look_for_valgrind()?;
     // As the demo builds it: one build serves both.
     let build = ["build", "--locked", "-p", "rprof-cli", "--profile", "quick"];

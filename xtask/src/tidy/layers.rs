@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{MAP, Violation, line_of, text_of};
-use crate::command::{metadata, root};
+use crate::command::{packages, root};
 use crate::files::File;
 
 /// The heading above the drawing.
@@ -103,10 +103,7 @@ struct Crate {
 
 /// Checks every crate under `crates/` against the drawing, and the drawing against them.
 pub(super) fn check(files: &[File]) -> Result<Vec<Violation>> {
-    let metadata = metadata(&["--no-deps"])?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    let packages = packages.context("cargo metadata lists no packages")?;
-    let crates: Vec<Crate> = packages.iter().filter_map(parse).collect();
+    let crates: Vec<Crate> = packages()?.iter().filter_map(parse).collect();
     ensure!(
         !crates.is_empty(),
         "cargo metadata lists no crate under crates/"

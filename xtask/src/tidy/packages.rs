@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::Violation;
-use crate::command::{metadata, root};
+use crate::command::{packages, root};
 use crate::files::File;
 
 /// What `cargo metadata` calls the entries that each package has.
@@ -40,10 +40,7 @@ struct Package {
 
 /// Checks all packages that are published.
 pub(super) fn check(_: &[File]) -> Result<Vec<Violation>> {
-    let metadata = metadata(&["--no-deps"])?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    let packages = packages.context("cargo metadata lists no packages")?;
-    let packages: Vec<Package> = packages.iter().filter_map(parse).collect();
+    let packages: Vec<Package> = packages()?.iter().filter_map(parse).collect();
     ensure!(!packages.is_empty(), "no package is published");
     Ok(broken(&packages))
 }
