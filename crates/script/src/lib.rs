@@ -256,7 +256,7 @@ fn print(
     let result = result?;
     let mut ends = StackEndCounts::default();
     for lines in result.locals {
-        ends.merge(lines.ends);
+        ends.merge(&lines.ends);
     }
     Ok((result.samples, ends))
 }

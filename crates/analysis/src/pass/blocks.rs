@@ -149,6 +149,18 @@ impl LoggedStacks {
         }
     }
 
+    /// Counts at nodes, by event.
+    pub(super) fn count(&self, events: &mut [BlockCounts]) {
+        self.log.for_each(|stack, block, count| {
+            let place = self.places.get(stack as usize);
+            if let Some(place) = place
+                && let Some(blocks) = events.get_mut(place.event as usize)
+            {
+                blocks.count(block, place.node, count);
+            }
+        });
+    }
+
     /// Adds what a block counted of an event, by node.
     pub(super) fn add_to(&self, event: usize, block: usize, nodes: &mut [SampleCount]) {
         let block = u32::try_from(block).unwrap_or(u32::MAX);
@@ -169,8 +181,8 @@ impl LoggedStacks {
 pub(super) struct BlockCounts {
     /// By block: all samples that percentages are of.
     pub(super) totals: Vec<SampleCount>,
-    /// By block and by node of the event's tree: stacks that were not kept. What counted nothing may be missing at the
-    /// end.
+    /// By block and by node of the event's tree: stacks that are not in logs. What counted nothing may be missing at
+    /// the end.
     pub(super) nodes: Vec<Vec<SampleCount>>,
 }
 

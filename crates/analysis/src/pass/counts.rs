@@ -37,6 +37,13 @@ impl Counts {
         }
     }
 
+    /// Counts at nodes what is logged of kept stacks: logs of all chunks would be as large as the recording.
+    pub(super) fn count_logged(&mut self) {
+        for logged in self.logs.drain(..) {
+            logged.count(&mut self.blocks);
+        }
+    }
+
     /// Adds what was counted elsewhere.
     pub(super) fn merge(&mut self, other: Self) {
         let tallies = self.tallies.iter_mut().zip(&other.tallies);
@@ -51,7 +58,7 @@ impl Counts {
         }
         self.unnamed.merge(other.unnamed);
         self.ignored.add(other.ignored);
-        self.ends.merge(other.ends);
+        self.ends.merge(&other.ends);
     }
 }
 
@@ -123,12 +130,6 @@ impl GroupedTallies {
         self.tallies.get_mut(event)
     }
 
-    /// What the blocks of an event counted.
-    #[inline]
-    pub(super) fn blocks_of(&mut self, event: usize) -> Option<&mut BlockCounts> {
-        self.blocks.get_mut(event)
-    }
-
     /// All of them, by event.
     pub(super) fn into_tallies(self) -> Vec<Tally<GroupKey>> {
         self.tallies
@@ -191,19 +192,5 @@ impl UnnamedWeights {
     /// The weight of an image.
     pub(super) fn of(&self, image: ImageId) -> u64 {
         self.0.get(&image.0).copied().unwrap_or(0)
-    }
-}
-
-/// An image or none, in 32 bits: its number and 1.
-#[derive(Clone, Copy, Default)]
-pub(super) struct OptionalImage(u32);
-
-impl OptionalImage {
-    pub(super) fn of(image: Option<ImageId>) -> Self {
-        Self(image.map_or(0, |image| image.0 + 1))
-    }
-
-    pub(super) fn image(self) -> Option<ImageId> {
-        self.0.checked_sub(1).map(ImageId)
     }
 }

@@ -21,8 +21,10 @@ pub(crate) trait Pass: Sync {
     /// The state of a new thread.
     fn local(&self) -> Self::Local;
 
-    /// Is told that the samples of a chunk follow.
-    fn start_chunk(&self, _local: &mut Self::Local, _chunk: usize) {}
+    /// Is told that the samples of a chunk follow. Returns whether they are wanted.
+    fn start_chunk(&self, _local: &mut Self::Local, _chunk: usize) -> bool {
+        true
+    }
 
     /// Takes a sample before its stack is looked at: the number of the group that it is counted in, or `None` if it
     /// is left out. Equal stacks of different groups are different stacks.
@@ -177,7 +179,9 @@ pub(crate) fn run_over<P: Pass>(
     let take = |driver: &mut Driver<P::Local, P::Stack>, nth: usize| -> Result<(), Error> {
         let samples = &query.samples;
         let chunk = chunks.get(nth).copied().unwrap_or(usize::MAX);
-        pass.start_chunk(&mut driver.local, chunk);
+        if !pass.start_chunk(&mut driver.local, chunk) {
+            return Ok(());
+        }
         let ignored = samples.for_each_batch(chunk, |batch| driver.take(query, pass, batch))?;
         driver.ignored.add(ignored);
         Ok(())

@@ -1,14 +1,14 @@
 //! A recording to a profile.
 
+use super::block_log::BlockLog;
 use super::branches::count_branches;
 use super::counts::Counts;
 use super::dimensions::{GroupBy, Grouping};
 use super::finish::profile_of;
 use super::flat::count_flat;
 use super::mode::SortMode;
-use super::profile::count;
 use super::query::{Query, WantedFrames};
-use super::stacks::{ROOM, find_stacks};
+use super::stacks::{ROOM, StacksPass, count_by_function};
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::distinct;
@@ -175,7 +175,7 @@ fn count_places(
     Ok((symbols, counts))
 }
 
-/// Names and counts stacks; those that have no room (bytes) are read twice.
+/// Names and counts stacks; those that have no room (bytes) are read again.
 pub(super) fn count_stacks(
     query: &Query<'_>,
     grouping: &Grouping<'_>,
@@ -185,17 +185,28 @@ pub(super) fn count_stacks(
 ) -> Result<(Symbols, Counts), Error> {
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-    let found = find_stacks(query, grouping, room, &mut first)?;
+    let pass: StacksPass<'_, BlockLog> = StacksPass::new(query, grouping, room);
+    let mut found = pass.find(&mut first)?;
     let in_stacks = query.stacks.chains.stacks;
     let places = grouping.places().into_iter();
     let mut locations = found.locations();
     locations.extend(places.map(|place| if in_stacks { place.in_stacks() } else { place }));
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
-    let left = found.left.clone();
-    let mut counts = found.by_function(query, &symbols)?;
-    if !left.is_empty() {
-        let mut second = |done| progress(progress_of(0.6, 0.4, done, left.len()));
-        counts.merge(count(query, &left, &symbols, grouping, &mut second)?);
-    }
+    let mut counts: Option<Counts> = None;
+    let ignored = std::mem::take(&mut found.ignored);
+    let mut second = |done, left| progress(progress_of(0.6, 0.4, done, left));
+    pass.count_all(found, &mut second, |threads| {
+        let mut counted = count_by_function(query, &symbols, &threads)?;
+        match &mut counts {
+            None => counts = Some(counted),
+            Some(counts) => {
+                counted.count_logged();
+                counts.merge(counted);
+            }
+        }
+        Ok(())
+    })?;
+    let mut counts = counts.unwrap_or_default();
+    counts.ignored = ignored;
     Ok((symbols, counts))
 }

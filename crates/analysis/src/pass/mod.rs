@@ -21,7 +21,6 @@ mod ordered;
 mod ordered_pass;
 mod own_code;
 mod places;
-mod profile;
 mod query;
 mod recorded;
 mod sampled;

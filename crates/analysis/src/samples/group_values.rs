@@ -5,7 +5,7 @@
 use foldhash::HashMap;
 use rprof_abi::{AttrFlags, ReadFormat, Sample, SampleType};
 use rprof_perfdata::{Reader, RecordedEvent};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Whether samples of this event stand for several.
 pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
 }
 
 /// The last value of each counter, by event id and, for inherited events, by thread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LastValues {
     last: HashMap<(u64, Option<i32>), u64>,
     /// By event: the last sample that it gained in.
@@ -71,7 +71,16 @@ impl LastValues {
 
 /// The values of a recording that has some, for one pass at a time.
 #[derive(Debug)]
-pub(crate) struct GroupValues(Option<Mutex<LastValues>>);
+pub(crate) struct GroupValues(Option<Mutex<ValuesInOrder>>);
+
+/// Values as chunks are read, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct ValuesInOrder {
+    /// Those of the samples so far.
+    pub(crate) last: LastValues,
+    /// A chunk from which a pass may begin, and what they were before it.
+    remembered: (usize, LastValues),
+}
 
 impl GroupValues {
     pub(crate) fn of(reader: &Reader) -> Self {
@@ -85,12 +94,41 @@ impl GroupValues {
     }
 
     /// The values as they are before a chunk; the first one starts anew.
-    pub(crate) fn before(&self, chunk: usize) -> Option<std::sync::MutexGuard<'_, LastValues>> {
+    pub(crate) fn before(&self, chunk: usize) -> Option<MutexGuard<'_, ValuesInOrder>> {
         // A thread that panicked ends the program.
         let mut values = self.0.as_ref()?.lock().ok()?;
         if chunk == 0 {
-            *values = LastValues::default();
+            values.last = LastValues::default();
+        } else if chunk == values.remembered.0 {
+            values.last = values.remembered.1.clone();
         }
         Some(values)
+    }
+
+    /// Remembers the values as they are: a later pass begins with this chunk.
+    pub(crate) fn remember(&self, chunk: usize) {
+        if let Some(mut values) = self.0.as_ref().and_then(|values| values.lock().ok()) {
+            values.remembered = (chunk, values.last.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_that_begins_with_a_remembered_chunk_knows_the_values_before_it() {
+        let values = GroupValues(Some(Mutex::default()));
+        let n_samples = |chunk| values.before(chunk).unwrap().last.n_samples;
+        let read = |chunk| values.before(chunk).unwrap().last.n_samples += 1;
+        read(0);
+        values.remember(1);
+        read(1);
+        read(2);
+        assert_eq!(n_samples(1), 1);
+        read(1);
+        assert_eq!(n_samples(2), 2);
+        assert_eq!(n_samples(0), 0);
     }
 }

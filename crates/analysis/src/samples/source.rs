@@ -44,10 +44,9 @@ impl SampleSource<'_> {
         Some((event.name.clone(), about::kind_of(&event.attr)))
     }
 
-    /// Whether a record is a sample.
-    #[inline]
-    fn is_sample(&self, raw: RawRecord<'_>) -> bool {
-        raw.kind == RecordKind::SAMPLE
+    /// Remembers what has been read before a chunk: the next pass begins there.
+    pub(crate) fn remember_values(&self, chunk: usize) {
+        self.values.remember(chunk);
     }
 
     /// The sample at an offset, without the members of its group; `None` if it cannot be decoded.
@@ -78,7 +77,7 @@ impl SampleSource<'_> {
             .walk_windows(range.clone(), |records| {
                 let mut batch = Vec::with_capacity(BATCH);
                 for (offset, raw) in records {
-                    if !self.is_sample(raw) {
+                    if raw.kind != RecordKind::SAMPLE {
                         continue;
                     }
                     let Some(sample) = self.sample_at(offset, raw) else {
@@ -104,7 +103,7 @@ impl SampleSource<'_> {
                         None if is_accepted => visit(slice::from_ref(&joined)),
                         None => {}
                         Some(values) => {
-                            self.take_values(&joined, values, &mut gains, &mut ignored);
+                            self.take_values(&joined, &mut values.last, &mut gains, &mut ignored);
                             for gain in gains.iter().filter(|_| is_accepted) {
                                 visit(slice::from_ref(joined.counts(gain.event, gain.gained)));
                             }

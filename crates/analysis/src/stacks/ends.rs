@@ -55,9 +55,9 @@ impl StackEndCounts {
     }
 
     /// Adds what another thread counted.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.complete += other.complete;
-        for (end, samples) in other.others {
+        for (&end, samples) in &other.others {
             *self.others.entry(end).or_default() += samples;
         }
     }

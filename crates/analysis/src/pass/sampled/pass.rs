@@ -97,9 +97,10 @@ impl Pass for SampledPass<'_> {
         }
     }
 
-    fn start_chunk(&self, local: &mut ThreadSamples, chunk: usize) {
+    fn start_chunk(&self, local: &mut ThreadSamples, chunk: usize) -> bool {
         let room = local.finish_chunk();
         local.chunks.push(ChunkRows::of(chunk, room));
+        true
     }
 
     #[inline]

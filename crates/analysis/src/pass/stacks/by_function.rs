@@ -1,11 +1,35 @@
-//! What a thread kept, counted by function, now that locations have names.
+//! What threads kept, counted by function, now that locations have names.
 
 use super::ThreadStacks;
+use crate::Error;
+use crate::pass::block_log::BlockLog;
 use crate::pass::blocks::{LoggedStacks, StackPlace};
-use crate::pass::counts::{Counts, group_number, is_counted};
+use crate::pass::counts::{Counts, is_counted};
+use crate::pass::query::Query;
 use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
+use rprof_base::parallel;
 use rprof_profile::SampleCount;
+
+/// Counts the stacks of all threads.
+pub(in crate::pass) fn count_by_function(
+    query: &Query<'_>,
+    symbols: &Symbols,
+    threads: &[ThreadStacks<BlockLog>],
+) -> Result<Counts, Error> {
+    let new_counts = || Counts::new(query.recording.reader.events().len());
+    let add = |counts: &mut Counts, nth: usize| -> Result<(), Error> {
+        if let Some(thread) = threads.get(nth) {
+            thread.add_to(counts, symbols);
+        }
+        Ok(())
+    };
+    let work = (threads.len(), parallel::n_cpus());
+    let mut counted = parallel::for_each(work, new_counts, add, &mut |_| {})?.into_iter();
+    let mut all = counted.next().unwrap_or_else(new_counts);
+    counted.for_each(|counts| all.merge(counts));
+    Ok(all)
+}
 
 /// Where a kept stack was counted.
 #[derive(Clone, Copy)]
@@ -17,23 +41,15 @@ struct CountedStack {
     in_total: bool,
 }
 
-impl ThreadStacks {
-    pub(super) fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
-        for (tally, event) in counts.tallies.iter_mut().zip(&self.events) {
-            tally.add_samples(event.samples, event.weight);
-        }
-        let locations = self.locations.iter();
-        let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
+impl ThreadStacks<BlockLog> {
+    fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
+        self.add_totals(counts);
+        let numbers = self.numbers(symbols);
         let mut path = StackPath::default();
-        let mut start = 0;
-        let totals = self.log.totals();
+        let totals = self.counts.totals();
         let mut counted = Vec::new();
-        for (stack, &count) in self.kept.stacks.iter().zip(&*totals) {
-            let frames = self.kept.locations.get(start..stack.end);
-            start = stack.end;
-            let frames = frames.unwrap_or_default().iter();
-            let frames = frames.filter_map(|&one| numbers.get(one as usize).copied());
-            let place = self.add_stack((stack.group, frames, count), (counts, symbols), &mut path);
+        for (number, &count) in totals.iter().enumerate() {
+            let place = self.add_stack(number, count, (counts, symbols, &numbers), &mut path);
             if !self.blocks.is_empty() {
                 counted.push(place);
             }
@@ -41,37 +57,34 @@ impl ThreadStacks {
         self.add_blocks(counts, &counted);
     }
 
-    /// Counts a stack, given by its group and its locations, with its samples.
+    /// Counts a stack with its samples.
     #[inline]
     fn add_stack(
         &self,
-        (group, mut frames, count): (
-            u64,
-            impl DoubleEndedIterator<Item = u32> + Clone,
-            SampleCount,
-        ),
-        (counts, symbols): (&mut Counts, &Symbols),
+        number: usize,
+        count: SampleCount,
+        (counts, symbols, numbers): (&mut Counts, &Symbols, &[u32]),
         path: &mut StackPath,
     ) -> Option<CountedStack> {
+        let stack = self.stack(number)?;
+        let frames = stack.locations.iter();
+        let frames = frames.filter_map(|&one| numbers.get(one as usize).copied());
         let innermost = frames.clone().next()?;
-        let event = usize::try_from(group >> 32).unwrap_or(usize::MAX);
-        let key = self.events.get(event).map(|event| &event.groups);
-        let &key = key.and_then(|groups| groups.get(group_number(group) as usize))?;
-        let tally = counts.tallies.get_mut(event)?;
+        let tally = counts.tallies.get_mut(stack.event)?;
         let mut counted = CountedStack {
-            event,
+            event: stack.event,
             node: None,
             in_total: symbols.adds_to_totals(innermost),
         };
-        if !is_counted((symbols, innermost), tally, &key, count) {
+        if !is_counted((symbols, innermost), tally, &stack.key, count) {
             return Some(counted);
         }
         let image = symbols.unnamed_image(innermost);
         counts.unnamed.add(image, count.weight);
-        let number = tally.group(key);
-        path.turn_to(group, frames.by_ref().rev(), |outer, location| {
+        let group = tally.group(stack.key);
+        path.turn_to(stack.group, frames.rev(), |outer, location| {
             let frames = symbols.frames(location).iter().rev().copied();
-            tally.extend_stack(outer, number, frames)
+            tally.extend_stack(outer, group, frames)
         });
         counted.node = path.innermost();
         if let Some(node) = counted.node {
@@ -82,11 +95,6 @@ impl ThreadStacks {
 
     /// Adds what blocks counted, now that it is known where each stack was.
     fn add_blocks(&self, counts: &mut Counts, counted: &[Option<CountedStack>]) {
-        for (all, blocks) in counts.blocks.iter_mut().zip(&self.blocks) {
-            for (block, &count) in (0..).zip(&blocks.totals) {
-                all.add_samples(block, count);
-            }
-        }
         if counted.is_empty() {
             return;
         }
@@ -99,13 +107,13 @@ impl ThreadStacks {
             _ => StackPlace::NONE,
         };
         counts.logs.push(LoggedStacks {
-            log: self.log.clone(),
+            log: self.counts.clone(),
             places: counted.iter().map(place).collect(),
         });
         if !counted.iter().flatten().any(|stack| stack.in_total) {
             return;
         }
-        self.log.for_each(|stack, block, count| {
+        self.counts.for_each(|stack, block, count| {
             let stack = counted.get(stack as usize).copied().flatten();
             let Some(stack) = stack.filter(|stack| stack.in_total) else {
                 return;

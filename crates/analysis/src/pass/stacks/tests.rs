@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::index::SampleOrder;
+use crate::pass::block_log::BlockLog;
 use crate::pass::blocks::Blocks;
 use crate::pass::load::count_stacks;
 use crate::pass::query::WantedFrames;
@@ -133,8 +134,8 @@ fn the_same_is_counted_however_many_stacks_have_room() {
     let n_chunks = recording.index.chunks.len();
     assert!(n_chunks > 3, "{n_chunks}");
     let left = |room| {
-        let found = find_stacks(&query, &grouping, room, &mut |_| {}).unwrap();
-        found.left.len()
+        let pass: StacksPass<'_, BlockLog> = StacksPass::new(&query, &grouping, room);
+        pass.find(&mut |_| {}).unwrap().left.len()
     };
     let counted = |room| {
         let request = Request::default();
