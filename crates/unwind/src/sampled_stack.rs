@@ -1,6 +1,7 @@
 //! The user stack of one sample: what the recorder and readers of recordings do alike before and after they walk it.
 
 use crate::{Outcome, RegisterSet, Stack};
+use rprof_abi::registers::Registers;
 use rprof_abi::{Callchain, Machine, Sample, context};
 use rprof_base::StackEnd;
 
@@ -19,8 +20,7 @@ pub enum DumpEnd {
 /// The registers of a sample, and what the kernel copied of its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct SampledStack<'s> {
-    /// Those that a walk begins with.
-    pub registers: RegisterSet,
+    sampled: Registers<'s>,
     /// The innermost bytes of the stack, from the stack pointer up.
     pub bytes: &'s [u8],
     /// Whether that is all of it.
@@ -30,37 +30,37 @@ pub struct SampledStack<'s> {
 
 impl<'s> SampledStack<'s> {
     /// The stack of a sample; `None` if the sample has no registers or no dump.
-    ///
-    /// # Errors
-    /// The [`Outcome`] of a walk that cannot begin.
     #[inline]
-    pub fn from_sample(machine: Machine, sample: &Sample<'s>) -> Option<Result<Self, Outcome>> {
-        let (registers, dump) = (sample.regs_user.as_ref()?, sample.stack_user.as_ref()?);
+    pub fn from_sample(sample: &Sample<'s>) -> Option<Self> {
+        let (sampled, dump) = (sample.regs_user?, sample.stack_user.as_ref()?);
         let bytes = dump.stack();
         let end = if bytes.len() < dump.data.len() {
             DumpEnd::Complete
         } else {
             DumpEnd::Cut
         };
-        let registers = RegisterSet::of_sample(machine, registers);
-        Some(registers.map(|registers| Self {
-            registers,
+        Some(Self {
+            sampled,
             bytes,
             end,
             thread: sample.tid,
-        }))
+        })
     }
 
-    /// Where it starts: the stack pointer (AVMA).
-    pub fn start(&self) -> u64 {
-        self.registers.sp().unwrap_or(0)
+    /// The registers that a walk begins with.
+    ///
+    /// # Errors
+    /// The [`Outcome`] of a walk that cannot begin.
+    #[inline]
+    pub fn registers(&self, machine: Machine) -> Result<RegisterSet, Outcome> {
+        RegisterSet::of_sample(machine, &self.sampled)
     }
 
-    /// The stack to walk, as that of its thread.
-    pub fn stack(&self) -> Stack<'s> {
+    /// The stack to walk, as that of its thread. It starts where the stack pointer is (AVMA).
+    pub fn stack_from(&self, start: u64) -> Stack<'s> {
         let stack = match self.end {
-            DumpEnd::Complete => Stack::complete(self.start(), self.bytes),
-            DumpEnd::Cut => Stack::truncated(self.start(), self.bytes),
+            DumpEnd::Complete => Stack::complete(start, self.bytes),
+            DumpEnd::Cut => Stack::truncated(start, self.bytes),
         };
         stack.of_thread(self.thread)
     }
@@ -93,7 +93,6 @@ pub fn user_part<'c>(chain: Option<&'c Callchain<'c>>) -> Option<impl Iterator<I
 mod tests {
     use super::*;
     use rprof_abi::Endian;
-    use rprof_abi::registers::Registers;
     use rprof_abi::sample::StackDump;
 
     fn with_dump<'s>(data: &'s [u8], dyn_size: u64, values: &'s [u8]) -> Sample<'s> {
@@ -111,8 +110,7 @@ mod tests {
         let values: Vec<u8> = (1..=24u64).flat_map(u64::to_ne_bytes).collect();
         let end = |dyn_size| {
             let sample = with_dump(&[0; 16], dyn_size, &values);
-            let stack = SampledStack::from_sample(Machine::X86_64, &sample);
-            let stack = stack.unwrap().unwrap();
+            let stack = SampledStack::from_sample(&sample).unwrap();
             (stack.bytes.len(), stack.end)
         };
         assert_eq!(end(8), (8, DumpEnd::Complete));
@@ -121,14 +119,14 @@ mod tests {
 
     #[test]
     fn without_registers_or_dump_there_is_nothing_to_walk() {
-        let machine = Machine::X86_64;
-        assert!(SampledStack::from_sample(machine, &Sample::default()).is_none());
+        assert!(SampledStack::from_sample(&Sample::default()).is_none());
         let mut sample = with_dump(&[], 0, &[]);
         sample.regs_user = Some(Registers::NONE);
-        let refused = SampledStack::from_sample(machine, &sample).unwrap();
+        let stack = SampledStack::from_sample(&sample).unwrap();
+        let refused = stack.registers(Machine::X86_64);
         assert_eq!(refused.unwrap_err(), Outcome::NoRegisters);
         sample.stack_user = None;
-        assert!(SampledStack::from_sample(machine, &sample).is_none());
+        assert!(SampledStack::from_sample(&sample).is_none());
     }
 
     #[test]

@@ -13,7 +13,9 @@ use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use rprof_base::{Avma, StackEnd};
 use rprof_machine::{AddressLocation, Epoch, ImageId};
-use rprof_unwind::{AddressSpace, Mapped, Outcome, SampledStack, StackFrame, Unwinder, user_part};
+use rprof_unwind::{
+    AddressSpace, Mapped, Outcome, RegisterSet, SampledStack, StackFrame, Unwinder, user_part,
+};
 use std::ops::Range;
 
 /// The code of a process at one moment.
@@ -155,10 +157,12 @@ impl StackWalker {
         let Some(sample) = decoded.all_fields(sources.recording.reader) else {
             return WalkedStack::default();
         };
-        let stack = match SampledStack::from_sample(tables.machine, &sample) {
-            Some(Ok(stack)) => stack,
-            Some(Err(outcome)) => return WalkedStack::nowhere(outcome.end()),
-            None => return WalkedStack::default(),
+        let Some(stack) = SampledStack::from_sample(&sample) else {
+            return WalkedStack::default();
+        };
+        let registers = match stack.registers(tables.machine) {
+            Ok(registers) => registers,
+            Err(outcome) => return WalkedStack::nowhere(outcome.end()),
         };
         if stack.bytes.is_empty() && user_part(sample.callchain.as_ref()).is_some() {
             // What was recorded leads further than registers alone.
@@ -169,13 +173,13 @@ impl StackWalker {
             tables,
             epoch,
         };
-        self.walk_dump(&code, &stack, sources.chains.max_stack)
+        self.walk_dump(&code, (&registers, &stack), sources.chains.max_stack)
     }
 
     fn walk_dump(
         &mut self,
         code: &UserCode<'_>,
-        stack: &SampledStack<'_>,
+        (registers, stack): (&RegisterSet, &SampledStack<'_>),
         max_stack: Option<usize>,
     ) -> WalkedStack {
         // A frame takes a word at least, but for signals that came on another stack.
@@ -184,8 +188,9 @@ impl StackWalker {
         let frames = &mut self.frames;
         let start = frames.len();
         let unwinder = self.unwinder.get_or_insert_default();
-        let (registers, most) = (&stack.registers, wanted.min(possible));
-        let outcome = unwinder.walk(code, registers, stack.stack(), most, |frame| {
+        let (bytes, most) = (stack.bytes, wanted.min(possible));
+        let stack = stack.stack_from(registers.sp().unwrap_or(0));
+        let outcome = unwinder.walk(code, registers, stack, most, |frame| {
             frames.push(frame);
         });
         let guessed = unwinder.guessed();
@@ -195,7 +200,7 @@ impl StackWalker {
             _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
-        let end = outcome.end_in_dump(stack.bytes);
+        let end = outcome.end_in_dump(bytes);
         let end = guessed.map_or(end, |_| end.guessed());
         WalkedStack {
             frames: start..frames.len(),

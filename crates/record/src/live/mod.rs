@@ -325,8 +325,9 @@ impl LiveUnwinder {
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
-        let sampled = match SampledStack::from_sample(self.settings.machine, sample)? {
-            Ok(sampled) => sampled,
+        let sampled = SampledStack::from_sample(sample)?;
+        let registers = match sampled.registers(self.settings.machine) {
+            Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
                 let frame = innermost_frame(sample.regs_user.as_ref()?)?;
@@ -350,12 +351,13 @@ impl LiveUnwinder {
             pid,
         };
         let SampledStack { bytes, end, .. } = sampled;
+        let start = registers.sp().unwrap_or(0);
         let mut context = WalkContext {
             unwinder: &mut self.unwinder,
             space: &space,
-            registers: &sampled.registers,
+            registers: &registers,
         };
-        let outcome = context.walk(sampled.stack(), &mut self.frames);
+        let outcome = context.walk(sampled.stack_from(start), &mut self.frames);
         self.guessed = context.unwinder.guessed();
         self.statistics.walked += 1;
         if context.unwinder.reach() > u64::from(self.settings.small_dump_bytes) {
@@ -395,7 +397,7 @@ impl LiveUnwinder {
             tid: sample.tid.unwrap_or(pid),
             time_ns,
             clock: self.settings.clock,
-            start: sampled.start(),
+            start,
             dump: bytes,
         };
         let recovered = self
