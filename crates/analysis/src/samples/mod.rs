@@ -231,39 +231,57 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
         events.any(|event| event.attr.sample_type.has(bit))
     };
     let has_tasks = is_recorded(SampleType::TID);
-    let ids = [
+    let has_cpus = is_recorded(SampleType::CPU);
+    let lacks_switches = || !has_switches(reader);
+    let lacks_sockets = || !has_cpus || sockets(reader).is_empty();
+    let lacks_times = !is_recorded(SampleType::TIME);
+    let of_cpus = "rprof record, perf record --sample-cpu";
+    let of_switches = "rprof record --latency, perf record --switch-events";
+    let of_times = "rprof record, perf record --timestamp";
+    let missing = [
+        (
+            !filter.cpus.is_empty() && !has_cpus,
+            "CPUs",
+            "--cpu",
+            of_cpus,
+        ),
+        (
+            !filter.parallelism.is_empty() && lacks_switches(),
+            "context switches",
+            "--parallelism",
+            of_switches,
+        ),
+        (
+            filter.socket.is_some() && lacks_sockets(),
+            "sockets of CPUs",
+            "--socket-filter",
+            of_cpus,
+        ),
+        (
+            filter.times.is_some() && lacks_times,
+            "times",
+            "--time",
+            of_times,
+        ),
+    ];
+    let of_tasks = [
         (!filter.comms.is_empty(), "--comms"),
         (!filter.pids.is_empty(), "--pid"),
         (!filter.tids.is_empty(), "--tid"),
         (filter.no_idle, "--no-idle"),
         (filter.descendants_of.is_some(), "--descendants"),
     ];
-    let (cpu, time) = (SampleType::CPU, SampleType::TIME);
-    let (has_cpus, has_times) = (is_recorded(cpu), is_recorded(time));
-    let missing = |what, option, recorder| {
-        Err(Error::NotRecorded {
+    let of_tasks = of_tasks.map(|(is_asked, option)| {
+        let is_missing = is_asked && !has_tasks;
+        (is_missing, "processes", option, "rprof record, perf record")
+    });
+    let mut all = missing.into_iter().chain(of_tasks);
+    if let Some((_, what, option, recorder)) = all.find(|(is_missing, ..)| *is_missing) {
+        return Err(Error::NotRecorded {
             what,
             option,
             recorder,
-        })
-    };
-    if !filter.cpus.is_empty() && !has_cpus {
-        return missing("CPUs", "--cpu", "rprof record, perf record --sample-cpu");
-    }
-    if !filter.parallelism.is_empty() && !has_switches(reader) {
-        let recorder = "rprof record --latency, perf record --switch-events";
-        return missing("context switches", "--parallelism", recorder);
-    }
-    let has_sockets = || has_cpus && !sockets(reader).is_empty();
-    if filter.socket.is_some() && !has_sockets() {
-        let recorder = "rprof record, perf record --sample-cpu";
-        return missing("sockets of CPUs", "--socket-filter", recorder);
-    }
-    if filter.times.is_some() && !has_times {
-        return missing("times", "--time", "rprof record, perf record --timestamp");
-    }
-    if let Some((_, option)) = ids.iter().find(|(is_asked, _)| *is_asked && !has_tasks) {
-        return missing("processes", option, "rprof record, perf record");
+        });
     }
     if filter.descendants_of.is_some() && ancestor(reader, filter).is_none() {
         return Err(Error::NoCommand);
