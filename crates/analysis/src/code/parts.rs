@@ -56,10 +56,10 @@ pub(super) struct LeftOut {
 const MOST_NAMESAKES: usize = 16;
 
 /// Functions that have cold parts, by their name: where each of them is.
-type Bases = HashMap<String, Vec<Place>>;
+type Bases = HashMap<String, Vec<NamedRange>>;
 
 /// Where what has a name is, and whether nothing else has it.
-struct Place {
+struct NamedRange {
     address: u64,
     size: u64,
     is_alone: bool,
@@ -67,7 +67,7 @@ struct Place {
 
 impl ColdParts {
     pub(super) fn of(located: &Located) -> Self {
-        let mut cold: HashMap<String, Place> = HashMap::default();
+        let mut cold: HashMap<String, NamedRange> = HashMap::default();
         let mut bases = Bases::default();
         for_each(located, &mut |function| {
             if let Some(base) = base_of_cold(function.name) {
@@ -82,14 +82,14 @@ impl ColdParts {
         }
         for_each(located, &mut |function| {
             if let Some(places) = bases.get_mut(function.name) {
-                let new = Place::of(&function);
+                let new = NamedRange::of(&function);
                 let is_known = places.iter().any(|place| place.address == new.address);
                 if !is_known && places.len() < MOST_NAMESAKES {
                     places.push(new);
                 }
             }
         });
-        let mut cold: Vec<(String, Place)> = cold.into_iter().collect();
+        let mut cold: Vec<(String, NamedRange)> = cold.into_iter().collect();
         cold.sort_unstable_by(|a, b| (a.1.address, &a.0).cmp(&(b.1.address, &b.0)));
         let mut parts = Self::default();
         for (symbol, place) in cold {
@@ -98,7 +98,7 @@ impl ColdParts {
         parts
     }
 
-    fn add(&mut self, symbol: String, place: &Place, bases: &Bases) {
+    fn add(&mut self, symbol: String, place: &NamedRange, bases: &Bases) {
         let Some(base) = base_of_cold(&symbol) else {
             return;
         };
@@ -128,7 +128,7 @@ impl ColdParts {
 
     /// Whether a part does not overlap the function and its other parts, and all together are no more than compilers
     /// make.
-    fn is_possible(&self, base: &Place, part: &Place) -> bool {
+    fn is_possible(&self, base: &NamedRange, part: &NamedRange) -> bool {
         let own = self.of_function(base.address);
         let before = own.last();
         let before = before.map_or(0, |part| part.address.saturating_add(part.size));
@@ -140,7 +140,7 @@ impl ColdParts {
         part.size > 0 && is_apart && is_small
     }
 
-    fn leave_out(&mut self, symbol: &str, bases: &[Place]) {
+    fn leave_out(&mut self, symbol: &str, bases: &[NamedRange]) {
         for base in bases {
             let new = || LeftOut {
                 first: symbol.to_owned(),
@@ -179,7 +179,7 @@ impl ColdParts {
     }
 }
 
-impl Place {
+impl NamedRange {
     fn of(function: &ElfFunction<'_>) -> Self {
         Self {
             address: function.address.0,
@@ -189,10 +189,10 @@ impl Place {
     }
 }
 
-fn note(entry: Entry<'_, String, Place>, function: &ElfFunction<'_>) {
+fn note(entry: Entry<'_, String, NamedRange>, function: &ElfFunction<'_>) {
     entry
         .and_modify(|place| place.is_alone &= place.address == function.address.0)
-        .or_insert_with(|| Place::of(function));
+        .or_insert_with(|| NamedRange::of(function));
 }
 
 /// All functions that the files of an image name.

@@ -16,7 +16,7 @@ use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{Reader, RecordedEvent, kind_name};
-use rprof_profile::{About, EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
+use rprof_profile::{About, EventProfile, Loss, Profile, Tally, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -44,12 +44,7 @@ pub(super) fn profile_of(
     };
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
-    let mut numbers = Vec::new();
-    for (idx, tally) in counts.tallies.into_iter().enumerate() {
-        let number = profile.events.len();
-        add_event((grouping, symbols), query, idx, tally, &mut profile);
-        numbers.push((profile.events.len() > number).then_some(number));
-    }
+    let numbers = add_events(query, grouping, symbols, counts.tallies, &mut profile);
     profile.images = used_images(recording, &profile.frames, &profile.strings);
     profile.event_groups = event_groups(recording.reader, &numbers);
     add_unnamed(recording, unnamed, &mut profile);
@@ -71,48 +66,49 @@ fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
     kinds.map(|(kind, n)| (name(kind), n)).collect()
 }
 
-fn add_event(
-    (grouping, symbols): (&Grouping<'_>, &Symbols),
+/// Adds all events with their stacks. Returns the numbers that the recording's events have in the profile, where they
+/// are in it.
+fn add_events(
     query: &Query<'_>,
-    idx: usize,
-    tally: Tally<GroupKey>,
+    grouping: &Grouping<'_>,
+    symbols: &Symbols,
+    tallies: Vec<Tally<GroupKey>>,
     profile: &mut Profile,
-) {
+) -> Vec<Option<usize>> {
     let recording = query.recording;
-    let event = recording.reader.events().get(idx);
-    let Some((event, (name, kind))) = event.zip(query.samples.source.event(idx)) else {
-        return;
-    };
-    let TallyParts {
-        tree,
-        groups,
-        samples,
-        weight,
-    } = tally.into_parts();
-    let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
-    if is_left_out(event, samples) {
-        profile.warnings.extend(lost_sideband(loss));
-        return;
+    let mut numbers = Vec::with_capacity(tallies.len());
+    let events = recording.reader.events().iter().zip(tallies);
+    for (idx, (event, tally)) in events.enumerate() {
+        let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
+        if is_left_out(event, tally.samples()) {
+            profile.warnings.extend(lost_sideband(loss));
+            numbers.push(None);
+            continue;
+        }
+        numbers.push(Some(profile.events.len()));
+        let tally = tally.into_parts();
+        let mut naming = Naming {
+            recording,
+            symbols,
+            frames: &profile.frames,
+            strings: &mut profile.strings,
+        };
+        let groups = tally.groups.into_iter();
+        let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
+        let groups = groups.collect();
+        let (name, kind) = query.samples.source.event(idx).unwrap_or_default();
+        profile.events.push(EventProfile {
+            name,
+            kind,
+            sampling: about::sampling_of(&event.attr),
+            samples: tally.samples,
+            weight: tally.weight,
+            loss,
+            groups,
+            tree: tally.tree,
+        });
     }
-    let mut naming = Naming {
-        recording,
-        symbols,
-        frames: &profile.frames,
-        strings: &mut profile.strings,
-    };
-    let groups = groups.into_iter();
-    let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
-    let groups = groups.collect();
-    profile.events.push(EventProfile {
-        name,
-        kind,
-        sampling: about::sampling_of(&event.attr),
-        samples,
-        weight,
-        loss,
-        groups,
-        tree,
-    });
+    numbers
 }
 
 /// What to say of losses of an event that carries sideband only.

@@ -28,7 +28,7 @@ impl Positions {
 }
 
 /// What a node of call trees says of its place.
-pub(super) struct Place {
+pub(super) struct NodeText {
     text: String,
     number: u32,
 }
@@ -50,7 +50,7 @@ impl Symbols {
         symbolized: &Symbolized,
         idx: usize,
         frame: &Frame,
-    ) -> Option<Place> {
+    ) -> Option<NodeText> {
         let positions = self
             .positions
             .filter(|one| one.nodes != NodeKey::Function)?;
@@ -66,10 +66,10 @@ impl Symbols {
         let line = || shown.and_then(|frame| frame.line).map(text);
         match positions.nodes {
             NodeKey::Function => None,
-            NodeKey::Srcline => line().map(|text| Place { text, number: 0 }),
+            NodeKey::Srcline => line().map(|text| NodeText { text, number: 0 }),
             NodeKey::Address => {
                 let offset = || (!frame.is_inlined).then(|| format!("+{}", frame.offset));
-                Some(Place {
+                Some(NodeText {
                     text: line().or_else(offset).unwrap_or_default(),
                     number: u32::try_from(self.n_locations()).unwrap_or(u32::MAX),
                 })
@@ -78,8 +78,8 @@ impl Symbols {
     }
 
     /// The frame of a function at a place of call trees.
-    pub(super) fn node(&mut self, function: FrameId, place: Option<Place>) -> FrameId {
-        let Some(Place { text, number }) = place else {
+    pub(super) fn node(&mut self, function: FrameId, place: Option<NodeText>) -> FrameId {
+        let Some(NodeText { text, number }) = place else {
             return function;
         };
         let place = NodePlace {

@@ -33,7 +33,7 @@ pub struct Symbols {
     /// Whether locations are those of stacks.
     in_stacks: bool,
     /// By number of the location.
-    entries: Vec<Entry>,
+    known: Vec<KnownLocation>,
     frames: Vec<FrameId>,
     /// File and line of each frame, if they are wanted.
     lines: Option<Vec<Option<SourceLine>>>,
@@ -59,7 +59,7 @@ pub type SourceLine = (StrId, u32);
 
 /// What is known of a location.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct KnownLocation {
     /// End of its frames; they start where those of the location before end.
     end: u32,
     /// Where its function starts in the image, if it has a name.
@@ -70,7 +70,7 @@ struct Entry {
     symbol_size: u32,
 }
 
-impl Entry {
+impl KnownLocation {
     const NAMELESS: u32 = u32::MAX;
 }
 
@@ -107,7 +107,7 @@ impl Symbols {
                 .collect(),
             locations: Vec::new(),
             in_stacks: stacks.chains.stacks,
-            entries: Vec::with_capacity(locations.len()),
+            known: Vec::with_capacity(locations.len()),
             frames: Vec::new(),
             lines: (request.detail == Detail::Lines).then(Vec::new),
             shown: None,
@@ -144,37 +144,37 @@ impl Symbols {
     }
 
     fn range(&self, location: u32) -> Range<usize> {
-        let end = |idx: u32| self.entry(idx).map_or(0, |entry| entry.end as usize);
+        let end = |idx: u32| self.known(idx).map_or(0, |entry| entry.end as usize);
         let start = location.checked_sub(1).map_or(0, end);
         start..end(location)
     }
 
-    fn entry(&self, location: u32) -> Option<&Entry> {
-        self.entries.get(location as usize)
+    fn known(&self, location: u32) -> Option<&KnownLocation> {
+        self.known.get(location as usize)
     }
 
     /// Bytes from the start of a location's function to the location; 0 without a name, and one byte
     /// before what nothing calls, which has that name.
     pub fn offset(&self, location: u32) -> u64 {
-        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        let offset = self.known(location).map_or(0, |entry| entry.offset);
         offset.cast_signed().max(0).cast_unsigned()
     }
 
     /// The same to the return address whose call is at the location.
     pub fn return_offset(&self, location: u32) -> u64 {
-        let offset = self.entry(location).map_or(0, |entry| entry.offset);
+        let offset = self.known(location).map_or(0, |entry| entry.offset);
         offset.wrapping_add(1)
     }
 
     /// Where a location's function starts in its image, if it has a name: that of the symbol, not one inlined there.
     pub fn start(&self, location: u32) -> Option<u64> {
-        self.entry(location)?.start
+        self.known(location)?.start
     }
 
     /// Bytes of the symbol of a location's function; none if no symbol names it.
     pub fn size(&self, location: u32) -> Option<NonZeroU32> {
-        let size = self.entry(location)?.symbol_size;
-        NonZeroU32::new(size).filter(|_| size != Entry::NAMELESS)
+        let size = self.known(location)?.symbol_size;
+        NonZeroU32::new(size).filter(|_| size != KnownLocation::NAMELESS)
     }
 
     /// The number of a location. All locations that occur were collected before.
@@ -190,7 +190,7 @@ impl Symbols {
 
     /// How many locations have their frames: the number of the next one.
     pub(super) fn n_locations(&self) -> usize {
-        self.entries.len()
+        self.known.len()
     }
 
     /// All locations, by number.
@@ -212,8 +212,8 @@ impl Symbols {
 
     /// Whether a location has a name.
     pub fn is_named(&self, location: u32) -> bool {
-        self.entry(location)
-            .is_some_and(|entry| entry.symbol_size != Entry::NAMELESS)
+        self.known(location)
+            .is_some_and(|entry| entry.symbol_size != KnownLocation::NAMELESS)
     }
 
     /// Whether samples at a location count for totals only now that it is known to have a name.
@@ -319,13 +319,15 @@ impl Symbols {
                     ..function
                 }));
             }
-            self.entries.push(Entry {
+            self.known.push(KnownLocation {
                 end: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
                 start: named.last().map(|frame| frame.start),
                 offset: named.last().map_or(0, |frame| frame.offset),
                 symbol_size: match (is_named, named.last().and_then(|frame| frame.size)) {
-                    (false, _) => Entry::NAMELESS,
-                    (true, size) => size.map_or(0, |size| size.get().min(Entry::NAMELESS - 1)),
+                    (false, _) => KnownLocation::NAMELESS,
+                    (true, size) => {
+                        size.map_or(0, |size| size.get().min(KnownLocation::NAMELESS - 1))
+                    }
                 },
             });
         }
