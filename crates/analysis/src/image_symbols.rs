@@ -5,7 +5,7 @@ use crate::Error;
 use crate::binaries::locate;
 use crate::hints::hints;
 use crate::index::{EmbeddedSymbols, SampleOrder};
-use crate::locations::Location;
+use crate::locations::{Location, distinct};
 use crate::pass::{
     GroupBy, Grouping, Progress, Query, WantedFrames, count_flat, find_locations, progress_of,
 };
@@ -78,8 +78,7 @@ pub fn load_symbols(
     let mut done = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
     let mut locations = find_locations(&query, |_, _| {}, &mut done)?.locations;
     locations.extend(weights.keys().map(|location| location.in_stacks()));
-    locations.sort_unstable();
-    locations.dedup();
+    let locations = distinct(locations.iter());
     let request = Request {
         detail: Detail::Inlines,
         ..Request::default()

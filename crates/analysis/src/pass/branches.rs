@@ -1,11 +1,11 @@
-//! The pass of branch mode: each branch of a sample is an entry of its own, counted where it led to.
+//! The pass of branch mode: each branch of a sample is tallied by itself, counted where it led to.
 
 use super::counts::{GroupedTallies, group_number};
 use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
-use super::entry::Entry;
 use super::flat::FlatCounts;
 use super::query::Query;
+use super::tallied::Tallied;
 use crate::Error;
 use crate::locations::Location;
 use crate::samples::DecodedSample;
@@ -74,11 +74,11 @@ impl Pass for BranchPass<'_> {
 
 impl BranchPass<'_> {
     fn count(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, branch: &BranchEntry) {
-        let entry = Entry {
+        let tallied = Tallied {
             branch: Some(branch),
-            ..Entry::from(sample)
+            ..Tallied::from(sample)
         };
-        let Some(group) = local.tallies.take(self.query, self.grouping, &entry) else {
+        let Some(group) = local.tallies.take(self.query, self.grouping, &tallied) else {
             return;
         };
         let history = &self.query.recording.index.history;

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::index::SampleOrder;
 use crate::recording::Recording;
 use crate::samples::check_filter;
-use counts::{CodeCounts, NodeCounts};
+use counts::{NodeCounts, TaskCounts};
 use rprof_perfdata::Reader;
 use rprof_profile::CountedStacks;
 
@@ -43,7 +43,7 @@ pub fn load_counted_stacks(
     let grouping = Grouping::of(&recording, &nothing)?;
     let n_chunks = recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-    let pass: StacksPass<'_, CodeCounts> = StacksPass::new(&query, &grouping, ROOM);
+    let pass: StacksPass<'_, TaskCounts> = StacksPass::new(&query, &grouping, ROOM);
     let mut found = pass.find(&mut first)?;
     let mut symbols = query.symbolize(found.locations(), request)?;
     let nodes = CodeNodes::new(&symbols);

@@ -18,8 +18,7 @@ pub(super) fn code_query<'a>(
     recording: &'a Recording<'a>,
     options: &'a Options,
 ) -> Result<(Query<'a>, Request), Error> {
-    let wanted = (WantedFrames::All, NodeKey::Function);
-    let (mut query, mut request) = query_of(recording, options, wanted)?;
+    let (mut query, mut request) = query_of(recording, options, WantedFrames::All)?;
     query.positions = Some(Positions {
         in_rows: false,
         nodes: NodeKey::Function,

@@ -2,10 +2,10 @@
 
 use super::blocks::{BlockCounts, BlockCursor, LoggedStacks};
 use super::dimensions::Grouping;
-use super::entry::Entry;
 use super::group_key::GroupKey;
 use super::places::PlaceNumbers;
 use super::query::Query;
+use super::tallied::Tallied;
 use crate::locations::ShownTasks;
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
@@ -84,7 +84,7 @@ impl GroupedTallies {
         }
     }
 
-    /// Counts an entry for the totals of its event, unless that depends on its name ([`is_counted`]). Returns the event
+    /// Counts a sample or a branch for the totals of its event, unless that depends on its name ([`is_counted`]). Returns the event
     /// and the group that it is counted in, or `None` if
     /// its task is not shown.
     #[inline]
@@ -92,9 +92,9 @@ impl GroupedTallies {
         &mut self,
         query: &Query<'_>,
         grouping: &Grouping<'_>,
-        entry: &Entry<'_, '_>,
+        tallied: &Tallied<'_, '_>,
     ) -> Option<u64> {
-        let (decoded, recording) = (entry.decoded, query.recording);
+        let (decoded, recording) = (tallied.decoded, query.recording);
         let tally = self.tallies.get_mut(decoded.event)?;
         let id = (decoded.pid, decoded.tid);
         let history = &recording.index.history;
@@ -109,19 +109,19 @@ impl GroupedTallies {
             }
         }
         let is_shown =
-            self.shown.has(filter, history, id, entry.task) && query.samples.shows(decoded);
+            self.shown.has(filter, history, id, tallied.task) && query.samples.shows(decoded);
         if !is_shown && !filter.hide_unresolved {
             return None;
         }
-        let mut group = GroupKey::of(entry, grouping, &mut self.places);
+        let mut group = GroupKey::of(tallied, grouping, &mut self.places);
         group.is_shown = is_shown;
         let group = tally.group(group);
         Some((decoded.event as u64) << 32 | u64::from(group))
     }
 
-    /// Finds the places of an entry that is counted later.
-    pub(super) fn find_places(&mut self, grouping: &Grouping<'_>, entry: &Entry<'_, '_>) {
-        grouping.find_places(entry, &mut self.places);
+    /// Finds the places of what is counted later.
+    pub(super) fn find_places(&mut self, grouping: &Grouping<'_>, tallied: &Tallied<'_, '_>) {
+        grouping.find_places(tallied, &mut self.places);
     }
 
     /// The tally of an event.

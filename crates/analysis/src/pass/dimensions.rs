@@ -1,9 +1,9 @@
 //! The values of samples in dimensions, for grouping.
 
-use super::entry::Entry;
 use super::group_key::GroupKey;
-use super::places::{Naming, Place, PlaceNumbers, Places};
+use super::places::{Naming, PlaceNumbers, ValuePlace, ValuePlaces};
 use super::recorded::check;
+use super::tallied::Tallied;
 use super::trace_texts::TraceTexts;
 use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
@@ -74,7 +74,7 @@ pub(crate) struct Grouping<'a> {
     sockets: Vec<u32>,
     parallelism: Parallelism,
     texts: TraceTexts,
-    places: Places,
+    places: ValuePlaces,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
 }
@@ -118,7 +118,7 @@ impl<'a> Grouping<'a> {
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
             texts: TraceTexts::of(recording.reader, has_texts),
-            places: Places::new(recording.reader.budget()),
+            places: ValuePlaces::new(recording.reader.budget()),
             by,
             recording,
             sockets,
@@ -148,13 +148,13 @@ impl<'a> Grouping<'a> {
         self.needs_all_fields
     }
 
-    /// Places that samples are told apart by.
+    /// ValuePlaces that samples are told apart by.
     pub(super) fn places(&self) -> Vec<Location> {
         self.places.locations()
     }
 
-    /// Finds the places of an entry that is counted later.
-    pub(super) fn find_places(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) {
+    /// Finds the places of what is counted later.
+    pub(super) fn find_places(&self, tallied: &Tallied<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
             use Dimension::{
                 Dcacheline, DsoDaddr, SymOff, SymSize, SymStart, SymbolDaddr, SymbolIaddr,
@@ -165,7 +165,7 @@ impl<'a> Grouping<'a> {
             )
         };
         if self.by.dimensions.iter().any(is_place) {
-            GroupKey::of(entry, self, numbers);
+            GroupKey::of(tallied, self, numbers);
         }
     }
 
@@ -178,14 +178,14 @@ impl<'a> Grouping<'a> {
             .collect()
     }
 
-    /// What an entry's value in a dimension is; `None` where it is not recorded.
+    /// What the value of a sample or a branch in a dimension is; `None` where it is not recorded.
     pub(super) fn value(
         &self,
         dimension: Dimension,
-        (entry, fields): (&Entry<'_, '_>, Option<&Sample<'_>>),
+        (tallied, fields): (&Tallied<'_, '_>, Option<&Sample<'_>>),
         numbers: &mut PlaceNumbers,
     ) -> Option<u64> {
-        let sample = entry.decoded;
+        let sample = tallied.decoded;
         let cpu = sample.head.cpu;
         match dimension {
             Dimension::Pid => Some(of_ids(sample.pid, sample.pid)),
@@ -206,9 +206,9 @@ impl<'a> Grouping<'a> {
                 let namespaces = &self.recording.index.cgroup_namespaces;
                 Some(namespaces.at(sample.tid, sample.key))
             }
-            Dimension::DsoSize => Some(self.size_of_mapping(entry).unwrap_or(0)),
+            Dimension::DsoSize => Some(self.size_of_mapping(tallied).unwrap_or(0)),
             Dimension::SymOff | Dimension::SymSize | Dimension::SymStart => {
-                self.own_place(entry, numbers)
+                self.own_place(tallied, numbers)
             }
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
@@ -235,12 +235,12 @@ impl<'a> Grouping<'a> {
             Dimension::DataPageSize => Some(fields?.data_page_size.unwrap_or(0)),
             Dimension::PhysDaddr => fields?.phys_addr,
             Dimension::DsoFrom | Dimension::SymbolFrom | Dimension::SrclineFrom => {
-                Some(self.place(entry, entry.branch?.from, numbers))
+                Some(self.place(tallied, tallied.branch?.from, numbers))
             }
             Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
-                Some(self.place(entry, entry.branch?.to, numbers))
+                Some(self.place(tallied, tallied.branch?.to, numbers))
             }
-            Dimension::Addr => entry
+            Dimension::Addr => tallied
                 .branch
                 .map_or(sample.head.ip, |branch| Some(branch.to)),
             Dimension::Mem
@@ -252,31 +252,31 @@ impl<'a> Grouping<'a> {
                 Some(memory_part(dimension, source))
             }
             Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
-                let place = self.data(dimension, entry, fields?.addr.unwrap_or(0));
+                let place = self.data(dimension, tallied, fields?.addr.unwrap_or(0));
                 Some(numbers.of(&self.places, place))
             }
-            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?, numbers)),
-            Dimension::Mispredict => Some(prediction(entry.branch?.flags)),
-            Dimension::InTx => Some(entry.branch?.flags.is_in_transaction().into()),
-            Dimension::Abort => Some(entry.branch?.flags.is_abort().into()),
-            Dimension::Cycles => Some(entry.branch?.flags.cycles()),
+            Dimension::SymbolIaddr => Some(self.place(tallied, sample.head.ip?, numbers)),
+            Dimension::Mispredict => Some(prediction(tallied.branch?.flags)),
+            Dimension::InTx => Some(tallied.branch?.flags.is_in_transaction().into()),
+            Dimension::Abort => Some(tallied.branch?.flags.is_abort().into()),
+            Dimension::Cycles => Some(tallied.branch?.flags.cycles()),
         }
     }
 
     /// The number of the place where a branch began or ended.
-    fn place(&self, entry: &Entry<'_, '_>, avma: u64, numbers: &mut PlaceNumbers) -> u64 {
+    fn place(&self, tallied: &Tallied<'_, '_>, avma: u64, numbers: &mut PlaceNumbers) -> u64 {
         let history = &self.recording.index.history;
-        let location = entry.mappings.branch_location(history, Avma(avma));
-        numbers.of(&self.places, Place::of(location))
+        let location = tallied.mappings.branch_location(history, Avma(avma));
+        numbers.of(&self.places, ValuePlace::of(location))
     }
 
     /// The number of the place where a sample was taken.
-    fn own_place(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) -> Option<u64> {
-        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
-        let location = entry
+    fn own_place(&self, tallied: &Tallied<'_, '_>, numbers: &mut PlaceNumbers) -> Option<u64> {
+        let address = own_address(&tallied.decoded.head, tallied.decoded.raw.misc)?;
+        let location = tallied
             .mappings
             .location(&self.recording.index.history, address);
-        let place = Place {
+        let place = ValuePlace {
             location,
             avma: location.address,
             by: address.level,
@@ -285,27 +285,27 @@ impl<'a> Grouping<'a> {
     }
 
     /// Bytes of the mapping that a sample was taken in.
-    fn size_of_mapping(&self, entry: &Entry<'_, '_>) -> Option<u64> {
+    fn size_of_mapping(&self, tallied: &Tallied<'_, '_>) -> Option<u64> {
         let history = &self.recording.index.history;
-        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
-        entry.mappings.len_of_mapping(history, address)
+        let address = own_address(&tallied.decoded.head, tallied.decoded.raw.misc)?;
+        tallied.mappings.len_of_mapping(history, address)
     }
 
     /// The place of data, as far as a dimension tells it apart.
-    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> Place {
+    fn data(&self, dimension: Dimension, tallied: &Tallied<'_, '_>, avma: u64) -> ValuePlace {
         let history = &self.recording.index.history;
-        let location = entry.mappings.branch_location(history, Avma(avma));
-        let own = own_address(&entry.decoded.head, entry.decoded.raw.misc);
+        let location = tallied.mappings.branch_location(history, Avma(avma));
+        let own = own_address(&tallied.decoded.head, tallied.decoded.raw.misc);
         let by = own.and_then(|own| own.level);
         let at = |address| {
-            Place::of(Location {
+            ValuePlace::of(Location {
                 address,
                 ..location
             })
         };
         match dimension {
-            Dimension::SymbolDaddr => Place { location, avma, by },
-            Dimension::Dcacheline => Place {
+            Dimension::SymbolDaddr => ValuePlace { location, avma, by },
+            Dimension::Dcacheline => ValuePlace {
                 by,
                 ..at(location.address & !(CACHELINE - 1))
             },

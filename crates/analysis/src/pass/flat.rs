@@ -138,8 +138,8 @@ impl Pass for FlatPass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        let entry = sample.into();
-        local.tallies.take(self.query, self.grouping, &entry)
+        let tallied = sample.into();
+        local.tallies.take(self.query, self.grouping, &tallied)
     }
 
     #[inline]

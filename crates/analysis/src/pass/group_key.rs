@@ -1,8 +1,8 @@
 //! What samples are counted apart by.
 
 use super::dimensions::Grouping;
-use super::entry::Entry;
 use super::places::{Naming, PlaceNumbers};
+use super::tallied::Tallied;
 use crate::locations::{TaskName, comm_text};
 use rprof_profile::{DimensionValues, Group, ValueSets};
 use std::hash::{Hash, Hasher};
@@ -41,34 +41,39 @@ impl Hash for GroupKey {
 }
 
 impl GroupKey {
-    /// The group of an entry.
+    /// The group of what is tallied.
     #[inline]
     pub(super) fn of(
-        entry: &Entry<'_, '_>,
+        tallied: &Tallied<'_, '_>,
         grouping: &Grouping<'_>,
         numbers: &mut PlaceNumbers,
     ) -> Self {
         let mut key = Self {
-            name: grouping.has_names().then_some(entry.task),
+            name: grouping.has_names().then_some(tallied.task),
             is_shown: true,
             len: 0,
             missing: 0,
             values: [0; DimensionValues::MOST],
         };
         if !grouping.dimensions().is_empty() {
-            key.fill(entry, grouping, numbers);
+            key.fill(tallied, grouping, numbers);
         }
         key
     }
 
-    fn fill(&mut self, entry: &Entry<'_, '_>, grouping: &Grouping<'_>, numbers: &mut PlaceNumbers) {
+    fn fill(
+        &mut self,
+        tallied: &Tallied<'_, '_>,
+        grouping: &Grouping<'_>,
+        numbers: &mut PlaceNumbers,
+    ) {
         let fields = if grouping.needs_all_fields() {
-            entry.decoded.all_fields(grouping.reader())
+            tallied.decoded.all_fields(grouping.reader())
         } else {
             None
         };
         for (place, &dimension) in self.values.iter_mut().zip(grouping.dimensions()) {
-            let value = grouping.value(dimension, (entry, fields.as_ref()), numbers);
+            let value = grouping.value(dimension, (tallied, fields.as_ref()), numbers);
             self.missing |= u16::from(value.is_none()) << self.len;
             *place = value.unwrap_or(0);
             self.len += 1;

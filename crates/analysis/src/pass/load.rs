@@ -52,6 +52,17 @@ pub struct Options {
     pub known_names: Option<Arc<KnownNames>>,
 }
 
+impl Options {
+    /// Which frames of samples are read.
+    pub(super) fn frames(&self) -> WantedFrames {
+        if self.stacks && self.mode != SortMode::Branch {
+            WantedFrames::All
+        } else {
+            WantedFrames::Innermost
+        }
+    }
+}
+
 /// How frames are told apart by their places in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct WantedPositions {
@@ -100,18 +111,8 @@ pub fn load(
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
-    let stacks = options.stacks && options.mode != SortMode::Branch;
-    let frames = if stacks {
-        WantedFrames::All
-    } else {
-        WantedFrames::Innermost
-    };
-    let nodes = if stacks {
-        options.nodes
-    } else {
-        NodeKey::Function
-    };
-    let (query, request) = query_of(&recording, options, (frames, nodes))?;
+    let frames = options.frames();
+    let (query, request) = query_of(&recording, options, frames)?;
     let grouping = Grouping::of(&recording, &options.group_by)?;
     let (mut symbols, counts) = match frames {
         WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
@@ -124,8 +125,12 @@ pub fn load(
 pub(super) fn query_of<'a>(
     recording: &'a Recording<'a>,
     options: &'a Options,
-    (frames, nodes): (WantedFrames, NodeKey),
+    frames: WantedFrames,
 ) -> Result<(Query<'a>, Request), Error> {
+    let nodes = match frames {
+        WantedFrames::All => options.nodes,
+        WantedFrames::Innermost => NodeKey::Function,
+    };
     // Branches lead to symbols, as processors record them.
     let are_seen = frames == WantedFrames::All || options.self_time == SelfTime::Innermost;
     let inlines = options.inlines && options.mode != SortMode::Branch && are_seen;
@@ -187,10 +192,9 @@ pub(super) fn count_stacks(
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let pass: StacksPass<'_, BlockLog> = StacksPass::new(query, grouping, room);
     let mut found = pass.find(&mut first)?;
-    let in_stacks = query.stacks.chains.stacks;
     let places = grouping.places().into_iter();
     let mut locations = found.locations();
-    locations.extend(places.map(|place| if in_stacks { place.in_stacks() } else { place }));
+    locations.extend(places.map(|place| query.stacks.chains.counted(place)));
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
     let mut counts: Option<Counts> = None;
     let ignored = std::mem::take(&mut found.ignored);

@@ -7,7 +7,7 @@ use super::finish::{is_left_out, lost_sideband};
 use super::group_key::GroupKey;
 use super::load::{Options, Progress, count_stacks, query_of};
 use super::places::Naming;
-use super::query::{Query, WantedFrames};
+use super::query::Query;
 use super::stacks::ROOM;
 use super::used_images::used_images;
 use crate::Error;
@@ -20,7 +20,7 @@ use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
-use rprof_profile::{Group, Loss, NodeKey, SampleCount, TallyParts, Tree};
+use rprof_profile::{Group, Loss, SampleCount, TallyParts, Tree};
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
 /// `progress` is told how far it is.
@@ -35,12 +35,7 @@ pub fn load_run(
 ) -> Result<Run, Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::AnyWithTimes)?;
-    let frames = if options.stacks {
-        WantedFrames::All
-    } else {
-        WantedFrames::Innermost
-    };
-    let (mut query, request) = query_of(&recording, options, (frames, NodeKey::Function))?;
+    let (mut query, request) = query_of(&recording, options, options.frames())?;
     if have_times(reader)
         && let Some(times) = query.samples.asked_times()
     {

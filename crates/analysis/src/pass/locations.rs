@@ -3,8 +3,9 @@
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Address, Location, LocationCache, Mappings, OtherAddress};
+use crate::locations::{Address, Location, LocationCache, Mappings, OtherAddress, distinct};
 use crate::samples::{DecodedSample, IgnoredSamples};
+use crate::stacks::ChainOptions;
 use foldhash::HashSet;
 use rprof_machine::History;
 
@@ -28,23 +29,19 @@ pub fn find_locations(
 ) -> Result<FoundLocations, Error> {
     let pass = LocationsPass {
         history: &query.recording.index.history,
-        in_stacks: query.stacks.chains.stacks,
+        chains: query.stacks.chains,
         more,
     };
     let result = run(query, &pass, done)?;
-    let locations = result.locals.into_iter().flat_map(|local| local.locations);
-    let mut locations: Vec<Location> = locations.collect();
-    locations.sort_unstable();
-    locations.dedup();
     Ok(FoundLocations {
-        locations,
+        locations: distinct(result.locals.iter().flat_map(|local| &local.locations)),
         ignored: result.ignored,
     })
 }
 
 struct LocationsPass<'a, M> {
     history: &'a History,
-    in_stacks: bool,
+    chains: ChainOptions,
     more: M,
 }
 
@@ -80,7 +77,7 @@ impl<M: Fn(&DecodedSample<'_>, &mut dyn FnMut(OtherAddress)) + Sync> Pass for Lo
             OtherAddress::At(address) => self.add(local, mappings, address),
             OtherAddress::ByMapping(avma) => {
                 let location = mappings.branch_location(self.history, avma);
-                local.locations.insert(self.kept(location));
+                local.locations.insert(self.chains.counted(location));
             }
         });
         if known.is_none() {
@@ -94,16 +91,8 @@ impl<M> LocationsPass<'_, M> {
     fn add(&self, local: &mut Local, mappings: Mappings, address: Address) {
         let Local { seen, locations } = local;
         seen.value(self.history, mappings, address, |location| {
-            locations.insert(self.kept(location));
+            locations.insert(self.chains.counted(location));
             0
         });
-    }
-
-    fn kept(&self, location: Location) -> Location {
-        if self.in_stacks {
-            location.in_stacks()
-        } else {
-            location
-        }
     }
 }

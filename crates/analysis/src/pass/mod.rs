@@ -9,7 +9,6 @@ mod counts;
 mod dimensions;
 mod driver;
 mod emptied;
-mod entry;
 mod finish;
 mod flat;
 mod group_key;
@@ -26,6 +25,7 @@ mod recorded;
 mod sampled;
 mod stack_path;
 mod stacks;
+mod tallied;
 #[cfg(test)]
 mod tests;
 mod trace_texts;

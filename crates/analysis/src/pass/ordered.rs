@@ -32,7 +32,7 @@ struct MemberSample {
 
 /// One sample of a batch; the order of its fields is the order of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(super) struct SampleInOrder {
     /// When it was taken.
     time_ns: u64,
     /// Where the walk found its record.
@@ -114,7 +114,7 @@ impl<'r> OrderedRecord<'r> {
     }
 }
 
-impl Entry {
+impl SampleInOrder {
     fn of_record(record: &OrderedRecord<'_>) -> Self {
         Self {
             time_ns: record.key.time_ns,
@@ -129,7 +129,7 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct OrderedBatch {
     /// In order.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<SampleInOrder>,
     bytes: Vec<u8>,
     members: Vec<MemberSample>,
 }
@@ -171,7 +171,7 @@ impl OrderedBatch {
     }
 
     /// What a member of a group has of the record.
-    fn member(&self, entry: &Entry) -> Option<MemberSample> {
+    fn member(&self, entry: &SampleInOrder) -> Option<MemberSample> {
         self.members.get(entry.member as usize).copied()
     }
 
@@ -187,7 +187,7 @@ impl OrderedBatch {
     }
 
     fn push(&mut self, decoded: &DecodedSample<'_>, endian: Endian) {
-        let entry = Entry {
+        let entry = SampleInOrder {
             time_ns: decoded.key.time_ns,
             offset: decoded.key.offset,
             member: self.note_member(decoded),
@@ -201,18 +201,18 @@ impl OrderedBatch {
 
     /// Adds a record that is no sample.
     fn push_record(&mut self, record: &OrderedRecord<'_>, endian: Endian) {
-        let entry = Entry::of_record(record);
+        let entry = SampleInOrder::of_record(record);
         if self.add(entry) {
             let _ = record.raw.encode(&mut self.bytes, endian);
         }
     }
 
     /// Adds an entry; returns whether its record is to follow: the members of a group share one.
-    fn add(&mut self, entry: Entry) -> bool {
+    fn add(&mut self, entry: SampleInOrder) -> bool {
         let last = self.entries.last();
         let shared = last.filter(|last| last.offset == entry.offset);
         let at = shared.map(|last| last.at);
-        self.entries.push(Entry {
+        self.entries.push(SampleInOrder {
             at: at.unwrap_or(as_u32(self.bytes.len())),
             ..entry
         });
@@ -236,7 +236,7 @@ impl OrderedBatch {
                 None => entry.member,
             };
             let end = start + usize::from(len);
-            if rest.add(Entry { member, ..entry }) {
+            if rest.add(SampleInOrder { member, ..entry }) {
                 rest.bytes
                     .extend_from_slice(self.bytes.get(start..end).unwrap_or_default());
             }
@@ -341,7 +341,7 @@ fn by_index(
     for chunk in 0..query.recording.index.chunks.len() {
         let decoded = query.samples.for_each_sample(chunk, |decoded| {
             let member = all.note_member(decoded);
-            all.entries.push(Entry {
+            all.entries.push(SampleInOrder {
                 time_ns: decoded.key.time_ns,
                 offset: decoded.key.offset,
                 member,
@@ -351,7 +351,7 @@ fn by_index(
         ignored.add(decoded);
         if let Some(wants) = wants {
             for_each_record(query, chunk, wants, |record| {
-                all.entries.push(Entry::of_record(record));
+                all.entries.push(SampleInOrder::of_record(record));
             })?;
         }
     }
@@ -374,7 +374,7 @@ fn by_index(
             }
             None => entry.member,
         };
-        if batch.add(Entry { member, ..*entry }) {
+        if batch.add(SampleInOrder { member, ..*entry }) {
             let _ = raw.encode(&mut batch.bytes, endian);
         }
         let is_full = batch.entries.len() >= BATCH || batch.bytes.len() >= BATCH_BYTES;

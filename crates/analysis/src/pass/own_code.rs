@@ -139,7 +139,7 @@ impl Pass for CodePass<'_> {
 impl CodePass<'_> {
     fn innermost(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>) -> Innermost {
         let history = &self.query.recording.index.history;
-        let in_stacks = self.query.stacks.chains.stacks;
+        let chains = self.query.stacks.chains;
         let Local { numbers, cache, .. } = local;
         let mut innermost = None;
         let mut has_caller = self.is_caller.is_none();
@@ -148,11 +148,7 @@ impl CodePass<'_> {
                 return;
             }
             let number = cache.value(history, sample.mappings, address, |location| {
-                numbers.intern(if in_stacks {
-                    location.in_stacks()
-                } else {
-                    location
-                })
+                numbers.intern(chains.counted(location))
             });
             match (innermost, self.is_caller) {
                 (None, _) => innermost = Some(number),

@@ -1,4 +1,4 @@
-//! Places that samples are told apart by beside the one where each was taken: the ends of branches, data.
+//! ValuePlaces that samples are told apart by beside the one where each was taken: the ends of branches, data.
 
 use crate::locations::Location;
 use crate::recording::Recording;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Such a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct ValuePlace {
     pub(super) location: Location,
     /// The address, where that makes places differ; else 0.
     pub(super) avma: u64,
@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub(super) by: Option<Level>,
 }
 
-impl Place {
+impl ValuePlace {
     /// One that is the same in all processes.
     pub(super) const fn of(location: Location) -> Self {
         Self {
@@ -36,23 +36,23 @@ impl Place {
 /// Such places by number, which all threads have in common. They are held against the reader's budget: a recording may
 /// have another address of data in each of its samples.
 #[derive(Debug)]
-pub(super) struct Places(Mutex<Numbered>);
+pub(super) struct ValuePlaces(Mutex<Numbered>);
 
 #[derive(Debug)]
 struct Numbered {
-    all: Interner<u32, Place, RandomState>,
+    all: Interner<u32, ValuePlace, RandomState>,
     held: Held,
     /// How often there was no room for one more.
     n_refused: u64,
 }
 
-impl Places {
+impl ValuePlaces {
     /// Of what does not fit.
     const NO_ROOM: u64 = u64::MAX;
     /// Room is taken for this many at once.
     const STEP: usize = 1024;
     /// Bytes that one takes: as a value and as a key, and what tables leave empty.
-    const BYTES: usize = 4 * size_of::<Place>();
+    const BYTES: usize = 4 * size_of::<ValuePlace>();
 
     /// None, of a budget.
     pub(super) fn new(budget: &Budget) -> Self {
@@ -68,7 +68,7 @@ impl Places {
     }
 
     /// The number of a place, or `None` if there is no room for it.
-    fn number(&self, place: Place) -> Option<u64> {
+    fn number(&self, place: ValuePlace) -> Option<u64> {
         let mut numbered = self.lock();
         if let Some(known) = numbered.all.find(&place) {
             return Some(known.into());
@@ -87,7 +87,7 @@ impl Places {
     }
 
     /// The place with a number.
-    pub(super) fn of(&self, number: u64) -> Option<Place> {
+    pub(super) fn of(&self, number: u64) -> Option<ValuePlace> {
         self.lock().all.get(u32::try_from(number).ok()?).copied()
     }
 
@@ -110,19 +110,19 @@ impl Places {
 
 /// Numbers that a thread has asked for: asking again would make threads wait for each other.
 #[derive(Debug, Default)]
-pub(super) struct PlaceNumbers(HashMap<Place, u64>);
+pub(super) struct PlaceNumbers(HashMap<ValuePlace, u64>);
 
 impl PlaceNumbers {
     /// At most: threads take little memory. Others are asked for again.
     const MOST: usize = 1 << 15;
 
     /// The number of a place.
-    pub(super) fn of(&mut self, places: &Places, place: Place) -> u64 {
+    pub(super) fn of(&mut self, places: &ValuePlaces, place: ValuePlace) -> u64 {
         if let Some(&known) = self.0.get(&place) {
             return known;
         }
         let Some(number) = places.number(place) else {
-            return Places::NO_ROOM;
+            return ValuePlaces::NO_ROOM;
         };
         if self.0.len() >= Self::MOST {
             self.0.clear();
@@ -142,7 +142,7 @@ pub(super) struct Naming<'p> {
 
 impl Naming<'_> {
     /// The image of a place.
-    pub(super) fn image(&mut self, place: Option<Place>) -> StrId {
+    pub(super) fn image(&mut self, place: Option<ValuePlace>) -> StrId {
         let images = self.recording.index.history.images();
         let image = place.and_then(|place| images.of(ImageId(place.location.image)));
         let name = image.map(RecordedImage::short_name);
@@ -151,7 +151,7 @@ impl Naming<'_> {
     }
 
     /// The function at a place as tables call it, with perf's sign of its level.
-    pub(super) fn symbol(&mut self, place: Option<Place>) -> StrId {
+    pub(super) fn symbol(&mut self, place: Option<ValuePlace>) -> StrId {
         let frame = self.frame(place);
         let text = match frame.map(|frame| self.frames.function_of(frame)) {
             Some(function) => self.frames.of(function).symbol(self.strings),
@@ -161,7 +161,7 @@ impl Naming<'_> {
     }
 
     /// Data as perf calls it: how far it is into what has a name, or its address.
-    pub(super) fn data(&mut self, place: Option<Place>) -> StrId {
+    pub(super) fn data(&mut self, place: Option<ValuePlace>) -> StrId {
         let place = place.map(|place| (place, place.by.unwrap_or(Level::User).sign()));
         let text = match (place, self.name(place.map(|(place, _)| place))) {
             (Some((place, sign)), Some(name)) => {
@@ -177,20 +177,20 @@ impl Naming<'_> {
     }
 
     /// Bytes of the function at a place.
-    pub(super) fn size(&self, place: Option<Place>) -> Option<u32> {
+    pub(super) fn size(&self, place: Option<ValuePlace>) -> Option<u32> {
         let number = self.symbols.number(place?.location);
         self.symbols.size(number).map(NonZeroU32::get)
     }
 
     /// Where the function at a place begins.
-    pub(super) fn start(&self, place: Option<Place>) -> Option<u64> {
+    pub(super) fn start(&self, place: Option<ValuePlace>) -> Option<u64> {
         let place = place?;
         let of_symbol = self.symbols.start(self.symbols.number(place.location));
         of_symbol.or_else(|| self.frames.of(self.frame(Some(place))?).start)
     }
 
     /// The line of the cache that data is in.
-    pub(super) fn cacheline(&mut self, place: Option<Place>) -> StrId {
+    pub(super) fn cacheline(&mut self, place: Option<ValuePlace>) -> StrId {
         let images = self.recording.index.history.images();
         let text = match place {
             Some(place) => {
@@ -207,14 +207,14 @@ impl Naming<'_> {
     }
 
     /// The name of what is at a place.
-    fn name(&self, place: Option<Place>) -> Option<String> {
+    fn name(&self, place: Option<ValuePlace>) -> Option<String> {
         let frame = self.frames.function_of(self.frame(place)?);
         let name = self.frames.of(frame).name?;
         Some(self.strings.of(name).raw().to_owned())
     }
 
     /// The line in the source at a place.
-    pub(super) fn srcline(&mut self, place: Option<Place>) -> StrId {
+    pub(super) fn srcline(&mut self, place: Option<ValuePlace>) -> StrId {
         let position = self
             .frame(place)
             .and_then(|frame| self.frames.of(frame).position);
@@ -226,7 +226,7 @@ impl Naming<'_> {
     }
 
     /// The function at a place, not one inlined there.
-    fn frame(&self, place: Option<Place>) -> Option<FrameId> {
+    fn frame(&self, place: Option<ValuePlace>) -> Option<FrameId> {
         let number = self.symbols.number(place?.location);
         self.symbols.frames(number).last().copied()
     }
@@ -237,24 +237,24 @@ mod tests {
     use super::*;
     use rprof_untrusted::Limits;
 
-    fn place(address: u64) -> Place {
-        Place::of(Location { image: 0, address })
+    fn place(address: u64) -> ValuePlace {
+        ValuePlace::of(Location { image: 0, address })
     }
 
-    fn places(room: usize) -> Places {
-        let bytes = (room * Places::BYTES) as u64;
-        Places::new(&Budget::new(Limits::of_memory(bytes)))
+    fn places(room: usize) -> ValuePlaces {
+        let bytes = (room * ValuePlaces::BYTES) as u64;
+        ValuePlaces::new(&Budget::new(Limits::of_memory(bytes)))
     }
 
     #[test]
     fn places_beyond_the_budget_are_unknown_and_said_to_be() {
-        let places = places(3 * Places::STEP);
+        let places = places(3 * ValuePlaces::STEP);
         let mut numbers = PlaceNumbers::default();
-        let n = 4 * Places::STEP as u64;
+        let n = 4 * ValuePlaces::STEP as u64;
         let last = (0..n).map(|address| numbers.of(&places, place(address)));
-        assert_eq!(last.max(), Some(Places::NO_ROOM));
-        assert_eq!(places.locations().len(), 3 * Places::STEP);
-        assert_eq!(places.of(Places::NO_ROOM), None);
+        assert_eq!(last.max(), Some(ValuePlaces::NO_ROOM));
+        assert_eq!(places.locations().len(), 3 * ValuePlaces::STEP);
+        assert_eq!(places.of(ValuePlaces::NO_ROOM), None);
         let warning = places.warning().unwrap();
         assert!(warning.starts_with("1024 values are"), "{warning}");
         // Those that are known still are.
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_thread_asks_once_for_the_number_of_a_place() {
-        let (first, second) = (places(Places::STEP), places(Places::STEP));
+        let (first, second) = (places(ValuePlaces::STEP), places(ValuePlaces::STEP));
         let mut numbers = PlaceNumbers::default();
         let number = numbers.of(&first, place(7));
         assert_eq!(numbers.of(&second, place(7)), number);

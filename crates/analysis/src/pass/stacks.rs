@@ -281,8 +281,8 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
     #[inline]
     fn group(&self, local: &mut Local<C>, sample: &TaskSample<'_, '_>) -> Option<u64> {
         if local.left.is_empty() {
-            let entry = sample.into();
-            local.tallies.take(self.query, self.grouping, &entry)
+            let tallied = sample.into();
+            local.tallies.take(self.query, self.grouping, &tallied)
         } else {
             local.tallies.find_places(self.grouping, &sample.into());
             Some(u64::MAX)
@@ -312,16 +312,12 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
             return None;
         }
         let history = &self.query.recording.index.history;
-        let in_stacks = self.query.stacks.chains.stacks;
+        let chains = self.query.stacks.chains;
         let (numbers, cache) = (&mut local.numbers, &mut local.cache);
         let kept = &mut local.kept;
         sample.for_each_address(|address| {
             let number = cache.value(history, sample.mappings, address, |location| {
-                numbers.intern(if in_stacks {
-                    location.in_stacks()
-                } else {
-                    location
-                })
+                numbers.intern(chains.counted(location))
             });
             if is_kept {
                 kept.locations.push(number);

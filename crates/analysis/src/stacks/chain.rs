@@ -4,7 +4,7 @@
 //! function, so looking up the return address itself would name the next one.
 
 use super::ends::Missing;
-use crate::locations::Address;
+use crate::locations::{Address, Location};
 use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
 use rprof_base::{Avma, CodeAddress};
 use rprof_profile::Level;
@@ -19,6 +19,18 @@ pub struct ChainOptions {
     pub max_stack: Option<usize>,
     /// Which address comes first.
     pub first: First,
+}
+
+impl ChainOptions {
+    /// The location as it is counted.
+    #[inline]
+    pub(crate) fn counted(self, location: Location) -> Location {
+        if self.stacks {
+            location.in_stacks()
+        } else {
+            location
+        }
+    }
 }
 
 /// Which address of a sample comes first. A chain begins where the sample was taken, but with

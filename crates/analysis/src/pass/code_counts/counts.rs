@@ -14,16 +14,16 @@ use rprof_profile::{CountedStacks, CountedThread, SampleCount, StackCount, Tree,
 
 /// What was counted, and when that was first and last done.
 #[derive(Default)]
-pub(super) struct CodeCounts {
+pub(super) struct TaskCounts {
     threads: Interner<u32, NamedThread, RandomState>,
     /// Sorted and without doubles when [`Self::compact`] was last called; then as samples came.
-    counts: Vec<CodeCount>,
+    counts: Vec<TaskCount>,
     /// How many of these there may be.
     room: usize,
 }
 
 #[derive(Clone, Copy)]
-struct CodeCount {
+struct TaskCount {
     key: CountKey,
     /// Time and offset in the file of the first sample: what samples are ordered by.
     first: (u64, u64),
@@ -49,7 +49,7 @@ const NONE: u32 = u32::MAX;
 /// Samples that are added before equal ones are joined.
 const BATCH: usize = 1 << 14;
 
-impl StackCounts for CodeCounts {
+impl StackCounts for TaskCounts {
     #[inline]
     fn add_sample(
         &mut self,
@@ -65,7 +65,7 @@ impl StackCounts for CodeCounts {
             pid: decoded.pid,
             tid: decoded.tid,
         });
-        self.push(CodeCount {
+        self.push(TaskCount {
             key: CountKey {
                 stack,
                 thread,
@@ -87,9 +87,9 @@ impl StackCounts for CodeCounts {
     }
 }
 
-impl CodeCounts {
+impl TaskCounts {
     #[inline]
-    fn push(&mut self, one: CodeCount) {
+    fn push(&mut self, one: TaskCount) {
         if self.counts.len() >= self.room {
             self.compact();
             self.room = self.counts.len() + BATCH.max(self.counts.len() / 2);
@@ -124,7 +124,7 @@ pub(super) struct NodeCounts<'a> {
 #[derive(Default)]
 pub(super) struct CountedTree {
     tree: Tree,
-    counted: CodeCounts,
+    counted: TaskCounts,
 }
 
 impl<'a> NodeCounts<'a> {
@@ -142,10 +142,10 @@ impl<'a> NodeCounts<'a> {
     }
 
     /// Adds what a thread counted, as far as it is shown; its totals are added to counts.
-    pub(super) fn add(&mut self, thread: &ThreadStacks<CodeCounts>, counts: &mut Counts) {
+    pub(super) fn add(&mut self, thread: &ThreadStacks<TaskCounts>, counts: &mut Counts) {
         thread.add_totals(counts);
         let numbers = thread.numbers(self.symbols);
-        let CodeCounts {
+        let TaskCounts {
             threads: named,
             counts: of_thread,
             ..
@@ -163,7 +163,7 @@ impl<'a> NodeCounts<'a> {
             };
             for &one in of_stack {
                 let thread = threads.get(one.key.thread as usize).copied();
-                self.counted.counted.push(CodeCount {
+                self.counted.counted.push(TaskCount {
                     key: CountKey {
                         stack: node,
                         thread: thread.unwrap_or(NONE),
@@ -178,8 +178,8 @@ impl<'a> NodeCounts<'a> {
     /// Puts a stack into the tree, if it is shown: its node, or [`NONE`] without any location.
     fn add_stack(
         &mut self,
-        thread: &ThreadStacks<CodeCounts>,
-        (of_stack, numbers): (&[CodeCount], &[u32]),
+        thread: &ThreadStacks<TaskCounts>,
+        (of_stack, numbers): (&[TaskCount], &[u32]),
         counts: &mut Counts,
         path: &mut StackPath,
     ) -> Option<u32> {
@@ -221,7 +221,7 @@ impl CountedTree {
     ) {
         self.tree.freeze();
         self.counted.compact();
-        let CodeCounts {
+        let TaskCounts {
             threads: named,
             mut counts,
             ..
@@ -236,7 +236,7 @@ impl CountedTree {
         let history = &query.recording.index.history;
         let strings = &mut stacks.profile.strings;
         stacks.counts.reserve_exact(counts.len());
-        for CodeCount { key, count, .. } in counts {
+        for TaskCount { key, count, .. } in counts {
             let event = events.get(key.event as usize).copied().flatten();
             let Some((event, named)) = event.zip(named.get(key.thread)) else {
                 continue;

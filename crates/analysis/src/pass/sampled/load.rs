@@ -15,12 +15,12 @@ use crate::pass::dimensions::{GroupBy, Grouping};
 use crate::pass::driver::run;
 use crate::pass::finish::{event_numbers, profile_of};
 use crate::pass::load::{Options, Progress, progress_of, query_of};
-use crate::pass::query::{Query, WantedFrames};
+use crate::pass::query::Query;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use rprof_perfdata::Reader;
-use rprof_profile::{Group, LastNames, NodeKey, SampledProfile, UseOrder, ValuesId};
+use rprof_profile::{Group, LastNames, SampledProfile, UseOrder, ValuesId};
 use rprof_symbols::Request;
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
@@ -41,12 +41,7 @@ pub fn load_samples(
     if let Some(known) = &options.known_names {
         known.begin_reading();
     }
-    let (frames, nodes) = if options.stacks {
-        (WantedFrames::All, options.nodes)
-    } else {
-        (WantedFrames::Innermost, NodeKey::Function)
-    };
-    let (query, request) = query_of(&recording, options, (frames, nodes))?;
+    let (query, request) = query_of(&recording, options, options.frames())?;
     load(&query, request, None, progress)
 }
 

@@ -171,14 +171,10 @@ impl SampledPass<'_> {
         } = local;
         locations_at_hand.clear();
         let history = &self.query.recording.index.history;
-        let in_stacks = self.query.stacks.chains.stacks;
+        let chains = self.query.stacks.chains;
         sample.for_each_address(|address| {
             locations_at_hand.push(cache.value(history, sample.mappings, address, |location| {
-                locations.intern(if in_stacks {
-                    location.in_stacks()
-                } else {
-                    location
-                })
+                locations.intern(chains.counted(location))
             }));
         });
         let group = u32::try_from(sample.group).unwrap_or(NO_NODE);

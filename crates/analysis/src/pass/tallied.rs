@@ -7,14 +7,14 @@ use rprof_abi::sample::BranchEntry;
 
 /// A sample, or one of its branches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'s, 'r> {
+pub(super) struct Tallied<'s, 'r> {
     pub(super) decoded: &'s DecodedSample<'r>,
     pub(super) mappings: Mappings,
     pub(super) task: TaskName,
     pub(super) branch: Option<&'s BranchEntry>,
 }
 
-impl<'s, 'r> From<&TaskSample<'s, 'r>> for Entry<'s, 'r> {
+impl<'s, 'r> From<&TaskSample<'s, 'r>> for Tallied<'s, 'r> {
     fn from(sample: &TaskSample<'s, 'r>) -> Self {
         Self {
             decoded: sample.decoded,
@@ -25,7 +25,7 @@ impl<'s, 'r> From<&TaskSample<'s, 'r>> for Entry<'s, 'r> {
     }
 }
 
-impl<'s, 'r> From<&ResolvedSample<'s, 'r>> for Entry<'s, 'r> {
+impl<'s, 'r> From<&ResolvedSample<'s, 'r>> for Tallied<'s, 'r> {
     fn from(sample: &ResolvedSample<'s, 'r>) -> Self {
         Self {
             decoded: sample.decoded,
