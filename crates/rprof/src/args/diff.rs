@@ -3,7 +3,7 @@
 use super::TableArgs;
 use super::choice::{Choice, one_of};
 use super::fde::FdeArgs;
-use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
+use super::filters::CommonFilterArgs;
 use super::input::parse_demangling;
 use super::limits::LimitArgs;
 use super::self_time::SelfTimeArgs;
@@ -13,14 +13,11 @@ use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
 use rprof_profile::view::SortKey;
-use rprof_profile::{Filter, NameList, TimeSlices};
 use rprof_symbols::Demangling;
 use rprof_untrusted::printable;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The heading of filters in `--help`, as for other readers.
-const FILTERS: &str = "Filters";
 /// The heading of output options in `--help`.
 const OUTPUT: &str = "Output";
 /// Default limit in percent: smaller unmarked rows are of no interest to people.
@@ -38,7 +35,13 @@ Examples:
   rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    mut_arg("comms", |comms| comms.short('C').help("Keep samples of threads with these names")),
+    mut_arg("dsos", |dsos| dsos.help("Keep samples in these binaries and libraries")),
+    mut_arg("cpu", |cpu| cpu.short(None).display_order(3)),
+    mut_arg("time", |time| time.help("Keep samples in this time range of each recording, such as +1,+3 or 10%-20%")),
+    after_help = EXAMPLES
+)]
 pub(crate) struct DiffArgs {
     /// Recordings before the change; without --, OLD and NEW or NEW alone, as in perf diff [default: perf.data.old
     /// perf.data]
@@ -112,37 +115,12 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'f', long, hide = true)]
     force: bool,
 
-    /// Keep samples of threads with these names
-    #[arg(help_heading = FILTERS, short = 'C', long, value_name = "NAMES", value_parser = parse_names)]
-    comms: Vec<NameList>,
-
-    /// Keep samples in these binaries and libraries
-    #[arg(help_heading = FILTERS, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
-    dsos: Vec<NameList>,
-
-    /// Keep samples in these functions
-    #[arg(help_heading = FILTERS, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
-    symbols: Vec<NameList>,
-
-    /// Keep samples on these CPUs, such as 0-3,8
-    #[arg(help_heading = FILTERS, long, value_name = "CPUS", value_parser = parse_cpus)]
-    cpu: Option<CpuList>,
-
-    /// Keep samples of these processes
-    #[arg(help_heading = FILTERS, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
-    pid: Vec<i32>,
-
-    /// Keep samples of these threads
-    #[arg(help_heading = FILTERS, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
-    tid: Vec<i32>,
-
-    /// Keep samples in this time range of each recording, such as +1,+3 or 10%-20%
-    #[arg(help_heading = FILTERS, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
-    time: Option<TimeSlices>,
+    #[command(flatten)]
+    pub(crate) filters: CommonFilterArgs,
 
     /// Base of percentages when filters are used
     #[arg(
-        help_heading = FILTERS,
+        help_heading = "Filters",
         long,
         value_name = "OF",
         default_value = "absolute",
@@ -272,19 +250,6 @@ impl DiffArgs {
         match &self.sort {
             Some(Keys(keys)) => keys.clone(),
             None => vec![SortKey::Dso, SortKey::Symbol],
-        }
-    }
-
-    pub(crate) fn filter(&self) -> Filter {
-        Filter {
-            comms: NameList::of_all(&self.comms),
-            dsos: NameList::of_all(&self.dsos),
-            symbols: NameList::of_all(&self.symbols),
-            pids: self.pid.clone(),
-            tids: self.tid.clone(),
-            cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
-            times: self.time.clone(),
-            ..Filter::default()
         }
     }
 }

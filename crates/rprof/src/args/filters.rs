@@ -9,37 +9,65 @@ const HEADING: &str = "Filters";
 
 /// Which samples count; same short flags as `perf report`.
 #[derive(Clone, Debug, clap::Args)]
-#[group(id = "samples/filters")]
-#[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
 pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    common: CommonFilterArgs,
+    #[command(flatten)]
+    more: MoreFilterArgs,
+}
+
+/// The filters that comparisons have, too. Both parts stand together in `--help`, so each flag says its place.
+#[derive(Clone, Debug, clap::Args)]
+#[group(id = "samples/common_filters")]
+pub(crate) struct CommonFilterArgs {
     /// Keep samples of threads with these names: a comma-separated list; each may be a pattern such as 'std::*' or a
     /// '/regex/'; a leading '!' excludes it; file:FILE reads one name per line
-    #[arg(help_heading = HEADING, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
+    #[arg(help_heading = HEADING, display_order = 0, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
     comms: Vec<NameList>,
 
     /// Keep samples in these binaries and libraries, by name or path
-    #[arg(help_heading = HEADING, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
+    #[arg(help_heading = HEADING, display_order = 1, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
     dsos: Vec<NameList>,
 
     /// Keep samples in these functions
-    #[arg(help_heading = HEADING, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
+    #[arg(help_heading = HEADING, display_order = 2, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
     symbols: Vec<NameList>,
 
+    /// Keep samples of these processes
+    #[arg(help_heading = HEADING, display_order = 5, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
+    pid: Vec<i32>,
+
+    /// Keep samples of these threads
+    #[arg(help_heading = HEADING, display_order = 7, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
+    tid: Vec<i32>,
+
+    /// Keep samples on these CPUs, such as 0-3,8
+    #[arg(help_heading = HEADING, display_order = 8, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
+    cpu: Option<CpuList>,
+
+    /// Keep samples in this time range: START,STOP in seconds (or with ms, us, ns), either may be omitted; +1.5,+3:
+    /// from the beginning of the recording; -2s,: its last two seconds; 10%/2, 10%-20%: shares of the recording
+    #[arg(help_heading = HEADING, display_order = 11, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
+    time: Option<TimeSlices>,
+}
+
+/// The filters of commands that read a single recording.
+#[derive(Clone, Debug, clap::Args)]
+#[group(id = "samples/filters")]
+#[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
+struct MoreFilterArgs {
     /// Keep samples in functions whose name contains TEXT
-    #[arg(help_heading = HEADING, long, value_name = "TEXT")]
+    #[arg(help_heading = HEADING, display_order = 3, long, value_name = "TEXT")]
     symbol_filter: Option<String>,
 
     /// Drop samples in functions without a name, and callers without a name
-    #[arg(help_heading = HEADING, short = 'U', long)]
+    #[arg(help_heading = HEADING, display_order = 4, short = 'U', long)]
     hide_unresolved: bool,
-
-    /// Keep samples of these processes
-    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
-    pid: Vec<i32>,
 
     /// Keep samples of the recorded command and its descendants; with =PID, of that process and its descendants
     #[arg(
         help_heading = HEADING,
+        display_order = 6,
         long,
         value_name = "PID",
         num_args = 0..=1,
@@ -49,27 +77,14 @@ pub(crate) struct FilterArgs {
     )]
     descendants: Option<Ancestor>,
 
-    /// Keep samples of these threads
-    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
-    tid: Vec<i32>,
-
-    /// Keep samples on these CPUs, such as 0-3,8
-    #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
-    cpu: Option<CpuList>,
-
     /// Keep samples taken while N recorded threads were running; LIST: such as 1,4-8; requires recorded context
     /// switches
-    #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_parallelism)]
+    #[arg(help_heading = HEADING, display_order = 9, long, value_name = "LIST", value_parser = parse_parallelism)]
     parallelism: Option<CpuList>,
 
     /// Keep samples on CPUs of this socket
-    #[arg(help_heading = HEADING, long, value_name = "N")]
+    #[arg(help_heading = HEADING, display_order = 10, long, value_name = "N")]
     socket_filter: Option<u32>,
-
-    /// Keep samples in this time range: START,STOP in seconds (or with ms, us, ns), either may be omitted; +1.5,+3:
-    /// from the beginning of the recording; -2s,: its last two seconds; 10%/2, 10%-20%: shares of the recording
-    #[arg(help_heading = HEADING, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
-    time: Option<TimeSlices>,
 
     /// Keep samples after this event, which must also be recorded
     #[arg(help_heading = HEADING, long, value_name = "EVENT")]
@@ -94,7 +109,7 @@ pub(crate) struct FilterArgs {
 
 /// CPUs as one value, for clap.
 #[derive(Clone, Debug)]
-pub(super) struct CpuList(pub(super) Vec<u32>);
+struct CpuList(Vec<u32>);
 
 /// Bytes of a file of names.
 const MAX_NAMES: u64 = 16 << 20;
@@ -127,7 +142,7 @@ fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
     }
 }
 
-pub(super) fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
+fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
     rprof_events::parse_cpu_list(text).map(CpuList)
 }
 
@@ -141,11 +156,11 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
     }
 }
 
-pub(super) fn parse_pid(text: &str) -> Result<i32, String> {
+fn parse_pid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "expected a process id, or several separated by commas".to_owned())
 }
 
-pub(super) fn parse_tid(text: &str) -> Result<i32, String> {
+fn parse_tid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "expected a thread id, or several separated by commas".to_owned())
 }
 
@@ -161,34 +176,44 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
     }
 }
 
-impl FilterArgs {
+impl CommonFilterArgs {
     pub(crate) fn filter(&self) -> Filter {
         Filter {
             comms: NameList::of_all(&self.comms),
             dsos: NameList::of_all(&self.dsos),
             symbols: NameList::of_all(&self.symbols),
-            symbol_part: self.symbol_filter.clone(),
-            hide_unresolved: self.hide_unresolved,
             pids: self.pid.clone(),
-            descendants_of: self.descendants,
             tids: self.tid.clone(),
-            cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
-            parallelism: self
-                .parallelism
-                .clone()
-                .map(|list| list.0)
-                .unwrap_or_default(),
-            socket: self.socket_filter,
+            cpus: numbers(self.cpu.as_ref()),
             times: self.time.clone(),
-            switches: EventSwitches {
-                on: self.switch_on.clone(),
-                off: self.switch_off.clone(),
-                are_shown: self.show_on_off_events,
-            },
-            no_idle: self.no_idle,
-            max_stack: self.max_stack,
+            ..Filter::default()
         }
     }
+}
+
+impl FilterArgs {
+    pub(crate) fn filter(&self) -> Filter {
+        let more = &self.more;
+        Filter {
+            symbol_part: more.symbol_filter.clone(),
+            hide_unresolved: more.hide_unresolved,
+            descendants_of: more.descendants,
+            parallelism: numbers(more.parallelism.as_ref()),
+            socket: more.socket_filter,
+            switches: EventSwitches {
+                on: more.switch_on.clone(),
+                off: more.switch_off.clone(),
+                are_shown: more.show_on_off_events,
+            },
+            no_idle: more.no_idle,
+            max_stack: more.max_stack,
+            ..self.common.filter()
+        }
+    }
+}
+
+fn numbers(list: Option<&CpuList>) -> Vec<u32> {
+    list.map_or_else(Vec::new, |list| list.0.clone())
 }
 
 #[cfg(test)]

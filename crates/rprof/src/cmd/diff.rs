@@ -140,7 +140,7 @@ pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
     let keys = args.keys();
     Options {
         nodes: NodeKey::Function,
-        filter: args.filter(),
+        filter: args.filters.filter(),
         stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
         self_time: args.self_time.self_time(),
