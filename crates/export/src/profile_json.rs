@@ -3,7 +3,9 @@
 use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Quality, Sampling};
+use rprof_profile::{
+    Dimension, EventProfile, FieldOrder, FrameId, Group, Level, Profile, Quality, Sampling,
+};
 use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
 
@@ -28,7 +30,7 @@ impl Format for Json {
         json.object(|json| {
             json.field("schema", "rprof-profile");
             json.field("version", PROFILE_VERSION);
-            json.key("header").object(|json| header(profile, json));
+            profile.about.write_header(FieldOrder::Listed, json);
             json.key("quality").object(|json| quality(profile, json));
             frames.write(profile, json);
             json.key("events").list(|json| {
@@ -39,21 +41,6 @@ impl Format for Json {
         });
         json.finish()?;
         out.write_all(b"\n")
-    }
-}
-
-fn header(profile: &Profile, json: &mut JsonWriter<'_>) {
-    let about = &profile.about;
-    for (name, text) in about.texts() {
-        json.field(name, text);
-    }
-    json.field_if("n_cpus", about.n_cpus);
-    json.column("command", &about.command, |json, word| json.text(word));
-    if let Some(clock) = about.wall_clock {
-        json.key("wall_clock").object(|json| {
-            json.field("wall_ns", clock.wall_ns);
-            json.field("clock_ns", clock.clock_ns);
-        });
     }
 }
 

@@ -17,6 +17,7 @@ mod filter;
 mod fold;
 mod frames;
 mod gaps;
+mod header_json;
 mod joined;
 mod label;
 mod profile;
@@ -43,6 +44,7 @@ pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSli
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
+pub use header_json::FieldOrder;
 pub use joined::JoinedProfile;
 pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};

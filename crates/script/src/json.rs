@@ -5,6 +5,7 @@ use crate::line::{Layout, Lines};
 use rprof_abi::Sample;
 use rprof_analysis::{ResolvedSample, about, comm_text};
 use rprof_perfdata::Reader;
+use rprof_profile::FieldOrder;
 use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::mem;
 
@@ -23,24 +24,11 @@ pub(crate) fn default_of(fields: FieldSet) -> FieldSet {
 
 /// The first line: what the recording is.
 pub(crate) fn header(reader: &Reader) -> Vec<u8> {
-    let about = about(reader);
     let mut json = JsonWriter::in_memory(JsonLayout::Compact);
     json.object(|json| {
         json.field("schema", "rprof-script");
         json.field("version", JSON_VERSION);
-        json.key("header").object(|json| {
-            for (name, text) in about.texts() {
-                json.field(name, text);
-            }
-            json.field_if("n_cpus", about.n_cpus);
-            json.column("command", &about.command, |json, word| json.text(word));
-            if let Some(clock) = about.wall_clock {
-                json.key("wall_clock").object(|json| {
-                    json.field("wall_ns", clock.wall_ns);
-                    json.field("clock_ns", clock.clock_ns);
-                });
-            }
-        });
+        about(reader).write_header(FieldOrder::Listed, json);
         json.column("events", reader.events(), |json, event| {
             json.text(event.name.raw());
         });

@@ -4,7 +4,7 @@ use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
 use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
-use rprof_profile::{EventProfile, Profile, Quality};
+use rprof_profile::{EventProfile, FieldOrder, Profile, Quality};
 use rprof_untrusted::{JsonLayout, JsonScalar, JsonWriter};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub fn write_json(
     json.object(|json| {
         json.field("schema", "rprof-report");
         json.field("version", REPORT_VERSION);
-        json.key("header").object(|json| header(profile, json));
+        profile.about.write_header(FieldOrder::ByName, json);
         json.key("quality").object(|json| quality(profile, json));
         json.key("events").list(|json| {
             for set in options.events.of(profile) {
@@ -39,28 +39,6 @@ pub fn write_json(
     });
     json.end_line();
     json.finish()
-}
-
-fn header(profile: &Profile, json: &mut JsonWriter<'_>) {
-    let about = &profile.about;
-    let texts: BTreeMap<&str, &str> = about.texts().collect();
-    let text =
-        |json: &mut JsonWriter<'_>, name: &str| json.field_if(name, texts.get(name).copied());
-    text(json, "arch");
-    if !about.command.is_empty() {
-        json.column("command", &about.command, |json, word| json.text(word));
-    }
-    text(json, "cpu");
-    text(json, "host");
-    json.field_if("n_cpus", about.n_cpus);
-    text(json, "os_release");
-    text(json, "recorder");
-    if let Some(clock) = about.wall_clock {
-        json.key("wall_clock").object(|json| {
-            json.field("clock_ns", clock.clock_ns);
-            json.field("wall_ns", clock.wall_ns);
-        });
-    }
 }
 
 fn quality(profile: &Profile, json: &mut JsonWriter<'_>) {
