@@ -1,13 +1,13 @@
 //! Lines of call chains: each made once for an address, then copied.
 
 use crate::data_address::offset_in_dso;
-use crate::json_frame::{Frame, append_frame};
 use crate::text;
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_untrusted::Untrusted;
+use rprof_untrusted::{JsonLayout, JsonWriter, Untrusted};
 use std::borrow::Cow;
+use std::mem;
 
 /// What a line of a chain shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
         for idx in first..=outermost {
             let is_inlined = idx < outermost;
             if self.shown.json {
-                append_frame(&self.frame(idx, is_inlined), out);
+                self.append_object(idx, is_inlined, out);
             } else {
                 self.append(idx, is_inlined, out);
                 out.push(b'\n');
@@ -226,30 +226,30 @@ impl<'a> Line<'a> {
         Some((symbols.strings.of(file), line))
     }
 
-    /// All of it, as far as it is shown.
-    fn frame(&self, idx: usize, is_inlined: bool) -> Frame<'_> {
-        let Shown {
-            symbol,
-            offset,
-            dso,
-            source_line,
-            ..
-        } = self.shown;
-        let name = self.name(idx).filter(|_| symbol);
-        let source = self.source_of(idx).filter(|_| source_line);
-        Frame {
-            address: self.ip,
-            name: name.map(|(name, _)| name.into_raw()),
-            offset: name
-                .filter(|_| offset && !is_inlined)
-                .map(|(_, offset)| offset),
-            image: self
-                .image
-                .filter(|_| dso)
-                .map(|image| self::dso(Some(image))),
-            is_inlined,
-            source: source.map(|(file, line)| (file.into_raw(), line)),
-        }
+    /// Appends an object of JSON with a comma behind it: all of the frame, as far as it is shown.
+    fn append_object(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
+        let shown = self.shown;
+        let name = self.name(idx).filter(|_| shown.symbol);
+        let mut json = JsonWriter::after(mem::take(out), JsonLayout::Compact);
+        json.object(|json| {
+            json.key("address").hex(self.ip);
+            json.field_if("name", name.map(|(name, _)| name.into_raw()));
+            if let Some((_, offset)) = name.filter(|_| shown.offset && !is_inlined) {
+                json.key("offset").hex(offset);
+            }
+            if let Some(image) = self.image.filter(|_| shown.dso) {
+                json.key("image").text_of_bytes(&dso(Some(image)));
+            }
+            if is_inlined {
+                json.field("inlined", true);
+            }
+            if let Some((file, line)) = self.source_of(idx).filter(|_| shown.source_line) {
+                json.field("file", file.into_raw());
+                json.field("line", line);
+            }
+        });
+        *out = json.into_text();
+        out.push(b',');
     }
 
     /// The source line, or where the code is whose line is not known.

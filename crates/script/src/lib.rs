@@ -9,7 +9,6 @@ mod field_selection;
 mod fields;
 mod frames;
 mod json;
-mod json_frame;
 mod line;
 mod memory;
 mod pass;
