@@ -110,9 +110,29 @@ fn fields_are_those_that_were_asked_for() {
     assert_eq!((&hot["name"], &hot["line"]), (&"hot".into(), &9.into()));
     let single = of(&["-G", "--no-inline"]);
     assert_eq!(single["frames"].as_array().unwrap().len(), 1, "{single}");
+    let less = of(&["-F", "-pid,-time"]);
+    let left = all
+        .into_iter()
+        .filter(|key| !["pid", "time_ns"].contains(key));
+    assert_eq!(keys(&less), left.collect::<Vec<_>>());
     let read = |args: &[&str]| run(rprof(["script", "--json"]).args(args).arg("-i").arg(&file));
     assert!(read(&["-F", "comm,misc"]).fails(1).contains("'misc'"));
     read(&["--reltime"]).fails(2);
+}
+
+#[test]
+fn ends_of_stacks_are_removed_on_request() {
+    let (file, root) = symfs("dwarf");
+    let has_end = |args: &[&str]| {
+        let samples = samples(&file, &[&["--symfs", &root], args].concat());
+        samples
+            .iter()
+            .any(|sample| sample.get("stack_end").is_some())
+    };
+    assert!(has_end(&[]));
+    assert!(has_end(&["-F", "comm,ip"]));
+    assert!(!has_end(&["-F", "-stackend"]));
+    assert!(!has_end(&["-F", "comm,ip", "-F", "-stackend"]));
 }
 
 #[test]

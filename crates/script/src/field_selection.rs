@@ -228,6 +228,11 @@ impl FieldSelection {
         }
     }
 
+    /// What a `-` removes from the fields of an event.
+    pub(crate) fn removed(&self, attr: &PerfEventAttr) -> FieldSet {
+        self.of_kind(Kind::of(attr)).without
+    }
+
     fn of_kind(&self, kind: Kind) -> &Selection {
         &self.0[kind as usize]
     }

@@ -96,8 +96,12 @@ pub fn write_script(
     let mut fields = options.fields.of_events(attrs, options.chains)?;
     if options.json {
         options.fields.check_json()?;
-        let wanted = fields.iter_mut().filter(|fields| !fields.is_empty());
-        wanted.for_each(|fields| *fields = json::default_of(*fields));
+        for (fields, event) in fields.iter_mut().zip(reader.events()) {
+            if !fields.is_empty() {
+                let removed = options.fields.removed(&event.attr);
+                *fields = json::default_of(*fields).minus(removed);
+            }
+        }
     }
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
