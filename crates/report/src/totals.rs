@@ -2,8 +2,8 @@
 
 use super::table::TableOptions;
 use rprof_base::Counted;
-use rprof_profile::EventProfile;
 use rprof_profile::view::EventSet;
+use rprof_profile::{EventProfile, SampleCount};
 use std::io::{self, Write};
 
 /// What percentages are of, where a filter leaves samples out: perf's `--percentage`.
@@ -16,92 +16,73 @@ pub enum Percentage {
     Relative,
 }
 
-/// The samples that percentages are of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Totals {
-    pub(crate) samples: u64,
-    pub(crate) weight: u64,
+/// The samples of an event that percentages are of.
+pub(crate) fn of_event(event: &EventProfile, options: &TableOptions) -> SampleCount {
+    match (options.is_filtered, options.percentage) {
+        (true, Percentage::Relative) => shown(event),
+        _ => all(event),
+    }
 }
 
-impl Totals {
-    /// Those of an event.
-    pub(crate) fn of(event: &EventProfile, options: &TableOptions) -> Self {
-        match (options.is_filtered, options.percentage) {
-            (true, Percentage::Relative) => Self::shown(event),
-            _ => Self::all(event),
-        }
-    }
+/// Those of the events of a table together.
+pub(crate) fn of_events(set: &EventSet<'_>, options: &TableOptions) -> SampleCount {
+    sum(set, |event| of_event(event, options))
+}
 
-    fn all(event: &EventProfile) -> Self {
-        Self {
-            samples: event.samples,
-            weight: event.weight,
-        }
+fn all(event: &EventProfile) -> SampleCount {
+    SampleCount {
+        samples: event.samples,
+        weight: event.weight,
     }
+}
 
-    /// As far as the filter lets them through.
-    fn shown(event: &EventProfile) -> Self {
-        let mut shown = Self {
-            samples: 0,
-            weight: 0,
-        };
-        for node in event.tree.nodes() {
-            shown.samples = shown.samples.saturating_add(node.self_samples);
-            shown.weight = shown.weight.saturating_add(node.self_weight);
-        }
-        shown
-    }
+/// As far as the filter lets them through.
+fn shown(event: &EventProfile) -> SampleCount {
+    let nodes = event.tree.nodes().iter().map(|node| SampleCount {
+        samples: node.self_samples,
+        weight: node.self_weight,
+    });
+    nodes.fold(SampleCount::default(), SampleCount::plus)
+}
 
-    /// Those of the events of a table together.
-    pub(crate) fn all_of(set: &EventSet<'_>, options: &TableOptions) -> Self {
-        Self::sum(set, |event| Self::of(event, options))
-    }
+fn sum(set: &EventSet<'_>, of: impl Fn(&EventProfile) -> SampleCount) -> SampleCount {
+    let events = set.events().map(of);
+    events.fold(SampleCount::default(), SampleCount::plus)
+}
 
-    fn sum(set: &EventSet<'_>, of: impl Fn(&EventProfile) -> Self) -> Self {
-        let none = Self {
-            samples: 0,
-            weight: 0,
-        };
-        set.events().map(of).fold(none, |sum, one| Self {
-            samples: sum.samples.saturating_add(one.samples),
-            weight: sum.weight.saturating_add(one.weight),
-        })
+/// perf's lines, and one of what else there is.
+pub(crate) fn write_heading(
+    set: &EventSet<'_>,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let SampleCount { samples, weight } = of_events(set, options);
+    let events = if set.others.is_empty() {
+        "event"
+    } else {
+        "events"
+    };
+    write!(out, "# Samples: {samples} of {events} '{set}'")?;
+    match &options.time_slices {
+        Some(times) => writeln!(out, " (time slices: {times})")?,
+        None => writeln!(out)?,
     }
-
-    /// perf's lines, and one of what else there is.
-    pub(crate) fn write_heading(
-        set: &EventSet<'_>,
-        options: &TableOptions,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
-        let Self { samples, weight } = Self::all_of(set, options);
-        let events = if set.others.is_empty() {
-            "event"
-        } else {
-            "events"
-        };
-        write!(out, "# Samples: {samples} of {events} '{set}'")?;
-        match &options.time_slices {
-            Some(times) => writeln!(out, " (time slices: {times})")?,
-            None => writeln!(out)?,
-        }
-        writeln!(out, "# Event count (approx.): {weight}")?;
-        if !options.is_filtered {
-            return Ok(());
-        }
-        let (all, shown) = (Self::sum(set, Self::all), Self::sum(set, Self::shown));
-        let other = match options.percentage {
-            Percentage::Absolute if shown != all => (shown, "Shown:", "all"),
-            Percentage::Relative if shown != all => (all, "All:", "the samples shown"),
-            _ => return Ok(()),
-        };
-        let (Self { samples, weight }, begins, whole) = other;
-        let samples = Counted::new(samples, "sample", "samples");
-        writeln!(
-            out,
-            "# {begins} {samples}, event count {weight} (percentages are of {whole})"
-        )
+    writeln!(out, "# Event count (approx.): {weight}")?;
+    if !options.is_filtered {
+        return Ok(());
     }
+    let (all, shown) = (sum(set, all), sum(set, shown));
+    let other = match options.percentage {
+        Percentage::Absolute if shown != all => (shown, "Shown:", "all"),
+        Percentage::Relative if shown != all => (all, "All:", "the samples shown"),
+        _ => return Ok(()),
+    };
+    let (SampleCount { samples, weight }, begins, whole) = other;
+    let samples = Counted::new(samples, "sample", "samples");
+    writeln!(
+        out,
+        "# {begins} {samples}, event count {weight} (percentages are of {whole})"
+    )
 }
 
 #[cfg(test)]
@@ -129,7 +110,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let sets = EventSets::Recorded.of(&profile);
-        Totals::write_heading(&sets[0], &options, &mut out).unwrap();
+        write_heading(&sets[0], &options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

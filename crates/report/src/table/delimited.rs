@@ -2,7 +2,7 @@
 
 use super::{EventTables, Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
-use crate::totals::Totals;
+use crate::totals;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
 use rprof_profile::text::markdown_cell;
@@ -100,7 +100,7 @@ pub fn write_markdown(
         } else {
             "events"
         };
-        let samples = Totals::all_of(&set, options).samples;
+        let samples = totals::of_events(&set, options).samples;
         let samples = Counted::new(samples, "sample", "samples");
         let name = markdown_cell(&set.to_string());
         writeln!(out, "{samples} of {events} {name}\n")?;

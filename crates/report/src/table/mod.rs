@@ -13,7 +13,7 @@ pub use json::{REPORT_VERSION, write_json};
 pub(crate) use text::left_out;
 pub use text::write_table;
 
-use crate::totals::{Percentage, Totals};
+use crate::totals::{self, Percentage};
 use crate::tree::Graph;
 use rprof_base::{Counted, Share};
 use rprof_profile::text::Fit;
@@ -21,7 +21,7 @@ use rprof_profile::view::{
     Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, LevelRow, Row, Rows, SortKey,
     Weighing, join, levels,
 };
-use rprof_profile::{Dimension, Profile};
+use rprof_profile::{Dimension, Profile, SampleCount};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -101,9 +101,9 @@ pub(crate) struct Table<'p> {
     pub(crate) set: EventSet<'p>,
     pub(crate) options: &'p TableOptions,
     /// What percentages of the first event are of.
-    pub(crate) totals: Totals,
+    pub(crate) totals: SampleCount,
     /// Those of the others.
-    others: Vec<Totals>,
+    others: Vec<SampleCount>,
     /// What shares of the time that passed are of, by event.
     latencies: Vec<u64>,
     /// Those that are shown, in order.
@@ -157,7 +157,7 @@ impl<'p> Table<'p> {
     pub(crate) fn of(profile: &'p Profile, set: EventSet<'p>, options: &'p TableOptions) -> Self {
         let rows = |event| Rows::of(profile, event, &options.columns);
         let leader = rows(set.leader);
-        let totals = Totals::of(set.leader, options);
+        let totals = totals::of_event(set.leader, options);
         let is_shown = |row: &Row| {
             let share = Share::of(options.weight(row), totals.weight);
             share.percent() >= options.percent_limit
@@ -189,7 +189,10 @@ impl<'p> Table<'p> {
                 (n_rows, shown)
             }
         };
-        let others = set.others.iter().map(|event| Totals::of(event, options));
+        let others = set
+            .others
+            .iter()
+            .map(|event| totals::of_event(event, options));
         Self {
             left_out: LeftOut::of(n_rows, &leader, &shown),
             profile,
@@ -249,7 +252,7 @@ impl<'p> Table<'p> {
     }
 
     /// What percentages of an event are of.
-    fn totals_of(&self, event: usize) -> Totals {
+    fn totals_of(&self, event: usize) -> SampleCount {
         let others = self.others.get(event.wrapping_sub(1));
         others.copied().unwrap_or(self.totals)
     }

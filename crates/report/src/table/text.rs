@@ -4,7 +4,7 @@ use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{shrunk, split_tree_line};
-use crate::totals::Totals;
+use crate::totals;
 use crate::tree::{TreeLines, write_tree};
 use crate::unnamed::{interpreter_line, unnamed_lines};
 use rprof_base::{Counted, Share, parallel};
@@ -103,7 +103,7 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     let levels = options.has_levels().then(|| Levels::of(table));
     if !options.layout.quiet {
         write_losses(table.profile, &table.set, out)?;
-        Totals::write_heading(&table.set, options, out)?;
+        totals::write_heading(&table.set, options, out)?;
         writeln!(out, "#")?;
         match &levels {
             Some(levels) => levels.write_heading(out)?,
