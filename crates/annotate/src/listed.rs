@@ -80,9 +80,14 @@ pub(crate) fn sums<'a>(
 ) -> Vec<SampleCount> {
     let mut sums = vec![SampleCount::default(); n_events];
     for counts in all {
-        for (sum, &count) in sums.iter_mut().zip(counts) {
-            sum.add(count);
-        }
+        add_counts(&mut sums, counts);
     }
     sums
+}
+
+/// Adds counts by event to sums by event.
+pub(crate) fn add_counts(sums: &mut [SampleCount], counts: &[SampleCount]) {
+    for (sum, &count) in sums.iter_mut().zip(counts) {
+        sum.add(count);
+    }
 }

@@ -1,6 +1,6 @@
 //! What instructions are of: source lines, and functions that were inlined, with counts.
 
-use crate::listed::{Disassembled, ListedInstruction};
+use crate::listed::{Disassembled, ListedInstruction, add_counts};
 use crate::source::SourceFiles;
 use rprof_profile::SampleCount;
 use rprof_profile::code::{CodeFrame, CodeFrames};
@@ -105,9 +105,9 @@ impl Places {
             let own = places.function((innermost, is_inlined), n_events, &mut seen);
             let line = it.line.and_then(|line| places.lines.get_mut(line));
             let line = line.map_or(&mut places.no_line, |line| &mut line.counts);
-            add(line, &it.counts);
+            add_counts(line, &it.counts);
             if let Some(own) = places.inlined.get_mut(own) {
-                add(&mut own.counts, &it.counts);
+                add_counts(&mut own.counts, &it.counts);
             }
         }
         places
@@ -230,11 +230,5 @@ fn file_lines(
     FileLines {
         file: file.to_owned(),
         lines: all,
-    }
-}
-
-fn add(sums: &mut [SampleCount], counts: &[SampleCount]) {
-    for (sum, &count) in sums.iter_mut().zip(counts) {
-        sum.add(count);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::dominators::Dominators;
 use super::graph::FlowGraph;
-use crate::listed::{ListedInstruction, ListedPart};
+use crate::listed::{ListedInstruction, ListedPart, add_counts};
 use rprof_profile::SampleCount;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -113,7 +113,7 @@ fn begun(natural: &NaturalLoop, n_events: usize) -> CodeLoop {
 fn add_range(own: &mut CodeLoop, instructions: &[ListedInstruction<'_>], range: Range<usize>) {
     own.n_instructions += range.len();
     for it in instructions.get(range.clone()).unwrap_or_default() {
-        add(&mut own.counts, &it.counts);
+        add_counts(&mut own.counts, &it.counts);
     }
     match own.ranges.last_mut() {
         Some(last) if last.end == range.start => last.end = range.end,
@@ -123,13 +123,7 @@ fn add_range(own: &mut CodeLoop, instructions: &[ListedInstruction<'_>], range: 
 
 fn add_inner(outer: &mut CodeLoop, inner: &CodeLoop) {
     outer.n_instructions += inner.n_instructions;
-    add(&mut outer.counts, &inner.counts);
-}
-
-fn add(sums: &mut [SampleCount], counts: &[SampleCount]) {
-    for (sum, &count) in sums.iter_mut().zip(counts) {
-        sum.add(count);
-    }
+    add_counts(&mut outer.counts, &inner.counts);
 }
 
 /// Loops numbered from top to bottom, outer ones before those in them.
