@@ -30,6 +30,15 @@ impl JsonFields {
         fields
     }
 
+    /// A line of JSON: one object with the fields that `visit` says.
+    pub fn line(visit: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let mut fields = Self::new();
+        visit(&mut fields);
+        let mut text = fields.finish();
+        text.push(b'\n');
+        text
+    }
+
     /// Ends the object, and all that is open in it.
     pub fn finish(mut self) -> Vec<u8> {
         while !self.open.is_empty() {

@@ -13,10 +13,7 @@ pub(crate) fn run(args: &DoctorArgs, rights: Rights) -> Result<ExitCode> {
     let diagnosis = diagnose(rights);
     let mut text = Vec::new();
     if args.json {
-        let mut json = JsonFields::new();
-        diagnosis.visit(&mut json);
-        text = json.finish();
-        text.push(b'\n');
+        text = JsonFields::line(|json| diagnosis.visit(json));
     } else {
         write(&diagnosis, &mut text)?;
     }

@@ -10,10 +10,9 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &DumpArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording.path(), args.limits)?;
     let text = if args.json {
-        let mut json = JsonFields::new();
-        visit_info(&reader, &mut json)?;
-        let mut text = json.finish();
-        text.push(b'\n');
+        let mut visited = Ok(());
+        let text = JsonFields::line(|json| visited = visit_info(&reader, json));
+        visited?;
         text
     } else {
         let mut outline = OutlineFields::default();

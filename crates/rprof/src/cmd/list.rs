@@ -26,10 +26,7 @@ pub(crate) fn run(args: &ListArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     let mut text = Vec::new();
     if args.json {
-        let mut json = JsonFields::new();
-        visit_list(&listing, &mut json);
-        text = json.finish();
-        text.push(b'\n');
+        text = JsonFields::line(|json| visit_list(&listing, json));
     } else {
         write_list(&listing, &mut text)?;
     }

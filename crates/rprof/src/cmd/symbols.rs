@@ -31,11 +31,7 @@ pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
         let written = if args.json {
-            let mut json = JsonFields::new();
-            visit_symbols(&symbols, &mut json);
-            let mut text = json.finish();
-            text.push(b'\n');
-            out.write_all(&text)
+            out.write_all(&JsonFields::line(|json| visit_symbols(&symbols, json)))
         } else {
             write_symbols(&symbols, args.all, &mut out)
         };
