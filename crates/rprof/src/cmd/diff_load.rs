@@ -6,11 +6,12 @@ use crate::args::DiffArgs;
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::load_run;
+use rprof_base::parallel;
 use rprof_diff::{NamedRun, Recordings};
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// Of larger recordings one is read after the other, where stacks are: these take memory.
 const SMALL: u64 = 16 << 20;
@@ -45,7 +46,6 @@ pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Re
             shares: vec![0.0; paths.len()],
         }),
         paths,
-        next: AtomicUsize::new(0),
     };
     let mut runs = loading.run(n_threads)?;
     for NamedRun { name, run } in &runs {
@@ -65,8 +65,6 @@ struct Loading<'a> {
     args: &'a DiffArgs,
     n_blocks: u32,
     paths: Vec<&'a Path>,
-    /// The number of the next one.
-    next: AtomicUsize,
     progress: Mutex<Shown>,
 }
 
@@ -79,41 +77,23 @@ struct Shown {
 impl Loading<'_> {
     /// Reads all of them. Of several errors, that of the first recording is said.
     fn run(&self, n_threads: usize) -> Result<Vec<NamedRun>> {
-        let mut loaded = thread::scope(|scope| {
-            let others = (1..n_threads).map(|_| {
-                // Without another thread, this one reads all.
-                thread::Builder::new()
-                    .spawn_scoped(scope, || self.some())
-                    .ok()
-            });
-            let others: Vec<_> = others.collect();
-            let mut loaded = self.some();
-            for thread in others.into_iter().flatten() {
-                match thread.join() {
-                    Ok(some) => loaded.extend(some),
-                    Err(panic) => std::panic::resume_unwind(panic),
+        let first_failed = AtomicUsize::new(usize::MAX);
+        let load = |loaded: &mut Vec<(usize, Result<NamedRun>)>, at: usize| {
+            // After an error only what stands before it matters.
+            if at < first_failed.load(Ordering::Relaxed) {
+                let run = self.one(at, self.paths[at]);
+                if run.is_err() {
+                    first_failed.fetch_min(at, Ordering::Relaxed);
                 }
+                loaded.push((at, run));
             }
-            loaded
-        });
+            Ok::<_, Infallible>(())
+        };
+        let n_items = self.paths.len();
+        let Ok(loaded) = parallel::for_each((n_items, n_threads), Vec::new, load, &mut |_| {});
+        let mut loaded: Vec<_> = loaded.into_iter().flatten().collect();
         loaded.sort_by_key(|(at, _)| *at);
         loaded.into_iter().map(|(_, run)| run).collect()
-    }
-
-    /// Reads one after the other, until none is left or one cannot be read.
-    fn some(&self) -> Vec<(usize, Result<NamedRun>)> {
-        let mut loaded = Vec::new();
-        loop {
-            let at = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = self.paths.get(at) else {
-                return loaded;
-            };
-            let run = self.one(at, path);
-            if run.is_err() {
-                self.next.store(self.paths.len(), Ordering::Relaxed);
-            }
-            loaded.push((at, run));
-        }
     }
 
     /// Counts a recording.
