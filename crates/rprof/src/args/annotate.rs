@@ -1,8 +1,8 @@
 //! The arguments of `rprof annotate`.
 
+use super::choice::{Choice, one_of};
 use super::{FdeArgs, ListingArgs, SampleArgs};
 use crate::screen::PagerArgs;
-use clap::ValueEnum;
 use rprof_analysis::{CodeOptions, WantedFunction};
 use rprof_annotate::PercentType;
 use rprof_disassembly::Syntax;
@@ -62,8 +62,8 @@ pub(crate) struct AnnotateArgs {
 
     /// Base of percentages: the function's samples (local) or all samples (global), by weight (period) or number
     /// (hits)
-    #[arg(long, value_enum, value_name = "TYPE", default_value = "local-period")]
-    pub(crate) percent_type: PercentOf,
+    #[arg(long, value_name = "TYPE", default_value = "local-period", value_parser = one_of(PERCENT_TYPES))]
+    pub(crate) percent_type: PercentType,
 
     /// Show events side by side (always on; for compatibility with perf)
     #[arg(long)]
@@ -73,14 +73,8 @@ pub(crate) struct AnnotateArgs {
     pub(crate) listing: ListingArgs,
 
     /// Syntax of x86 instructions
-    #[arg(
-        short = 'M',
-        long,
-        value_enum,
-        value_name = "STYLE",
-        default_value = "att"
-    )]
-    pub(crate) disassembler_style: Style,
+    #[arg(short = 'M', long, value_name = "STYLE", default_value = "att", value_parser = one_of(STYLES))]
+    pub(crate) disassembler_style: Syntax,
 
     /// Print plain text to stdout (always on; for compatibility with perf)
     #[arg(long, alias = "stdio2")]
@@ -138,43 +132,23 @@ impl AnnotateArgs {
     }
 }
 
-/// The base of percentages, in perf's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PercentOf {
-    LocalPeriod,
-    LocalHits,
-    GlobalPeriod,
-    GlobalHits,
-}
-
-impl From<PercentOf> for PercentType {
-    fn from(percent: PercentOf) -> Self {
-        match percent {
-            PercentOf::LocalPeriod => Self::LocalPeriod,
-            PercentOf::LocalHits => Self::LocalHits,
-            PercentOf::GlobalPeriod => Self::GlobalPeriod,
-            PercentOf::GlobalHits => Self::GlobalHits,
-        }
-    }
-}
+/// The words of `--percent-type`.
+const PERCENT_TYPES: &[Choice<PercentType>] = &[
+    ("local-period", "", PercentType::LocalPeriod),
+    ("local-hits", "", PercentType::LocalHits),
+    ("global-period", "", PercentType::GlobalPeriod),
+    ("global-hits", "", PercentType::GlobalHits),
+];
 
 /// The styles of `objdump -M`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Style {
-    /// Source operands first, registers with %
-    Att,
-    /// Destination operand first
-    Intel,
-}
-
-impl From<Style> for Syntax {
-    fn from(style: Style) -> Self {
-        match style {
-            Style::Att => Self::Att,
-            Style::Intel => Self::Intel,
-        }
-    }
-}
+const STYLES: &[Choice<Syntax>] = &[
+    (
+        "att",
+        "Source operands first, registers with %",
+        Syntax::Att,
+    ),
+    ("intel", "Destination operand first", Syntax::Intel),
+];
 
 fn parse_callers(text: &str) -> Result<NameList, FilterError> {
     super::filters::parse_names(text)

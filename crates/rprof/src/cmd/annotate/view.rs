@@ -163,7 +163,7 @@ impl View<'_, '_> {
     }
 
     fn decoder(&self, code: &OpenCode) -> Result<Decoder> {
-        let syntax = self.args.disassembler_style.into();
+        let syntax = self.args.disassembler_style;
         Ok(Decoder::of(&code.function.machine, syntax)?)
     }
 
@@ -290,7 +290,7 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
                 .fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
                     Box::new(move |path| servers.find_source(&id, path))
                 }));
-            let percent_type = self.view.args.percent_type.into();
+            let percent_type = self.view.args.percent_type;
             let listing = CodeListing::new(&function, percent_type, &mut self.sources);
             self.write_one(&listing).context(WRITING)?;
         }
