@@ -1,13 +1,14 @@
 //! Messages for a name that matches no function, or several.
 
+use super::inlined::share_of_all;
 use crate::args::AnnotateArgs;
 use anyhow::anyhow;
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
-use rprof_base::{Counted, Share};
+use rprof_base::Counted;
 use rprof_events::suggest;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, NameList, SampleCount};
+use rprof_profile::{Filter, NameList};
 
 /// Maximum number of functions to list if several match, or to suggest if none does.
 const N_OFFERED: usize = 12;
@@ -107,7 +108,7 @@ impl NotChosen<'_> {
     /// Functions with their start addresses, shares and images.
     fn listed(&self, functions: &[FoundFunction]) -> String {
         let one = |one: &FoundFunction| {
-            let share = self.share(&one.own);
+            let share = share_of_all(self.recording, &one.own);
             format!("{}@{:#x} ({share}%, {})", one.name, one.start, one.image)
         };
         let listed: Vec<String> = functions.iter().take(N_OFFERED).map(one).collect();
@@ -116,12 +117,5 @@ impl NotChosen<'_> {
             more => format!(" and {more} more"),
         };
         listed.join(", ") + &more
-    }
-
-    /// The share of the first event.
-    fn share(&self, own: &[SampleCount]) -> Share {
-        let events = self.recording.events();
-        let all = events.first().map_or(0, |event| event.all.weight);
-        Share::of(own.first().map_or(0, |own| own.weight), all)
     }
 }

@@ -150,7 +150,7 @@ impl ShownInlined {
 }
 
 /// The share of the first event.
-fn share_of_all(recording: &CodeRecording<'_>, own: &[SampleCount]) -> Share {
+pub(super) fn share_of_all(recording: &CodeRecording<'_>, own: &[SampleCount]) -> Share {
     let all = recording
         .events()
         .first()
