@@ -69,6 +69,7 @@ pub(crate) use parent::ParentArgs;
 use record::parse_control;
 pub(crate) use record::{
     CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
+    bytes_with_unit,
 };
 pub(crate) use recording::Recording;
 pub(crate) use report::ReportArgs;

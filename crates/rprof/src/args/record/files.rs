@@ -107,9 +107,14 @@ fn with_unit(text: &str, units: &[(char, u64)]) -> Option<u64> {
 const SIZES: &[(char, u64)] = &[('B', 1), ('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
 const TIMES: &[(char, u64)] = &[('s', 1), ('m', 60), ('h', 3600), ('d', 86400)];
 
+/// A size in bytes, of a number with a unit behind it.
+pub(crate) fn bytes_with_unit(text: &str) -> Option<u64> {
+    with_unit(text, SIZES)
+}
+
 fn parse_size(text: &str) -> Result<u64, String> {
     let what = "expected a size with its unit (B, K, M or G), such as 100M";
-    with_unit(text, SIZES).ok_or_else(|| what.to_owned())
+    bytes_with_unit(text).ok_or_else(|| what.to_owned())
 }
 
 fn parse_switch(text: &str) -> Result<RotateOn, String> {
@@ -117,7 +122,7 @@ fn parse_switch(text: &str) -> Result<RotateOn, String> {
     if text == "signal" {
         return Ok(RotateOn::Signal);
     }
-    let bytes = with_unit(text, SIZES).map(RotateOn::Bytes);
+    let bytes = bytes_with_unit(text).map(RotateOn::Bytes);
     let time = || with_unit(text, TIMES).map(|secs| RotateOn::Time(Duration::from_secs(secs)));
     bytes.or_else(time).ok_or_else(|| what.to_owned())
 }

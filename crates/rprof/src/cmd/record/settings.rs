@@ -1,7 +1,9 @@
 //! From arguments to settings.
 
 use super::events::events;
-use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+use crate::args::{
+    CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs, bytes_with_unit,
+};
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
@@ -247,19 +249,11 @@ fn ring_pages(text: &str) -> Result<usize> {
             "-m takes pages, or a size such as 512K; not '{text}'"
         ))
     };
-    let units = [("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
-    let unit = units
-        .iter()
-        .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)));
-    let pages = match unit {
-        Some((number, bytes)) => {
-            let number: usize = number.parse().ok().ok_or_else(bad)?;
-            number
-                .checked_mul(bytes)
-                .ok_or_else(bad)?
-                .div_ceil(page_size())
-        }
-        None => text.parse().ok().ok_or_else(bad)?,
+    let pages = match bytes_with_unit(text) {
+        Some(bytes) => usize::try_from(bytes)
+            .map_err(|_| bad())?
+            .div_ceil(page_size()),
+        None => text.parse().map_err(|_| bad())?,
     };
     match pages {
         0 => Err(bad()),
