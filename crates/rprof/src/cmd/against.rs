@@ -1,6 +1,6 @@
 //! `--against`: the recording before, and what `rprof flame` writes of both.
 
-use super::flame::name_of;
+use super::flame::{name_of, write_picture};
 use super::reading::{open, read};
 use super::sure::{self, SureEvents};
 use super::trees::{NamedEvent, event_called, tree_of};
@@ -12,8 +12,7 @@ use rprof_diff::{NamedRun, Recordings};
 use rprof_profile::difference::DifferentialTree;
 use rprof_profile::view::{Count, FirstFrame, ThreadNames};
 use rprof_profile::{EventProfile, Fold, Profile};
-use rprof_report::{DifferentialOptions, Drawn, Error, FlameOptions, write_differential};
-use std::io;
+use rprof_report::{DifferentialOptions, Drawn, FlameOptions, write_differential};
 use std::path::{Path, PathBuf};
 
 /// The recording before.
@@ -212,18 +211,8 @@ impl Before {
         } else {
             sure::say_if_none(&options.sure)
         }
-        let mut drawn = Drawn::default();
-        target::write(output, |mut out| {
-            let name = event.name.shown();
-            drawn =
-                write_differential(&tree, &name, &options, &mut out).map_err(
-                    |error| match error {
-                        Error::Draw(source) => source,
-                        error => io::Error::other(error),
-                    },
-                )?;
-            Ok(())
-        })?;
-        Ok(drawn)
+        write_picture(output, |mut out| {
+            write_differential(&tree, &event.name.shown(), &options, &mut out)
+        })
     }
 }

@@ -15,7 +15,7 @@ use rprof_base::Counted;
 use rprof_export::{Folded, Format};
 use rprof_perfdata::Reader;
 use rprof_profile::view::ThreadNames;
-use rprof_profile::{EventProfile, Profile, SampledProfile};
+use rprof_profile::{Profile, SampledProfile};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_report::{Drawn, Error, FlameOptions, quality_faults, write_flame, write_flame_chart};
 use rprof_ringbuf::sys::Rights;
@@ -87,8 +87,12 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         };
         target::write(output, |out| folded.write(&profile, out))?;
     } else {
+        // Before a file is made.
+        if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
+            return Err(Error::NothingToDraw.into());
+        }
         let options = flame_options(args);
-        let drawn = draw(event, output, |mut out| match in_time {
+        let drawn = write_picture(output, |mut out| match in_time {
             Some(sampled) => write_flame_chart(sampled, number.unwrap_or(0), &options, &mut out),
             None => write_flame(&profile, event, &options, &mut out),
         })?;
@@ -196,26 +200,20 @@ fn counted(explorer: &mut Explorer) -> Profile {
     profile
 }
 
-/// Draws an event, if there is anything of it.
-fn draw(
-    event: &EventProfile,
+/// Writes a picture to a file or stdout.
+pub(super) fn write_picture(
     output: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> Result<Drawn, Error>,
 ) -> Result<Drawn> {
-    // Before a file is made.
-    if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
-        return Err(Error::NothingToDraw.into());
-    }
-    let mut drawn = None;
-    target::write(output, |out| match write(out) {
-        Ok(done) => {
-            drawn = Some(done);
-            Ok(())
-        }
-        Err(Error::Draw(source)) => Err(source),
-        Err(error) => Err(io::Error::other(error)),
+    let mut drawn = Drawn::default();
+    target::write(output, |out| {
+        drawn = write(out).map_err(|error| match error {
+            Error::Draw(source) => source,
+            error => io::Error::other(error),
+        })?;
+        Ok(())
     })?;
-    drawn.ok_or_else(|| Error::NothingToDraw.into())
+    Ok(drawn)
 }
 
 fn say_left_out(drawn: Drawn) {
