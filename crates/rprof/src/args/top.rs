@@ -4,7 +4,7 @@ use super::record::{
     CallGraph, CgroupArgs, EventArgs, FilterArgs, RecordArgs, TargetArgs, numbers,
 };
 use clap::{Args, Error, FromArgMatches};
-use rprof_profile::view::SortKey;
+use rprof_profile::view::{SortKey, Weighing};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -105,11 +105,11 @@ pub(crate) struct TopViewArgs {
 
     /// Group rows by these keys: comm, dso, sym [default: comm,dso,sym]
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', value_parser = parse_key)]
-    pub(crate) sort: Vec<SortKey>,
+    sort: Vec<SortKey>,
 
     /// Count only functions' own samples (self), not their callees'
     #[arg(long)]
-    pub(crate) no_children: bool,
+    no_children: bool,
 
     /// Show the number of samples of each row
     #[arg(short = 'n', long)]
@@ -196,6 +196,24 @@ impl TopArgs {
 }
 
 impl TopViewArgs {
+    /// The keys that group rows.
+    pub(crate) fn keys(&self) -> Vec<SortKey> {
+        if self.sort.is_empty() {
+            SortKey::DEFAULT.to_vec()
+        } else {
+            self.sort.clone()
+        }
+    }
+
+    /// Whether rows count total or self.
+    pub(crate) fn weighing(&self) -> Weighing {
+        if self.no_children {
+            Weighing::Own
+        } else {
+            Weighing::WithChildren
+        }
+    }
+
     /// Number of refreshes in the window.
     pub(crate) fn n_parts(&self) -> usize {
         match self.window {

@@ -8,7 +8,6 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use rprof_base::Counted;
 use rprof_locate::Locator;
 use rprof_profile::SampledProfile;
-use rprof_profile::view::{SortKey, Weighing};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{
@@ -81,16 +80,8 @@ impl Interface {
         let settings = TuiSettings {
             look,
             size,
-            keys: if self.view.sort.is_empty() {
-                SortKey::DEFAULT.to_vec()
-            } else {
-                self.view.sort.clone()
-            },
-            weighing: if self.view.no_children {
-                Weighing::Own
-            } else {
-                Weighing::WithChildren
-            },
+            keys: self.view.keys(),
+            weighing: self.view.weighing(),
             event: 0,
             is_live: true,
         };

@@ -7,7 +7,7 @@ use crate::screen::{self, Colors};
 use anyhow::{Context, Result};
 use rprof_base::Counted;
 use rprof_profile::Profile;
-use rprof_profile::view::{Asked, Field, SortKey, Sum, WantedColumns, Weighing};
+use rprof_profile::view::{Sum, WantedColumns};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
 use rprof_untrusted::printable;
@@ -134,18 +134,7 @@ impl Tables {
 
     fn options(&self) -> TableOptions {
         let view = &self.view;
-        let weighing = if view.no_children {
-            Weighing::Own
-        } else {
-            Weighing::WithChildren
-        };
-        let keys = view.sort.iter().copied().map(Field::Key);
         let wanted = WantedColumns {
-            sort: if view.sort.is_empty() {
-                Asked::Default
-            } else {
-                Asked::Only(keys.collect())
-            },
             sums: view
                 .show_nr_samples
                 .then_some(Sum::Samples)
@@ -154,7 +143,7 @@ impl Tables {
             ..WantedColumns::default()
         };
         TableOptions {
-            columns: wanted.columns(SortKey::DEFAULT, weighing),
+            columns: wanted.columns(&view.keys(), view.weighing()),
             hierarchy: false,
             events: EventTables::default(),
             graph: None,
