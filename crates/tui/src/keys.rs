@@ -56,85 +56,43 @@ pub(crate) enum Command {
     Hottest,
 }
 
-/// A line of the help.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KeyHelp<'a> {
-    pub(crate) keys: &'a str,
-    /// What they do.
-    pub(crate) what: &'a str,
-}
+/// All keys but the numbers of the views, as the help shows them: a line for each, with a colon before what they do.
+const KEYS: &str = "\
+TAB Shift-TAB: next, previous event; with a single event: next, previous view
+arrows PGUP PGDN SPACE HOME END: move
+ENTER +: expand or collapse a row or node; zoom into a frame; zoom into the marked time range
+LEFT: collapse a node, or zoom out; flame graph, threads: move left
+ESC: leave a search, zoom or filter; then quit
+e: expand or collapse the whole tree of a row or node
+E C: expand all rows on the screen; collapse all
+c: toggle the call trees of rows between callers and callees
+a: show the function's code; there, H: next hottest line
+d: zoom into the DSO, or back out
+k: zoom into the kernel, or back out
+t: zoom into threads with this name, or this thread, or back out
+f: keep stacks with NAME; empty clears
+u BACKSPACE: undo the last zoom
+/: search names: filters rows; highlights in trees and graphs
+n N: next, previous match
+o: choose the sort keys that group rows
+x: toggle total and self
+L: hide rows below a percentage
+F: toggle percentages of all samples and of the shown samples
+H V: toggle headings; DSO names in trees
+SPACE: threads: mark a time range; ENTER zooms into it
+y: copy the row or stack to the clipboard (through the terminal)
+s P: save the view as SVG, folded stacks, JSON or text; P: as text
+p: rprof top: pause or resume; zooming into a time pauses, too
+i m ? h F1: about the recording; menu of actions; this help
+^L ^Z q ^C: redraw; suspend; quit
+mouse: click selects, a second click opens; wheel scrolls; drag marks a time range
+";
 
-const fn help(keys: &'static str, what: &'static str) -> KeyHelp<'static> {
-    KeyHelp { keys, what }
+/// Keys, and what they do.
+pub(crate) fn key_helps<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
+    let all: &'a str = KEYS;
+    all.lines().filter_map(|line| line.split_once(": "))
 }
-
-/// All keys but the numbers of the views, as the help shows them.
-pub(crate) const KEYS: &[KeyHelp<'static>] = &[
-    help(
-        "TAB Shift-TAB",
-        "next, previous event; with a single event: next, previous view",
-    ),
-    help("arrows PGUP PGDN SPACE HOME END", "move"),
-    help(
-        "ENTER +",
-        "expand or collapse a row or node; zoom into a frame; zoom into the marked time range",
-    ),
-    help(
-        "LEFT",
-        "collapse a node, or zoom out; flame graph, threads: move left",
-    ),
-    help("ESC", "leave a search, zoom or filter; then quit"),
-    help("e", "expand or collapse the whole tree of a row or node"),
-    help("E C", "expand all rows on the screen; collapse all"),
-    help(
-        "c",
-        "toggle the call trees of rows between callers and callees",
-    ),
-    help("a", "show the function's code; there, H: next hottest line"),
-    help("d", "zoom into the DSO, or back out"),
-    help("k", "zoom into the kernel, or back out"),
-    help(
-        "t",
-        "zoom into threads with this name, or this thread, or back out",
-    ),
-    help("f", "keep stacks with NAME; empty clears"),
-    help("u BACKSPACE", "undo the last zoom"),
-    help(
-        "/",
-        "search names: filters rows; highlights in trees and graphs",
-    ),
-    help("n N", "next, previous match"),
-    help("o", "choose the sort keys that group rows"),
-    help("x", "toggle total and self"),
-    help("L", "hide rows below a percentage"),
-    help(
-        "F",
-        "toggle percentages of all samples and of the shown samples",
-    ),
-    help("H V", "toggle headings; DSO names in trees"),
-    help("SPACE", "threads: mark a time range; ENTER zooms into it"),
-    help(
-        "y",
-        "copy the row or stack to the clipboard (through the terminal)",
-    ),
-    help(
-        "s P",
-        "save the view as SVG, folded stacks, JSON or text; P: as text",
-    ),
-    help(
-        "p",
-        "rprof top: pause or resume; zooming into a time pauses, too",
-    ),
-    help(
-        "i m ? h F1",
-        "about the recording; menu of actions; this help",
-    ),
-    help("^L ^Z q ^C", "redraw; suspend; quit"),
-    help(
-        "mouse",
-        "click selects, a second click opens; wheel scrolls; drag marks a time range",
-    ),
-];
 
 /// Whether a key ends everything, whatever is under way.
 pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
@@ -237,7 +195,7 @@ mod tests {
 
     #[test]
     fn each_letter_of_the_help_does_something() {
-        for KeyHelp { keys, .. } in KEYS {
+        for (keys, _) in key_helps() {
             for word in keys.split(' ').filter(|word| word.len() == 1) {
                 let letter = word.chars().next().unwrap();
                 assert!(of(KeyCode::Char(letter)).is_some(), "{letter}");
@@ -248,7 +206,8 @@ mod tests {
     #[test]
     fn the_readme_has_all_keys() {
         let readme = include_str!("../README.md");
-        for KeyHelp { keys, what } in KEYS {
+        assert_eq!(key_helps().count(), KEYS.lines().count());
+        for (keys, what) in key_helps() {
             let row = format!("\n| `{keys}` | {what} |\n");
             assert!(readme.contains(&row), "README.md has no row {row}");
         }

@@ -1,7 +1,8 @@
 //! The help, in lines.
 
-use crate::keys::{KEYS, KeyHelp};
+use crate::keys::key_helps;
 use crate::views::view::View;
+use std::iter;
 
 /// All keys, in this many columns.
 pub(super) fn help(columns: u16, views: &[Box<dyn View>]) -> Vec<String> {
@@ -11,18 +12,13 @@ pub(super) fn help(columns: u16, views: &[Box<dyn View>]) -> Vec<String> {
     let numbers: Vec<String> = (1..=views.len()).map(|number| number.to_string()).collect();
     let names: Vec<&str> = views.iter().map(|view| view.help()).collect();
     let (numbers, names) = (numbers.join(" "), format!("views: {}", names.join(", ")));
-    let of_views = KeyHelp {
-        keys: &numbers,
-        what: &names,
-    };
     let mut lines = Vec::new();
-    for help in [&of_views].into_iter().chain(KEYS) {
-        let mut keys = help.keys;
+    for (mut keys, what) in iter::once((&*numbers, &*names)).chain(key_helps()) {
         if keys.len() > KEYS_WIDTH {
             lines.push(keys.to_owned());
             keys = "";
         }
-        for what in wrapped(help.what, room) {
+        for what in wrapped(what, room) {
             lines.push(format!("{keys:KEYS_WIDTH$}  {what}"));
             keys = "";
         }
