@@ -11,6 +11,21 @@ pub(crate) enum Step {
     End,
 }
 
+impl Step {
+    /// Where it leads from a line, of which `height` are seen; perhaps beyond the last one.
+    pub(crate) fn from(self, at: usize, height: usize) -> usize {
+        let page = height.saturating_sub(1).max(1);
+        match self {
+            Self::Up => at.saturating_sub(1),
+            Self::Down => at.saturating_add(1),
+            Self::PageUp => at.saturating_sub(page),
+            Self::PageDown => at.saturating_add(page),
+            Self::Home => 0,
+            Self::End => usize::MAX,
+        }
+    }
+}
+
 /// A selected line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
@@ -23,15 +38,7 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// Moves in a list of `n` lines, of which `height` are seen.
     pub(crate) fn step(&mut self, step: Step, n: usize, height: usize) {
-        let page = height.saturating_sub(1).max(1);
-        self.at = match step {
-            Step::Up => self.at.saturating_sub(1),
-            Step::Down => self.at.saturating_add(1),
-            Step::PageUp => self.at.saturating_sub(page),
-            Step::PageDown => self.at.saturating_add(page),
-            Step::Home => 0,
-            Step::End => usize::MAX,
-        };
+        self.at = step.from(self.at, height);
         self.fit(n, height);
     }
 

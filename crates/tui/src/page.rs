@@ -117,15 +117,7 @@ impl Page {
     }
 
     pub(crate) fn step(&mut self, step: Step, height: usize) {
-        let page = height.saturating_sub(1).max(1);
-        self.top = match step {
-            Step::Up => self.top.saturating_sub(1),
-            Step::Down => self.top.saturating_add(1),
-            Step::PageUp => self.top.saturating_sub(page),
-            Step::PageDown => self.top.saturating_add(page),
-            Step::Home => 0,
-            Step::End => usize::MAX,
-        };
+        self.top = step.from(self.top, height);
         self.fit(height);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::task::{MadePart, Recipe};
 use rprof_base::Share;
-use rprof_profile::{EventProfile, Node};
+use rprof_profile::{EventProfile, SampleCount};
 use rprof_query::{Explorer, SampleSelection};
 use std::any::Any;
 use std::sync::Arc;
@@ -22,13 +22,11 @@ impl Counted {
     /// Counts a selection; nothing if there is no such event.
     pub(crate) fn new(explorer: Arc<Explorer>, selection: SampleSelection) -> Option<Self> {
         let event = explorer.count(&selection)?;
-        let sum = |(weight, samples): (u64, u64), node: &Node| {
-            (
-                weight.saturating_add(node.self_weight),
-                samples + node.self_samples,
-            )
-        };
-        let (weight, samples) = event.tree.nodes().iter().fold((0, 0), sum);
+        let nodes = event.tree.nodes().iter().map(|node| SampleCount {
+            samples: node.self_samples,
+            weight: node.self_weight,
+        });
+        let SampleCount { samples, weight } = nodes.fold(SampleCount::default(), SampleCount::plus);
         Some(Self {
             explorer,
             selection,
