@@ -42,7 +42,7 @@ pub struct SourceFiles<'f> {
 
 /// Where a file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct SourcePath {
     path: PathBuf,
     named_by: NamedBy,
 }
@@ -56,7 +56,7 @@ enum NamedBy {
     Code,
 }
 
-impl Place {
+impl SourcePath {
     fn of_code(path: &str) -> Self {
         Self {
             path: path.into(),
@@ -99,7 +99,7 @@ impl fmt::Debug for SourceFiles<'_> {
 enum Source {
     Found(Text),
     /// Where it was looked for, and what was wrong at the first place that is not just empty.
-    Missing(Vec<Place>, Option<io::Error>),
+    Missing(Vec<SourcePath>, Option<io::Error>),
 }
 
 #[derive(Debug)]
@@ -247,7 +247,7 @@ impl Source {
 
 impl SourceSettings {
     /// Where a file may be, in order.
-    fn places(&self, path: &str) -> Vec<Place> {
+    fn places(&self, path: &str) -> Vec<SourcePath> {
         let is_absolute = path.starts_with('/');
         let mut places = Vec::new();
         let replaced = self.replaced.iter().find_map(|(from, to)| {
@@ -261,7 +261,8 @@ impl SourceSettings {
         });
         // What leads out of the folder is of whoever wrote the path.
         places.extend(replaced.map(|(to, rest)| {
-            Place::below(to, rest).unwrap_or_else(|| Place::of_code(&format!("{to}/{rest}")))
+            SourcePath::below(to, rest)
+                .unwrap_or_else(|| SourcePath::of_code(&format!("{to}/{rest}")))
         }));
         if let Some(prefix) = self.prefix.as_ref().filter(|_| is_absolute) {
             let mut rest = path.split('/').filter(|part| !part.is_empty());
@@ -269,12 +270,15 @@ impl SourceSettings {
             for _ in 0..self.strip.min(n_folders) {
                 rest.next();
             }
-            places.extend(Place::below(prefix, &rest.collect::<Vec<_>>().join("/")));
+            places.extend(SourcePath::below(
+                prefix,
+                &rest.collect::<Vec<_>>().join("/"),
+            ));
         }
         if is_absolute {
             let symfs = self.symfs.as_ref().and_then(|symfs| symfs.to_str());
-            places.extend(symfs.and_then(|symfs| Place::below(symfs, path)));
-            places.push(Place::of_code(path));
+            places.extend(symfs.and_then(|symfs| SourcePath::below(symfs, path)));
+            places.push(SourcePath::of_code(path));
         }
         places.dedup();
         places

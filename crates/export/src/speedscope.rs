@@ -66,14 +66,14 @@ fn name_of(sampled: &SampledProfile) -> String {
 
 /// The samples of one thread and event.
 #[derive(Default)]
-struct One {
+struct ThreadSamples {
     weight: u64,
     samples: Vec<u32>,
 }
 
 /// By event and thread.
-fn profiles_of(sampled: &SampledProfile) -> BTreeMap<(u16, u32), One> {
-    let mut profiles: BTreeMap<(u16, u32), One> = BTreeMap::new();
+fn profiles_of(sampled: &SampledProfile) -> BTreeMap<(u16, u32), ThreadSamples> {
+    let mut profiles: BTreeMap<(u16, u32), ThreadSamples> = BTreeMap::new();
     for (idx, sample) in (0..).zip(sampled.samples.iter()) {
         let one = profiles.entry((sample.event, sample.thread)).or_default();
         one.weight = one.weight.saturating_add(sample.weight);

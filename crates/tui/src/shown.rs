@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Samples that are selected, counted.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountedSamples {
     pub(crate) explorer: Arc<Explorer>,
     pub(crate) selection: SampleSelection,
     pub(crate) event: EventProfile,
@@ -18,7 +18,7 @@ pub(crate) struct Counted {
     pub(crate) samples: u64,
 }
 
-impl Counted {
+impl CountedSamples {
     /// Counts a selection; nothing if there is no such event.
     pub(crate) fn new(explorer: Arc<Explorer>, selection: SampleSelection) -> Option<Self> {
         let event = explorer.count(&selection)?;
@@ -40,13 +40,13 @@ impl Counted {
 /// A selection, and the parts of it that views have needed so far.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    pub(crate) counted: Arc<Counted>,
+    pub(crate) counted: Arc<CountedSamples>,
     /// A [`MadePart`] each, one of a type.
     parts: Vec<Box<dyn Any + Send>>,
 }
 
 impl Shown {
-    pub(crate) fn new(counted: Arc<Counted>) -> Self {
+    pub(crate) fn new(counted: Arc<CountedSamples>) -> Self {
         let parts = Vec::new();
         Self { counted, parts }
     }

@@ -1,6 +1,6 @@
 //! Work that takes long: it is done beside the loop, so that keys are read meanwhile.
 
-use crate::shown::{Counted, Shown};
+use crate::shown::{CountedSamples, Shown};
 use rprof_query::{Explorer, SampleSelection};
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) trait Recipe: Clone + PartialEq + Debug + Send + Sync + 'static {
     type Product: Debug + Send;
 
-    fn make(&self, counted: &Counted) -> Self::Product;
+    fn make(&self, counted: &CountedSamples) -> Self::Product;
 }
 
 /// What a recipe made.
@@ -23,7 +23,7 @@ pub(crate) struct MadePart<R: Recipe> {
 /// A [`Recipe`] of any type.
 pub(crate) trait AnyRecipe: Any + Debug + Send + Sync {
     /// Makes a [`MadePart`].
-    fn make_part(&self, counted: &Counted) -> Box<dyn Any + Send>;
+    fn make_part(&self, counted: &CountedSamples) -> Box<dyn Any + Send>;
 
     /// Whether a part was made by a recipe of this type, perhaps with other settings.
     fn is_kind_of(&self, part: &dyn Any) -> bool;
@@ -34,7 +34,7 @@ pub(crate) trait AnyRecipe: Any + Debug + Send + Sync {
 }
 
 impl<R: Recipe> AnyRecipe for R {
-    fn make_part(&self, counted: &Counted) -> Box<dyn Any + Send> {
+    fn make_part(&self, counted: &CountedSamples) -> Box<dyn Any + Send> {
         Box::new(MadePart {
             recipe: self.clone(),
             product: self.make(counted),
@@ -57,22 +57,22 @@ impl<R: Recipe> AnyRecipe for R {
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Count(Arc<Explorer>, Box<SampleSelection>),
-    Part(Arc<Counted>, Arc<dyn AnyRecipe>),
+    Part(Arc<CountedSamples>, Arc<dyn AnyRecipe>),
 }
 
 /// The result of a task, and what it is of.
 #[derive(Debug)]
 pub(crate) enum Made {
     /// `None` if there is no such event.
-    Counted(Box<SampleSelection>, Option<Arc<Counted>>),
-    Part(Arc<Counted>, Box<dyn Any + Send>),
+    Counted(Box<SampleSelection>, Option<Arc<CountedSamples>>),
+    Part(Arc<CountedSamples>, Box<dyn Any + Send>),
 }
 
 impl Task {
     pub(crate) fn run(self) -> Made {
         match self {
             Self::Count(explorer, selection) => {
-                let counted = Counted::new(explorer, (*selection).clone());
+                let counted = CountedSamples::new(explorer, (*selection).clone());
                 Made::Counted(selection, counted.map(Arc::new))
             }
             Self::Part(counted, recipe) => {

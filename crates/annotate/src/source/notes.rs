@@ -1,6 +1,6 @@
 //! What is said of source files.
 
-use super::Place;
+use super::SourcePath;
 use rprof_untrusted::printable;
 use std::io;
 
@@ -15,7 +15,7 @@ pub(super) struct Notes<'s> {
     /// Nowhere.
     pub(super) absent: Vec<&'s str>,
     /// Not to be read: where they were looked for, and why not.
-    pub(super) broken: Vec<(&'s str, &'s [Place], &'s io::Error)>,
+    pub(super) broken: Vec<(&'s str, &'s [SourcePath], &'s io::Error)>,
 }
 
 impl Notes<'_> {

@@ -146,7 +146,7 @@ fn a_path_that_leads_out_of_the_folder_that_the_user_names_is_not_the_users() {
     assert!(
         settings
             .places("/build/../etc/shadow")
-            .contains(&Place::of_code("/build/../etc/shadow"))
+            .contains(&SourcePath::of_code("/build/../etc/shadow"))
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::{App, Over};
 use crate::face::WantedCode;
-use crate::shown::{Counted, Shown};
+use crate::shown::{CountedSamples, Shown};
 use crate::task::{Made, MadePart, Task};
 use crate::views::boxes::BoxesOf;
 use crate::views::view::View;
@@ -90,7 +90,7 @@ impl App {
         self.prepare();
     }
 
-    fn is_shown(&self, counted: &Arc<Counted>) -> bool {
+    fn is_shown(&self, counted: &Arc<CountedSamples>) -> bool {
         let shown = self.cx.shown.as_ref();
         shown.is_some_and(|shown| Arc::ptr_eq(&shown.counted, counted))
     }

@@ -1,7 +1,7 @@
 //! Boxes of a flame graph, with what stands on each: what the call tree and the flame view share.
 
 use crate::matcher::Matcher;
-use crate::shown::{Counted, Shown};
+use crate::shown::{CountedSamples, Shown};
 use crate::task::Recipe;
 use foldhash::HashMap;
 use rprof_profile::view::FirstFrame;
@@ -25,7 +25,7 @@ pub(crate) struct BoxesOf;
 impl Recipe for BoxesOf {
     type Product = Boxes;
 
-    fn make(&self, counted: &Counted) -> Boxes {
+    fn make(&self, counted: &CountedSamples) -> Boxes {
         let (first, order) = (FirstFrame::Outermost, FlameOrder::Heaviest);
         let profile = counted.explorer.profile();
         Boxes::new(FlameLayout::of(profile, &counted.event, first, order))

@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::draw::pen::Pen;
 use crate::keys::Command;
 use crate::screen::Screen;
-use crate::shown::Counted;
+use crate::shown::CountedSamples;
 use crate::task::{AnyRecipe, Recipe};
 use crate::zoom::{TimeUnit, Zoom};
 use ratatui_core::layout::Position;
@@ -26,7 +26,7 @@ struct LanesOf {
 impl Recipe for LanesOf {
     type Product = Option<ThreadLanes>;
 
-    fn make(&self, counted: &Counted) -> Self::Product {
+    fn make(&self, counted: &CountedSamples) -> Self::Product {
         lanes(counted.explorer.sampled(), &counted.selection, self.n_slots)
     }
 }

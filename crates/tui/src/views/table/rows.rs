@@ -1,6 +1,6 @@
 //! Rows of the samples that are shown.
 
-use crate::shown::{Counted, Shown};
+use crate::shown::{CountedSamples, Shown};
 use crate::task::Recipe;
 use rprof_profile::view::{
     CallTree, Columns, KeptRows, Order, Pruning, Row, Rows, SortKey, Weighing,
@@ -17,7 +17,7 @@ impl Recipe for RowsBy {
     /// Always there: taken only while a tree is made.
     type Product = Option<KeptRows>;
 
-    fn make(&self, counted: &Counted) -> Self::Product {
+    fn make(&self, counted: &CountedSamples) -> Self::Product {
         let profile = counted.explorer.profile();
         Some(Rows::new(profile, &counted.event, &self.keys, self.weighing).keep())
     }
