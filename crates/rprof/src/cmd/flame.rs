@@ -30,8 +30,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let output = output_of(args)?;
     let limits = args.input.limits();
     let (reader, code) = if args.command.is_given() {
-        let recorded = record_first(&args.command, args.event.as_deref(), limits, rights)?;
-        (recorded.reader, recorded.code)
+        record_first(&args.command, args.event.as_deref(), limits, rights)?
     } else {
         (
             open(args.input.recording.path(), limits)?,

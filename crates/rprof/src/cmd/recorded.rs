@@ -9,22 +9,14 @@ use rprof_perfdata::Reader;
 use rprof_ringbuf::sys::Rights;
 use std::process::ExitCode;
 
-/// What was recorded.
-#[derive(Debug)]
-pub(crate) struct Recorded {
-    /// Its file, which has no name any more.
-    pub(crate) reader: Reader,
-    /// The command's.
-    pub(crate) code: ExitCode,
-}
-
-/// Records a command as `rprof record` does; samples an event, or the usual one.
+/// Records a command as `rprof record` does; samples an event, or the usual one. Returns the recording, whose file has
+/// no name any more, and the command's exit code.
 pub(crate) fn record_first(
     command: &CommandArgs,
     event: Option<&str>,
     limits: LimitArgs,
     rights: Rights,
-) -> Result<Recorded> {
+) -> Result<(Reader, ExitCode)> {
     let folder = tempfile::Builder::new().prefix("rprof-").tempdir();
     let folder = folder.context("creating a directory for the recording")?;
     let path = folder.path().join("perf.data");
@@ -32,5 +24,5 @@ pub(crate) fn record_first(
     let code = record::run_briefly(&args, rights)?;
     let reader = open(&path, limits)?;
     folder.close().context("removing the recording")?;
-    Ok(Recorded { reader, code })
+    Ok((reader, code))
 }
