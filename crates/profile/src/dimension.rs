@@ -79,6 +79,8 @@ dimensions! {
         "start address of the function: distinguishes functions with the same name";
     SymOff = "symoff", "Symbol Offset", text, "function and offset into it";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
+    Machine = "machine", "Machine", text, "host name of the recorded machine";
+    Recording = "recording", "Recording", text, "recording, if several are read";
     Parent = "parent", "Parent symbol", text, "caller that matches --parent";
     Trace = "trace", "Trace output", text, "formatted text of tracepoints";
     LocalWeight = "local_weight", "Local Weight", number, "weight";

@@ -38,6 +38,24 @@ pub struct SampledProfile {
     pub has_times: bool,
 }
 
+impl SampledProfile {
+    /// Moves all times, by nanoseconds; none becomes negative.
+    pub(crate) fn shift_times(&mut self, by_ns: i128) {
+        let shifted = |time_ns: u64| {
+            let shifted = (i128::from(time_ns) + by_ns).max(0);
+            u64::try_from(shifted).unwrap_or(u64::MAX)
+        };
+        self.samples.map_times(shifted);
+        for thread in &mut self.threads {
+            thread.start_ns = shifted(thread.start_ns);
+            thread.end_ns = shifted(thread.end_ns);
+        }
+        for loss in &mut self.losses {
+            loss.time_ns = shifted(loss.time_ns);
+        }
+    }
+}
+
 /// A thread under one name: one that renames itself, or executes another program, is two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thread {

@@ -14,7 +14,7 @@ use crate::stacks::own_address;
 use rprof_abi::Sample;
 use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
-use rprof_perfdata::Reader;
+use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
 
 /// A field of tracepoints.
@@ -107,11 +107,21 @@ impl<'a> Grouping<'a> {
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
             use Dimension::{
-                CgroupId, CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time,
+                CgroupId, CommNoDigit, Cpu, Machine, Parallelism, Parent, Pid, Recording, Socket,
+                Tid, Time,
             };
             let is_usual = matches!(
                 one,
-                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent | CgroupId
+                Pid | Tid
+                    | CommNoDigit
+                    | Cpu
+                    | Socket
+                    | Time
+                    | Parallelism
+                    | Parent
+                    | CgroupId
+                    | Machine
+                    | Recording
             );
             !is_usual && !one.is_of_branches() && !one.is_of_own_code()
         };
@@ -190,7 +200,8 @@ impl<'a> Grouping<'a> {
         match dimension {
             Dimension::Pid => Some(of_ids(sample.pid, sample.pid)),
             Dimension::Tid => Some(of_ids(sample.pid, sample.tid)),
-            Dimension::CommNoDigit => Some(0),
+            // One for all samples, or made of other things.
+            Dimension::CommNoDigit | Dimension::Machine | Dimension::Recording => Some(0),
             Dimension::Cpu => cpu.map(u64::from),
             Dimension::Socket => {
                 let socket = self.sockets.get(usize::try_from(cpu?).ok()?);
@@ -337,6 +348,18 @@ impl<'a> Grouping<'a> {
                 let name = name.map(|name| comm_text(history, name));
                 let name = name.as_ref().map_or("", |name| name.raw());
                 DimensionValue::Text(strings.intern(&without_digits(name)))
+            }
+            Dimension::Machine => {
+                let host = self.reader().feature_text(FeatureId::HOSTNAME);
+                let host = host
+                    .as_deref()
+                    .map(str::trim)
+                    .filter(|host| !host.is_empty());
+                DimensionValue::Text(strings.intern(host.unwrap_or("[unknown]")))
+            }
+            Dimension::Recording => {
+                let path = self.reader().path().to_string_lossy();
+                DimensionValue::Text(strings.intern(&path))
             }
             Dimension::Cgroup => {
                 let path = self.recording.index.cgroups.get(&value).map(Vec::as_slice);

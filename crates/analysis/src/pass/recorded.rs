@@ -92,6 +92,8 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         Dimension::Pid
         | Dimension::Tid
         | Dimension::CommNoDigit
+        | Dimension::Machine
+        | Dimension::Recording
         | Dimension::Parent
         | Dimension::Cgroup
         | Dimension::CgroupId

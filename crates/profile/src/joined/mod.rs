@@ -3,9 +3,12 @@
 
 mod facts;
 mod frames;
+mod samples;
 
 pub(crate) use facts::{gaps_of, unnamed_of};
 pub(crate) use frames::{MovedFrames, moved};
+pub use samples::JoinedSamples;
+pub(crate) use samples::SampleRows;
 
 use crate::{
     DimensionValue, DimensionValues, EventProfile, Group, GroupedEvents, Loss, Profile,
@@ -57,7 +60,7 @@ impl JoinedProfile {
             }
         }
         self.add_groups(&part.event_groups, &numbers);
-        self.add_facts(part);
+        add_facts(&mut self.profile, part, self.n_parts == 0);
         self.n_parts += 1;
     }
 
@@ -101,36 +104,36 @@ impl JoinedProfile {
             }
         }
     }
+}
 
-    fn add_facts(&mut self, part: &Profile) {
-        let profile = &mut self.profile;
-        if self.n_parts == 0 {
-            profile.about = part.about.clone();
-            profile.self_time = part.self_time;
-        } else {
-            profile.about = std::mem::take(&mut profile.about).shared_with(&part.about);
+/// Adds what a part says beside its samples.
+pub(crate) fn add_facts(profile: &mut Profile, part: &Profile, is_first: bool) {
+    if is_first {
+        profile.about = part.about.clone();
+        profile.self_time = part.self_time;
+    } else {
+        profile.about = std::mem::take(&mut profile.about).shared_with(&part.about);
+    }
+    for (name, build_id) in &part.images {
+        let image = (moved(&mut profile.strings, part, *name), build_id.clone());
+        if !profile.images.contains(&image) {
+            profile.images.push(image);
         }
-        for (name, build_id) in &part.images {
-            let image = (moved(&mut profile.strings, part, *name), build_id.clone());
-            if !profile.images.contains(&image) {
-                profile.images.push(image);
-            }
+    }
+    profile.unnamed = unnamed_of(profile.unnamed.iter().chain(&part.unnamed));
+    profile.has_names &= part.has_names;
+    let ends = std::mem::take(&mut profile.unwound.ends);
+    profile.unwound = Unwound::of(ends.into_iter().chain(part.unwound.ends.iter().cloned()));
+    profile.gaps = gaps_of([&profile.gaps, &part.gaps].into_iter());
+    for (kind, n) in &part.records {
+        match profile.records.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, all)) => *all += n,
+            None => profile.records.push((kind.clone(), *n)),
         }
-        profile.unnamed = unnamed_of(profile.unnamed.iter().chain(&part.unnamed));
-        profile.has_names &= part.has_names;
-        let ends = std::mem::take(&mut profile.unwound.ends);
-        profile.unwound = Unwound::of(ends.into_iter().chain(part.unwound.ends.iter().cloned()));
-        profile.gaps = gaps_of([&profile.gaps, &part.gaps].into_iter());
-        for (kind, n) in &part.records {
-            match profile.records.iter_mut().find(|(known, _)| known == kind) {
-                Some((_, all)) => *all += n,
-                None => profile.records.push((kind.clone(), *n)),
-            }
-        }
-        for warning in &part.warnings {
-            if !profile.warnings.contains(warning) {
-                profile.warnings.push(warning.clone());
-            }
+    }
+    for warning in &part.warnings {
+        if !profile.warnings.contains(warning) {
+            profile.warnings.push(warning.clone());
         }
     }
 }

@@ -128,6 +128,13 @@ impl SampleTable {
         }
     }
 
+    /// Gives samples other times, in the same order.
+    pub(crate) fn map_times(&mut self, map: impl Fn(u64) -> u64) {
+        for time_ns in &mut self.times_ns {
+            *time_ns = map(*time_ns);
+        }
+    }
+
     /// Drops all samples from an index on.
     pub fn truncate(&mut self, len: usize) {
         self.times_ns.truncate(len);

@@ -1,10 +1,7 @@
 //! The last samples of a recording that goes on: parts of it are appended, and the oldest fall out.
 
-mod joined;
-
-use crate::joined::{gaps_of, unnamed_of};
+use crate::joined::{SampleRows, gaps_of, unnamed_of};
 use crate::{Gaps, Loss, Profile, SampledProfile, UnnamedImage, Unwound};
-use joined::Joined;
 use rprof_untrusted::Untrusted;
 use std::collections::VecDeque;
 
@@ -13,7 +10,7 @@ use std::collections::VecDeque;
 /// What it holds follows what is in it, not what was: names and stacks that no sample has any more go now and then.
 #[derive(Clone, Debug)]
 pub struct SampleWindow {
-    joined: Joined,
+    joined: SampleRows,
     parts: VecDeque<Part>,
     most_parts: usize,
     most_samples: usize,
@@ -45,7 +42,7 @@ impl SampleWindow {
     /// Holds this many parts, and no more samples than that; `usize::MAX` if none is to fall out.
     pub fn new(most_parts: usize, most_samples: usize) -> Self {
         Self {
-            joined: Joined::default(),
+            joined: SampleRows::default(),
             parts: VecDeque::new(),
             most_parts: most_parts.max(1),
             most_samples,
@@ -94,7 +91,7 @@ impl SampleWindow {
         if self.joined.n_entries() < 2 * self.n_entries.max(Self::FEW_ENTRIES) {
             return;
         }
-        let mut used = Joined::default();
+        let mut used = SampleRows::default();
         used.add(&self.joined.sampled);
         self.n_entries = used.n_entries();
         self.joined = used;

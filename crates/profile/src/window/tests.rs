@@ -108,7 +108,7 @@ proptest! {
         let kept = sampled(&all[all.len().saturating_sub(most)..]);
         prop_assert_eq!(&before, &rows(&kept));
         prop_assert_eq!(window.left_out(), (all.len() - before.len()) as u64);
-        let mut used = Joined::default();
+        let mut used = SampleRows::default();
         used.add(window.sampled());
         prop_assert_eq!(&rows(&used.sampled), &before);
         let n_nodes = used.sampled.stacks.nodes().len();
@@ -232,7 +232,7 @@ fn of_short_programs(part: u64) -> SampledProfile {
 fn after_all_programs_have_left_the_window_holds_what_it_held_before() {
     let stays = |time| sampled(&[(time, "worker", "main;parse", 1)]);
     let held = |window: &SampleWindow| {
-        let mut used = Joined::default();
+        let mut used = SampleRows::default();
         used.add(window.sampled());
         let parts: Vec<_> = window
             .parts

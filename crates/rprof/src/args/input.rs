@@ -1,9 +1,9 @@
-//! The recording to read, and which samples of it.
+//! The recordings to read, and which samples of them.
 
 use super::fde::FdeArgs;
 use super::filters::FilterArgs;
 use super::limits::LimitArgs;
-use super::recording::Recording;
+use super::recording::Recordings;
 use super::sources::SourceArgs;
 use rprof_analysis::Options;
 use rprof_locate::Locator;
@@ -12,11 +12,11 @@ use rprof_profile::Filter;
 use rprof_symbols::Demangling;
 use std::path::PathBuf;
 
-/// The recording to read, and which samples of it: shared by all commands that count by function.
+/// The recordings to read, and which samples of them: shared by all commands that count by function.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) recordings: Recordings,
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,

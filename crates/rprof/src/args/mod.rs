@@ -71,7 +71,7 @@ pub(crate) use record::{
     CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
     bytes_with_unit,
 };
-pub(crate) use recording::Recording;
+pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;

@@ -1,5 +1,6 @@
-//! Which recording a reader reads: a plain word, or `-i` as perf has it.
+//! Which recordings a reader reads: plain words, or `-i` as perf has it.
 
+use crate::usage::usage;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, Error, FromArgMatches};
 use std::path::{Path, PathBuf};
@@ -78,6 +79,103 @@ impl clap::Args for Recording {
     }
 }
 
+/// Paths of recordings that are read as one profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recordings {
+    first: Recording,
+    others: Vec<PathBuf>,
+}
+
+/// The forms in which several recordings can be given.
+#[derive(Debug, clap::Args)]
+#[group(id = "all/recordings")]
+struct SeveralWords {
+    /// Recordings to read, several as one profile: files, directories, or - for stdin [default: perf.data]
+    #[arg(value_name = "FILE")]
+    plain: Vec<PathBuf>,
+
+    /// Same as FILE (perf's flag)
+    #[arg(short = 'i', long, value_name = "FILE")]
+    input: Vec<PathBuf>,
+}
+
+impl Recordings {
+    /// The first one.
+    pub(crate) fn first(&self) -> &Recording {
+        &self.first
+    }
+
+    /// Those after the first.
+    pub(crate) fn others(&self) -> &[PathBuf] {
+        &self.others
+    }
+
+    /// The one to read, for what is of one recording.
+    ///
+    /// # Errors
+    /// A usage error if there are several; `what` is in its words, such as `--tasks`.
+    pub(crate) fn only(&self, what: &str) -> anyhow::Result<&Path> {
+        match self.others.len() {
+            0 => Ok(self.first.path()),
+            n_others => Err(usage(format_args!(
+                "{what} reads one recording, but {} were given",
+                n_others + 1
+            ))),
+        }
+    }
+
+    /// What they are called in messages.
+    pub(crate) fn name(&self) -> String {
+        let first = self.first.path().display();
+        match self.others.len() {
+            0 => first.to_string(),
+            1 => format!("{first} and {}", self.others[0].display()),
+            n_others => format!("{first} and {n_others} others"),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(path: &str) -> Self {
+        Self {
+            first: Recording::at(path),
+            others: Vec::new(),
+        }
+    }
+}
+
+impl FromArgMatches for Recordings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let words = SeveralWords::from_arg_matches(matches)?;
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for path in words.plain.into_iter().chain(words.input) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        let mut paths = paths.into_iter();
+        let first = paths.next().unwrap_or_else(|| DEFAULT.into());
+        Ok(Self {
+            first: Recording(first),
+            others: paths.collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Recordings {
+    fn augment_args(command: Command) -> Command {
+        SeveralWords::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SeveralWords::augment_args_for_update(command)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::args::{Args, Command};
@@ -93,11 +191,11 @@ mod tests {
         let path = |reader: &&str| {
             let args = Args::try_parse_from([&["rprof", *reader], words].concat())?;
             let recording = match args.command {
-                Command::Report(args) => args.input.recording,
-                Command::Flame(args) => args.input.recording,
-                Command::Export(args) => args.input.recording,
+                Command::Report(args) => args.input.recordings.first().clone(),
+                Command::Flame(args) => args.input.recordings.first().clone(),
+                Command::Export(args) => args.input.recordings.first().clone(),
                 #[cfg(feature = "tui")]
-                Command::Tui(args) => args.input.recording,
+                Command::Tui(args) => args.input.recordings.first().clone(),
                 Command::Script(args) => args.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,

@@ -109,7 +109,10 @@ mod tests {
         let args = report("rprof tui -Ue tui -s sym -c web --no-children --no-fde -i x");
         assert_eq!(args.event.as_deref(), Some("tui"));
         assert!(args.no_children && args.input.fde.no_fde);
-        assert_eq!(args.input.recording.path(), std::path::Path::new("x"));
+        assert_eq!(
+            args.input.recordings.first().path(),
+            std::path::Path::new("x")
+        );
         let same = "rprof report --no-fde -U -s sym -c web -i x";
         let Command::Report(same) = Args::parse_from(same.split(' ')).command else {
             panic!()

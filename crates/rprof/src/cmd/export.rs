@@ -3,15 +3,14 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
-use super::reading::{ending, is_shown, open, read, warn, warn_of, with_progress};
+use super::reading::{ending, is_shown, warn, warn_of, with_progress};
+use super::several::OpenedRecordings;
 use super::sure;
 use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{
-    CodeDetail, Options, Progress, load_code_samples, load_counted_stacks, load_samples,
-};
+use rprof_analysis::{CodeDetail, Options, Progress, load_code_samples, load_counted_stacks};
 use rprof_diff::NamedRun;
 use rprof_export::{Content, ExportFormat, FORMATS, Format, Page, write_gzip};
 use rprof_perfdata::Reader;
@@ -34,17 +33,20 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
-    let reader = open(args.input.recording.path(), args.input.limits())?;
+    check_several(args, format)?;
+    let opened = OpenedRecordings::open(&args.input)?;
+    let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
         nodes: match (format.content, &args.against) {
             (Content::Page, None) => NodeKey::Srcline,
             _ => NodeKey::Function,
         },
-        ..args.input.options(&reader)
+        ..args.input.options(reader)
     };
     let writer = Writer {
-        reader: &reader,
+        opened: &opened,
+        reader,
         args,
         output,
         is_compressed,
@@ -69,9 +71,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             None => writer.page(&options),
             Some(before) => {
                 let before = Before::load(before, &args.input, &args.fold, &options)?;
-                let name = args.input.recording.path().display().to_string();
+                let name = args.input.recordings.name();
                 let profile = writer.read_profile(&options)?;
-                let run = sure::load(&reader, name, &options)?;
+                let run = sure::load(reader, name, &options)?;
                 writer.compared(&before, run, &profile)
             }
         },
@@ -119,6 +121,16 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<&'static Export
     Ok(format)
 }
 
+/// Refuses several recordings where their addresses would be shown: those of one mean nothing in another.
+fn check_several(args: &ExportArgs, format: &ExportFormat) -> Result<()> {
+    let what = match format.content {
+        _ if args.against.is_some() => "--against".to_owned(),
+        Content::Samples { .. } | Content::Counted(_) => format!("--format {}", format.name),
+        Content::Event(_) | Content::Profile(_) | Content::Page => return Ok(()),
+    };
+    args.input.recordings.only(&what).map(drop)
+}
+
 /// The names of all formats, in words.
 fn known() -> String {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
@@ -129,6 +141,8 @@ fn known() -> String {
 }
 
 struct Writer<'a> {
+    opened: &'a OpenedRecordings<'a>,
+    /// Of the first recording.
     reader: &'a Reader,
     args: &'a ExportArgs,
     output: Option<&'a Path>,
@@ -136,9 +150,9 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Counts the recording's stacks, and simplifies them.
+    /// Counts the recordings' stacks, and simplifies them.
     fn read_profile(&self, options: &Options) -> Result<Profile> {
-        let mut profile = read(self.reader, options)?;
+        let mut profile = self.opened.read(options)?;
         self.args.fold.apply(&mut profile);
         Ok(profile)
     }
@@ -178,13 +192,12 @@ impl Writer<'_> {
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let sampled = self.load(|show| load_samples(self.reader, options, show))?;
+        let sampled = self.opened.read_samples(options)?;
         let profile = &sampled.profile;
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         let command = profile.about.command.join(" ");
-        let input = self.args.input.recording.path();
         let title = if command.is_empty() {
-            input.display().to_string()
+            self.args.input.recordings.name()
         } else {
             command
         };

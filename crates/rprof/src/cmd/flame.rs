@@ -3,17 +3,17 @@
 use super::against::{After, Before};
 use super::event::{choose, say_which};
 use super::next::{self, Seen};
-use super::reading::{ending, is_shown, open, read, warn, with_progress};
+use super::reading::{ending, is_shown, warn};
 use super::recorded::record_first;
+use super::several::OpenedRecordings;
 use super::sure;
 use crate::args::FlameArgs;
 use crate::usage::usage;
 use crate::{browser, say, target};
 use anyhow::{Context, Result, bail};
-use rprof_analysis::{Options, load_samples};
+use rprof_analysis::Options;
 use rprof_base::Counted;
 use rprof_export::{Folded, Format};
-use rprof_perfdata::Reader;
 use rprof_profile::view::ThreadNames;
 use rprof_profile::{Profile, SampledProfile};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
@@ -29,24 +29,26 @@ const DEFAULT: &str = "flame.svg";
 pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let output = output_of(args)?;
     let limits = args.input.limits();
-    let (reader, code) = if args.command.is_given() {
-        record_first(&args.command, args.event.as_deref(), limits, rights)?
+    if args.against.against.is_some() {
+        args.input.recordings.only("--against")?;
+    }
+    let (opened, code) = if args.command.is_given() {
+        let (reader, code) = record_first(&args.command, args.event.as_deref(), limits, rights)?;
+        (OpenedRecordings::only(reader, &args.input), code)
     } else {
-        (
-            open(args.input.recording.path(), limits)?,
-            ExitCode::SUCCESS,
-        )
+        (OpenedRecordings::open(&args.input)?, ExitCode::SUCCESS)
     };
+    let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
         nodes: args.frames,
-        ..args.input.options(&reader)
+        ..args.input.options(reader)
     };
     let (mut profile, in_time) = if args.flamechart {
-        let mut explorer = Explorer::new(read_samples(&reader, &options)?);
+        let mut explorer = Explorer::new(read_samples(&opened, &options)?);
         (counted(&mut explorer), Some(explorer.into_sampled()))
     } else {
-        (read(&reader, &options)?, None)
+        (opened.read(&options)?, None)
     };
     args.fold.apply(&mut profile);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         // Why was said at the end of the recording.
         return Err(Error::NothingToDraw.into());
     }
-    warn(&profile, &reader, &args.input);
+    warn(&profile, reader, &args.input);
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let before = args.against.against.as_deref();
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         let after = After {
             profile: &profile,
             event,
-            run: sure::load(&reader, name_of(args), &options)?,
+            run: sure::load(reader, name_of(args), &options)?,
         };
         let drawn = before.write(after, args, flame_options(args), output)?;
         say_left_out(drawn);
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     // A command's recording is gone.
     if !args.command.is_given() {
         let seen = Seen::Flame(number.unwrap_or(0));
-        next::suggest(seen, &profile, &args.input.recording);
+        next::suggest(seen, &profile, &args.input.recordings);
     }
     if args.strict.strict && !quality_faults(&profile).is_empty() {
         Ok(ending(args.strict, &profile))
@@ -130,7 +132,7 @@ pub(super) fn name_of(args: &FlameArgs) -> String {
     if args.command.is_given() {
         "the command".to_owned()
     } else {
-        args.input.recording.path().display().to_string()
+        args.input.recordings.name()
     }
 }
 
@@ -175,8 +177,8 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
 }
 
 /// Samples one by one; there is no order without times.
-fn read_samples(reader: &Reader, options: &Options) -> Result<SampledProfile> {
-    let sampled = with_progress(reader, |show| load_samples(reader, options, show))?;
+fn read_samples(opened: &OpenedRecordings<'_>, options: &Options) -> Result<SampledProfile> {
+    let sampled = opened.read_samples(options)?;
     if sampled.has_times || sampled.samples.is_empty() {
         Ok(sampled)
     } else {

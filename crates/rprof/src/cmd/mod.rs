@@ -27,6 +27,7 @@ pub(crate) mod record;
 mod recorded;
 pub(crate) mod report;
 pub(crate) mod script;
+mod several;
 pub(crate) mod stat;
 mod sure;
 pub(crate) mod symbols;

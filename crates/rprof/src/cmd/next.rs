@@ -1,11 +1,12 @@
 //! The command that helps most after a profile was seen: against its worst flaw, or for the next look.
 
-use crate::args::Recording;
+use crate::args::Recordings;
 use crate::say;
 use rprof_profile::{EventProfile, Flaw, Level, Profile, Quality};
 use rprof_untrusted::quoted;
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// What was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +22,39 @@ pub(crate) enum Seen {
 }
 
 /// Suggests a command to somebody who watches; none of a recording that is gone.
-pub(crate) fn suggest(seen: Seen, profile: &Profile, recording: &Recording) {
-    say::next(|| command(seen, profile, recording));
+pub(crate) fn suggest(seen: Seen, profile: &Profile, recordings: &Recordings) {
+    say::next(|| command(seen, profile, recordings));
 }
 
-fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<String> {
-    let input = match recording.path().to_str() {
-        _ if recording.is_default() => String::new(),
-        // What came through a pipe is gone.
-        Some("-") => return None,
-        _ => format!(" -i {}", quoted(recording.path().as_os_str())),
-    };
+/// Recordings that a suggestion names at most.
+const MOST_NAMED: usize = 4;
+
+/// The words that name the recordings in another command; `None` if it cannot be given the same.
+fn words_of(recordings: &Recordings) -> Option<String> {
+    let first = recordings.first();
+    let others = recordings.others();
+    // What came through a pipe is gone.
+    let is_pipe = |path: &Path| path == Path::new("-");
+    if is_pipe(first.path()) || others.iter().any(|path| is_pipe(path)) {
+        return None;
+    }
+    let name = quoted(first.path().as_os_str());
+    match others {
+        [] if first.is_default() => Some(String::new()),
+        [] => Some(format!(" -i {name}")),
+        _ if others.len() >= MOST_NAMED => None,
+        _ => {
+            let others = others
+                .iter()
+                .map(|path| format!(" {}", quoted(path.as_os_str())));
+            Some(format!(" {name}{}", others.collect::<String>()))
+        }
+    }
+}
+
+fn command(seen: Seen, profile: &Profile, recordings: &Recordings) -> Option<String> {
+    let input = words_of(recordings)?;
+    let is_single = recordings.others().is_empty();
     if let Some(flaw) = Quality::of(profile).flaws().first() {
         let better = match flaw {
             Flaw::Lost => match profile.about.larger_rings() {
@@ -40,13 +63,15 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
             },
             Flaw::Throttled => "-F 999".to_owned(),
             Flaw::Truncated => "--call-graph dwarf,65528".to_owned(),
-            Flaw::Unnamed => return Some(format!("rprof symbols{input}")),
+            Flaw::Unnamed if is_single => return Some(format!("rprof symbols{input}")),
+            Flaw::Unnamed => return None,
         };
         return Some(format!("rprof record {better} -- COMMAND"));
     }
     Some(match seen {
         Seen::Screen => format!("rprof tui{input}"),
         Seen::Report => format!("rprof flame{input} > flame.svg"),
+        Seen::OwnSamples if !is_single => return None,
         Seen::OwnSamples => {
             let event = profile.events.iter().find(|event| event.samples > 0)?;
             let name = heaviest(profile, event, |level| level == Level::User)?;
@@ -101,7 +126,7 @@ mod tests {
     use rprof_profile::{Loss, UnnamedImage, testing};
 
     fn said(seen: Seen, path: &str, profile: &Profile) -> Option<String> {
-        command(seen, profile, &Recording::at(path))
+        command(seen, profile, &Recordings::at(path))
     }
 
     #[test]

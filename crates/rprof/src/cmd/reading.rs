@@ -75,8 +75,7 @@ pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, sho
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
     if samples == 0 && input.filter().accepts_all() {
-        let path = input.recording.path().display();
-        say::warning(format_args!("no samples in {path}"));
+        say::warning(format_args!("no samples in {}", input.recordings.name()));
     } else if !shown {
         say::warning(no_match::sentence(reader, &input.samples));
     }

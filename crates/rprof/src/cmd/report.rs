@@ -5,7 +5,8 @@ use super::event::{self, choose, say_which};
 use super::header;
 use super::idle;
 use super::next::{self, Seen};
-use super::reading::{ending, open, read, warn};
+use super::reading::{ending, warn};
+use super::several::OpenedRecordings;
 use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{Form, ModeArgs, ReportArgs, ReportFormat};
@@ -15,9 +16,8 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
-use rprof_perfdata::Reader;
-use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Weighing};
+use rprof_profile::{Dimension, Profile};
 use rprof_report::{
     Graph, Layout, TableOptions, write_csv, write_json, write_markdown, write_stats, write_table,
 };
@@ -40,22 +40,24 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let reader = opened(args, weighing)?;
+    check_several(args)?;
+    let opened = opened(args, weighing)?;
+    let reader = &opened.first;
     let pager = args.paging.or(paging).pager();
-    let header = header::text(&args.header, &reader);
+    let header = header::text(&args.header, reader);
     if args.header.header_only {
         return header::only(&header, &pager);
     }
     if let Some(detail) = args.tasks() {
-        return tasks::show(&reader, detail, &header, &pager);
+        return tasks::show(reader, detail, &header, &pager);
     }
-    args.groups.check(&reader)?;
-    args.columns.check(&reader)?;
+    args.groups.check(reader)?;
+    args.columns.check(reader)?;
     let mode = if folded || args.stats {
         // Stacks are of samples.
         SortMode::Normal
     } else {
-        args.mode.mode(&reader)?
+        args.mode.mode(reader)?
     };
     let (weighing, graph) = match (mode, reader.has_call_chains()) {
         (SortMode::Normal, true) => (weighing, graph),
@@ -63,9 +65,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         // There is nothing to count beside a row's own samples.
         (_, false) | (SortMode::Branch, true) => (Weighing::Own, None),
     };
-    let mut trace_fields = TraceFields::of(&reader);
+    let mut trace_fields = TraceFields::of(reader);
     let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
-    answerable::check(args, &reader, mode, &table.columns)?;
+    answerable::check(args, reader, mode, &table.columns)?;
     let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
         nodes: words.nodes(),
@@ -85,10 +87,17 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             trace_fields: trace_fields.found,
             ..GroupBy::default()
         },
-        ..args.input.options(&reader)
+        ..args.input.options(reader)
     };
-    let mut profile = read(&reader, &options)?;
-    warn(&profile, &reader, &args.input);
+    let mut profile = opened.read(&options)?;
+    let separates = |key: &Dimension| matches!(key, Dimension::Recording | Dimension::Machine);
+    if opened.count() > 1 && !options.group_by.dimensions.iter().any(separates) {
+        say::line(format_args!(
+            "{} recordings as one profile: -s recording or -s machine separates them",
+            opened.count()
+        ));
+    }
+    warn(&profile, reader, &args.input);
     let unused = args.groups.unused(&profile);
     unused.into_iter().for_each(say::warning);
     if has_parents {
@@ -117,14 +126,13 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         false => Seen::Report,
     };
-    next::suggest(seen, &profile, &args.input.recording);
+    next::suggest(seen, &profile, &args.input.recordings);
     Ok(ending(args.strict, &profile))
 }
 
-/// Opens the recording.
-fn opened(args: &ReportArgs, weighing: Weighing) -> Result<Reader> {
-    let reader = open(args.input.recording.path(), args.input.limits());
-    let reader = reader.map_err(|error| {
+/// Opens the recordings.
+fn opened(args: &ReportArgs, weighing: Weighing) -> Result<OpenedRecordings<'_>> {
+    let opened = OpenedRecordings::open(&args.input).map_err(|error| {
         // Words that no recording could know are said first.
         let columns =
             args.columns
@@ -134,9 +142,19 @@ fn opened(args: &ReportArgs, weighing: Weighing) -> Result<Reader> {
         columns.err().unwrap_or(error)
     })?;
     if let Some(event) = &args.event {
-        event::check(&reader, event)?;
+        event::check(&opened.first, event)?;
     }
-    Ok(reader)
+    Ok(opened)
+}
+
+/// Refuses several recordings where one is described.
+fn check_several(args: &ReportArgs) -> Result<()> {
+    let what = match args.tasks() {
+        Some(_) => "--tasks or --mmaps",
+        None if args.header.is_shown() => "--header",
+        None => return Ok(()),
+    };
+    args.input.recordings.only(what).map(drop)
 }
 
 /// Refuses what a form does not have.

@@ -16,6 +16,8 @@ use std::path::Path;
 pub(in crate::cmd) struct CodeReader {
     options: CodeOptions,
     listing: AnnotateArgs,
+    /// Whether samples of several recordings are shown, whose code may differ.
+    is_of_several: bool,
 }
 
 /// Samples that were counted by code, and which ones.
@@ -32,7 +34,11 @@ impl CodeReader {
                 demangling: input.demangling(),
                 ..CodeOptions::default()
             },
-            listing: AnnotateArgs::of_screen(Some(input.recording.path()), symfs.as_deref())?,
+            listing: AnnotateArgs::of_screen(
+                Some(input.recordings.first().path()),
+                symfs.as_deref(),
+            )?,
+            is_of_several: !input.recordings.others().is_empty(),
         })
     }
 
@@ -45,6 +51,7 @@ impl CodeReader {
                 ..CodeOptions::default()
             },
             listing: AnnotateArgs::of_screen(None, None)?,
+            is_of_several: false,
         })
     }
 
@@ -68,6 +75,9 @@ impl CodeReader {
         wanted: &WantedCode,
         last: &mut CountedCode<'r>,
     ) -> Result<CodeLines> {
+        if self.is_of_several {
+            bail!("code is shown of one recording: use rprof annotate -i FILE");
+        }
         let (options, note) = self.options_of(reader, wanted);
         if last.as_ref().is_none_or(|(of, _)| *of != options) {
             let of = options.clone();

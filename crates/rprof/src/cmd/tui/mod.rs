@@ -7,15 +7,16 @@ pub(super) use code::{CodeReader, answer};
 pub(super) use face::{free_name, save_view};
 
 use super::event::choose;
-use super::reading::{open, warn_of, with_progress};
+use super::reading::warn_of;
 use super::report;
+use super::several::OpenedRecordings;
 use crate::args::TuiArgs;
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
 use crossbeam_channel::unbounded;
 use face::TerminalFace;
-use rprof_analysis::{Options, load_samples};
+use rprof_analysis::Options;
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
 use rprof_profile::SampledProfile;
@@ -38,18 +39,19 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
     };
     let args = &args;
-    let reader = open(args.input.recording.path(), args.input.limits())?;
+    let opened = OpenedRecordings::open(&args.input)?;
+    let reader = &opened.first;
     let has_chains = reader.has_call_chains();
     let options = Options {
         stacks: has_chains,
         self_time: args.self_time.self_time(),
-        ..args.input.options(&reader)
+        ..args.input.options(reader)
     };
-    let sampled = with_progress(&reader, |show| load_samples(&reader, &options, show))?;
+    let sampled = opened.read_samples(&options)?;
     let profile = &sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
     let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
-    warn_of(profile, &reader, &args.input, is_shown);
+    warn_of(profile, reader, &args.input, is_shown);
     let settings = TuiSettings {
         look,
         size,
@@ -59,7 +61,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         is_live: false,
     };
     let code = CodeReader::of(args)?;
-    let mut app = App::new(data(args, &reader, sampled), settings);
+    let mut app = App::new(data(args, reader, sampled), settings);
     let (asked, wanted) = unbounded();
     let (to, updates) = unbounded();
     let mut face = TerminalFace { asked };
@@ -70,8 +72,8 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     // It ends with the program: what it reads nobody waits for.
     let thread = thread::Builder::new().name("rprof-code".to_owned());
-    let opened = (reader, options.locator);
-    let beside = move || code.run((&opened.0, &opened.1), &wanted, &to);
+    let (reader, locator) = (opened.first, options.locator);
+    let beside = move || code.run((&reader, &locator), &wanted, &to);
     thread.spawn(beside).context("starting a thread")?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -86,10 +88,17 @@ fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
     let profile = &sampled.profile;
     let (about, _) = header_text(reader, false);
     let about = about.lines().map(str::to_owned);
-    let path = args.input.recording.path();
-    let name = path.file_name().unwrap_or(path.as_os_str());
+    let recordings = &args.input.recordings;
+    let title = match recordings.only("tui") {
+        Ok(path) => path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned(),
+        Err(_) => recordings.name(),
+    };
     TuiData {
-        title: name.to_string_lossy().into_owned(),
+        title,
         quality: quality_line(profile),
         advice: quality_advice(profile),
         about: about.chain(profile.warnings.iter().cloned()).collect(),

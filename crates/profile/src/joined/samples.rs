@@ -1,21 +1,82 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
-use crate::joined::{MovedFrames, event_number, moved};
-use crate::{Group, SampleRow, SampledProfile, StrId, Thread, ValuesId};
+use super::{MovedFrames, add_facts, event_number, moved};
+use crate::{Group, SampleRow, SampledProfile, StrId, Thread, ValuesId, WallClock};
 use foldhash::HashMap;
+
+/// Samples of several recordings in order of time. They are on one clock: the time of day, if the first recording says
+/// what it is; else the first one's.
+#[derive(Clone, Debug, Default)]
+pub struct JoinedSamples {
+    rows: SampleRows,
+    /// That of all samples.
+    clock: Option<WallClock>,
+    n_parts: usize,
+}
+
+impl JoinedSamples {
+    /// Adds all that another recording has. Returns whether its times can be compared with those of the others: if
+    /// not, its samples follow them.
+    pub fn add(&mut self, mut part: SampledProfile) -> bool {
+        let wall = part.profile.about.wall_clock;
+        let is_first = self.n_parts == 0;
+        if is_first {
+            self.clock = wall.map(|wall| WallClock {
+                clock_ns: wall.wall_ns,
+                ..wall
+            });
+        }
+        let shift = match (self.clock, wall) {
+            (Some(_), Some(wall)) => Some(i128::from(wall.wall_ns) - i128::from(wall.clock_ns)),
+            _ => None,
+        };
+        let behind = || {
+            let last = self
+                .rows
+                .sampled
+                .samples
+                .span_ns()
+                .map_or(0, |span| *span.end());
+            let first = part.samples.span_ns().map_or(0, |span| *span.start());
+            i128::from(last) - i128::from(first)
+        };
+        let by_ns = match shift {
+            Some(shift) => shift,
+            None if is_first => 0,
+            None => behind(),
+        };
+        part.shift_times(by_ns);
+        self.rows.add(&part);
+        let own = &mut self.rows.sampled.profile;
+        for (nth, event) in part.profile.events.iter().enumerate() {
+            let number = event_number(&mut own.events, &part.profile, nth);
+            own.events[number].loss = own.events[number].loss + event.loss;
+        }
+        add_facts(own, &part.profile, is_first);
+        self.n_parts += 1;
+        is_first || shift.is_some()
+    }
+
+    /// All of them.
+    pub fn finish(self) -> SampledProfile {
+        let mut sampled = self.rows.sampled;
+        sampled.profile.about.wall_clock = self.clock;
+        sampled
+    }
+}
 
 /// A profile that samples of others are added to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Joined {
-    pub(super) sampled: SampledProfile,
+pub(crate) struct SampleRows {
+    pub(crate) sampled: SampledProfile,
     /// Numbers of threads, by process, thread and name.
     threads: HashMap<(i32, i32, StrId), u32>,
     groups: HashMap<StrId, u32>,
 }
 
-impl Joined {
+impl SampleRows {
     /// Adds all samples of another profile, with what they name. Nodes without samples stay behind.
-    pub(super) fn add(&mut self, part: &SampledProfile) {
+    pub(crate) fn add(&mut self, part: &SampledProfile) {
         if self.sampled.samples.is_empty() {
             self.sampled.has_times = part.has_times;
         }
@@ -65,7 +126,7 @@ impl Joined {
     }
 
     /// Names, stacks and threads that there are, used or not.
-    pub(super) fn n_entries(&self) -> usize {
+    pub(crate) fn n_entries(&self) -> usize {
         let SampledProfile {
             profile,
             stacks,
@@ -78,7 +139,7 @@ impl Joined {
     }
 
     /// Drops the first samples; returns how many there were to drop.
-    pub(super) fn drop_first(&mut self, n_samples: usize) -> usize {
+    pub(crate) fn drop_first(&mut self, n_samples: usize) -> usize {
         let n_samples = n_samples.min(self.sampled.samples.len());
         for row in self.sampled.samples.rows(0..n_samples) {
             let event = &mut self.sampled.profile.events[usize::from(row.event)];
@@ -148,5 +209,50 @@ impl Joined {
             nodes.push(own);
         }
         nodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// Samples with these times by a clock that began at that time of day.
+    fn part(times: &[u64], began_ns: Option<u64>) -> SampledProfile {
+        let taken: Vec<_> = times
+            .iter()
+            .map(|&time| (time, "worker", "main", 1))
+            .collect();
+        let mut part = testing::sampled(&taken);
+        part.profile.about.wall_clock = began_ns.map(|wall_ns| WallClock {
+            wall_ns,
+            clock_ns: 0,
+        });
+        part
+    }
+
+    fn times(joined: JoinedSamples) -> Vec<u64> {
+        let sampled = joined.finish();
+        sampled.samples.iter().map(|row| row.time_ns).collect()
+    }
+
+    #[test]
+    fn samples_of_several_machines_are_on_one_clock() {
+        let mut joined = JoinedSamples::default();
+        assert!(joined.add(part(&[5, 9], Some(1000))));
+        assert!(joined.add(part(&[106, 107], Some(900))));
+        assert_eq!(times(joined), [1005, 1006, 1007, 1009]);
+    }
+
+    #[test]
+    fn a_recording_with_an_unknown_clock_follows_the_others() {
+        let mut joined = JoinedSamples::default();
+        assert!(joined.add(part(&[5, 9], Some(1000))));
+        assert!(!joined.add(part(&[3, 4], None)));
+        assert_eq!(times(joined), [1005, 1009, 1009, 1010]);
+        let mut joined = JoinedSamples::default();
+        assert!(joined.add(part(&[5, 9], None)));
+        assert!(!joined.add(part(&[3, 4], Some(1000))));
+        assert_eq!(times(joined), [5, 9, 9, 10]);
     }
 }

@@ -1,0 +1,223 @@
+//! Several recordings, shown as one profile.
+//!
+//! What is asked for is decided by the first. The others are opened one after the other, each once the one before is
+//! counted: memory is that of the largest, and of what is distinct in all.
+
+use super::reading::{open, with_progress};
+use crate::args::{InputArgs, Recordings};
+use crate::say;
+use anyhow::{Context, Result};
+use rprof_analysis::{Options, Progress, load, load_samples};
+use rprof_perfdata::Reader;
+use rprof_profile::{JoinedProfile, JoinedSamples, Profile, SampledProfile};
+use rprof_untrusted::Seen;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Recordings of which the first is open.
+pub(super) struct OpenedRecordings<'a> {
+    pub(super) first: Reader,
+    others: Vec<PathBuf>,
+    input: &'a InputArgs,
+}
+
+impl<'a> OpenedRecordings<'a> {
+    /// Opens the first one.
+    pub(super) fn open(input: &'a InputArgs) -> Result<Self> {
+        let mut paths = paths(&input.recordings)?.into_iter();
+        let first = paths.next().unwrap_or_default();
+        Ok(Self {
+            first: open(&first, input.limits())?,
+            others: paths.collect(),
+            input,
+        })
+    }
+
+    /// One that is open already.
+    pub(super) fn only(first: Reader, input: &'a InputArgs) -> Self {
+        Self {
+            first,
+            others: Vec::new(),
+            input,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// Counts all of them; `options` are those for the first.
+    pub(super) fn read(&self, options: &Options) -> Result<Profile> {
+        let first = with_progress(&self.first, |show| load(&self.first, options, show))?;
+        if self.others.is_empty() {
+            return Ok(first);
+        }
+        let mut joined = JoinedProfile::default();
+        joined.add(&first);
+        let mut warnings = SharedWarnings::default();
+        warnings.add(self.first.path(), &first.warnings);
+        drop(first);
+        self.each_other(options, load, |path, profile| {
+            warnings.add(path, &profile.warnings);
+            joined.add(&profile);
+        })?;
+        let mut profile = joined.finish();
+        profile.warnings = warnings.into_sentences();
+        Ok(profile)
+    }
+
+    /// Reads all samples, on one clock.
+    pub(super) fn read_samples(&self, options: &Options) -> Result<SampledProfile> {
+        let first = with_progress(&self.first, |show| load_samples(&self.first, options, show))?;
+        if self.others.is_empty() {
+            return Ok(first);
+        }
+        let mut warnings = SharedWarnings::default();
+        warnings.add(self.first.path(), &first.profile.warnings);
+        let mut joined = JoinedSamples::default();
+        joined.add(first);
+        self.each_other(options, load_samples, |path, sampled| {
+            warnings.add(path, &sampled.profile.warnings);
+            if !joined.add(sampled) {
+                let unknown =
+                    "its clock cannot be compared: its samples are shown after the others";
+                warnings.add(path, &[unknown.to_owned()]);
+            }
+        })?;
+        let mut sampled = joined.finish();
+        sampled.profile.warnings = warnings.into_sentences();
+        Ok(sampled)
+    }
+
+    /// Opens and reads those after the first, one at a time.
+    fn each_other<T>(
+        &self,
+        options: &Options,
+        load: impl Fn(&Reader, &Options, &mut Progress<'_>) -> Result<T, rprof_analysis::Error>,
+        mut add: impl FnMut(&Path, T),
+    ) -> Result<()> {
+        let has_chains = self.first.has_call_chains();
+        for path in &self.others {
+            let reader = open(path, self.input.limits())?;
+            if reader.has_call_chains() && !has_chains {
+                let (path, first) = (path.display(), self.first.path().display());
+                say::warning(format_args!(
+                    "{path} has call chains, which are not shown: {first}, the first recording, has none"
+                ));
+            }
+            let options = Options {
+                locator: self.input.samples.locator(&reader),
+                ..options.clone()
+            };
+            let read = with_progress(&reader, |show| load(&reader, &options, show));
+            add(
+                path,
+                read.with_context(|| format!("reading {}", path.display()))?,
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The recordings that are meant: of a directory that is none itself, those in it.
+fn paths(recordings: &Recordings) -> Result<Vec<PathBuf>> {
+    let first = recordings.first().path();
+    let mut paths = Vec::new();
+    for path in [first]
+        .into_iter()
+        .chain(recordings.others().iter().map(PathBuf::as_path))
+    {
+        if path.is_dir() && !path.join("data").exists() {
+            paths.extend(recordings_in(path)?);
+        } else {
+            paths.push(path.to_owned());
+        }
+    }
+    Ok(paths)
+}
+
+/// The recordings in a directory, by name.
+fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let shown = folder.display();
+    let entries = fs::read_dir(folder).with_context(|| format!("reading {shown}"))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.with_context(|| format!("reading {shown}"))?;
+        let path = entry.path();
+        let kind = entry
+            .file_type()
+            .with_context(|| format!("reading {shown}"))?;
+        if kind.is_file() && is_recording(&path) || kind.is_dir() && path.join("data").is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        anyhow::bail!("{shown}: no recordings in this directory");
+    }
+    Ok(found)
+}
+
+/// Whether a file begins as recordings do.
+fn is_recording(path: &Path) -> bool {
+    let mut magic = [0; 8];
+    let opened = Seen::at(path).and_then(|seen| {
+        // What has the name by now may be a pipe, which would be waited for.
+        seen.open_regular(File::options().read(true))
+    });
+    let read = opened.and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && [*b"PERFILE2", *b"2ELIFREP"].contains(&magic)
+}
+
+/// Warnings of several recordings, each once.
+#[derive(Debug, Default)]
+struct SharedWarnings {
+    /// The first recording that has each, and how many others.
+    known: BTreeMap<String, (PathBuf, usize)>,
+    /// In the order in which they came.
+    order: Vec<String>,
+}
+
+impl SharedWarnings {
+    fn add(&mut self, path: &Path, warnings: &[String]) {
+        for warning in warnings {
+            match self.known.get_mut(warning) {
+                Some((_, n_others)) => *n_others += 1,
+                None => {
+                    self.order.push(warning.clone());
+                    self.known.insert(warning.clone(), (path.to_owned(), 0));
+                }
+            }
+        }
+    }
+
+    fn into_sentences(self) -> Vec<String> {
+        let sentence = |warning: &String| {
+            let (path, n_others) = self.known.get(warning)?;
+            let path = path.display();
+            Some(match n_others {
+                0 => format!("{path}: {warning}"),
+                1 => format!("{path} and 1 other: {warning}"),
+                _ => format!("{path} and {n_others} others: {warning}"),
+            })
+        };
+        self.order.iter().filter_map(sentence).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_of_several_recordings_is_said_once() {
+        let mut warnings = SharedWarnings::default();
+        for (path, warning) in [("a", "x"), ("b", "x"), ("b", "y"), ("c", "x")] {
+            warnings.add(Path::new(path), &[warning.to_owned()]);
+        }
+        assert_eq!(warnings.into_sentences(), ["a and 2 others: x", "b: y"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Several recordings as one profile: the sum of the single ones.
+
+use super::spin;
+use crate::common::{fixtures, rprof, run, scratch};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Recordings of two programs on two machines: made by perf, compressed, and as a directory.
+fn recordings() -> Vec<PathBuf> {
+    let forms = fixtures().join("forms");
+    vec![
+        spin().join("perf.data"),
+        fixtures().join("dwarf/perf.data"),
+        forms.join("compressed.data"),
+        forms.join("directory"),
+    ]
+}
+
+/// Samples by row of a table with these keys, of all events.
+fn rows(files: &[PathBuf], keys: &str) -> BTreeMap<String, u64> {
+    let fields = format!("sample,{keys}");
+    let options = ["--format", "csv", "-g", "none", "--no-children", "-F"];
+    let table = run(rprof(["report"]).args(files).args(options).arg(&fields));
+    let mut rows = BTreeMap::new();
+    for line in table.ok().stdout.lines() {
+        if let Some((samples, row)) = line.split_once(',')
+            && let Ok(samples) = samples.parse::<u64>()
+        {
+            *rows.entry(row.to_owned()).or_default() += samples;
+        }
+    }
+    rows
+}
+
+fn folded(files: &[PathBuf]) -> Vec<String> {
+    let ran = run(rprof(["flame", "--folded", "--fold", "modules"]).args(files)).ok();
+    ran.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn several_recordings_are_the_sum_of_the_single_ones() {
+    let files = recordings();
+    let mut sum = BTreeMap::new();
+    for file in &files {
+        for (row, samples) in rows(std::slice::from_ref(file), "comm,dso,sym") {
+            *sum.entry(row).or_default() += samples;
+        }
+    }
+    assert!(
+        sum.len() > 4 && sum.values().all(|samples| *samples > 0),
+        "{sum:?}"
+    );
+    assert_eq!(rows(&files, "comm,dso,sym"), sum);
+    // The order of files matters for nothing that is counted.
+    let backwards: Vec<PathBuf> = files.iter().rev().cloned().collect();
+    assert_eq!(rows(&backwards, "comm,dso,sym"), sum);
+}
+
+#[test]
+fn recordings_and_machines_are_told_apart_where_that_is_asked() {
+    let files = recordings();
+    let by_recording = rows(&files, "recording");
+    for file in &files {
+        let alone: u64 = rows(std::slice::from_ref(file), "comm").values().sum();
+        assert_eq!(
+            by_recording.get(&*file.to_string_lossy()),
+            Some(&alone),
+            "{by_recording:?}"
+        );
+    }
+    let by_machine = rows(&files, "machine");
+    let machines: Vec<&str> = by_machine.keys().map(String::as_str).collect();
+    assert_eq!(machines, ["fixture", "vm"]);
+}
+
+#[test]
+fn a_directory_stands_for_the_recordings_in_it() {
+    let dir = scratch();
+    let inside = dir.path().join("recordings");
+    fs::create_dir(&inside).unwrap();
+    let files = recordings();
+    fs::copy(&files[0], inside.join("perf.data.2026010100")).unwrap();
+    fs::copy(&files[2], inside.join("perf.data.2026010101")).unwrap();
+    fs::write(inside.join("notes"), "no recording").unwrap();
+    let expected = rows(&[files[0].clone(), files[2].clone()], "comm,dso");
+    assert_eq!(rows(&[inside], "comm,dso"), expected);
+    let empty = dir.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let said = run(rprof(["report"]).arg(&empty)).fails(1);
+    assert!(said.contains("no recordings in this directory"), "{said}");
+}
+
+#[test]
+fn stacks_of_several_recordings_are_one_graph() {
+    let files = recordings();
+    let count = |line: &String| -> u64 { line.rsplit_once(' ').unwrap().1.parse().unwrap() };
+    let total = |files: &[PathBuf]| folded(files).iter().map(count).sum::<u64>();
+    let alone = |file: &PathBuf| total(std::slice::from_ref(file));
+    // Both have an event of one name.
+    let pair = [files[0].clone(), files[0].clone()];
+    assert_eq!(
+        total(&pair),
+        alone(&files[0]),
+        "a recording given twice is read once"
+    );
+    let dir = scratch();
+    let copy = dir.path().join("copy.data");
+    fs::copy(&files[0], &copy).unwrap();
+    assert_eq!(
+        total(&[files[0].clone(), copy.clone()]),
+        2 * alone(&files[0])
+    );
+    let chart = run(rprof(["flame", "--flamechart"]).args([&files[0], &copy])).ok();
+    assert!(chart.stdout.contains("spin"), "{}", chart.stderr);
+    let page = dir.path().join("page.html");
+    run(rprof(["export", "-o"]).arg(&page).args([&files[0], &copy])).ok();
+    assert!(fs::metadata(&page).unwrap().len() > 10_000);
+}
+
+#[test]
+fn what_is_of_one_recording_refuses_several() {
+    for (words, what) in [
+        (&["report", "--tasks"][..], "--tasks or --mmaps"),
+        (&["report", "--header"], "--header"),
+        (&["flame", "--against", "x"], "--against"),
+        (
+            &["export", "--format", "pprof", "-o", "x.pb"],
+            "--format pprof",
+        ),
+        (
+            &["export", "--format", "firefox", "-o", "x.json"],
+            "--format firefox",
+        ),
+    ] {
+        let said = run(rprof(words).args(["a", "b"])).fails(2);
+        let expected = format!("{what} reads one recording, but 2 were given");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_is_named() {
+    let said = run(rprof(["report"]).arg(&recordings()[0]).arg("missing.data")).fails(1);
+    assert!(said.contains("missing.data"), "{said}");
+}
