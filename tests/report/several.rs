@@ -119,15 +119,42 @@ fn stacks_of_several_recordings_are_one_graph() {
 }
 
 #[test]
+fn stacks_of_code_are_counted_together() {
+    let files = recordings();
+    let dir = scratch();
+    let copy = dir.path().join("copy.data");
+    fs::copy(&files[0], &copy).unwrap();
+    let callgrind = |files: &[&PathBuf]| {
+        let ran = run(rprof(["export", "--format", "callgrind"]).args(files)).ok();
+        let costs = ran
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("summary:"));
+        let words = costs
+            .flat_map(|line| line.split(' ').skip(1))
+            .map(str::parse);
+        let totals: Vec<u64> = words.map(Result::unwrap).collect();
+        (totals, ran.stdout.lines().count())
+    };
+    let (alone, n_lines) = callgrind(&[&files[0]]);
+    let (both, n_lines_of_both) = callgrind(&[&files[0], &copy]);
+    assert!(!alone.is_empty());
+    assert_eq!(both, alone.iter().map(|cost| 2 * cost).collect::<Vec<_>>());
+    assert_eq!(
+        n_lines_of_both, n_lines,
+        "the same code is counted at the same places"
+    );
+    let pprof = dir.path().join("all.pb.gz");
+    run(rprof(["export", "-o"]).arg(&pprof).args(&files)).ok();
+    assert!(fs::metadata(&pprof).unwrap().len() > 100);
+}
+
+#[test]
 fn what_is_of_one_recording_refuses_several() {
     for (words, what) in [
         (&["report", "--tasks"][..], "--tasks or --mmaps"),
         (&["report", "--header"], "--header"),
         (&["flame", "--against", "x"], "--against"),
-        (
-            &["export", "--format", "pprof", "-o", "x.pb"],
-            "--format pprof",
-        ),
         (
             &["export", "--format", "firefox", "-o", "x.json"],
             "--format firefox",

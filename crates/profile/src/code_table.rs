@@ -15,7 +15,7 @@ pub struct CodeTable {
 }
 
 /// Where code comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CodeKind {
     /// A program.
     Program,

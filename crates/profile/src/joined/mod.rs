@@ -4,11 +4,13 @@
 mod facts;
 mod frames;
 mod samples;
+mod stacks;
 
 pub(crate) use facts::{gaps_of, unnamed_of};
 pub(crate) use frames::{MovedFrames, moved};
 pub use samples::JoinedSamples;
 pub(crate) use samples::SampleRows;
+pub use stacks::JoinedStacks;
 
 use crate::{
     DimensionValue, DimensionValues, EventProfile, Group, GroupedEvents, Loss, Profile,

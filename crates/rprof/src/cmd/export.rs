@@ -10,7 +10,7 @@ use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{CodeDetail, Options, Progress, load_code_samples, load_counted_stacks};
+use rprof_analysis::{CodeDetail, Options, Progress, load_code_samples};
 use rprof_diff::NamedRun;
 use rprof_export::{Content, ExportFormat, FORMATS, Format, Page, write_gzip};
 use rprof_perfdata::Reader;
@@ -125,8 +125,10 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<&'static Export
 fn check_several(args: &ExportArgs, format: &ExportFormat) -> Result<()> {
     let what = match format.content {
         _ if args.against.is_some() => "--against".to_owned(),
-        Content::Samples { .. } | Content::Counted(_) => format!("--format {}", format.name),
-        Content::Event(_) | Content::Profile(_) | Content::Page => return Ok(()),
+        Content::Samples { .. } => format!("--format {}", format.name),
+        Content::Counted(_) | Content::Event(_) | Content::Profile(_) | Content::Page => {
+            return Ok(());
+        }
     };
     args.input.recordings.only(&what).map(drop)
 }
@@ -152,7 +154,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Counts the recordings' stacks, and simplifies them.
     fn read_profile(&self, options: &Options) -> Result<Profile> {
-        let mut profile = self.opened.read(options)?;
+        let mut profile: Profile = self.opened.read(options)?;
         self.args.fold.apply(&mut profile);
         Ok(profile)
     }
@@ -163,9 +165,8 @@ impl Writer<'_> {
         options: &Options,
         detail: CodeDetail,
     ) -> Result<ExitCode> {
-        let load =
-            |progress: &mut Progress<'_>| load_code_samples(self.reader, options, detail, progress);
-        let sampled = self.load(load)?;
+        let load = |show: &mut Progress<'_>| load_code_samples(self.reader, options, detail, show);
+        let sampled = with_progress(self.reader, load)?;
         self.finish(
             format,
             &sampled,
@@ -179,7 +180,7 @@ impl Writer<'_> {
         format: &dyn Format<Source = CountedStacks>,
         options: &Options,
     ) -> Result<ExitCode> {
-        let stacks = self.load(|progress| load_counted_stacks(self.reader, options, progress))?;
+        let stacks: CountedStacks = self.opened.read(options)?;
         self.finish(format, &stacks, &stacks.profile, !stacks.counts.is_empty())
     }
 
@@ -192,7 +193,7 @@ impl Writer<'_> {
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let sampled = self.opened.read_samples(options)?;
+        let sampled: SampledProfile = self.opened.read(options)?;
         let profile = &sampled.profile;
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         let command = profile.about.command.join(" ");
@@ -211,14 +212,6 @@ impl Writer<'_> {
             max_bytes: Page::MAX_BYTES,
         };
         self.finish(&page, &sampled, profile, shown)
-    }
-
-    /// Reads the recording, with a progress line.
-    fn load<T>(
-        &self,
-        load: impl FnOnce(&mut Progress<'_>) -> Result<T, rprof_analysis::Error>,
-    ) -> Result<T> {
-        Ok(with_progress(self.reader, load)?)
     }
 
     /// Prints the warnings of what was loaded, writes it, and says how good it is.

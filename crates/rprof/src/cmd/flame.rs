@@ -178,7 +178,7 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
 
 /// Samples one by one; there is no order without times.
 fn read_samples(opened: &OpenedRecordings<'_>, options: &Options) -> Result<SampledProfile> {
-    let sampled = opened.read_samples(options)?;
+    let sampled: SampledProfile = opened.read(options)?;
     if sampled.has_times || sampled.samples.is_empty() {
         Ok(sampled)
     } else {

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         },
         ..args.input.options(reader)
     };
-    let mut profile = opened.read(&options)?;
+    let mut profile: Profile = opened.read(&options)?;
     let separates = |key: &Dimension| matches!(key, Dimension::Recording | Dimension::Machine);
     if opened.count() > 1 && !options.group_by.dimensions.iter().any(separates) {
         say::line(format_args!(

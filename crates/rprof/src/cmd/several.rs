@@ -7,9 +7,11 @@ use super::reading::{open, with_progress};
 use crate::args::{InputArgs, Recordings};
 use crate::say;
 use anyhow::{Context, Result};
-use rprof_analysis::{Options, Progress, load, load_samples};
+use rprof_analysis::{Options, Progress, load, load_counted_stacks, load_samples};
 use rprof_perfdata::Reader;
-use rprof_profile::{JoinedProfile, JoinedSamples, Profile, SampledProfile};
+use rprof_profile::{
+    CountedStacks, JoinedProfile, JoinedSamples, JoinedStacks, Profile, SampledProfile,
+};
 use rprof_untrusted::Seen;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -49,60 +51,26 @@ impl<'a> OpenedRecordings<'a> {
         self.others.len() + 1
     }
 
-    /// Counts all of them; `options` are those for the first.
-    pub(super) fn read(&self, options: &Options) -> Result<Profile> {
-        let first = with_progress(&self.first, |show| load(&self.first, options, show))?;
+    /// Reads all of them; `options` are those for the first.
+    pub(super) fn read<R: ReadResult>(&self, options: &Options) -> Result<R> {
+        let first = with_progress(&self.first, |show| R::load(&self.first, options, show))?;
         if self.others.is_empty() {
             return Ok(first);
         }
-        let mut joined = JoinedProfile::default();
-        joined.add(&first);
+        let mut joined = R::Joined::default();
         let mut warnings = SharedWarnings::default();
-        warnings.add(self.first.path(), &first.warnings);
-        drop(first);
-        self.each_other(options, load, |path, profile| {
-            warnings.add(path, &profile.warnings);
-            joined.add(&profile);
-        })?;
-        let mut profile = joined.finish();
-        profile.warnings = warnings.into_sentences();
-        Ok(profile)
-    }
-
-    /// Reads all samples, on one clock.
-    pub(super) fn read_samples(&self, options: &Options) -> Result<SampledProfile> {
-        let first = with_progress(&self.first, |show| load_samples(&self.first, options, show))?;
-        if self.others.is_empty() {
-            return Ok(first);
-        }
-        let mut warnings = SharedWarnings::default();
-        warnings.add(self.first.path(), &first.profile.warnings);
-        let mut joined = JoinedSamples::default();
-        joined.add(first);
-        self.each_other(options, load_samples, |path, sampled| {
-            warnings.add(path, &sampled.profile.warnings);
-            if !joined.add(sampled) {
+        let mut add = |path: &Path, part: R| {
+            warnings.add(path, &part.profile().warnings);
+            if !part.join(&mut joined) {
                 let unknown =
                     "its clock cannot be compared: its samples are shown after the others";
                 warnings.add(path, &[unknown.to_owned()]);
             }
-        })?;
-        let mut sampled = joined.finish();
-        sampled.profile.warnings = warnings.into_sentences();
-        Ok(sampled)
-    }
-
-    /// Opens and reads those after the first, one at a time.
-    fn each_other<T>(
-        &self,
-        options: &Options,
-        load: impl Fn(&Reader, &Options, &mut Progress<'_>) -> Result<T, rprof_analysis::Error>,
-        mut add: impl FnMut(&Path, T),
-    ) -> Result<()> {
-        let has_chains = self.first.has_call_chains();
+        };
+        add(self.first.path(), first);
         for path in &self.others {
             let reader = open(path, self.input.limits())?;
-            if reader.has_call_chains() && !has_chains {
+            if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
                     "{path} has call chains, which are not shown: {first}, the first recording, has none"
@@ -112,13 +80,121 @@ impl<'a> OpenedRecordings<'a> {
                 locator: self.input.samples.locator(&reader),
                 ..options.clone()
             };
-            let read = with_progress(&reader, |show| load(&reader, &options, show));
+            let read = with_progress(&reader, |show| R::load(&reader, &options, show));
             add(
                 path,
                 read.with_context(|| format!("reading {}", path.display()))?,
             );
         }
-        Ok(())
+        let mut all = R::finish(joined);
+        all.profile_mut().warnings = warnings.into_sentences();
+        Ok(all)
+    }
+}
+
+/// What recordings are read to, and how several are one.
+pub(super) trait ReadResult: Sized {
+    type Joined: Default;
+
+    fn load(
+        reader: &Reader,
+        options: &Options,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, rprof_analysis::Error>;
+
+    fn profile(&self) -> &Profile;
+
+    fn profile_mut(&mut self) -> &mut Profile;
+
+    /// Adds it to others. Returns whether its times can be compared with theirs, if they matter.
+    fn join(self, joined: &mut Self::Joined) -> bool;
+
+    fn finish(joined: Self::Joined) -> Self;
+}
+
+impl ReadResult for Profile {
+    type Joined = JoinedProfile;
+
+    fn load(
+        reader: &Reader,
+        options: &Options,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, rprof_analysis::Error> {
+        load(reader, options, progress)
+    }
+
+    fn profile(&self) -> &Profile {
+        self
+    }
+
+    fn profile_mut(&mut self) -> &mut Profile {
+        self
+    }
+
+    fn join(self, joined: &mut JoinedProfile) -> bool {
+        joined.add(&self);
+        true
+    }
+
+    fn finish(joined: JoinedProfile) -> Self {
+        joined.finish()
+    }
+}
+
+impl ReadResult for SampledProfile {
+    type Joined = JoinedSamples;
+
+    fn load(
+        reader: &Reader,
+        options: &Options,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, rprof_analysis::Error> {
+        load_samples(reader, options, progress)
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn profile_mut(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    fn join(self, joined: &mut JoinedSamples) -> bool {
+        joined.add(self)
+    }
+
+    fn finish(joined: JoinedSamples) -> Self {
+        joined.finish()
+    }
+}
+
+impl ReadResult for CountedStacks {
+    type Joined = JoinedStacks;
+
+    fn load(
+        reader: &Reader,
+        options: &Options,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, rprof_analysis::Error> {
+        load_counted_stacks(reader, options, progress)
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn profile_mut(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    fn join(self, joined: &mut JoinedStacks) -> bool {
+        joined.add(&self);
+        true
+    }
+
+    fn finish(joined: JoinedStacks) -> Self {
+        joined.finish()
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         self_time: args.self_time.self_time(),
         ..args.input.options(reader)
     };
-    let sampled = opened.read_samples(&options)?;
+    let sampled: SampledProfile = opened.read(&options)?;
     let profile = &sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
     let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());

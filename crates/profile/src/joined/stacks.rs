@@ -1,0 +1,168 @@
+//! Counted stacks of code locations of several recordings: images meet by path and build id, so that builds of one
+//! program stay apart, and locations by address.
+
+use super::{MovedFrames, add_facts, event_number, moved};
+use crate::{
+    CodeFrame, CodeImage, CodeKind, CodeLocation, CountedStacks, CountedThread, FrameId, Profile,
+    SampleCount, StackCount, StrId,
+};
+use foldhash::HashMap;
+
+/// Counted stacks that others are added to: as large as what is distinct in them.
+#[derive(Clone, Debug, Default)]
+pub struct JoinedStacks {
+    stacks: CountedStacks,
+    images: HashMap<ImageKey, u32>,
+    /// Numbers of locations, by image and address: those with other inlined functions or lines are others.
+    locations: HashMap<(u32, u64), Vec<u32>>,
+    threads: HashMap<(i32, i32, StrId), u32>,
+    counts: HashMap<CountKey, SampleCount>,
+    n_parts: usize,
+}
+
+type ImageKey = (StrId, Option<StrId>, CodeKind, Option<u64>);
+
+/// Stack, thread, CPU, event.
+type CountKey = (Option<u32>, u32, Option<u32>, u32);
+
+impl JoinedStacks {
+    /// Adds all that another recording has.
+    pub fn add(&mut self, part: &CountedStacks) {
+        let profile = &part.profile;
+        let locations = self.locations(part);
+        let mut nodes: Vec<Option<u32>> = Vec::with_capacity(part.stacks.nodes().len());
+        for node in part.stacks.nodes() {
+            let parent = node.parent.and_then(|parent| nodes[parent as usize]);
+            let location = locations.get(node.frame.number() as usize);
+            let own = location.map(|&location| {
+                let frame = FrameId::from_number(location);
+                self.stacks.stacks.child(parent, node.group, frame)
+            });
+            nodes.push(own);
+        }
+        let threads: Vec<u32> = part
+            .threads
+            .iter()
+            .map(|one| self.thread(profile, *one))
+            .collect();
+        let own = &mut self.stacks.profile;
+        let mut events = Vec::with_capacity(profile.events.len());
+        for (nth, event) in profile.events.iter().enumerate() {
+            let number = event_number(&mut own.events, profile, nth);
+            let sum = &mut own.events[number];
+            sum.samples += event.samples;
+            sum.weight = sum.weight.saturating_add(event.weight);
+            sum.loss = sum.loss + event.loss;
+            events.push(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        for one in &part.counts {
+            let stack = one.stack.and_then(|node| nodes[node as usize]);
+            let key = (
+                stack,
+                threads[one.thread as usize],
+                one.cpu,
+                events[one.event as usize],
+            );
+            self.counts.entry(key).or_default().add(one.count);
+        }
+        // Times of several clocks have no common span.
+        self.stacks.span_ns = match self.n_parts {
+            0 => part.span_ns.clone(),
+            _ => None,
+        };
+        add_facts(&mut self.stacks.profile, profile, self.n_parts == 0);
+        self.n_parts += 1;
+    }
+
+    /// All of them.
+    pub fn finish(mut self) -> CountedStacks {
+        let mut counts: Vec<(CountKey, SampleCount)> = self.counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(key, _)| *key);
+        let counts = counts
+            .into_iter()
+            .map(|((stack, thread, cpu, event), count)| StackCount {
+                stack,
+                thread,
+                cpu,
+                event,
+                count,
+            });
+        self.stacks.counts = counts.collect();
+        self.stacks.stacks.freeze();
+        self.stacks
+    }
+
+    /// Own numbers of a part's locations.
+    fn locations(&mut self, part: &CountedStacks) -> Vec<u32> {
+        let images = part.code.images.iter();
+        let images: Vec<u32> = images
+            .map(|image| self.image(&part.profile, image))
+            .collect();
+        let mut frames = MovedFrames::new(&part.profile);
+        let locations = part.code.locations.iter();
+        let own = locations.map(|theirs| {
+            let Profile {
+                strings,
+                frames: all,
+                ..
+            } = &mut self.stacks.profile;
+            let theirs_in_line = theirs.frames.iter();
+            let in_line = theirs_in_line.map(|one| CodeFrame {
+                frame: frames.frame(one.frame, strings, all),
+                line: one
+                    .line
+                    .map(|(file, line)| (moved(strings, &part.profile, file), line)),
+            });
+            let own = CodeLocation {
+                image: images[theirs.image as usize],
+                frames: in_line.collect(),
+                ..theirs.clone()
+            };
+            self.location(own)
+        });
+        own.collect()
+    }
+
+    fn location(&mut self, location: CodeLocation) -> u32 {
+        let all = &mut self.stacks.code.locations;
+        let known = self
+            .locations
+            .entry((location.image, location.address))
+            .or_default();
+        let same = known
+            .iter()
+            .find(|&&one| all[one as usize].frames == location.frames);
+        same.copied().unwrap_or_else(|| {
+            let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
+            all.push(location);
+            known.push(number);
+            number
+        })
+    }
+
+    fn image(&mut self, part: &Profile, theirs: &CodeImage) -> u32 {
+        let strings = &mut self.stacks.profile.strings;
+        let own = CodeImage {
+            name: moved(strings, part, theirs.name),
+            path: moved(strings, part, theirs.path),
+            build_id: theirs.build_id.map(|id| moved(strings, part, id)),
+            ..*theirs
+        };
+        let all = &mut self.stacks.code.images;
+        let key = (own.path, own.build_id, own.kind, own.base);
+        *self.images.entry(key).or_insert_with(|| {
+            all.push(own);
+            u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    fn thread(&mut self, part: &Profile, thread: CountedThread) -> u32 {
+        let comm = moved(&mut self.stacks.profile.strings, part, thread.comm);
+        let all = &mut self.stacks.threads;
+        let key = (thread.pid, thread.tid, comm);
+        *self.threads.entry(key).or_insert_with(|| {
+            all.push(CountedThread { comm, ..thread });
+            u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
