@@ -2,6 +2,7 @@
 
 mod against;
 mod flame;
+mod folded;
 mod folds;
 mod formats;
 mod header;

@@ -1,6 +1,6 @@
 //! What a recording says of itself and of its events.
 
-use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
+use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 use rprof_perfdata::feature::{self, LeftOut};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{About, Coverage, EventKind, Sampling, WallClock};
@@ -62,7 +62,8 @@ pub fn about(reader: &Reader) -> About {
 /// The clock that times are of: what perf takes without being asked is the scheduler's.
 fn clock(reader: &Reader) -> Option<String> {
     let events = reader.events().iter();
-    let attr = &events.map(|event| &event.attr).next()?;
+    let mut attrs = events.map(|event| &event.attr);
+    let attr = attrs.find(|attr| attr.sample_type.has(SampleType::TIME))?;
     if !attr.flags.has(AttrFlags::USE_CLOCKID) {
         return Some("of the scheduler".to_owned());
     }

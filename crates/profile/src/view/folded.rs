@@ -39,7 +39,7 @@ pub enum Count {
 
 impl Count {
     /// What other tools count: samples, unless those of a clock stand for different times, as samples by
-    /// ptrace do. Then it is nanoseconds.
+    /// ptrace do: then it is nanoseconds. Where every single count is wanted, it is counts.
     pub fn for_tools(event: &EventProfile) -> Self {
         let period_ns = match event.sampling {
             Sampling::PerSecond(hz) => 1_000_000_000 / hz.max(1),
@@ -51,6 +51,8 @@ impl Count {
         };
         match event.kind {
             EventKind::CpuTime if !event.tree.nodes().iter().all(is_even) => Self::Weight,
+            // A folded stack is one sample, whatever it counted.
+            EventKind::Counter if event.sampling == Sampling::Every(1) => Self::Weight,
             _ => Self::Samples,
         }
     }

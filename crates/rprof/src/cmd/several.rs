@@ -31,7 +31,7 @@ impl<'a> OpenedRecordings<'a> {
         let mut paths = paths(&input.recordings)?.into_iter();
         let first = paths.next().unwrap_or_default();
         Ok(Self {
-            first: open(&first, input.limits())?,
+            first: open_any(&first, input)?,
             others: paths.collect(),
             input,
         })
@@ -69,7 +69,7 @@ impl<'a> OpenedRecordings<'a> {
         };
         add(self.first.path(), first);
         for path in &self.others {
-            let reader = open(path, self.input.limits())?;
+            let reader = open_any(path, self.input)?;
             if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
@@ -90,6 +90,18 @@ impl<'a> OpenedRecordings<'a> {
         all.profile_mut().warnings = warnings.into_sentences();
         Ok(all)
     }
+}
+
+/// Opens a recording, or a file of another tool that becomes one.
+fn open_any(path: &Path, input: &InputArgs) -> Result<Reader> {
+    let opened = open(path, input.limits());
+    if let Err(error) = &opened
+        && let Some(rprof_perfdata::Error::NotPerfData { .. }) = error.downcast_ref()
+        && let Some(reader) = rprof_import::open(path)?
+    {
+        return Ok(reader);
+    }
+    opened
 }
 
 /// What recordings are read to, and how several are one.

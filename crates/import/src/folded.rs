@@ -1,0 +1,143 @@
+//! Folded stacks: `thread;outer;inner 42`.
+
+use crate::Error;
+use std::io::{BufRead, ErrorKind, Read};
+use std::path::Path;
+
+/// Bytes of a line at most.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A stack and how often it was seen.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FoldedStack<'l> {
+    /// The name of the thread.
+    pub(crate) thread: &'l str,
+    /// Functions, outermost first; at least one.
+    pub(crate) functions: Vec<&'l str>,
+    pub(crate) count: u64,
+}
+
+impl<'l> FoldedStack<'l> {
+    /// Takes a line apart; `None` if there is nothing in it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(line: &'l str) -> Result<Option<Self>, &'static str> {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(None);
+        }
+        let Some((stack, count)) = line.rsplit_once(char::is_whitespace) else {
+            return Err("no count at the end of the line");
+        };
+        let Ok(count) = count.parse() else {
+            return Err("no count at the end of the line");
+        };
+        let stack = stack.trim_end();
+        let functions = match stack.split_once(';') {
+            Some((_, functions)) => functions.split(';').collect(),
+            None => vec![stack],
+        };
+        let (thread, _) = stack.split_once(';').unwrap_or((stack, ""));
+        Ok(Some(Self {
+            thread,
+            functions,
+            count,
+        }))
+    }
+}
+
+/// Whether the beginning of a file is that of folded stacks: its first line with text is one.
+pub(crate) fn is_folded(head: &[u8]) -> bool {
+    if head.contains(&0) {
+        return false;
+    }
+    let lines = head.split(|&byte| byte == b'\n');
+    let mut parsed = lines.map(|line| {
+        let text = std::str::from_utf8(line).map_err(|_| "not text")?;
+        FoldedStack::parse(text)
+    });
+    matches!(
+        parsed.find(|line| !matches!(line, Ok(None))),
+        Some(Ok(Some(_)))
+    )
+}
+
+/// The lines of a file.
+pub(crate) struct Lines<'p, R> {
+    from: R,
+    path: &'p Path,
+    /// Number of the line that was read last, from 1.
+    number: u64,
+}
+
+impl<'p, R: BufRead> Lines<'p, R> {
+    pub(crate) fn new(from: R, path: &'p Path) -> Self {
+        Self {
+            from,
+            path,
+            number: 0,
+        }
+    }
+
+    /// Reads the next one; whether there was one.
+    ///
+    /// # Errors
+    /// [`Error`]: it cannot be read, is too long, or no UTF-8.
+    pub(crate) fn read(&mut self, line: &mut String) -> Result<bool, Error> {
+        line.clear();
+        self.number += 1;
+        let read = (&mut self.from).take(MOST_BYTES + 1).read_line(line);
+        match read {
+            Ok(n_bytes) if n_bytes as u64 > MOST_BYTES => {
+                Err(self.bad(format_args!("more than {MOST_BYTES} bytes")))
+            }
+            Ok(n_bytes) => Ok(n_bytes > 0),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(self.bad("not UTF-8")),
+            Err(error) => Err(Error::io(self.path)(error)),
+        }
+    }
+
+    /// An error in the line that was read last.
+    pub(crate) fn bad(&self, what: impl ToString) -> Error {
+        Error::Line {
+            path: self.path.to_owned(),
+            line: self.number,
+            what: what.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(line: &str) -> Option<(&str, Vec<&str>, u64)> {
+        let stack = FoldedStack::parse(line).unwrap()?;
+        Some((stack.thread, stack.functions, stack.count))
+    }
+
+    #[test]
+    fn the_first_element_is_the_thread() {
+        assert_eq!(parsed("a;b;c d 7"), Some(("a", vec!["b", "c d"], 7)));
+        assert_eq!(parsed("a;b\t7"), Some(("a", vec!["b"], 7)));
+        assert_eq!(parsed("main 0\r\n"), Some(("main", vec!["main"], 0)));
+        assert_eq!(parsed("  "), None);
+        assert_eq!(parsed("# a 1"), None);
+        assert!(FoldedStack::parse("a;b").is_err());
+        assert!(FoldedStack::parse("a;b -1").is_err());
+        assert!(FoldedStack::parse("7").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_folded_is_parsed(names in prop::collection::vec("[a-z<>: ]{0,5}x", 2..9), count: u64) {
+            let line = format!("{} {count}", names.join(";"));
+            let (thread, functions, n) = parsed(&line).unwrap();
+            prop_assert_eq!(thread, names[0].trim_start());
+            prop_assert_eq!(functions, names[1..].iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert_eq!(n, count);
+        }
+    }
+}
