@@ -257,6 +257,7 @@ fn whatever_is_typed_wrong_is_said_in_one_form() {
         "report --sort nonsense",
         "report -g sideways",
         "report --time x",
+        "report a -i b",
         "script a -i b",
         "script -F nonsense",
         "export",

@@ -158,6 +158,7 @@ fn sampling(recordings: &Recordings) -> Option<String> {
     let words = |one: Sampling| match one {
         Sampling::PerSecond(n) => format!("{n} times a second"),
         Sampling::Every(n) => format!("every {n}"),
+        Sampling::Mixed => "in several ways".to_owned(),
     };
     all.sort_by_key(|(name, _)| *name);
     let pair = all.windows(2).find(|pair| match pair {

@@ -177,6 +177,7 @@ impl Stacks {
         match event.sampling {
             Sampling::PerSecond(frequency) => json.field("frequency", frequency),
             Sampling::Every(period) => json.field("period", period),
+            Sampling::Mixed => {}
         }
         json.field("samples", event.samples);
         json.field("weight", event.weight);

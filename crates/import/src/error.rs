@@ -8,7 +8,7 @@ use thiserror::Error as ThisError;
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// It, or the temporary file, cannot be read or written.
+    /// It cannot be read.
     #[error("{}", path.display())]
     Io {
         /// The file.
@@ -25,6 +25,20 @@ pub enum Error {
         line: u64,
         /// What is wrong.
         what: String,
+    },
+    /// All counts are 0, so that nothing can be shown.
+    #[error("{}: no stack has a count above 0", path.display())]
+    NoCounts {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The temporary file for the recording cannot be made.
+    #[error("creating a temporary file in {} (set TMPDIR to use another directory)", folder.display())]
+    Temporary {
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
     },
     /// The recording that was made of it.
     #[error(transparent)]

@@ -5,7 +5,7 @@ use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 
 /// Bytes of a line at most.
-const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// A stack and how often it was seen.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,44 +23,53 @@ impl<'l> FoldedStack<'l> {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn parse(line: &'l str) -> Result<Option<Self>, &'static str> {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        let line = line.trim().trim_start_matches(BYTE_ORDER_MARK);
+        if line.is_empty() || line == "#" || line.starts_with("# ") {
             return Ok(None);
         }
-        let Some((stack, count)) = line.rsplit_once(char::is_whitespace) else {
-            return Err("no count at the end of the line");
-        };
-        let Ok(count) = count.parse() else {
-            return Err("no count at the end of the line");
-        };
+        let split = line.rsplit_once(char::is_whitespace);
+        let (stack, count) = split.ok_or("no count at the end of the line")?;
         let stack = stack.trim_end();
-        let functions = match stack.split_once(';') {
-            Some((_, functions)) => functions.split(';').collect(),
-            None => vec![stack],
+        let count = match count.parse::<u64>() {
+            Ok(count) => count,
+            Err(_) if count.parse::<f64>().is_ok() => return Err(NOT_WHOLE),
+            Err(_) => return Err("no count at the end of the line"),
         };
-        let (thread, _) = stack.split_once(';').unwrap_or((stack, ""));
+        let (thread, functions) = stack.split_once(';').unwrap_or((stack, stack));
+        let is_count = |word: &str| word.parse::<u64>().is_ok();
+        let before = stack.rsplit_once(char::is_whitespace);
+        if before.is_some_and(|(stack, word)| stack.contains(';') && is_count(word)) {
+            return Err(TWO_COUNTS);
+        }
         Ok(Some(Self {
-            thread,
-            functions,
+            thread: shown(thread),
+            functions: functions.split(';').map(shown).collect(),
             count,
         }))
     }
 }
 
-/// Whether the beginning of a file is that of folded stacks: its first line with text is one.
-pub(crate) fn is_folded(head: &[u8]) -> bool {
-    if head.contains(&0) {
-        return false;
+/// What some tools begin a text with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+const TWO_COUNTS: &str = "two counts: differential stacks are not read";
+
+const NOT_WHOLE: &str = "the count is not a whole number below 2^64";
+
+/// An element without a name gets one.
+fn shown(element: &str) -> &str {
+    match element.trim() {
+        "" => "[unknown]",
+        name => name,
     }
-    let lines = head.split(|&byte| byte == b'\n');
-    let mut parsed = lines.map(|line| {
-        let text = std::str::from_utf8(line).map_err(|_| "not text")?;
-        FoldedStack::parse(text)
-    });
-    matches!(
-        parsed.find(|line| !matches!(line, Ok(None))),
-        Some(Ok(Some(_)))
-    )
+}
+
+/// Whether the beginning of a file is that of folded stacks: its first line with text is one, whatever its count.
+pub(crate) fn is_folded(head: &[u8]) -> bool {
+    let parsed = |line| FoldedStack::parse(std::str::from_utf8(line).map_err(|_| "not text")?);
+    let mut lines = head.split(|&byte| byte == b'\n').map(parsed);
+    let first = lines.find(|line| !matches!(line, Ok(None)));
+    !head.contains(&0) && matches!(first, Some(Ok(_) | Err(NOT_WHOLE | TWO_COUNTS)))
 }
 
 /// The lines of a file.
@@ -125,6 +134,15 @@ mod tests {
         assert_eq!(parsed("main 0\r\n"), Some(("main", vec!["main"], 0)));
         assert_eq!(parsed("  "), None);
         assert_eq!(parsed("# a 1"), None);
+        assert_eq!(parsed("#w;main 1"), Some(("#w", vec!["main"], 1)));
+        assert_eq!(
+            parsed("\u{feff}a;;b 1"),
+            Some(("a", vec!["[unknown]", "b"], 1))
+        );
+        assert_eq!(
+            parsed("worker 7 12"),
+            Some(("worker 7", vec!["worker 7"], 12))
+        );
         assert!(FoldedStack::parse("a;b").is_err());
         assert!(FoldedStack::parse("a;b -1").is_err());
         assert!(FoldedStack::parse("7").is_err());
@@ -132,10 +150,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_folded_is_parsed(names in prop::collection::vec("[a-z<>: ]{0,5}x", 2..9), count: u64) {
+        fn what_was_folded_is_parsed(names in prop::collection::vec("[a-z<>:]{1,5}( x)?", 2..9), count: u64) {
             let line = format!("{} {count}", names.join(";"));
             let (thread, functions, n) = parsed(&line).unwrap();
-            prop_assert_eq!(thread, names[0].trim_start());
+            prop_assert_eq!(thread, &names[0]);
             prop_assert_eq!(functions, names[1..].iter().map(String::as_str).collect::<Vec<_>>());
             prop_assert_eq!(n, count);
         }

@@ -1,11 +1,13 @@
 //! Files of other tools as recordings: folded stacks become a `perf.data` in a temporary file, which every reader takes.
 //!
 //! ```
+//! use rprof_untrusted::Allowed;
+//!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let dir = tempfile::tempdir()?;
 //! let path = dir.path().join("stacks.folded");
 //! std::fs::write(&path, "app;main;parse 41\napp;main 1\n")?;
-//! let reader = rprof_import::open(&path)?.expect("these are folded stacks");
+//! let reader = rprof_import::open(&path, Allowed::default())?.expect("these are folded stacks");
 //! assert_eq!(reader.events()[0].name.raw(), "samples");
 //! # Ok(())
 //! # }
@@ -17,22 +19,19 @@ mod recording;
 
 pub use error::Error;
 
-use folded::{FoldedStack, Lines};
+use folded::{FoldedStack, Lines, MOST_BYTES};
 use recording::{AddError, Recording};
 use rprof_perfdata::Reader;
-use rprof_untrusted::Seen;
+use rprof_untrusted::{Allowed, Seen};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
-
-/// Bytes that are looked at to tell what a file is.
-const HEAD: u64 = 1 << 16;
 
 /// Opens a file as a recording, if it holds folded stacks; `None` if it is something else.
 ///
 /// # Errors
 /// [`Error`]: it cannot be read, or a line in it is no stack with a count.
-pub fn open(path: &Path) -> Result<Option<Reader>, Error> {
+pub fn open(path: &Path, allowed: Allowed) -> Result<Option<Reader>, Error> {
     let io = Error::io(path);
     let seen = Seen::at(path).map_err(&io)?;
     if !seen.meta().is_file() {
@@ -40,7 +39,10 @@ pub fn open(path: &Path) -> Result<Option<Reader>, Error> {
     }
     let mut file = seen.open_regular(File::options().read(true)).map_err(&io)?;
     let mut head = Vec::new();
-    (&mut file).take(HEAD).read_to_end(&mut head).map_err(&io)?;
+    (&mut file)
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut head)
+        .map_err(&io)?;
     if !folded::is_folded(&head) {
         return Ok(None);
     }
@@ -57,7 +59,7 @@ pub fn open(path: &Path) -> Result<Option<Reader>, Error> {
             })?;
         }
     }
-    recording.finish().map(Some)
+    recording.finish(allowed).map(Some)
 }
 
 #[cfg(test)]
@@ -69,7 +71,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, bytes).unwrap();
-        open(&path)
+        open(&path, Allowed::default())
     }
 
     #[test]
@@ -85,6 +87,7 @@ mod tests {
             b"a;b\0 1\n",
             b"\x1f\x8b\x08\0\0",
             b"12\n",
+            b"# a comment 1\n",
         ] {
             assert!(!are_folded(other), "{other:?}");
         }
@@ -96,6 +99,7 @@ mod tests {
             let text = lines.join("\n");
             if let Ok(Some(reader)) = opened(text.as_bytes()) {
                 prop_assert!(reader.warnings().is_empty());
+                prop_assert!(reader.data().end > reader.data().start);
             }
         }
     }
@@ -107,13 +111,28 @@ mod tests {
             error.ends_with("file:3: no count at the end of the line"),
             "{error}"
         );
+        let said = |text: &str| opened(text.as_bytes()).unwrap_err().to_string();
         let deep = "f;".repeat(9000) + "f 1\n";
-        let error = opened(format!("a 1\n{deep}").as_bytes())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(":2: more than 8000 functions"), "{error}");
+        let said_of_deep = said(&format!("a 1\n{deep}"));
+        assert!(
+            said_of_deep.ends_with(":2: more than 8000 functions"),
+            "{said_of_deep}"
+        );
         let long = "a 1\n".to_owned() + &"x".repeat(2 << 20) + " 1\n";
-        let error = opened(long.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains(":2: more than 1048576 bytes"), "{error}");
+        assert!(said(&long).ends_with(":2: more than 1048576 bytes"));
+        let largest = u64::MAX;
+        assert!(
+            said(&format!("a {largest}\nb 1\n"))
+                .ends_with(":2: the sum of all counts is over 2^64")
+        );
+        assert!(said("a;b 10 20\n").ends_with(":1: two counts: differential stacks are not read"));
+        for count in ["-3", "1.5", "99999999999999999999"] {
+            let said = said(&format!("a {count}\n"));
+            assert!(
+                said.ends_with(":1: the count is not a whole number below 2^64"),
+                "{said}"
+            );
+        }
+        assert!(said("a;b 0\n").ends_with(": no stack has a count above 0"));
     }
 }

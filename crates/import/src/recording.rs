@@ -9,6 +9,7 @@ use rprof_abi::{
 };
 use rprof_base::Interner;
 use rprof_perfdata::{FeatureId, Reader, SyntheticFunction, SyntheticImage, Writer, WrittenEvent};
+use rprof_untrusted::Allowed;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,8 @@ pub(crate) struct Recording {
     threads: Interner<u32, String>,
     /// Records that are not written yet.
     records: Vec<u8>,
+    /// Of all stacks.
+    count: u64,
 }
 
 impl Recording {
@@ -45,8 +48,11 @@ impl Recording {
     /// # Errors
     /// [`Error`]: the temporary file cannot be made.
     pub(crate) fn start(path: &Path) -> Result<Self, Error> {
-        let io = Error::io(path);
-        let file = tempfile::tempfile().map_err(&io)?;
+        let temporary = |source| Error::Temporary {
+            folder: std::env::temp_dir(),
+            source,
+        };
+        let file = tempfile::tempfile().map_err(temporary)?;
         let bits = [
             SampleType::IP,
             SampleType::TID,
@@ -66,7 +72,7 @@ impl Recording {
             attr: attr.clone(),
             ids: vec![1],
         };
-        let own = file.try_clone().map_err(&io)?;
+        let own = file.try_clone().map_err(temporary)?;
         Ok(Self {
             path: path.to_owned(),
             writer: Writer::start(own, path, &[event], Vec::new())?,
@@ -75,6 +81,7 @@ impl Recording {
             image: SyntheticImage::new(b"[folded]"),
             threads: Interner::default(),
             records: Vec::new(),
+            count: 0,
         })
     }
 
@@ -87,6 +94,9 @@ impl Recording {
             let why = format!("more than {MOST_FUNCTIONS} functions");
             return Err(AddError::Stack(why));
         }
+        let sum = self.count.checked_add(stack.count);
+        let too_many = || AddError::Stack("the sum of all counts is over 2^64".to_owned());
+        self.count = sum.ok_or_else(too_many)?;
         let pid = self.process(stack.thread)?;
         let mut chain = context::USER.to_ne_bytes().to_vec();
         let mut innermost = None;
@@ -143,13 +153,16 @@ impl Recording {
     /// Completes the recording and opens it.
     ///
     /// # Errors
-    /// [`Error`]: the temporary file cannot be written or read.
-    pub(crate) fn finish(mut self) -> Result<Reader, Error> {
+    /// [`Error`]: nothing was counted; the temporary file cannot be written or read.
+    pub(crate) fn finish(mut self, allowed: Allowed) -> Result<Reader, Error> {
+        if self.count == 0 {
+            return Err(Error::NoCounts { path: self.path });
+        }
         self.writer.write(&self.records)?;
         let mut names = Vec::new();
         let section = self.image.names();
         section.encode(&mut Encoder::new(&mut names, Endian::NATIVE));
         self.writer.finish(vec![(FeatureId::SYMBOLS, names)])?;
-        Ok(Reader::from_file(&self.path, self.file)?)
+        Ok(Reader::from_file_allowing(&self.path, self.file, allowed)?)
     }
 }

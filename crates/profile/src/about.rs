@@ -239,6 +239,8 @@ pub enum Sampling {
     PerSecond(u64),
     /// Each time that so much was counted.
     Every(u64),
+    /// In several ways, in recordings that are read as one: only weights compare.
+    Mixed,
 }
 
 impl Default for Sampling {

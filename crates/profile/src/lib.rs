@@ -45,7 +45,7 @@ pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
 pub use header_json::FieldOrder;
-pub use joined::{JoinedProfile, JoinedSamples, JoinedStacks};
+pub use joined::{JoinedProfile, JoinedSamples, JoinedStacks, PartClock};
 pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};

@@ -38,6 +38,9 @@ pub struct SampledProfile {
     pub has_times: bool,
 }
 
+/// Nanoseconds in a second.
+const NANOSECONDS: u64 = 1_000_000_000;
+
 impl SampledProfile {
     /// Moves all times, by nanoseconds; none becomes negative.
     pub(crate) fn shift_times(&mut self, by_ns: i128) {
@@ -52,6 +55,9 @@ impl SampledProfile {
         }
         for loss in &mut self.losses {
             loss.time_ns = shifted(loss.time_ns);
+        }
+        for (second, _) in &mut self.profile.gaps.seconds {
+            *second = shifted(second.saturating_mul(NANOSECONDS)) / NANOSECONDS;
         }
     }
 }

@@ -122,7 +122,7 @@ fn rest_of(stacks: &CountedStacks, tables: Tables, mut strings: Strings) -> Rest
             signed(1_000_000_000 / frequency)
         }
         // The kernel chose, and may have changed it all the time.
-        (Sampling::PerSecond(_), _) => 0,
+        (Sampling::PerSecond(_) | Sampling::Mixed, _) => 0,
     });
     let span_ns = stacks.span_ns.clone();
     let (first_ns, last_ns) = span_ns.map_or((0, 0), RangeInclusive::into_inner);

@@ -49,10 +49,18 @@ impl Reader {
     /// # Errors
     /// As [`Self::from_bytes`]; the file cannot be looked at.
     pub fn from_file(path: &Path, file: File) -> Result<Self, Error> {
+        Self::from_file_allowing(path, file, Allowed::default())
+    }
+
+    /// The same within the limits that the user sets.
+    ///
+    /// # Errors
+    /// As [`Self::from_file`].
+    pub fn from_file_allowing(path: &Path, file: File, allowed: Allowed) -> Result<Self, Error> {
         let meta = file.metadata().map_err(Error::io(path))?;
         let len = meta.len();
         let source = Source::single(Bytes::File { file, len });
-        Self::open_source(path, source, Allowed::default())
+        Self::open_source(path, source, allowed)
     }
 
     fn open_source(path: &Path, source: Source, allowed: Allowed) -> Result<Self, Error> {

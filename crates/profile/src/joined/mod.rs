@@ -8,13 +8,13 @@ mod stacks;
 
 pub(crate) use facts::{gaps_of, unnamed_of};
 pub(crate) use frames::{MovedFrames, moved};
-pub use samples::JoinedSamples;
 pub(crate) use samples::SampleRows;
+pub use samples::{JoinedSamples, PartClock};
 pub use stacks::JoinedStacks;
 
 use crate::{
     DimensionValue, DimensionValues, EventProfile, Group, GroupedEvents, Loss, Profile,
-    SampleCount, Tally, Tree, Unwound, ValuesId,
+    SampleCount, Sampling, Tally, Tree, Unwound, ValuesId,
 };
 use std::iter::once;
 
@@ -68,6 +68,10 @@ impl JoinedProfile {
 
     /// All of them.
     pub fn finish(mut self) -> Profile {
+        if self.n_parts > 1 {
+            // They are of several clocks.
+            self.profile.gaps.seconds.clear();
+        }
         for (event, tally) in self.profile.events.iter_mut().zip(self.tallies) {
             let parts = tally.into_parts();
             event.samples = parts.samples;
@@ -147,7 +151,7 @@ pub(crate) fn event_number(own: &mut Vec<EventProfile>, part: &Profile, nth: usi
     let n_before = part.events[..nth].iter().filter(of_name).count();
     let known = (0..).zip(&*own).filter(|(_, other)| of_name(other));
     let known = known.map(|(number, _)| number).nth(n_before);
-    known.unwrap_or_else(|| {
+    let number = known.unwrap_or_else(|| {
         own.push(EventProfile {
             name: event.name.clone(),
             kind: event.kind,
@@ -159,14 +163,20 @@ pub(crate) fn event_number(own: &mut Vec<EventProfile>, part: &Profile, nth: usi
             groups: Vec::new(),
         });
         own.len() - 1
-    })
+    });
+    let known = &mut own[number];
+    if (known.kind, known.sampling) != (event.kind, event.sampling) {
+        known.sampling = Sampling::Mixed;
+    }
+    number
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Gap;
     use crate::testing;
-    use crate::view::{Rows, SortKey, Weighing};
+    use crate::view::{Count, Rows, SortKey, Weighing};
 
     /// Rows by function: name, samples' weight with callees.
     fn rows(profile: &Profile) -> Vec<(String, u64)> {
@@ -209,6 +219,38 @@ mod tests {
         assert_eq!(joined.warnings, alone.warnings);
         assert_eq!(joined.events[0].loss, alone.events[0].loss);
         assert_eq!(joined.about, alone.about);
+    }
+
+    #[test]
+    fn samples_at_different_rates_are_compared_by_weight() {
+        let sampled = |sampling| {
+            let mut profile = testing::profile(&[("main", 7)]);
+            profile.events[0].sampling = sampling;
+            profile
+        };
+        let joined = |rates: [Sampling; 2]| {
+            let mut joined = JoinedProfile::default();
+            rates
+                .into_iter()
+                .for_each(|rate| joined.add(&sampled(rate)));
+            Count::for_tools(&joined.finish().events[0])
+        };
+        let [slow, fast] = [Sampling::PerSecond(99), Sampling::PerSecond(999)];
+        assert_eq!(joined([slow, slow]), Count::Samples);
+        assert_eq!(joined([slow, fast]), Count::Weight);
+        assert_eq!(joined([fast, Sampling::Every(7)]), Count::Weight);
+    }
+
+    #[test]
+    fn seconds_of_several_clocks_are_not_added_up() {
+        let mut part = testing::profile(&[("main", 1)]);
+        part.gaps.seconds = vec![(7, Gap::default())];
+        let joined = |n: usize| {
+            let mut joined = JoinedProfile::default();
+            (0..n).for_each(|_| joined.add(&part));
+            joined.finish().gaps.seconds.len()
+        };
+        assert_eq!((joined(1), joined(2)), (1, 0));
     }
 
     #[test]

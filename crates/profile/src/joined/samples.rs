@@ -1,8 +1,19 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
 use super::{MovedFrames, add_facts, event_number, moved};
-use crate::{Group, SampleRow, SampledProfile, StrId, Thread, ValuesId, WallClock};
+use crate::{Group, LastNames, SampleRow, SampledProfile, StrId, Thread, ValuesId, WallClock};
 use foldhash::HashMap;
+
+/// How the times of a recording compare with those of the recordings before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartClock {
+    /// They are of the same clock, or of the time of day.
+    Common,
+    /// They are of a clock whose time of day is not known.
+    Other,
+    /// It has no times: all samples together have none.
+    None,
+}
 
 /// Samples of several recordings in order of time. They are on one clock: the time of day, if the first recording says
 /// what it is; else the first one's.
@@ -15,9 +26,9 @@ pub struct JoinedSamples {
 }
 
 impl JoinedSamples {
-    /// Adds all that another recording has. Returns whether its times can be compared with those of the others: if
-    /// not, its samples follow them.
-    pub fn add(&mut self, mut part: SampledProfile) -> bool {
+    /// Adds all that another recording has. Without a common clock, its samples follow those of the others.
+    pub fn add(&mut self, mut part: SampledProfile) -> PartClock {
+        let has_times = part.has_times;
         let wall = part.profile.about.wall_clock;
         let is_first = self.n_parts == 0;
         if is_first {
@@ -54,7 +65,11 @@ impl JoinedSamples {
         }
         add_facts(own, &part.profile, is_first);
         self.n_parts += 1;
-        is_first || shift.is_some()
+        match is_first || shift.is_some() {
+            _ if !has_times => PartClock::None,
+            true => PartClock::Common,
+            false => PartClock::Other,
+        }
     }
 
     /// All of them.
@@ -88,8 +103,7 @@ impl SampleRows {
         let mut threads = vec![None; part.threads.len()];
         let rows = part.samples.iter().map(|row| {
             let thread = row.thread as usize;
-            let own =
-                *threads[thread].get_or_insert_with(|| self.thread(part, part.threads[thread]));
+            let own = *threads[thread].get_or_insert_with(|| self.thread(part, thread));
             SampleRow {
                 event: events[usize::from(row.event)],
                 thread: own,
@@ -155,18 +169,33 @@ impl SampleRows {
         u16::try_from(number).unwrap_or(u16::MAX)
     }
 
-    fn thread(&mut self, part: &SampledProfile, thread: Thread) -> u32 {
+    /// The number of a part's thread; later parts say what it was called last.
+    fn thread(&mut self, part: &SampledProfile, number: usize) -> u32 {
+        let thread = part.threads[number];
         let comm = moved(
             &mut self.sampled.profile.strings,
             &part.profile,
             thread.comm,
         );
+        // Where a part does not say it: what it is called here.
+        let last = part.last_names.get(number).map_or([comm; 2], |last| {
+            let strings = &mut self.sampled.profile.strings;
+            [last.process, last.thread].map(|name| moved(strings, &part.profile, name))
+        });
+        let [process, thread_name] = last;
+        let last = LastNames {
+            process,
+            thread: thread_name,
+        };
         let threads = &mut self.sampled.threads;
+        let names = &mut self.sampled.last_names;
         let key = (thread.pid, thread.tid, comm);
         let number = *self.threads.entry(key).or_insert_with(|| {
             threads.push(Thread { comm, ..thread });
+            names.push(last);
             u32::try_from(threads.len() - 1).unwrap_or(u32::MAX)
         });
+        self.sampled.last_names[number as usize] = last;
         let own = &mut threads[number as usize];
         own.start_ns = own.start_ns.min(thread.start_ns);
         own.end_ns = own.end_ns.max(thread.end_ns);
@@ -239,20 +268,20 @@ mod tests {
     #[test]
     fn samples_of_several_machines_are_on_one_clock() {
         let mut joined = JoinedSamples::default();
-        assert!(joined.add(part(&[5, 9], Some(1000))));
-        assert!(joined.add(part(&[106, 107], Some(900))));
+        assert_eq!(PartClock::Common, joined.add(part(&[5, 9], Some(1000))));
+        assert_eq!(PartClock::Common, joined.add(part(&[106, 107], Some(900))));
         assert_eq!(times(joined), [1005, 1006, 1007, 1009]);
     }
 
     #[test]
     fn a_recording_with_an_unknown_clock_follows_the_others() {
         let mut joined = JoinedSamples::default();
-        assert!(joined.add(part(&[5, 9], Some(1000))));
-        assert!(!joined.add(part(&[3, 4], None)));
+        assert_eq!(PartClock::Common, joined.add(part(&[5, 9], Some(1000))));
+        assert_eq!(PartClock::Other, joined.add(part(&[3, 4], None)));
         assert_eq!(times(joined), [1005, 1009, 1009, 1010]);
         let mut joined = JoinedSamples::default();
-        assert!(joined.add(part(&[5, 9], None)));
-        assert!(!joined.add(part(&[3, 4], Some(1000))));
+        assert_eq!(PartClock::Common, joined.add(part(&[5, 9], None)));
+        assert_eq!(PartClock::Other, joined.add(part(&[3, 4], Some(1000))));
         assert_eq!(times(joined), [5, 9, 9, 10]);
     }
 }

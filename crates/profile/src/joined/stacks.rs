@@ -76,6 +76,10 @@ impl JoinedStacks {
 
     /// All of them.
     pub fn finish(mut self) -> CountedStacks {
+        if self.n_parts > 1 {
+            // They are of several clocks.
+            self.stacks.profile.gaps.seconds.clear();
+        }
         let mut counts: Vec<(CountKey, SampleCount)> = self.counts.into_iter().collect();
         counts.sort_unstable_by_key(|(key, _)| *key);
         let counts = counts
@@ -164,5 +168,82 @@ impl JoinedStacks {
             all.push(CountedThread { comm, ..thread });
             u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// A stack of one function, counted twice, in a program with a build id.
+    fn part(build_id: &str, address: u64, inlined: bool) -> CountedStacks {
+        let mut part = CountedStacks::default();
+        let profile = &mut part.profile;
+        profile.events.push(testing::event("cycles"));
+        let names: &[&str] = if inlined {
+            &["+inner", "main"]
+        } else {
+            &["main"]
+        };
+        let frames = names.iter().map(|name| CodeFrame {
+            frame: testing::frame(profile, name),
+            line: None,
+        });
+        let frames = frames.collect();
+        let [name, build_id] = ["prog", build_id].map(|text| profile.strings.intern(text));
+        part.code.images.push(CodeImage {
+            name,
+            path: name,
+            build_id: Some(build_id),
+            kind: CodeKind::Program,
+            base: None,
+        });
+        part.code.locations.push(CodeLocation {
+            image: 0,
+            address,
+            svma: None,
+            function: None,
+            frames,
+        });
+        part.threads.push(CountedThread {
+            pid: 1,
+            tid: 1,
+            comm: name,
+        });
+        let stack = Some(part.stacks.child(None, 0, FrameId::from_number(0)));
+        part.counts.push(StackCount {
+            stack,
+            thread: 0,
+            cpu: Some(0),
+            event: 0,
+            count: SampleCount {
+                samples: 2,
+                weight: 20,
+            },
+        });
+        part
+    }
+
+    /// Images, locations and counts of recordings together.
+    fn joined(parts: [CountedStacks; 2]) -> (usize, usize, Vec<u64>) {
+        let mut joined = JoinedStacks::default();
+        parts.iter().for_each(|part| joined.add(part));
+        let all = joined.finish();
+        let samples = all.counts.iter().map(|one| one.count.samples);
+        (
+            all.code.images.len(),
+            all.code.locations.len(),
+            samples.collect(),
+        )
+    }
+
+    #[test]
+    fn builds_of_a_program_stay_apart() {
+        let one = || part("aa", 16, false);
+        assert_eq!(joined([one(), one()]), (1, 1, vec![4]));
+        assert_eq!(joined([one(), part("bb", 16, false)]), (2, 2, vec![2, 2]));
+        assert_eq!(joined([one(), part("aa", 17, false)]), (1, 2, vec![2, 2]));
+        assert_eq!(joined([one(), part("aa", 16, true)]), (1, 2, vec![2, 2]));
     }
 }

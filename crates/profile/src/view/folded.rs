@@ -44,6 +44,7 @@ impl Count {
         let period_ns = match event.sampling {
             Sampling::PerSecond(hz) => 1_000_000_000 / hz.max(1),
             Sampling::Every(ns) => ns,
+            Sampling::Mixed => return Self::Weight,
         };
         let is_even = |node: &Node| {
             let expected_ns = node.self_samples.saturating_mul(period_ns);

@@ -12,6 +12,7 @@ use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
+use rprof_profile::Dimension;
 use rprof_profile::view::SortKey;
 use rprof_symbols::Demangling;
 use rprof_untrusted::printable;
@@ -287,6 +288,9 @@ fn parse_keys(text: &str) -> Result<Keys, String> {
         .map(str::trim)
         .filter(|name| !name.is_empty());
     let keys = names.map(|name| match SortKey::parse(name) {
+        Some(SortKey::Dimension(Dimension::Recording)) => {
+            Err("'recording' always differs: diff compares recordings".to_owned())
+        }
         Some(key) => Ok(key),
         None => Err(format!(
             "'{name}' is not a sort key (see rprof report --help)"

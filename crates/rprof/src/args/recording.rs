@@ -30,12 +30,6 @@ impl Recording {
         &self.0
     }
 
-    /// One at a path.
-    #[cfg(test)]
-    pub(crate) fn at(path: &str) -> Self {
-        Self(path.into())
-    }
-
     /// Whether no recording was given, so that the default is read.
     pub(crate) fn is_default(&self) -> bool {
         self.0.as_os_str() == DEFAULT
@@ -100,6 +94,21 @@ struct SeveralWords {
 }
 
 impl Recordings {
+    /// Those at paths; without any, the default.
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        let mut paths = paths.into_iter();
+        Self {
+            first: Recording(paths.next().unwrap_or_else(|| DEFAULT.into())),
+            others: paths.collect(),
+        }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let others = self.others.iter().map(PathBuf::as_path);
+        [self.first.path()].into_iter().chain(others)
+    }
+
     /// The first one.
     pub(crate) fn first(&self) -> &Recording {
         &self.first
@@ -110,10 +119,10 @@ impl Recordings {
         &self.others
     }
 
-    /// The one to read, for what is of one recording.
+    /// The only one, for what shows a single recording.
     ///
     /// # Errors
-    /// A usage error if there are several; `what` is in its words, such as `--tasks`.
+    /// A usage error if there are several: `what`, such as `--tasks`, reads one.
     pub(crate) fn only(&self, what: &str) -> anyhow::Result<&Path> {
         match self.others.len() {
             0 => Ok(self.first.path()),
@@ -133,31 +142,23 @@ impl Recordings {
             n_others => format!("{first} and {n_others} others"),
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn at(path: &str) -> Self {
-        Self {
-            first: Recording::at(path),
-            others: Vec::new(),
-        }
-    }
 }
 
 impl FromArgMatches for Recordings {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let words = SeveralWords::from_arg_matches(matches)?;
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for path in words.plain.into_iter().chain(words.input) {
-            if !paths.contains(&path) {
-                paths.push(path);
-            }
+        let SeveralWords { plain, input } = SeveralWords::from_arg_matches(matches)?;
+        match (plain.is_empty(), input.is_empty()) {
+            (false, false) if plain != input => Err(Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!(
+                    "recordings are given as words or with -i, not both: '{}' and -i '{}'\n",
+                    plain[0].display(),
+                    input[0].display()
+                ),
+            )),
+            (true, _) => Ok(Self::new(input)),
+            (false, _) => Ok(Self::new(plain)),
         }
-        let mut paths = paths.into_iter();
-        let first = paths.next().unwrap_or_else(|| DEFAULT.into());
-        Ok(Self {
-            first: Recording(first),
-            others: paths.collect(),
-        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -219,10 +220,29 @@ mod tests {
         ] {
             assert!(paths(words).unwrap().iter().all(|one| one == path));
         }
-        let error = paths(&["a", "-i", "b"]).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
-        let said = error.to_string();
-        assert!(said.contains("'a'") && said.contains("-i 'b'"), "{said}");
-        assert!(paths(&["a", "b"]).is_err());
+        for reader in [
+            "report", "flame", "export", "script", "dump", "info", "symbols",
+        ] {
+            let parsed = Args::try_parse_from(["rprof", reader, "a", "-i", "b"]);
+            let error = parsed.unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            let said = error.to_string();
+            assert!(said.contains("'a'") && said.contains("-i 'b'"), "{said}");
+        }
+        for reader in ["script", "dump", "info", "symbols"] {
+            assert!(Args::try_parse_from(["rprof", reader, "a", "b"]).is_err());
+        }
+    }
+
+    #[test]
+    fn several_recordings_stay_in_the_order_in_which_they_were_given() {
+        for words in [&["a", "b", "c"][..], &["-i", "a", "-i", "b", "-i", "c"]] {
+            let args = Args::try_parse_from([&["rprof", "report"], words].concat());
+            let Command::Report(args) = args.unwrap().command else {
+                panic!("report is another command")
+            };
+            let paths: Vec<_> = args.input.recordings.paths().collect();
+            assert_eq!(paths, ["a", "b", "c"].map(std::path::Path::new));
+        }
     }
 }

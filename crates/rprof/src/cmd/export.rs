@@ -6,7 +6,7 @@ use super::event::choose;
 use super::reading::{ending, is_shown, warn, warn_of, with_progress};
 use super::several::OpenedRecordings;
 use super::sure;
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, Recordings};
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
@@ -33,8 +33,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
-    check_several(args, format)?;
     let opened = OpenedRecordings::open(&args.input)?;
+    check_several(args, format, &opened.paths)?;
     let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
@@ -122,7 +122,7 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<&'static Export
 }
 
 /// Refuses several recordings where their addresses would be shown: those of one mean nothing in another.
-fn check_several(args: &ExportArgs, format: &ExportFormat) -> Result<()> {
+fn check_several(args: &ExportArgs, format: &ExportFormat, paths: &Recordings) -> Result<()> {
     let what = match format.content {
         _ if args.against.is_some() => "--against".to_owned(),
         Content::Samples { .. } => format!("--format {}", format.name),
@@ -130,7 +130,7 @@ fn check_several(args: &ExportArgs, format: &ExportFormat) -> Result<()> {
             return Ok(());
         }
     };
-    args.input.recordings.only(&what).map(drop)
+    paths.only(&what).map(drop)
 }
 
 /// The names of all formats, in words.

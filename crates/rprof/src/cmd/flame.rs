@@ -29,15 +29,15 @@ const DEFAULT: &str = "flame.svg";
 pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let output = output_of(args)?;
     let limits = args.input.limits();
-    if args.against.against.is_some() {
-        args.input.recordings.only("--against")?;
-    }
     let (opened, code) = if args.command.is_given() {
         let (reader, code) = record_first(&args.command, args.event.as_deref(), limits, rights)?;
         (OpenedRecordings::only(reader, &args.input), code)
     } else {
         (OpenedRecordings::open(&args.input)?, ExitCode::SUCCESS)
     };
+    if args.against.against.is_some() {
+        opened.paths.only("--against")?;
+    }
     let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     // A command's recording is gone.
     if !args.command.is_given() {
         let seen = Seen::Flame(number.unwrap_or(0));
-        next::suggest(seen, &profile, &args.input.recordings);
+        next::suggest(seen, &profile, &opened.paths);
     }
     if args.strict.strict && !quality_faults(&profile).is_empty() {
         Ok(ending(args.strict, &profile))
@@ -182,7 +182,7 @@ fn read_samples(opened: &OpenedRecordings<'_>, options: &Options) -> Result<Samp
     if sampled.has_times || sampled.samples.is_empty() {
         Ok(sampled)
     } else {
-        bail!("--flamechart needs times, but the recording has none: record with -T")
+        bail!("--flamechart needs times, which not all samples have: record with -T")
     }
 }
 

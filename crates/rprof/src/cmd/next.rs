@@ -126,7 +126,7 @@ mod tests {
     use rprof_profile::{Loss, UnnamedImage, testing};
 
     fn said(seen: Seen, path: &str, profile: &Profile) -> Option<String> {
-        command(seen, profile, &Recordings::at(path))
+        command(seen, profile, &Recordings::new(vec![path.into()]))
     }
 
     #[test]

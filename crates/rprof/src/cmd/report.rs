@@ -9,7 +9,7 @@ use super::reading::{ending, warn};
 use super::several::OpenedRecordings;
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{Form, ModeArgs, ReportArgs, ReportFormat};
+use crate::args::{Form, ModeArgs, Recordings, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
@@ -40,8 +40,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    check_several(args)?;
     let opened = opened(args, weighing)?;
+    check_several(args, &opened.paths)?;
     let reader = &opened.first;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, reader);
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let mut profile: Profile = opened.read(&options)?;
     let separates = |key: &Dimension| matches!(key, Dimension::Recording | Dimension::Machine);
-    if opened.count() > 1 && !options.group_by.dimensions.iter().any(separates) {
+    if opened.count() > 1 && !args.stats && !options.group_by.dimensions.iter().any(separates) {
         say::line(format_args!(
             "{} recordings as one profile: -s recording or -s machine separates them",
             opened.count()
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         false => Seen::Report,
     };
-    next::suggest(seen, &profile, &args.input.recordings);
+    next::suggest(seen, &profile, &opened.paths);
     Ok(ending(args.strict, &profile))
 }
 
@@ -141,20 +141,22 @@ fn opened(args: &ReportArgs, weighing: Weighing) -> Result<OpenedRecordings<'_>>
                 });
         columns.err().unwrap_or(error)
     })?;
-    if let Some(event) = &args.event {
+    if let Some(event) = &args.event
+        && opened.count() == 1
+    {
         event::check(&opened.first, event)?;
     }
     Ok(opened)
 }
 
 /// Refuses several recordings where one is described.
-fn check_several(args: &ReportArgs) -> Result<()> {
+fn check_several(args: &ReportArgs, paths: &Recordings) -> Result<()> {
     let what = match args.tasks() {
         Some(_) => "--tasks or --mmaps",
         None if args.header.is_shown() => "--header",
         None => return Ok(()),
     };
-    args.input.recordings.only(what).map(drop)
+    paths.only(what).map(drop)
 }
 
 /// Refuses what a form does not have.

@@ -1,38 +1,39 @@
 //! Several recordings, shown as one profile.
 //!
-//! What is asked for is decided by the first. The others are opened one after the other, each once the one before is
-//! counted: memory is that of the largest, and of what is distinct in all.
+//! The first decides what can be shown. The others are opened one after the other, each once the one before is counted:
+//! memory is that of the largest, and of what is distinct in all.
 
 use super::reading::{open, with_progress};
 use crate::args::{InputArgs, Recordings};
 use crate::say;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rprof_analysis::{Options, Progress, load, load_counted_stacks, load_samples};
 use rprof_perfdata::Reader;
 use rprof_profile::{
-    CountedStacks, JoinedProfile, JoinedSamples, JoinedStacks, Profile, SampledProfile,
+    CountedStacks, JoinedProfile, JoinedSamples, JoinedStacks, PartClock, Profile, SampledProfile,
 };
 use rprof_untrusted::Seen;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Recordings of which the first is open.
+/// The first recording, open, and the paths of all.
 pub(super) struct OpenedRecordings<'a> {
     pub(super) first: Reader,
-    others: Vec<PathBuf>,
+    /// Directories are replaced by the recordings in them.
+    pub(super) paths: Recordings,
     input: &'a InputArgs,
 }
 
 impl<'a> OpenedRecordings<'a> {
     /// Opens the first one.
     pub(super) fn open(input: &'a InputArgs) -> Result<Self> {
-        let mut paths = paths(&input.recordings)?.into_iter();
-        let first = paths.next().unwrap_or_default();
+        let paths = expanded(&input.recordings)?;
         Ok(Self {
-            first: open_any(&first, input)?,
-            others: paths.collect(),
+            first: open_any(paths.first().path(), input)?,
+            paths,
             input,
         })
     }
@@ -41,34 +42,37 @@ impl<'a> OpenedRecordings<'a> {
     pub(super) fn only(first: Reader, input: &'a InputArgs) -> Self {
         Self {
             first,
-            others: Vec::new(),
+            paths: input.recordings.clone(),
             input,
         }
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.others.len() + 1
+        self.paths.others().len() + 1
     }
 
     /// Reads all of them; `options` are those for the first.
     pub(super) fn read<R: ReadResult>(&self, options: &Options) -> Result<R> {
         let first = with_progress(&self.first, |show| R::load(&self.first, options, show))?;
-        if self.others.is_empty() {
+        if self.paths.others().is_empty() {
             return Ok(first);
         }
         let mut joined = R::Joined::default();
         let mut warnings = SharedWarnings::default();
         let mut add = |path: &Path, part: R| {
             warnings.add(path, &part.profile().warnings);
-            if !part.join(&mut joined) {
-                let unknown =
-                    "its clock cannot be compared: its samples are shown after the others";
-                warnings.add(path, &[unknown.to_owned()]);
-            }
+            let clock = match part.join(&mut joined) {
+                PartClock::Common => return,
+                PartClock::Other => {
+                    "its clock does not say the time of day: its samples are shown after the others"
+                }
+                PartClock::None => "it has no times: samples cannot be shown in order of time",
+            };
+            warnings.add(path, &[clock.to_owned()]);
         };
         add(self.first.path(), first);
-        for path in &self.others {
+        for path in self.paths.others() {
             let reader = open_any(path, self.input)?;
             if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
@@ -96,8 +100,9 @@ impl<'a> OpenedRecordings<'a> {
 fn open_any(path: &Path, input: &InputArgs) -> Result<Reader> {
     let opened = open(path, input.limits());
     if let Err(error) = &opened
+        && path.as_os_str() != "-"
         && let Some(rprof_perfdata::Error::NotPerfData { .. }) = error.downcast_ref()
-        && let Some(reader) = rprof_import::open(path)?
+        && let Some(reader) = rprof_import::open(path, input.limits().allowed())?
     {
         return Ok(reader);
     }
@@ -118,8 +123,8 @@ pub(super) trait ReadResult: Sized {
 
     fn profile_mut(&mut self) -> &mut Profile;
 
-    /// Adds it to others. Returns whether its times can be compared with theirs, if they matter.
-    fn join(self, joined: &mut Self::Joined) -> bool;
+    /// Adds it to others. Returns how its times compare with theirs, where they matter.
+    fn join(self, joined: &mut Self::Joined) -> PartClock;
 
     fn finish(joined: Self::Joined) -> Self;
 }
@@ -143,9 +148,9 @@ impl ReadResult for Profile {
         self
     }
 
-    fn join(self, joined: &mut JoinedProfile) -> bool {
+    fn join(self, joined: &mut JoinedProfile) -> PartClock {
         joined.add(&self);
-        true
+        PartClock::Common
     }
 
     fn finish(joined: JoinedProfile) -> Self {
@@ -172,7 +177,7 @@ impl ReadResult for SampledProfile {
         &mut self.profile
     }
 
-    fn join(self, joined: &mut JoinedSamples) -> bool {
+    fn join(self, joined: &mut JoinedSamples) -> PartClock {
         joined.add(self)
     }
 
@@ -200,9 +205,9 @@ impl ReadResult for CountedStacks {
         &mut self.profile
     }
 
-    fn join(self, joined: &mut JoinedStacks) -> bool {
+    fn join(self, joined: &mut JoinedStacks) -> PartClock {
         joined.add(&self);
-        true
+        PartClock::Common
     }
 
     fn finish(joined: JoinedStacks) -> Self {
@@ -210,54 +215,63 @@ impl ReadResult for CountedStacks {
     }
 }
 
-/// The recordings that are meant: of a directory that is none itself, those in it.
-fn paths(recordings: &Recordings) -> Result<Vec<PathBuf>> {
-    let first = recordings.first().path();
+/// Expands directories of recordings. Each file is read once.
+fn expanded(recordings: &Recordings) -> Result<Recordings> {
     let mut paths = Vec::new();
-    for path in [first]
-        .into_iter()
-        .chain(recordings.others().iter().map(PathBuf::as_path))
-    {
-        if path.is_dir() && !path.join("data").exists() {
+    for path in recordings.paths() {
+        if path.is_dir() && !path.join("data").is_file() {
             paths.extend(recordings_in(path)?);
         } else {
             paths.push(path.to_owned());
         }
     }
-    Ok(paths)
+    let mut seen = HashSet::new();
+    paths.retain(|path| {
+        // What cannot be looked at cannot be opened: that says why.
+        let meta = path.metadata().ok().filter(|_| path.as_os_str() != "-");
+        let identity = meta.map(|meta| (meta.dev(), meta.ino()));
+        identity.is_none_or(|identity| seen.insert(identity))
+    });
+    Ok(Recordings::new(paths))
 }
 
-/// The recordings in a directory, by name.
+/// The recordings in a directory, by name. Other files are none; what cannot be read is left out, with a warning.
 fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let shown = folder.display();
-    let entries = fs::read_dir(folder).with_context(|| format!("reading {shown}"))?;
+    let reading = || format!("reading {}", folder.display());
     let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.with_context(|| format!("reading {shown}"))?;
-        let path = entry.path();
-        let kind = entry
-            .file_type()
-            .with_context(|| format!("reading {shown}"))?;
-        if kind.is_file() && is_recording(&path) || kind.is_dir() && path.join("data").is_file() {
-            found.push(path);
+    for entry in fs::read_dir(folder).with_context(reading)? {
+        let path = entry.with_context(reading)?.path();
+        match is_recording(&path) {
+            Ok(true) => found.push(path),
+            Ok(false) => {}
+            Err(error) => {
+                let path = path.display();
+                say::warning(format_args!("{path} is left out: {error}"));
+            }
         }
     }
     found.sort();
     if found.is_empty() {
-        anyhow::bail!("{shown}: no recordings in this directory");
+        bail!("{}: no recordings in this directory", folder.display());
     }
     Ok(found)
 }
 
-/// Whether a file begins as recordings do.
-fn is_recording(path: &Path) -> bool {
-    let mut magic = [0; 8];
-    let opened = Seen::at(path).and_then(|seen| {
-        // What has the name by now may be a pipe, which would be waited for.
-        seen.open_regular(File::options().read(true))
-    });
-    let read = opened.and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && [*b"PERFILE2", *b"2ELIFREP"].contains(&magic)
+/// Whether a file begins as recordings do, or a directory is one.
+fn is_recording(path: &Path) -> io::Result<bool> {
+    let seen = Seen::at(path)?;
+    if seen.meta().is_dir() {
+        return Ok(path.join("data").is_file());
+    }
+    if !seen.meta().is_file() {
+        return Ok(false);
+    }
+    let mut magic = Vec::new();
+    let file = seen.open_regular(File::options().read(true))?;
+    file.take(8).read_to_end(&mut magic)?;
+    Ok([b"PERFILE2", b"2ELIFREP"]
+        .iter()
+        .any(|known| magic == *known))
 }
 
 /// Warnings of several recordings, each once.

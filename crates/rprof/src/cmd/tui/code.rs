@@ -1,7 +1,7 @@
 //! The code of functions, read beside the interface.
 
 use super::super::annotate::CodeOf;
-use crate::args::{AnnotateArgs, TuiArgs};
+use crate::args::{AnnotateArgs, Recordings, TuiArgs};
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
@@ -24,8 +24,8 @@ pub(in crate::cmd) struct CodeReader {
 pub(in crate::cmd) type CountedCode<'r> = Option<(CodeOptions, CodeRecording<'r>)>;
 
 impl CodeReader {
-    /// For a recording.
-    pub(super) fn of(args: &TuiArgs) -> Result<Self> {
+    /// For recordings.
+    pub(super) fn of(args: &TuiArgs, recordings: &Recordings) -> Result<Self> {
         let (input, symfs) = (&args.input, args.input.samples.symfs());
         Ok(Self {
             options: CodeOptions {
@@ -34,11 +34,8 @@ impl CodeReader {
                 demangling: input.demangling(),
                 ..CodeOptions::default()
             },
-            listing: AnnotateArgs::of_screen(
-                Some(input.recordings.first().path()),
-                symfs.as_deref(),
-            )?,
-            is_of_several: !input.recordings.others().is_empty(),
+            listing: AnnotateArgs::of_screen(Some(recordings.first().path()), symfs.as_deref())?,
+            is_of_several: !recordings.others().is_empty(),
         })
     }
 

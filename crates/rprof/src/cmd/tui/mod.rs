@@ -10,7 +10,7 @@ use super::event::choose;
 use super::reading::warn_of;
 use super::report;
 use super::several::OpenedRecordings;
-use crate::args::TuiArgs;
+use crate::args::{Recordings, TuiArgs};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
@@ -60,8 +60,8 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         event,
         is_live: false,
     };
-    let code = CodeReader::of(args)?;
-    let mut app = App::new(data(args, reader, sampled), settings);
+    let code = CodeReader::of(args, &opened.paths)?;
+    let mut app = App::new(data(&opened.paths, reader, sampled), settings);
     let (asked, wanted) = unbounded();
     let (to, updates) = unbounded();
     let mut face = TerminalFace { asked };
@@ -83,19 +83,18 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
 }
 
-/// The data shown for a recording.
-fn data(args: &TuiArgs, reader: &Reader, sampled: SampledProfile) -> TuiData {
+/// The data shown for recordings.
+fn data(paths: &Recordings, reader: &Reader, sampled: SampledProfile) -> TuiData {
     let profile = &sampled.profile;
     let (about, _) = header_text(reader, false);
     let about = about.lines().map(str::to_owned);
-    let recordings = &args.input.recordings;
-    let title = match recordings.only("tui") {
-        Ok(path) => path
+    let title = match (paths.first().path(), paths.others()) {
+        (path, []) => path
             .file_name()
             .unwrap_or(path.as_os_str())
             .to_string_lossy()
             .into_owned(),
-        Err(_) => recordings.name(),
+        _ => paths.name(),
     };
     TuiData {
         title,
