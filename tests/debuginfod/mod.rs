@@ -88,7 +88,9 @@ impl Stripped {
     }
 
     fn report(&self, urls: &str, more: &[&str]) -> Ran {
-        run(self.rprof(&["report", "--no-children"], urls).args(more)).ok()
+        // Hardly a sample is outside of the inlined function.
+        let report = ["report", "--no-children", "--self-by-symbol"];
+        run(self.rprof(&report, urls).args(more)).ok()
     }
 }
 
