@@ -1,6 +1,6 @@
 //! Commands as a user without rights, and sysctls that are put back.
 
-use super::{am_root, copy_of_rprof, has, run, scratch, skipped, tool};
+use super::{am_root, copy_of_rprof, has, is_alone, run, scratch, skipped, tool};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,7 +74,12 @@ impl Sysctl {
     }
 
     /// Any of them, by its path below `/proc/sys`; `None` if it may not be set.
+    ///
+    /// # Panics
+    /// If the test shares its place with others, whose value it would be, too.
+    #[track_caller]
     pub(crate) fn set(name: &str, value: &str) -> Option<Self> {
+        assert!(is_alone(), "a test that sets {name} needs!(alone)");
         let path = Path::new("/proc/sys").join(name);
         let before = std::fs::read_to_string(&path).ok()?;
         std::fs::write(&path, value).ok()?;

@@ -17,11 +17,19 @@ pub struct Live {
 thread_local! {
     /// Whether this thread has one: it stays there, as a lock is dropped by who has taken it.
     static HAS_PLACE: Cell<bool> = const { Cell::new(false) };
+    /// Whether it has the place alone.
+    static IS_ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread's test has the place alone.
+pub fn is_alone() -> bool {
+    IS_ALONE.get()
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
         HAS_PLACE.set(false);
+        IS_ALONE.set(false);
     }
 }
 
@@ -57,6 +65,7 @@ pub fn alone() -> Live {
     for name in names.filter(|name| name.starts_with(&format!("{PLACE}-"))) {
         while has_waited_for(&address(name)) {}
     }
+    IS_ALONE.set(true);
     Live { _socket }
 }
 

@@ -62,7 +62,7 @@ const SWAPS: &str = r#"
 /// everything, and in such as `/tmp`. That a command fails is no win: the folder is theirs, too.
 #[test]
 fn a_user_who_swaps_files_under_root_wins_nothing() {
-    needs!(live, root, cc, "setpriv" in "util-linux");
+    needs!(alone, root, cc, "setpriv" in "util-linux");
     let set = |name| Sysctl::set_or_skip(name, "0");
     let (Some(_links), Some(_regular)) =
         (set("fs/protected_symlinks"), set("fs/protected_regular"))

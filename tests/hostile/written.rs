@@ -10,7 +10,7 @@ use std::path::Path;
 
 #[test]
 fn a_recording_takes_the_place_of_another_users_link() {
-    needs!(live, root);
+    needs!(alone, root);
     let folders = Folders::new();
     let (victim, missing) = (folders.victim(), folders.private.join("missing"));
     under_all_protections(|settings| {
@@ -36,7 +36,7 @@ fn a_recording_takes_the_place_of_another_users_link() {
 
 #[test]
 fn another_users_empty_file_is_replaced_and_not_written_to() {
-    needs!(live, root);
+    needs!(alone, root);
     let folders = Folders::new();
     under_all_protections(|settings| {
         for folder in &folders.open {
@@ -54,7 +54,7 @@ fn another_users_empty_file_is_replaced_and_not_written_to() {
 
 #[test]
 fn an_export_takes_the_place_of_another_users_link_and_file() {
-    needs!(root, live);
+    needs!(alone, root);
     let folders = Folders::new();
     let (victim, missing) = (folders.victim(), folders.private.join("missing"));
     under_all_protections(|settings| {
@@ -82,7 +82,7 @@ fn an_export_takes_the_place_of_another_users_link_and_file() {
 
 #[test]
 fn names_are_not_put_into_what_another_users_link_leads_to() {
-    needs!(root, live);
+    needs!(alone, root);
     let folders = Folders::new();
     let victim = folders.private.join("perf.data");
     let spin = fixtures().join("spin");
@@ -130,7 +130,7 @@ fn ones_own_link_is_followed_but_not_for_somebody_else() {
 
 #[test]
 fn another_users_link_to_a_folder_is_an_error() {
-    needs!(live, root);
+    needs!(alone, root);
     let folders = Folders::new();
     let _links = Sysctl::set("fs/protected_symlinks", "0");
     for folder in &folders.open {

@@ -74,7 +74,7 @@ fn by_nobody(paranoid: &str) -> Option<(Nobody, Ran)> {
 
 #[test]
 fn what_samples_do_not_cover_is_said() {
-    needs!(live);
+    needs!(alone);
     // With the kernel, and without.
     for (paranoid, space) in [("1", ""), ("2", " in user space")] {
         let Some((nobody, ran)) = by_nobody(paranoid) else {
