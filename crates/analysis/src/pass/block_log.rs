@@ -3,8 +3,6 @@
 //! Samples come nearly in order of time. So a thread counts one block at a time in place, and what a block counted is
 //! written down, a few bytes for each thing, when samples of another one come.
 
-use super::driver::ResolvedSample;
-use super::stacks::StackCounts;
 use rprof_profile::SampleCount;
 use std::borrow::Cow;
 
@@ -31,30 +29,18 @@ struct LogPart {
     start: usize,
 }
 
-impl StackCounts for BlockLog {
-    #[inline]
-    fn add_sample(
-        &mut self,
-        stack: u32,
-        _sample: &ResolvedSample<'_, '_>,
-        block: u32,
-        count: SampleCount,
-    ) {
-        self.add(stack, block, count);
-    }
-
-    fn bytes(&self) -> usize {
+impl BlockLog {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
         let counted = size_of_val(&*self.current) + size_of_val(&*self.touched);
         counted + self.finished.len() + size_of_val(&*self.parts)
     }
 
-    /// What was written down is in the order of blocks then.
-    fn finish(&mut self) {
+    /// Puts what was written down in the order of blocks.
+    pub(super) fn sort(&mut self) {
         self.parts.sort_by_key(|part| part.block);
     }
-}
 
-impl BlockLog {
     /// Counts samples of a thing.
     #[inline]
     pub(super) fn add(&mut self, number: u32, block: u32, count: SampleCount) {
@@ -184,7 +170,7 @@ mod tests {
                 totals.entry(number).or_default().add(SampleCount::one(weight));
             }
             let mut found: BTreeMap<(u32, u32), SampleCount> = BTreeMap::new();
-            log.finish();
+            log.sort();
             for block in 0..4 {
                 log.for_each_of(block, |number, count| found.entry((number, block)).or_default().add(count));
             }

@@ -1,15 +1,37 @@
 //! What threads kept, counted by function, now that locations have names.
 
-use super::ThreadStacks;
+use super::{StackCounts, ThreadStacks};
 use crate::Error;
 use crate::pass::block_log::BlockLog;
 use crate::pass::blocks::{LoggedStacks, StackPlace};
 use crate::pass::counts::{Counts, is_counted};
+use crate::pass::driver::ResolvedSample;
 use crate::pass::query::Query;
 use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
 use rprof_base::parallel;
 use rprof_profile::SampleCount;
+
+impl StackCounts for BlockLog {
+    #[inline]
+    fn add_sample(
+        &mut self,
+        stack: u32,
+        _sample: &ResolvedSample<'_, '_>,
+        block: u32,
+        count: SampleCount,
+    ) {
+        self.add(stack, block, count);
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn finish(&mut self) {
+        self.sort();
+    }
+}
 
 /// Counts the stacks of all threads.
 pub(in crate::pass) fn count_by_function(
