@@ -123,11 +123,7 @@ impl NewFile {
     /// # Errors
     /// The kernel's. Then the older file has its name.
     pub fn put_beside_old(mut self, ending: &str) -> io::Result<Placed> {
-        let mut placed = Placed {
-            place: FolderEntry::new(self.place.folder.try_clone()?, self.place.name.clone()),
-            file: self.file.try_clone()?,
-            old: None,
-        };
+        let mut placed = self.as_placed()?;
         if (self.place.meta()).is_some_and(|meta| meta.is_file() && meta.len() > 0) {
             placed.old = move_away(&self.place, ending)?;
         }
@@ -136,6 +132,35 @@ impl NewFile {
             placed.give_back();
         }
         put.map(|()| placed)
+    }
+
+    /// Gives the file its name, which nothing may have yet.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and the kernel's.
+    pub fn put_new(mut self) -> io::Result<Placed> {
+        let placed = self.as_placed()?;
+        rename_to_free(&self.place.folder, &self.name, &self.place.name)?;
+        self.is_placed = true;
+        Ok(placed)
+    }
+
+    /// Gives the file its name, whatever has had it, which is gone then.
+    ///
+    /// # Errors
+    /// The kernel's. Then what has the name keeps it.
+    pub fn put_instead(mut self) -> io::Result<Placed> {
+        let placed = self.as_placed()?;
+        self.put_over().map(|()| placed)
+    }
+
+    /// What it is once it has its name, without an older one.
+    fn as_placed(&self) -> io::Result<Placed> {
+        Ok(Placed {
+            place: FolderEntry::new(self.place.folder.try_clone()?, self.place.name.clone()),
+            file: self.file.try_clone()?,
+            old: None,
+        })
     }
 
     fn put_over(&mut self) -> io::Result<()> {
@@ -193,16 +218,7 @@ impl Placed {
         if !has_name(folder, name, &self.file) {
             return Err(Errno::NOENT.into());
         }
-        match renameat_with(folder, name, folder, &new, RenameFlags::NOREPLACE) {
-            // A file system that cannot do it in one step.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                if look_at(folder, &new).is_ok() {
-                    return Err(Errno::EXIST.into());
-                }
-                renameat(folder, name, folder, &new)?;
-            }
-            renamed => renamed?,
-        }
+        rename_to_free(folder, name, &new)?;
         self.place.name = new;
         self.old = None;
         Ok(())
@@ -224,6 +240,20 @@ impl Placed {
         let old = old.filter(|(old, file)| has_name(folder, old, file));
         // Whatever fails here, the reason why nothing was written is what the user needs.
         old.is_some_and(|(old, _)| renameat(folder, old, folder, name).is_ok())
+    }
+}
+
+/// Renames what has a name, in its folder, unless something has the new name.
+fn rename_to_free(folder: &File, name: &OsStr, new: &OsStr) -> io::Result<()> {
+    match renameat_with(folder, name, folder, new, RenameFlags::NOREPLACE) {
+        // A file system that cannot do it in one step.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            if look_at(folder, new).is_ok() {
+                return Err(Errno::EXIST.into());
+            }
+            Ok(renameat(folder, name, folder, new)?)
+        }
+        renamed => Ok(renamed?),
     }
 }
 
@@ -422,6 +452,27 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"another");
         let file = File::open(&path).unwrap();
         FileId::of(&file).unwrap().remove(&path).unwrap();
+        assert_eq!(listed(dir.path()), []);
+    }
+
+    #[test]
+    fn a_new_file_takes_no_other_files_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let (first, second) = (beside(&path), beside(&path));
+        let placed = first.put_new().unwrap();
+        placed.file().write_all(b"first").unwrap();
+        let error = second.put_new().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(listed(dir.path()), [text("file", "first")]);
+        let instead = beside(&path);
+        (&*instead.file()).write_all(b"instead").unwrap();
+        let instead = instead.put_instead().unwrap();
+        assert_eq!(listed(dir.path()), [text("file", "instead")]);
+        // It is another file's name now.
+        placed.take_back();
+        assert_eq!(listed(dir.path()), [text("file", "instead")]);
+        instead.take_back();
         assert_eq!(listed(dir.path()), []);
     }
 

@@ -20,7 +20,7 @@
 //! an error, since nothing can take its place. What it leads to is walked in the same way.
 
 use crate::Seen;
-use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, openat, readlinkat};
+use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -104,6 +104,17 @@ impl FolderEntry {
             folder,
             name,
             seen: None,
+        }
+    }
+
+    /// Makes a folder there, with these permissions (less the umask). One that has come meanwhile is as good.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn make_folder(&self, mode: u32) -> io::Result<()> {
+        match mkdirat(&self.folder, &self.name, Mode::from_raw_mode(mode)) {
+            Err(Errno::EXIST) => Ok(()),
+            made => Ok(made?),
         }
     }
 

@@ -219,3 +219,17 @@ fn permissions_are_taken_over_from_a_file_of_ours_alone() {
     std::fs::hard_link(&real, dir.path().join("other")).unwrap();
     assert_eq!(mode(), None);
 }
+
+#[test]
+fn a_folder_is_made_where_there_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("folder");
+    let Goal::Place(place) = Goal::of(&path).unwrap() else {
+        panic!("nothing is there");
+    };
+    place.make_folder(0o700).unwrap();
+    // Somebody else was faster.
+    place.make_folder(0o700).unwrap();
+    let error = Goal::of(&path).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+}
