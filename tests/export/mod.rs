@@ -4,6 +4,8 @@ mod callgrind;
 mod endings;
 mod filters;
 mod firefox;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod pprof;
 mod recordings;
 mod self_time;

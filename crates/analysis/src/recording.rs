@@ -8,6 +8,7 @@ use rprof_images::Fingerprint;
 use rprof_locate::Locator;
 use rprof_machine::ImageId;
 use rprof_perfdata::Reader;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 /// What was in files that have no build id, by path, inode and device.
@@ -57,6 +58,12 @@ impl<'r> Recording<'r> {
     /// How many parts of it threads read apart.
     pub fn n_chunks(&self) -> usize {
         self.index.chunks.len()
+    }
+
+    /// The times of its first and its last sample by its own clock, whatever a filter accepts; `None` without samples or
+    /// times, and where samples are wanted in any order.
+    pub fn sample_times(&self) -> Option<RangeInclusive<u64>> {
+        self.index.sample_times.clone()
     }
 
     /// The recording's clock against that of files; `None` if the recording does not say.

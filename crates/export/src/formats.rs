@@ -45,6 +45,9 @@ pub enum Content {
     Profile(&'static dyn Format<Source = Profile>),
     /// Counted stacks of functions, of the event with an index.
     Event(fn(usize) -> Box<dyn Format<Source = Profile>>),
+    /// A folder of tables for query engines, read and written in one.
+    #[cfg(feature = "parquet")]
+    Tables,
     /// A [`Page`](crate::Page), or a [`DifferentialPage`](crate::DifferentialPage) of two recordings.
     Page,
 }
@@ -105,6 +108,14 @@ pub const FORMATS: &[ExportFormat] = &[
         endings: &[".json"],
         compressed: Compressed::IfNamed,
         content: Content::Profile(&Json),
+    },
+    #[cfg(feature = "parquet")]
+    ExportFormat {
+        name: "parquet",
+        about: "A folder of Parquet tables (-o FOLDER) for query engines such as DuckDB: every sample with its stack (a draft)",
+        endings: &[],
+        compressed: Compressed::IfNamed,
+        content: Content::Tables,
     },
 ];
 

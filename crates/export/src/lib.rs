@@ -55,6 +55,8 @@ mod page;
 mod pprof;
 mod profile_json;
 mod speedscope;
+#[cfg(feature = "parquet")]
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -66,6 +68,8 @@ pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;
+#[cfg(feature = "parquet")]
+pub use tables::{TablesError, WrittenTables, write_tables};
 
 use std::fmt::Debug;
 use std::io::{self, Write};

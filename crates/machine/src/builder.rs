@@ -7,6 +7,7 @@ pub use jit_code::{JitCode, MappedJitDump};
 use crate::apply::Now;
 use crate::change::{Change, Space};
 use crate::history::CommId;
+use crate::image::{GUEST_KERNEL_NAME, is_file};
 use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, MovedImages, RecordedImage};
 use foldhash::HashMap;
@@ -30,10 +31,6 @@ pub struct HistoryBuilder {
 
 /// Name of the kernel's own map, with or without its reference symbol after it.
 const KERNEL_NAME: &[u8] = b"[kernel.kallsyms]";
-
-/// What names of guests' kernels begin with; the guest's process, `]` and the reference symbol
-/// follow.
-const GUEST_KERNEL_NAME: &[u8] = b"[guest.kernel.kallsyms";
 
 /// Changes applied before their memory is given back.
 const BATCH: usize = 1 << 16;
@@ -303,20 +300,6 @@ fn unidentified(change: &Change, images: &Images) -> Option<ImageId> {
     };
     let has_none = images.of(range.image)?.build_id.is_none();
     (range.is_code && has_none).then_some(range.image)
-}
-
-/// Whether a mapping's name is a file's: offsets count only in those. The names are the kernel's
-/// and perf's (`is_anon_memory`, `is_no_dso_memory` in tools/perf/util/map.c, v6.1).
-fn is_file(name: &[u8]) -> bool {
-    let memory: [&[u8]; 6] = [
-        b"//anon",
-        b"/dev/zero",
-        b"/anon_hugepage",
-        b"[stack",
-        b"[heap]",
-        b"/SYSV",
-    ];
-    !memory.iter().any(|start| name.starts_with(start))
 }
 
 /// `MAP_HUGETLB`, include/uapi/asm-generic/mman-common.h (v6.12).

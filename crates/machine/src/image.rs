@@ -65,6 +65,24 @@ pub struct RecordedImage {
     pub kind: ImageKind,
 }
 
+/// What names of guests' kernels begin with; the guest's process, `]` and the reference symbol
+/// follow.
+pub(crate) const GUEST_KERNEL_NAME: &[u8] = b"[guest.kernel.kallsyms";
+
+/// Whether a mapping's name is a file's: offsets count only in those. The names are the kernel's
+/// and perf's (`is_anon_memory`, `is_no_dso_memory` in tools/perf/util/map.c, v6.1).
+pub(crate) fn is_file(name: &[u8]) -> bool {
+    let memory: [&[u8]; 6] = [
+        b"//anon",
+        b"/dev/zero",
+        b"/anon_hugepage",
+        b"[stack",
+        b"[heap]",
+        b"/SYSV",
+    ];
+    !memory.iter().any(|start| name.starts_with(start))
+}
+
 impl RecordedImage {
     /// Of a kernel, its reference symbol.
     pub fn reference_symbol(&self) -> Option<ReferenceSymbol<'_>> {
@@ -98,6 +116,23 @@ impl RecordedImage {
         let is_injected = || self.name_in_path().starts_with(b"jitted-");
         self.kind == ImageKind::User
             && (is_memory || self.process_of_map().is_some() || self.is_jitdump() || is_injected())
+    }
+
+    /// Whether it is a process's memory without a file that says what is in it, or code that was made there.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.kind, ImageKind::User | ImageKind::GuestUser)
+            && (self.is_jit_code() || !is_file(&self.path))
+    }
+
+    /// What it is called whatever process it is of: [`Self::long_name`], but without numbers of processes.
+    pub fn name_without_process(&self) -> &[u8] {
+        if self.is_memory() {
+            b"[JIT]"
+        } else if self.kind == ImageKind::GuestKernel && self.path.starts_with(GUEST_KERNEL_NAME) {
+            b"[guest.kernel.kallsyms]"
+        } else {
+            self.long_name()
+        }
     }
 
     /// Whether it is of a file that a process has mapped.

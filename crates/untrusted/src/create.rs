@@ -466,7 +466,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(listed(dir.path()), [text("file", "first")]);
         let instead = beside(&path);
-        (&*instead.file()).write_all(b"instead").unwrap();
+        instead.file().write_all(b"instead").unwrap();
         let instead = instead.put_instead().unwrap();
         assert_eq!(listed(dir.path()), [text("file", "instead")]);
         // It is another file's name now.

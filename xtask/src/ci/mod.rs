@@ -1,8 +1,9 @@
 //! `cargo xtask ci [--wide]`: format, lints, tests, tidy. Stops where format or lints fail, or tests do
 //! not compile; of the tests all run, and then tidy.
 //!
-//! A wide run has more tests, of compilers, linkers and C libraries that few machines have, and cargo-deny
-//! looks at the dependencies. What a machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
+//! A wide run has more tests, of compilers, linkers and C libraries that few machines have, and of the feature
+//! `parquet`, which the lints have, too; and cargo-deny looks at the dependencies. What a machine lacks is skipped, and
+//! the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
 
 mod parts;
 mod summary;
@@ -19,9 +20,13 @@ use crate::files::make_folder;
 use crate::{command, tidy};
 use summary::{Summary, in_words};
 
+/// What a wide run has beside the default features. Lints and tests have the same, so that nothing is built twice.
+const WIDE_FEATURES: [&str; 2] = ["--features", "rprof-cli/parquet"];
+
 /// Runs everything that a change must pass.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let is_wide = has_flag(args, "--wide")?;
+    let features: &[&str] = if is_wide { &WIDE_FEATURES } else { &[] };
     let began = Instant::now();
     let mut summary = Summary::default();
     heading("format");
@@ -39,10 +44,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         &mut summary,
     )? {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
-        command::run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
+        let strict = ["--", "-D", "warnings"];
+        command::run(cargo().args(clippy).args(features).args(strict))?;
     }
     heading("test");
-    let tested = test(is_wide, &mut summary);
+    let tested = test(is_wide, features, &mut summary);
     heading("tidy");
     let tidied = tidy::run(&[]);
     let denied = if is_wide { deny(&mut summary) } else { Ok(()) };
@@ -87,10 +93,10 @@ fn has_command(name: &str, needs: &str, summary: &mut Summary) -> Result<bool> {
 }
 
 /// Runs all tests, also those after one that fails.
-fn test(is_wide: bool, summary: &mut Summary) -> Result<()> {
+fn test(is_wide: bool, features: &[&str], summary: &mut Summary) -> Result<()> {
     let scratch = Scratch::new()?;
     let skips = scratch.0.join("skips");
-    let outcome = parts::run(&scratch.0, summary, |tests| {
+    let outcome = parts::run(&scratch.0, features, summary, |tests| {
         tests.env("RPROF_TEST_HOME", scratch.0.join("home"));
         tests.env("RPROF_SKIPS", &skips);
         if is_wide {

@@ -39,14 +39,17 @@ struct Done {
 }
 
 /// Runs all tests, also those after one that fails. `prepare` gives each `cargo test` what its tests
-/// are to know; in `folder` their output is kept until they end.
+/// are to know; in `folder` their output is kept until they end. `features` are the arguments that all are built with.
 pub(super) fn run(
     folder: &Path,
+    features: &[&str],
     summary: &mut Summary,
     prepare: impl Fn(&mut Command) + Sync,
 ) -> Result<()> {
+    let prepare = |tests: &mut Command| prepare(tests.args(features));
     // None of them waits for another's build.
-    command::run(cargo().args(["test", "--workspace", "--locked", "--no-run"]))?;
+    let build = ["test", "--workspace", "--locked", "--no-run"];
+    command::run(cargo().args(build).args(features))?;
     let parts = parts()?;
     let n_at_a_time = std::thread::available_parallelism().map_or(1, |n| n.get().min(MOST));
     println!("{} parts, {n_at_a_time} at a time", parts.len());
@@ -60,7 +63,7 @@ pub(super) fn run(
                 let sender = sender;
                 while let Some(part) = next() {
                     // Nobody listens any more only if something else failed.
-                    let _ = sender.send(part.run(folder, &prepare));
+                    let _ = sender.send(part.run(folder, prepare));
                 }
             });
         }

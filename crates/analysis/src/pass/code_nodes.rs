@@ -14,7 +14,10 @@ use rprof_profile::{
 use rprof_symbols::{Detail, Request};
 
 /// What options ask of a recording, and of its symbols, where nodes are code: lines, too.
-pub(super) fn code_query<'a>(
+///
+/// # Errors
+/// As [`check_filter`](crate::check_filter).
+pub fn code_query<'a>(
     recording: &'a Recording<'a>,
     options: &'a Options,
 ) -> Result<(Query<'a>, Request), Error> {

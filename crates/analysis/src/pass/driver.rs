@@ -84,7 +84,7 @@ pub struct ResolvedSample<'s, 'r> {
 impl ResolvedSample<'_, '_> {
     /// Calls `visit` for each address of its stack, innermost first.
     #[inline]
-    pub(crate) fn for_each_address(&self, visit: impl FnMut(Address)) {
+    pub fn for_each_address(&self, visit: impl FnMut(Address)) {
         self.visit_addresses(self.user, self.query.stacks.chains.first, visit);
     }
 

@@ -34,6 +34,7 @@ mod words;
 mod written;
 
 pub use code_counts::load_counted_stacks;
+pub use code_nodes::code_query;
 pub(crate) use dimensions::Grouping;
 pub use dimensions::{GroupBy, TraceField};
 pub use driver::{ResolvedSample, TaskSample};

@@ -194,7 +194,7 @@ impl Symbols {
     }
 
     /// All locations, by number.
-    pub(crate) fn locations(&self) -> &[Location] {
+    pub fn locations(&self) -> &[Location] {
         &self.locations
     }
 

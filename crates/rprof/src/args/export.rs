@@ -17,8 +17,18 @@ Examples:
   rprof export -o work.folded              flamegraph.pl, inferno-flamegraph
   rprof export --format json | jq .events  JSON (docs: crates/JSON.md)";
 
+/// With those of formats that not every build has.
+fn examples() -> String {
+    let tables = if cfg!(feature = "parquet") {
+        "\n  rprof export --format parquet -o tables  DuckDB (draft: crates/export/PARQUET.md)"
+    } else {
+        ""
+    };
+    format!("{EXAMPLES}{tables}")
+}
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples())]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

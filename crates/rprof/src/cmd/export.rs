@@ -12,6 +12,8 @@ use crate::{say, target};
 use anyhow::Result;
 use rprof_analysis::{CodeDetail, Options, Progress, load_code_samples};
 use rprof_diff::NamedRun;
+#[cfg(feature = "parquet")]
+use rprof_export::TablesError;
 use rprof_export::{Content, ExportFormat, FORMATS, Format, Page, write_gzip};
 use rprof_perfdata::Reader;
 use rprof_profile::{CountedStacks, NodeKey, Profile, SampledProfile};
@@ -67,6 +69,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             writer.profile(&*format_of(event.unwrap_or(0)), &profile)
         }
         Content::Profile(format) => writer.profile(format, &writer.read_profile(&options)?),
+        #[cfg(feature = "parquet")]
+        Content::Tables => writer.tables(&options),
         Content::Page => match &args.against {
             None => writer.page(&options),
             Some(before) => {
@@ -126,6 +130,8 @@ fn check_several(args: &ExportArgs, format: &ExportFormat, paths: &Recordings) -
     let what = match format.content {
         _ if args.against.is_some() => "--against".to_owned(),
         Content::Samples { .. } => format!("--format {}", format.name),
+        #[cfg(feature = "parquet")]
+        Content::Tables => return Ok(()),
         Content::Counted(_) | Content::Event(_) | Content::Profile(_) | Content::Page => {
             return Ok(());
         }
@@ -212,6 +218,42 @@ impl Writer<'_> {
             max_bytes: Page::MAX_BYTES,
         };
         self.finish(&page, &sampled, profile, shown)
+    }
+
+    /// The folder of tables: each recording has its own files in it.
+    #[cfg(feature = "parquet")]
+    fn tables(&self, options: &Options) -> Result<ExitCode> {
+        let Some(folder) = self.output else {
+            return Err(usage(
+                "--format parquet writes a folder of tables: use -o FOLDER",
+            ));
+        };
+        let mut ending = ExitCode::SUCCESS;
+        self.opened.each(|reader| {
+            let options = Options {
+                locator: self.args.input.samples.locator(reader),
+                ..options.clone()
+            };
+            let written = with_progress(reader, |progress| {
+                rprof_export::write_tables(reader, &options, folder, progress)
+            });
+            let written = match written {
+                // The others are wanted all the same.
+                Err(there @ TablesError::Exists(_)) if self.opened.count() > 1 => {
+                    say::line(format_args!("{}: {there}", reader.path().display()));
+                    return Ok(());
+                }
+                written => written?,
+            };
+            let shown = written.n_samples > 0;
+            warn_of(&written.profile, reader, &self.args.input, shown);
+            let ended = self.end(&written.profile, shown);
+            if ended != ExitCode::SUCCESS {
+                ending = ended;
+            }
+            Ok(())
+        })?;
+        Ok(ending)
     }
 
     /// Prints the warnings of what was loaded, writes it, and says how good it is.

@@ -52,6 +52,22 @@ impl<'a> OpenedRecordings<'a> {
         self.paths.others().len() + 1
     }
 
+    /// Hands over each, one at a time: for what does not become one profile. Errors name the recording if there are
+    /// several.
+    #[cfg(feature = "parquet")]
+    pub(super) fn each(&self, mut take: impl FnMut(&Reader) -> Result<()>) -> Result<()> {
+        let first = take(&self.first);
+        if self.paths.others().is_empty() {
+            return first;
+        }
+        first.with_context(|| self.first.path().display().to_string())?;
+        for path in self.paths.others() {
+            let reader = open_any(path, self.input)?;
+            take(&reader).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
     /// Reads all of them; `options` are those for the first.
     pub(super) fn read<R: ReadResult>(&self, options: &Options) -> Result<R> {
         let first = with_progress(&self.first, |show| R::load(&self.first, options, show))?;

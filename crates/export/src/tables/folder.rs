@@ -1,0 +1,226 @@
+//! The files of a recording's tables: `TABLE/date=DATE/machine=MACHINE/RECORDING.parquet`.
+
+use super::error::TablesError;
+use rprof_base::Utc;
+use rprof_untrusted::{Goal, NewFile, Placed};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// As Hive, Spark and DuckDB call the partition of rows whose column is NULL.
+const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Bytes of a machine's name that its folder is called by, as many as the kernel's host names have
+/// (`HOST_NAME_MAX`): three times as many, escaped, fit into a file name.
+const MAX_MACHINE: usize = 64;
+
+/// The folders of a partition.
+pub(super) fn partition(start_ns: Option<i64>, machine: Option<&str>) -> PathBuf {
+    let seconds = start_ns.and_then(|ns| u64::try_from(ns / 1_000_000_000).ok());
+    let date = seconds.map(Utc::of);
+    let date = date.map(|date| format!("{}-{:02}-{:02}", date.year, date.month, date.day));
+    let machine = machine.filter(|name| !name.is_empty());
+    let machine = machine.map(|name| escaped(&name.as_bytes()[..name.len().min(MAX_MACHINE)]));
+    let or_null = |value: Option<String>| value.unwrap_or_else(|| NULL_PARTITION.to_owned());
+    let date = format!("date={}", or_null(date));
+    Path::new(&date).join(format!("machine={}", or_null(machine)))
+}
+
+/// Escapes what Hive escapes, and all else that is no letter, digit, dot, dash or underscore.
+fn escaped(name: &[u8]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    let escape = |&byte: &u8| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    name.iter().map(escape).collect()
+}
+
+/// A file that goes to its place with all others, or goes away.
+#[derive(Debug)]
+pub(super) struct TableFile {
+    path: PathBuf,
+    new: NewFile,
+    /// Whether another file has its name.
+    is_there: bool,
+}
+
+impl TableFile {
+    /// Makes the file, and the folders that it is in. Only the first of these may be a link of ours.
+    pub(super) fn create(
+        folder: &Path,
+        table: &str,
+        partition: &Path,
+        recording: &str,
+    ) -> Result<Self, TablesError> {
+        let mut path = folder.to_owned();
+        make_folder(&path)?;
+        for name in Path::new(table).join(partition).iter() {
+            path.push(name);
+            make_folder(&path)?;
+        }
+        path.push(format!("{recording}.parquet"));
+        match Goal::of(&path) {
+            Ok(Goal::Place(place)) => {
+                let is_there = place.meta().is_some();
+                let new = NewFile::beside(place, 0o666).map_err(error_at(&path))?;
+                Ok(Self {
+                    path,
+                    new,
+                    is_there,
+                })
+            }
+            Ok(Goal::There(_)) => Err(TablesError::Exists(path)),
+            Err(error) => Err(error_at(&path)(error)),
+        }
+    }
+
+    /// Is an error if another file has its name.
+    pub(super) fn if_new(self) -> Result<Self, TablesError> {
+        if self.is_there {
+            Err(TablesError::Exists(self.path))
+        } else {
+            Ok(self)
+        }
+    }
+
+    /// The file to write to.
+    pub(super) fn file(&self) -> Result<File, TablesError> {
+        self.new.file().try_clone().map_err(error_at(&self.path))
+    }
+}
+
+/// Makes a folder, unless there is one. What else has the name is an error.
+fn make_folder(path: &Path) -> Result<(), TablesError> {
+    let made = match Goal::of(path) {
+        Ok(Goal::Place(place)) if place.meta().is_none() => place.make_folder(0o777),
+        Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(()),
+        Err(error) => Err(error),
+    };
+    made.map_err(error_at(path))
+}
+
+/// Puts files into their places, the one that says that the recording is there when all others are: all, or none.
+/// Others of their names are what an end without warning has left; they are replaced.
+pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(), TablesError> {
+    // A crash of the machine must not leave names of files without content.
+    for TableFile { path, new, .. } in tables.iter().chain([&recordings]) {
+        new.file().sync_data().map_err(error_at(path))?;
+    }
+    let mut placed: Vec<Placed> = Vec::new();
+    let take_back = |placed: &[Placed]| placed.iter().for_each(Placed::take_back);
+    for TableFile { path, new, .. } in tables {
+        match new.put_instead() {
+            Ok(file) => placed.push(file),
+            Err(error) => {
+                take_back(&placed);
+                return Err(error_at(&path)(error));
+            }
+        }
+    }
+    let TableFile { path, new, .. } = recordings;
+    match new.put_new() {
+        Ok(_) => Ok(()),
+        // Somebody else has written the recording meanwhile, and needs the other tables.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(TablesError::Exists(path))
+        }
+        Err(error) => {
+            take_back(&placed);
+            Err(error_at(&path)(error))
+        }
+    }
+}
+
+fn error_at(path: &Path) -> impl FnOnce(io::Error) -> TablesError {
+    let path = path.to_owned();
+    move |source| TablesError::File { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_are_called_as_hive_calls_them() {
+        let called = |start_ns, machine| partition(start_ns, machine).display().to_string();
+        let start_ns = Some(1_767_225_599_999_999_999);
+        assert_eq!(
+            called(start_ns, Some("build-7.local")),
+            "date=2025-12-31/machine=build-7.local"
+        );
+        let null = "__HIVE_DEFAULT_PARTITION__";
+        assert_eq!(called(None, None), format!("date={null}/machine={null}"));
+        assert_eq!(called(Some(-1), Some("")), called(Some(0), Some("")));
+    }
+
+    #[test]
+    fn a_hostile_machine_stays_in_its_folder() {
+        for (name, folder) in [
+            ("../../etc", "machine=..%2F..%2Fetc"),
+            ("a=b/c%d", "machine=a%3Db%2Fc%25d"),
+            ("..", "machine=.."),
+            ("ä\n*", "machine=%C3%A4%0A%2A"),
+        ] {
+            let partition = partition(None, Some(name));
+            assert_eq!(partition.file_name().unwrap(), folder);
+            assert_eq!(partition.components().count(), 2);
+        }
+        let long = partition(None, Some(&"/".repeat(5000)));
+        assert!(long.file_name().unwrap().len() < 255);
+    }
+
+    #[test]
+    fn what_is_left_of_a_recording_is_replaced_and_a_recording_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("new");
+        let partition = partition(None, None);
+        let create = |table| TableFile::create(&folder, table, &partition, "r").unwrap();
+        let place = |table: &str| folder.join(table).join(&partition).join("r.parquet");
+        put_all(vec![create("a")], create("b")).unwrap();
+        let error = create("b").if_new().unwrap_err();
+        assert!(matches!(error, TablesError::Exists(path) if path == place("b")));
+        // A killed writer has left one table.
+        std::fs::remove_file(place("b")).unwrap();
+        std::fs::write(place("a"), "left").unwrap();
+        let (table, recordings) = (create("a"), create("b").if_new().unwrap());
+        put_all(vec![table], recordings).unwrap();
+        assert_eq!(std::fs::read(place("a")).unwrap(), b"");
+        // Another one is faster: what it needs stays.
+        let (table, recordings) = (create("c"), create("d").if_new().unwrap());
+        std::fs::write(place("d"), "meanwhile").unwrap();
+        let error = put_all(vec![table], recordings).unwrap_err();
+        assert!(matches!(error, TablesError::Exists(path) if path == place("d")));
+        assert_eq!(std::fs::read(place("d")).unwrap(), b"meanwhile");
+        for table in ["a", "b", "c", "d"] {
+            let place = place(table);
+            assert_eq!(place.parent().unwrap().read_dir().unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_placed_takes_back_the_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let create = |table| TableFile::create(dir.path(), table, Path::new("p"), "r").unwrap();
+        let (first, second, recordings) = (create("a"), create("b"), create("c"));
+        std::fs::create_dir(dir.path().join("b/p/r.parquet")).unwrap();
+        let error = put_all(vec![first, second], recordings).unwrap_err();
+        assert!(matches!(error, TablesError::File { .. }), "{error}");
+        for table in ["a", "c"] {
+            let mut left = dir.path().join(table).join("p").read_dir().unwrap();
+            assert!(left.next().is_none());
+        }
+    }
+
+    #[test]
+    fn a_file_where_a_folder_should_be_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("samples"), "").unwrap();
+        let error = TableFile::create(dir.path(), "samples", Path::new("a/b"), "r").unwrap_err();
+        assert!(error.to_string().ends_with("samples"), "{error}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Profiles as tables of Parquet: samples, stacks, frames and recordings, which query engines join. [PARQUET.md] says
+//! what is in them.
+//!
+//! Samples are written in time order while they are read; of what was written, only the hashes of stacks stay in
+//! memory.
+//!
+//! [PARQUET.md]: https://docs.rs/crate/rprof-export/latest/source/PARQUET.md
+
+mod error;
+mod folder;
+mod frames;
+mod hash;
+mod recording;
+mod samples;
+mod schema;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use error::TablesError;
+
+use folder::{TableFile, partition, put_all};
+use frames::write_frames;
+use recording::{NamedRecording, RecordingColumns, write_events};
+use rprof_analysis::{
+    Options, OrderedResult, Progress, Query, Recording, SampleOrder, StackEndCounts, Symbols,
+    check_filter, code_query, find_locations, progress_of, run_ordered,
+};
+use rprof_perfdata::Reader;
+use rprof_profile::Profile;
+use samples::{Local, SampleTables, TablesPass};
+use schema::{FrameColumns, SampleColumns, StackColumns};
+use std::path::Path;
+use table::{Columns, TableWriter, text};
+
+/// What was written of a recording.
+#[derive(Debug)]
+pub struct WrittenTables {
+    /// What is to be said of the samples; it has no stacks.
+    pub profile: Profile,
+    /// How many samples the filter shows.
+    pub n_samples: u64,
+}
+
+/// Writes the tables of a recording into a folder, which is made if there is none: all of them, or none. `progress` is
+/// told how far it is.
+///
+/// # Errors
+/// [`TablesError`] if the recording cannot be read at all, or the tables cannot be written, or are there already.
+pub fn write_tables(
+    reader: &Reader,
+    options: &Options,
+    folder: &Path,
+    progress: &mut Progress<'_>,
+) -> Result<WrittenTables, TablesError> {
+    check_filter(reader, &options.filter)?;
+    let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
+    let named = NamedRecording::of(&recording);
+    let files = TableFiles::create(folder, &named)?;
+    let (query, request) = code_query(&recording, options)?;
+    let n_chunks = recording.n_chunks();
+    let found = find_locations(&query, |_, _| {}, &mut |done| {
+        progress(progress_of(0.1, 0.4, done, n_chunks));
+    })?;
+    let symbols = query.symbolize(found.locations, request)?;
+    let release = named.about.os_release.as_deref().unwrap_or_default();
+    let mut frames = TableWriter::new(files.frames.file()?, FrameColumns::default())?;
+    let frame_hashes = write_frames(&recording, release, &symbols, &mut frames)?;
+    frames.finish()?;
+    let pass = TablesPass {
+        query: &query,
+        symbols: &symbols,
+        frame_hashes: &frame_hashes,
+    };
+    let mut tables = SampleTables::new(
+        TableWriter::new(files.samples.file()?, SampleColumns::new(named.origin()))?,
+        TableWriter::new(files.stacks.file()?, StackColumns::default())?,
+        reader
+            .events()
+            .iter()
+            .map(|event| text(event.name.raw()))
+            .collect(),
+        named.wall_offset_ns.unwrap_or(0),
+    );
+    let result = write_samples(&pass, &mut tables, progress)?;
+    let written = finish(&query, symbols, result, tables, &named, &files)?;
+    files.put()?;
+    Ok(written)
+}
+
+/// Puts all samples into their tables.
+fn write_samples(
+    pass: &TablesPass<'_>,
+    tables: &mut SampleTables,
+    progress: &mut Progress<'_>,
+) -> Result<OrderedResult<Local>, TablesError> {
+    let n_samples = pass.query.recording.index.n_samples;
+    let n_samples = usize::try_from(n_samples).unwrap_or(usize::MAX);
+    let (mut n_done, mut taken) = (0, Ok(()));
+    let result = run_ordered(pass.query, pass, &mut |bytes, n| {
+        n_done += n;
+        progress(progress_of(0.5, 0.5, n_done, n_samples));
+        taken = tables.take(bytes);
+        taken.is_ok()
+    })?;
+    taken.map(|()| result)
+}
+
+/// Ends the tables of samples, and writes what the recording came to.
+fn finish(
+    query: &Query<'_>,
+    symbols: Symbols,
+    result: OrderedResult<Local>,
+    tables: SampleTables,
+    named: &NamedRecording,
+    files: &TableFiles,
+) -> Result<WrittenTables, TablesError> {
+    let mut ends = StackEndCounts::default();
+    for local in result.locals {
+        ends.merge(&local.ends);
+    }
+    let profile = result.samples.profile(query, Some(symbols), ends)?;
+    tables.samples.finish()?;
+    tables.stacks.finish()?;
+    let reader = query.recording.reader;
+    let source = reader.path().file_name().unwrap_or_default();
+    let columns =
+        RecordingColumns::new(named, &source.to_string_lossy(), &profile, tables.times_ns);
+    let mut recordings = TableWriter::new(files.recordings.file()?, columns)?;
+    let names = reader.events().iter().map(|event| event.name.raw());
+    let written: Vec<_> = names.zip(tables.written.iter().copied()).collect();
+    write_events(&profile, &written, &mut recordings)?;
+    recordings.finish()?;
+    let n_samples = tables
+        .written
+        .iter()
+        .map(|written| written.samples)
+        .sum::<i64>();
+    Ok(WrittenTables {
+        profile,
+        n_samples: n_samples.cast_unsigned(),
+    })
+}
+
+/// The files of a recording, none of which is in its place.
+struct TableFiles {
+    frames: TableFile,
+    stacks: TableFile,
+    samples: TableFile,
+    recordings: TableFile,
+}
+
+impl TableFiles {
+    fn create(folder: &Path, named: &NamedRecording) -> Result<Self, TablesError> {
+        let partition = partition(named.start_ns, named.about.host.as_deref());
+        let create = |table| TableFile::create(folder, table, &partition, &named.name);
+        Ok(Self {
+            frames: create(FrameColumns::TABLE.name)?,
+            stacks: create(StackColumns::TABLE.name)?,
+            samples: create(SampleColumns::TABLE.name)?,
+            recordings: create(RecordingColumns::TABLE.name)?.if_new()?,
+        })
+    }
+
+    /// What is joined comes before what joins it; a recording that is listed is there.
+    fn put(self) -> Result<(), TablesError> {
+        put_all(
+            vec![self.frames, self.stacks, self.samples],
+            self.recordings,
+        )
+    }
+}

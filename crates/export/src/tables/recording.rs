@@ -1,0 +1,270 @@
+//! What a recording is: its name, where its rows are from, and its rows of `recordings`, one for each event.
+
+use super::error::TablesError;
+use super::hash::ContentHasher;
+use super::samples::WrittenEvent;
+use super::schema::Origin;
+use super::table::{Column, Columns, RowGroup, Table, TableWriter, Texts, text, write_same};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::errors::Result;
+use rprof_analysis::{Recording, about};
+use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
+
+/// A recording, as all tables name it.
+#[derive(Debug)]
+pub(super) struct NamedRecording {
+    pub(super) about: About,
+    /// The same whoever reads it, and with whatever filter: so no folder has a recording twice.
+    pub(super) name: String,
+    /// Added to the recording's times, they are Unix times; `None` if it does not say what time it was.
+    pub(super) wall_offset_ns: Option<i64>,
+    /// When its first sample was taken, as Unix time, if that is known.
+    pub(super) start_ns: Option<i64>,
+}
+
+impl NamedRecording {
+    pub(super) fn of(recording: &Recording<'_>) -> Self {
+        let about = about(recording.reader);
+        let wall_offset_ns = about.wall_clock.and_then(|clock| {
+            let offset = i128::from(clock.wall_ns) - i128::from(clock.clock_ns);
+            i64::try_from(offset).ok()
+        });
+        let first_ns = recording.sample_times().map(|times| *times.start());
+        let first_ns = first_ns.and_then(|first| i64::try_from(first).ok());
+        let start_ns = wall_offset_ns
+            .zip(first_ns)
+            .and_then(|(offset, first)| first.checked_add(offset));
+        Self {
+            name: name(recording, &about),
+            about,
+            wall_offset_ns,
+            start_ns,
+        }
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        Origin {
+            machine: self.about.host.as_deref().map(text),
+            recording: text(&self.name),
+        }
+    }
+}
+
+/// 16 digits of a hash of what tells recordings apart without reading all of them.
+fn name(recording: &Recording<'_>, about: &About) -> String {
+    let reader = recording.reader;
+    let mut hasher = ContentHasher::new("rprof recording");
+    for part in [&about.host, &about.os_release, &about.arch] {
+        hasher.bytes(part.as_deref().unwrap_or_default().as_bytes());
+    }
+    hasher.number(about.command.len() as u64);
+    for word in &about.command {
+        hasher.bytes(word.as_bytes());
+    }
+    for event in reader.events() {
+        hasher.bytes(event.name.raw().as_bytes());
+    }
+    let wall = about.wall_clock;
+    hasher.number(wall.map_or(0, |clock| clock.wall_ns));
+    hasher.number(wall.map_or(0, |clock| clock.clock_ns));
+    let times = recording.sample_times();
+    hasher.number(times.as_ref().map_or(0, |times| *times.start()));
+    hasher.number(times.as_ref().map_or(0, |times| *times.end()));
+    hasher.number(recording.index.n_samples);
+    let data = reader.data();
+    hasher.number(data.end.saturating_sub(data.start));
+    format!("{:016x}", hasher.finish().hash)
+}
+
+/// Rows of `recordings`.
+pub(super) struct RecordingColumns {
+    origin: Origin,
+    /// What all rows have, in the order of the schema.
+    numbers: [Option<i64>; 8],
+    n_cpus: Option<i32>,
+    texts: [Option<ByteArray>; 8],
+    event: Texts,
+    unit: Texts,
+    samples: Column<Int64Type>,
+    weight: Column<Int64Type>,
+    lost: Column<Int64Type>,
+    lost_at_least: Column<BoolType>,
+    rate_hz: Column<Int64Type>,
+    every: Column<Int64Type>,
+}
+
+impl RecordingColumns {
+    /// Of a recording, and what it came to; its samples were taken within these times.
+    pub(super) fn new(
+        named: &NamedRecording,
+        source: &str,
+        profile: &Profile,
+        times_ns: Option<(i64, i64)>,
+    ) -> Self {
+        let about = &named.about;
+        let command = about.command.join(" ");
+        let quality = Quality::of(profile);
+        let count = |number| i64::try_from(number).ok();
+        let of_stacks = |number| count(number).filter(|_| quality.unwound > 0);
+        Self {
+            origin: named.origin(),
+            numbers: [
+                times_ns.map(|(first, _)| first),
+                times_ns.map(|(_, last)| last),
+                named.wall_offset_ns,
+                of_stacks(quality.unwound),
+                of_stacks(quality.complete),
+                of_stacks(quality.truncated),
+                count(quality.throttles),
+                count(quality.throttled_ns),
+            ],
+            n_cpus: about.n_cpus.and_then(|n| i32::try_from(n).ok()),
+            texts: [
+                Some(&*flaws(&quality)),
+                Some(source),
+                about.clock.as_deref(),
+                about.os_release.as_deref(),
+                about.arch.as_deref(),
+                about.cpu.as_deref(),
+                Some(&*command).filter(|command| !command.is_empty()),
+                about.recorder.as_deref(),
+            ]
+            .map(|value| value.map(text)),
+            event: Column::default(),
+            unit: Column::default(),
+            samples: Column::default(),
+            weight: Column::default(),
+            lost: Column::default(),
+            lost_at_least: Column::default(),
+            rate_hz: Column::default(),
+            every: Column::default(),
+        }
+    }
+
+    fn push(&mut self, event: &EventProfile, written: WrittenEvent) {
+        let count = |number| i64::try_from(number).ok();
+        self.event.push(text(event.name.raw()));
+        self.unit.push(text(unit(event.kind)));
+        self.samples.push(written.samples);
+        self.weight.push(written.weight);
+        self.lost.push_option(count(event.loss.samples));
+        self.lost_at_least.push(event.loss.at_least);
+        let (rate_hz, every) = match event.sampling {
+            Sampling::PerSecond(rate) => (count(rate), None),
+            Sampling::Every(every) => (None, count(every)),
+            Sampling::Mixed => (None, None),
+        };
+        self.rate_hz.push_option(rate_hz);
+        self.every.push_option(every);
+    }
+}
+
+/// Writes the rows of a profile's events; `written` is by number of the recording's events, with their names.
+pub(super) fn write_events(
+    profile: &Profile,
+    written: &[(&str, WrittenEvent)],
+    table: &mut TableWriter<RecordingColumns>,
+) -> std::result::Result<(), TablesError> {
+    // Those that carry sideband only are not in the profile; the others are in order.
+    let mut written = written.iter();
+    for event in &profile.events {
+        let of_event = written.find(|(name, _)| *name == event.name.raw());
+        let of_event = of_event.map(|&(_, written)| written);
+        table.columns.push(event, of_event.unwrap_or_default());
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// What weights of an event count.
+fn unit(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::CpuTime => "nanoseconds",
+        EventKind::Cycles => "cycles",
+        EventKind::Counter | EventKind::Occurrence => "events",
+    }
+}
+
+/// `good`, or its flaws, worst first.
+fn flaws(quality: &Quality) -> String {
+    let flaws = quality.flaws().into_iter().map(|flaw| match flaw {
+        Flaw::Lost => "lost",
+        Flaw::Throttled => "throttled",
+        Flaw::Truncated => "truncated",
+        Flaw::Unnamed => "unnamed",
+    });
+    let flaws: Vec<&str> = flaws.collect();
+    if flaws.is_empty() {
+        "good".to_owned()
+    } else {
+        flaws.join(",")
+    }
+}
+
+impl Columns for RecordingColumns {
+    const TABLE: Table = Table {
+        name: "recordings",
+        schema: "message recordings {
+            REQUIRED BYTE_ARRAY recording (STRING);
+            OPTIONAL BYTE_ARRAY machine (STRING);
+            OPTIONAL BYTE_ARRAY boot (STRING);
+            REQUIRED BYTE_ARRAY event (STRING);
+            REQUIRED BYTE_ARRAY unit (STRING);
+            REQUIRED INT64 samples;
+            REQUIRED INT64 weight;
+            OPTIONAL INT64 lost;
+            REQUIRED BOOLEAN lost_at_least;
+            OPTIONAL INT64 rate_hz;
+            OPTIONAL INT64 every;
+            OPTIONAL INT64 start_ns;
+            OPTIONAL INT64 end_ns;
+            OPTIONAL INT64 wall_offset_ns;
+            OPTIONAL INT64 stacks_unwound;
+            OPTIONAL INT64 stacks_complete;
+            OPTIONAL INT64 stacks_truncated;
+            OPTIONAL INT64 throttles;
+            OPTIONAL INT64 throttled_ns;
+            OPTIONAL INT32 n_cpus;
+            REQUIRED BYTE_ARRAY quality (STRING);
+            OPTIONAL BYTE_ARRAY source (STRING);
+            OPTIONAL BYTE_ARRAY clock (STRING);
+            OPTIONAL BYTE_ARRAY kernel (STRING);
+            OPTIONAL BYTE_ARRAY arch (STRING);
+            OPTIONAL BYTE_ARRAY cpu_model (STRING);
+            OPTIONAL BYTE_ARRAY command (STRING);
+            OPTIONAL BYTE_ARRAY recorder (STRING);
+        }",
+        ascending: &[],
+        plain: &[],
+    };
+
+    fn are_full(&self) -> bool {
+        false
+    }
+
+    fn write(&mut self, group: &mut RowGroup<'_>) -> Result<()> {
+        let n_rows = self.samples.n_values();
+        let same = |value: Option<&ByteArray>, group: &mut RowGroup<'_>| {
+            write_same::<ByteArrayType>(value, n_rows, group)
+        };
+        same(Some(&self.origin.recording), group)?;
+        same(self.origin.machine.as_ref(), group)?;
+        same(None, group)?;
+        self.event.write(group)?;
+        self.unit.write(group)?;
+        self.samples.write(group)?;
+        self.weight.write(group)?;
+        self.lost.write(group)?;
+        self.lost_at_least.write(group)?;
+        self.rate_hz.write(group)?;
+        self.every.write(group)?;
+        for number in &self.numbers {
+            write_same::<Int64Type>(number.as_ref(), n_rows, group)?;
+        }
+        write_same::<Int32Type>(self.n_cpus.as_ref(), n_rows, group)?;
+        for value in &self.texts {
+            same(value.as_ref(), group)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! Samples in time order: threads find their stacks and hashes, and one thread puts them into the tables.
+
+use super::error::TablesError;
+use super::hash::{Collision, ContentHash, KnownHashes, stack_hash};
+use super::schema::{SampleColumns, StackColumns};
+use super::table::{TableWriter, text};
+use parquet::data_type::ByteArray;
+use rprof_analysis::{
+    DecodedSample, LocationCache, OrderedPass, Query, ResolvedSample, StackEndCounts, Symbols,
+    TaskSample, comm_text,
+};
+
+/// The pass: writes each sample in bytes, as [`SampleBytes`] reads them.
+pub(super) struct TablesPass<'a> {
+    pub(super) query: &'a Query<'a>,
+    pub(super) symbols: &'a Symbols,
+    /// By number of the location; `None` for those that are not shown.
+    pub(super) frame_hashes: &'a [Option<i64>],
+}
+
+/// A thread's state.
+pub(super) struct Local {
+    locations: LocationCache,
+    /// Of the stack at hand.
+    frames: Vec<i64>,
+    sent: SentStacks,
+    pub(super) ends: StackEndCounts,
+}
+
+/// Stacks that a thread has sent with their frames, as far as they are remembered: the table takes any again. 128 KiB
+/// for each thread.
+struct SentStacks(Box<[Option<i64>]>);
+
+impl SentStacks {
+    const BITS: u32 = 13;
+    /// By the upper bits of hashes.
+    const SLOTS: usize = 1 << Self::BITS;
+
+    /// Whether a stack was sent; from now on it was.
+    fn add(&mut self, hash: i64) -> bool {
+        let slot = &mut self.0[(hash.cast_unsigned() >> (u64::BITS - Self::BITS)) as usize];
+        slot.replace(hash) == Some(hash)
+    }
+}
+
+/// Stands for a number that a sample does not have: the tables have no such number.
+const NONE: u64 = u64::MAX;
+
+impl OrderedPass for TablesPass<'_> {
+    type Local = Local;
+    type Before = ();
+
+    fn local(&self) -> Local {
+        Local {
+            locations: LocationCache::new(),
+            frames: Vec::new(),
+            sent: SentStacks(vec![None; SentStacks::SLOTS].into()),
+            ends: StackEndCounts::default(),
+        }
+    }
+
+    fn pass_on<'s>(&self, (): &mut (), _samples: impl Iterator<Item = DecodedSample<'s>>) {}
+
+    fn start(&self, _local: &mut Local, (): ()) {}
+
+    fn wants(&self, _sample: &TaskSample<'_, '_>) -> bool {
+        true
+    }
+
+    fn wants_stack(&self, _decoded: &DecodedSample<'_>) -> bool {
+        true
+    }
+
+    fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+        local.ends.add(sample.end);
+        if !self.find_frames(local, sample) {
+            return;
+        }
+        let decoded = sample.decoded;
+        let recording = self.query.recording;
+        let content = stack_hash(&local.frames);
+        let is_sent = local.frames.is_empty() || local.sent.add(content.hash);
+        let frames = if is_sent { &[] } else { &local.frames[..] };
+        let comm = comm_text(&recording.index.history, sample.task).into_raw();
+        let has_stack = !local.frames.is_empty();
+        let words = [
+            decoded.event as u64,
+            decoded.head.time_ns.unwrap_or(NONE),
+            i64::from(decoded.pid).cast_unsigned(),
+            i64::from(decoded.tid).cast_unsigned(),
+            decoded.head.cpu.map_or(NONE, u64::from),
+            decoded.weight(recording.reader),
+            decoded.head.period.unwrap_or(NONE),
+            has_stack.into(),
+            content.hash.cast_unsigned(),
+            content.check,
+            comm.len() as u64,
+            frames.len() as u64,
+        ];
+        for word in words {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        for frame in frames {
+            out.extend_from_slice(&frame.to_le_bytes());
+        }
+        out.extend_from_slice(comm.as_bytes());
+    }
+
+    fn symbols(&self) -> Option<&Symbols> {
+        Some(self.symbols)
+    }
+}
+
+impl TablesPass<'_> {
+    /// Finds the frames of a sample; whether a filter of functions shows it.
+    fn find_frames(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>) -> bool {
+        let Local {
+            locations, frames, ..
+        } = local;
+        frames.clear();
+        let history = &self.query.recording.index.history;
+        let mut innermost = None;
+        sample.for_each_address(|address| {
+            let find = |location| self.symbols.number(location);
+            let number = locations.value(history, sample.mappings, address, find);
+            innermost.get_or_insert(number);
+            frames.extend(self.frame_hashes.get(number as usize).copied().flatten());
+        });
+        match innermost {
+            Some(location) => self.symbols.accepts(location) && !self.symbols.is_hidden(location),
+            // Without an address it is in no function, and a filter of functions is not for it.
+            None => !self.query.samples.filter.has_functions(),
+        }
+    }
+}
+
+/// What the pass wrote, read again.
+struct SampleBytes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> SampleBytes<'a> {
+    fn bytes(&mut self, n: u64) -> &'a [u8] {
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let (bytes, rest) = self.rest.split_at(n.min(self.rest.len()));
+        self.rest = rest;
+        bytes
+    }
+
+    fn word(&mut self) -> u64 {
+        let bytes = self.bytes(8).first_chunk().copied();
+        u64::from_le_bytes(bytes.unwrap_or_default())
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        Some(self.word()).filter(|&word| word != NONE)
+    }
+}
+
+/// What was written of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WrittenEvent {
+    pub(super) samples: i64,
+    pub(super) weight: i64,
+}
+
+/// The tables that samples go into.
+pub(super) struct SampleTables {
+    pub(super) samples: TableWriter<SampleColumns>,
+    pub(super) stacks: TableWriter<StackColumns>,
+    /// Names of events, by number.
+    pub(super) event_names: Vec<ByteArray>,
+    /// What is added to times.
+    pub(super) offset_ns: i64,
+    /// By event.
+    pub(super) written: Vec<WrittenEvent>,
+    /// Of the first and the last sample.
+    pub(super) times_ns: Option<(i64, i64)>,
+    known: KnownHashes,
+    /// Samples of one task come together.
+    comm: (Vec<u8>, ByteArray),
+}
+
+impl SampleTables {
+    pub(super) fn new(
+        samples: TableWriter<SampleColumns>,
+        stacks: TableWriter<StackColumns>,
+        event_names: Vec<ByteArray>,
+        offset_ns: i64,
+    ) -> Self {
+        Self {
+            samples,
+            stacks,
+            written: vec![WrittenEvent::default(); event_names.len()],
+            event_names,
+            offset_ns,
+            times_ns: None,
+            known: KnownHashes::default(),
+            comm: (Vec::new(), text("")),
+        }
+    }
+
+    /// Takes what the pass wrote of some samples.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), TablesError> {
+        let mut bytes = SampleBytes { rest: bytes };
+        while !bytes.rest.is_empty() {
+            self.take_sample(&mut bytes)?;
+        }
+        Ok(())
+    }
+
+    fn take_sample(&mut self, bytes: &mut SampleBytes<'_>) -> Result<(), TablesError> {
+        let columns = &mut self.samples.columns;
+        let event = usize::try_from(bytes.word()).unwrap_or(usize::MAX);
+        let time_ns = bytes.number().and_then(|time| i64::try_from(time).ok());
+        let time_ns = time_ns.and_then(|time| time.checked_add(self.offset_ns));
+        columns.time_ns.push_option(time_ns);
+        for column in [&mut columns.pid, &mut columns.tid] {
+            let id = i32::try_from(bytes.word().cast_signed()).ok();
+            column.push_option(id.filter(|&id| id >= 0));
+        }
+        let cpu = bytes.number().and_then(|cpu| i32::try_from(cpu).ok());
+        columns.cpu.push_option(cpu);
+        let weight = signed("weight", bytes.word())?;
+        columns.weight.push(weight);
+        let period = bytes.number().map(|period| signed("period", period));
+        columns.period.push_option(period.transpose()?);
+        let has_stack = bytes.word() != 0;
+        let stack = ContentHash {
+            hash: bytes.word().cast_signed(),
+            check: bytes.word(),
+        };
+        columns
+            .stack_hash
+            .push_option(has_stack.then_some(stack.hash));
+        let (comm_len, n_frames) = (bytes.word(), bytes.word());
+        let frames = bytes.bytes(n_frames.saturating_mul(8));
+        let comm = bytes.bytes(comm_len);
+        if self.comm.0 != comm {
+            let array = text(&String::from_utf8_lossy(comm));
+            self.comm = (comm.to_vec(), array);
+        }
+        columns.comm.push(self.comm.1.clone());
+        let name = self.event_names.get(event);
+        columns.event.push(name.cloned().unwrap_or_default());
+        self.count(event, weight, time_ns)?;
+        self.samples.end_row()?;
+        if has_stack {
+            self.take_stack(stack, frames)?;
+        }
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        event: usize,
+        weight: i64,
+        time_ns: Option<i64>,
+    ) -> Result<(), TablesError> {
+        if let Some(written) = self.written.get_mut(event) {
+            written.samples += 1;
+            let sum = written.weight.checked_add(weight);
+            written.weight = sum.ok_or(TablesError::SumTooLarge)?;
+        }
+        if let Some(time_ns) = time_ns {
+            let (first, last) = self.times_ns.unwrap_or((time_ns, time_ns));
+            self.times_ns = Some((first.min(time_ns), last.max(time_ns)));
+        }
+        Ok(())
+    }
+
+    /// Every stack is compared with what has its hash; only one that is new has come with its frames.
+    fn take_stack(&mut self, stack: ContentHash, frames: &[u8]) -> Result<(), TablesError> {
+        let collision = |Collision(hash)| TablesError::Collision {
+            what: "stacks",
+            hash,
+        };
+        if !self.known.add(stack).map_err(collision)? {
+            return Ok(());
+        }
+        let columns = &mut self.stacks.columns;
+        columns.stack_hash.push(stack.hash);
+        let (words, _) = frames.as_chunks();
+        let hashes = words.iter().map(|&word| i64::from_le_bytes(word));
+        columns.frame_hashes.push_list(hashes);
+        self.stacks.end_row()
+    }
+}
+
+fn signed(what: &'static str, number: u64) -> Result<i64, TablesError> {
+    i64::try_from(number).map_err(|_| TablesError::TooLarge { what, number })
+}
