@@ -20,7 +20,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// One of so many counters that have counted nothing.
+    /// One of several counters that have counted nothing.
     pub(crate) fn empty(key: Key, n: u64) -> Self {
         Self {
             key,

@@ -124,7 +124,7 @@ pub(super) fn compile(compiler: &str, flags: &[&str], source: &Path, program: &P
 pub(super) struct Busy(Vec<Child>);
 
 impl Busy {
-    /// Starts one so many times, with the rounds that it has to do.
+    /// Starts one with a number of rounds to do, several times.
     pub(super) fn start(program: &Path, rounds: &str, times: usize) -> Result<Self> {
         let start = |_| {
             let mut program = Command::new(program);

@@ -263,7 +263,7 @@ mod tests {
         hash_of(&place_of(at(address), Some(image), "6.1"), frame).hash
     }
 
-    /// From version 1 of the schema on, whoever changes one of these raises it: old files would not join new ones.
+    /// From version 1 of the schema on, a change of one of these raises the version: old files would not join new ones.
     #[test]
     fn hashes_stay_what_they_are() {
         let function = frame(Some("f"));

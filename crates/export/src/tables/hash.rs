@@ -83,7 +83,7 @@ impl KnownHashes {
 mod tests {
     use super::*;
 
-    /// Whoever changes one of these raises the version of the schema: old files would not join new ones.
+    /// A change of one of these raises the version of the schema: old files would not join new ones.
     #[test]
     fn hashes_stay_what_they_are() {
         assert_eq!(stack_hash(&[1, -2]).hash, -1_263_399_988_705_395_862);

@@ -14,7 +14,7 @@ use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Samp
 #[derive(Debug)]
 pub(super) struct NamedRecording {
     pub(super) about: About,
-    /// The same whoever reads it, and with whatever filter: so no folder has a recording twice.
+    /// The same on every machine and with any filter, so that no folder has a recording twice.
     pub(super) name: String,
     /// Added to the recording's times, they are Unix times; `None` if it does not say what time it was.
     pub(super) wall_offset_ns: Option<i64>,

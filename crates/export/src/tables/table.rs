@@ -31,7 +31,7 @@ pub(super) const MAX_ROWS: usize = 120 << 10;
 /// Bytes of a page before compression: what repeats is only found within one.
 const MAX_PAGE: usize = 4 << 20;
 
-/// A dictionary that grows beyond this is given up half-way: no group of rows has so many values.
+/// A dictionary that grows beyond this is given up half-way: no group of rows has that many values.
 const MAX_DICTIONARY: usize = 64 << 20;
 
 /// 0 is a draft: hashes may still change. From 1 on it is raised when a column changes its meaning, or a hash its
