@@ -3,7 +3,7 @@
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 use rprof_perfdata::feature::{self, LeftOut};
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{About, Coverage, EventKind, Sampling, WallClock};
+use rprof_profile::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 
 /// Where and how a recording was made.
 pub fn about(reader: &Reader) -> About {
@@ -39,6 +39,7 @@ pub fn about(reader: &Reader) -> About {
             .collect(),
         own_samples: left_out.own,
         others_samples: left_out.others,
+        thinning: thinning(reader),
         coverage: match feature(FeatureId::COVERAGE) {
             Some(Feature::Coverage(coverage)) => Some(Coverage {
                 covered: coverage.covered,
@@ -56,6 +57,17 @@ pub fn about(reader: &Reader) -> About {
             _ => None,
         },
         is_live: false,
+    }
+}
+
+/// How many samples were kept, if only some were.
+fn thinning(reader: &Reader) -> Option<Thinning> {
+    let section = reader.feature(FeatureId::THINNING).ok()??;
+    match Feature::parse(FeatureId::THINNING, &section, reader.endian()) {
+        Ok(Feature::Thinning(feature::Thinning { taken, kept, .. })) => {
+            Some(Thinning { taken, kept })
+        }
+        _ => None,
     }
 }
 
@@ -101,9 +113,14 @@ pub(crate) fn kind_of(attr: &PerfEventAttr) -> EventKind {
     }
 }
 
-/// When samples of an event are taken.
-pub(crate) fn sampling_of(attr: &PerfEventAttr) -> Sampling {
-    if attr.flags.has(AttrFlags::FREQ) {
+/// When samples of an event are taken. Of those of a thinned recording, some stand for more than others.
+pub(crate) fn sampling_of(attr: &PerfEventAttr, about: &About) -> Sampling {
+    if about
+        .thinning
+        .is_some_and(|thinning| thinning.dropped() > 0)
+    {
+        Sampling::Mixed
+    } else if attr.flags.has(AttrFlags::FREQ) {
         Sampling::PerSecond(attr.sample_period)
     } else {
         Sampling::Every(attr.sample_period.max(1))

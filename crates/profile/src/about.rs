@@ -1,6 +1,6 @@
 //! What a recording says of itself: where, when and how it was made.
 
-use rprof_base::Share;
+use rprof_base::{Counted, Share};
 use std::fmt;
 
 /// Where and how a recording was made, as far as it says.
@@ -24,6 +24,8 @@ pub struct About {
     pub own_samples: u64,
     /// Samples of others than those to be recorded, which it left out.
     pub others_samples: u64,
+    /// How many samples were kept of how many, if each stands for others, too.
+    pub thinning: Option<Thinning>,
     /// How much samples stand for, where that is little.
     pub coverage: Option<Coverage>,
     /// The clock of times, by name.
@@ -76,6 +78,7 @@ impl About {
             },
             own_samples: self.own_samples.saturating_add(other.own_samples),
             others_samples: self.others_samples.saturating_add(other.others_samples),
+            thinning: Thinning::of_both(self.thinning, other.thinning),
             coverage: Coverage::of_both(self.coverage, other.coverage.as_ref()),
             clock: alike(self.clock, &other.clock),
             wall_clock: alike(self.wall_clock, &other.wall_clock),
@@ -131,6 +134,40 @@ impl About {
         ];
         let texts = texts.into_iter();
         texts.filter_map(|(name, text)| Some((name, text.as_deref()?)))
+    }
+}
+
+/// How many samples a recorder kept of those that were taken: the periods of those that it kept stand for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thinning {
+    /// Samples that were taken.
+    pub taken: u64,
+    /// Samples that were kept.
+    pub kept: u64,
+}
+
+impl Thinning {
+    /// Samples that were dropped.
+    pub fn dropped(self) -> u64 {
+        self.taken.saturating_sub(self.kept)
+    }
+
+    /// Of two recordings; one that says nothing has only samples that stand for themselves.
+    fn of_both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Self {
+                taken: one.taken.saturating_add(other.taken),
+                kept: one.kept.saturating_add(other.kept),
+            }),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl fmt::Display for Thinning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let taken = Counted::new(self.taken, "sample", "samples");
+        write!(f, "kept {} of {taken} (--samples-per-hour)", self.kept)
     }
 }
 
@@ -239,7 +276,8 @@ pub enum Sampling {
     PerSecond(u64),
     /// Each time that so much was counted.
     Every(u64),
-    /// In several ways, in recordings that are read as one: only weights compare.
+    /// In several ways, in recordings that are read as one, or in one of which only some samples were kept: only weights
+    /// compare.
     Mixed,
 }
 
@@ -270,6 +308,21 @@ mod tests {
         ] {
             assert_eq!(kind.without_modifier(name), expected);
         }
+    }
+
+    #[test]
+    fn thinned_recordings_add_up() {
+        let thinned = |taken, kept| About {
+            thinning: Some(Thinning { taken, kept }),
+            ..About::default()
+        };
+        let both = thinned(900, 100).shared_with(&thinned(50, 7));
+        let said = both.shared_with(&About::default()).thinning.unwrap();
+        assert_eq!(
+            said.to_string(),
+            "kept 107 of 950 samples (--samples-per-hour)"
+        );
+        assert_eq!(said.dropped(), 843);
     }
 
     #[test]

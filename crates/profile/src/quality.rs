@@ -1,6 +1,6 @@
 //! How good a profile is, as numbers.
 
-use crate::{Gap, Profile};
+use crate::{Gap, Profile, Thinning};
 use rprof_base::Share;
 
 /// How good a profile is.
@@ -8,6 +8,8 @@ use rprof_base::Share;
 pub struct Quality {
     /// Samples that were taken, of all events.
     pub samples: u64,
+    /// Samples that were taken beside these, and dropped since others stand for them.
+    pub dropped: u64,
     /// Samples that are missing.
     pub lost: u64,
     /// Whether more of them may be missing.
@@ -57,6 +59,7 @@ impl Quality {
         let throttled = throttled(profile);
         Self {
             samples: sum(&mut events.clone().map(|event| event.samples)),
+            dropped: profile.about.thinning.map_or(0, Thinning::dropped),
             lost: sum(&mut events.clone().map(|event| event.loss.samples)),
             lost_at_least: events.clone().any(|event| event.loss.at_least),
             unwound: profile.unwound.samples(),
@@ -70,7 +73,8 @@ impl Quality {
 
     /// Lost samples, of all that there would be.
     pub fn lost_share(&self) -> Share {
-        Share::of(self.lost, self.samples.saturating_add(self.lost))
+        let taken = self.samples.saturating_add(self.dropped);
+        Share::of(self.lost, taken.saturating_add(self.lost))
     }
 
     /// Truncated stacks, of those that were unwound.
@@ -161,6 +165,18 @@ mod tests {
         assert_eq!(quality.flaws(), [Flaw::Unnamed]);
         let quality = with(|profile| profile.unnamed = vec![unnamed(9)]);
         assert_eq!(quality.flaws(), []);
+    }
+
+    #[test]
+    fn losses_are_those_of_all_samples_that_were_taken() {
+        let quality = with(|profile| {
+            profile.about.thinning = Some(Thinning {
+                taken: 999,
+                kept: 99,
+            });
+            lose(1)(profile);
+        });
+        assert_eq!(quality.lost_share(), Share::of(1, 1000));
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub fn quality_line(profile: &Profile) -> String {
     if quality.throttles > 0 {
         line += &format!(", {}", throttled(&quality));
     }
+    if let Some(thinning) = &profile.about.thinning {
+        line += &format!(", {thinning}");
+    }
     if let Some(clock) = &profile.about.clock {
         line += &format!(", clock {clock}");
     }

@@ -29,6 +29,9 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "Left out: {left_out}")?;
     }
+    if let Some(thinning) = &profile.about.thinning {
+        writeln!(out, "Thinned: {thinning}")?;
+    }
     if let Some(coverage) = &profile.about.coverage {
         writeln!(out, "Coverage: {}", printable(&coverage.to_string()))?;
     }

@@ -100,7 +100,7 @@ fn add_events(
         profile.events.push(EventProfile {
             name,
             kind,
-            sampling: about::sampling_of(&event.attr),
+            sampling: about::sampling_of(&event.attr, &profile.about),
             samples: tally.samples,
             weight: tally.weight,
             loss,

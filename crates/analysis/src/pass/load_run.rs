@@ -156,7 +156,7 @@ impl EventCounts<'_> {
         RunEvent {
             name: name.into_raw(),
             kind,
-            sampling: about::sampling_of(&self.event.attr),
+            sampling: about::sampling_of(&self.event.attr, &run.about),
             all,
             loss: self.loss,
             has_stacks,

@@ -2,7 +2,7 @@
 
 use super::shown;
 use rprof_base::Utc;
-use rprof_perfdata::feature::{BpfProgram, ClockData, ClockId, Compression, SampleTime};
+use rprof_perfdata::feature::{BpfProgram, ClockData, ClockId, Compression, SampleTime, Thinning};
 
 /// Clocks by their numbers, as perf calls them.
 const CLOCKS: &[(u32, &str)] = &[
@@ -48,6 +48,12 @@ pub(super) fn clock(clock: ClockData, text: &mut String) {
          {date}.{wall_us:06} = \
          {wall}.{wall_us:06} (TOD) = {own}.{own_ns:09} ({name})\n"
     );
+}
+
+/// Appends how many samples were kept.
+pub(super) fn thinning(thinning: Thinning, text: &mut String) {
+    let (kept, taken) = (thinning.kept, thinning.taken);
+    *text += &format!("# thinned: kept {kept} of {taken} samples (--samples-per-hour)\n");
 }
 
 /// Appends how records were compressed.

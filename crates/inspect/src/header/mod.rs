@@ -102,6 +102,7 @@ fn one(feature: &Feature, reader: &Reader, text: &mut String) {
             line(text, "directory data version ", &format.version.to_string());
         }
         Feature::Compressed(how) => lines::compressed(*how, text),
+        Feature::Thinning(thinning) => lines::thinning(*thinning, text),
         Feature::BpfProgInfo(programs) => {
             programs
                 .iter()

@@ -70,6 +70,14 @@ fn sections_of_rprofs_own_numbers_have_names() {
                 "cpu_budget.hz=4",
             ],
         ),
+        (
+            FeatureId::THINNING,
+            vec![
+                "thinning.samples_per_hour=0",
+                "thinning.taken=1",
+                "thinning.kept=2",
+            ],
+        ),
     ];
     for endian in ORDERS {
         for (id, expected) in &cases {

@@ -50,6 +50,10 @@ fn quality(profile: &Profile, json: &mut JsonWriter<'_>) {
     json.field("lost", quality.lost);
     json.field("lost_at_least", quality.lost_at_least);
     json.field("samples", quality.samples);
+    json.field_if(
+        "samples_taken",
+        profile.about.thinning.map(|thinning| thinning.taken),
+    );
     json.field("summary", quality_line(profile));
     json.field("throttled_ns", quality.throttled_ns);
     json.field("throttles", quality.throttles);

@@ -94,6 +94,9 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
     }
+    if let Some(thinning) = &profile.about.thinning {
+        writeln!(out, "# Thinned: {thinning}")?;
+    }
     writeln!(out, "#")
 }
 
