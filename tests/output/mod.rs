@@ -7,5 +7,5 @@ mod disks;
 mod flight;
 mod gaps;
 mod latency;
-mod switched;
+pub(crate) mod switched;
 mod triggered;

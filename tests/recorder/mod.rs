@@ -13,6 +13,7 @@ mod identity;
 mod neighbours;
 mod pipe;
 mod terminal;
+mod thinning;
 mod watching;
 
 use crate::common::{both, until};

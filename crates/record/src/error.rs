@@ -103,6 +103,14 @@ pub enum Error {
         /// The limit.
         limit: u16,
     },
+    /// If samples were dropped, counts of the event would be wrong.
+    #[error("--samples-per-hour cannot thin '{event}': {why}")]
+    NotThinned {
+        /// The event.
+        event: String,
+        /// Why, and what to do.
+        why: &'static str,
+    },
     /// The kernel does not take a filter.
     #[error("the kernel rejects the filter '{filter}' of '{event}'")]
     Filter {

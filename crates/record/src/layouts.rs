@@ -34,6 +34,11 @@ impl Layouts {
         Some(self.ids.get(at)?.1)
     }
 
+    /// How many events there are.
+    pub(crate) fn n_events(&self) -> usize {
+        self.layouts.len()
+    }
+
     #[inline]
     pub(crate) fn layout(&self, event: usize) -> Option<&SampleLayout> {
         self.layouts.get(event)

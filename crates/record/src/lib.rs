@@ -36,6 +36,7 @@ mod settings;
 mod sink;
 mod start;
 mod targets;
+mod thinning;
 mod words;
 
 pub use cpu_or_thread::CpuOrThread;

@@ -24,9 +24,11 @@ use crate::note::Note;
 use crate::opening::Opened;
 use crate::opening::stack_dump::Kept;
 use crate::sink::Sink;
+use crate::thinning::Thinning;
 use crate::words::{u32_at, u64_at};
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
+use rprof_perfdata::feature::Thinning as ThinnedCounts;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
@@ -51,8 +53,21 @@ pub(crate) struct DrainCounts {
     pub(crate) own_samples: u64,
     /// Samples of tasks that are not recorded, left out.
     pub(crate) others_samples: u64,
+    /// Samples that kept ones stand for (`--samples-per-hour`).
+    pub(crate) thinned_out: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
+}
+
+impl DrainCounts {
+    /// How many samples were kept of how many, if this many an hour were to be.
+    pub(crate) fn thinning(&self, samples_per_hour: Option<u64>) -> Option<ThinnedCounts> {
+        Some(ThinnedCounts {
+            samples_per_hour: samples_per_hour?,
+            taken: self.samples + self.thinned_out,
+            kept: self.samples,
+        })
+    }
 }
 
 impl AddAssign for DrainCounts {
@@ -66,6 +81,7 @@ impl AddAssign for DrainCounts {
         self.shortened += other.shortened;
         self.own_samples += other.own_samples;
         self.others_samples += other.others_samples;
+        self.thinned_out += other.thinned_out;
         let (first, last) = (self.span_ns, other.span_ns);
         self.span_ns = match (first, last) {
             (Some(first), Some(last)) => Some((first.0.min(last.0), first.1.max(last.1))),
@@ -107,6 +123,8 @@ pub(crate) struct Tracked {
     pub(crate) alive: Option<Alive>,
     /// Sample rings are overwritten; what was taken from them, until it is written.
     pub(crate) flight: Option<Flight>,
+    /// Drops samples for which others stand.
+    pub(crate) thinning: Option<Thinning>,
 }
 
 /// Drains rings into a sink.
@@ -225,6 +243,7 @@ impl Drain {
         if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
+        self.fit_thinning(now_ns);
         // Samples that come later are older than sideband that is written now.
         if any && self.tracked.flight.is_none() {
             self.end_round(sink)?
@@ -235,6 +254,13 @@ impl Drain {
             is_empty: !any,
             fullest_ring_percent,
         })
+    }
+
+    /// Fits what is kept of the samples to how many there are.
+    pub(crate) fn fit_thinning(&mut self, now_ns: u64) {
+        if let Some(thinning) = &mut self.tracked.thinning {
+            thinning.end_pass(now_ns);
+        }
     }
 
     /// Ends a round: what comes later is newer than what came in the one before.
@@ -336,6 +362,16 @@ impl Drain {
         {
             return Ok(());
         }
+        let record = match &mut self.tracked.thinning {
+            None => record,
+            Some(thinning) => match thinning.take(record) {
+                Some(kept) => kept,
+                None => {
+                    self.counts.thinned_out += 1;
+                    return Ok(());
+                }
+            },
+        };
         self.counts.samples += 1;
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));

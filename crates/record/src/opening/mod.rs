@@ -12,6 +12,7 @@ pub(crate) mod ring_size;
 pub(crate) mod rings;
 pub(crate) mod sampled_by;
 pub(crate) mod stack_dump;
+pub(crate) mod thinned;
 mod told;
 pub(crate) mod trial;
 

@@ -10,7 +10,9 @@ use crate::output::features::{self, encoded};
 use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
-use rprof_perfdata::feature::{CpuBudget, LeftOut, RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{
+    CpuBudget, LeftOut, RecorderCost, SampleCoverage, StackEnds, Thinning,
+};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) cost: RecorderCost,
     pub(crate) budget: Option<CpuBudget>,
+    pub(crate) thinning: Option<Thinning>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -56,6 +59,8 @@ impl FileEnd<'_> {
         sections.push(encoded(FeatureId::RECORDER_COST, &self.cost));
         let budget = self.budget.as_ref();
         sections.extend(budget.map(|budget| encoded(FeatureId::CPU_BUDGET, budget)));
+        let thinning = self.thinning.as_ref();
+        sections.extend(thinning.map(|thinning| encoded(FeatureId::THINNING, thinning)));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

@@ -136,7 +136,7 @@ impl Session {
             small_dump_bytes: stack_dump::SMALL_BYTES,
         };
         let unreadable = Arc::new(Unreadable::new());
-        let plan = Plan::for_events(settings, drained, &layout, &unreadable);
+        let mut plan = Plan::for_events(settings, drained, &layout, &unreadable);
         let mut known = features::of_machine(&settings.tool, settings.clock);
         known.extend(command.and_then(features::of_command));
         let (rate, unwinds) = (Rate::Frequency(fallback.hz), plan.unwinder.is_some());
@@ -147,9 +147,13 @@ impl Session {
         };
         let budget =
             (settings.cpu_percent).map(|percent| Budget::new(percent, rate, false, unwinds));
+        let tracked = Tracked {
+            thinning: plan.thinning.take(),
+            ..Tracked::default()
+        };
         let (files, sink) = plan.start_output(settings, known, &interrupts)?;
         let recorder = Recorder {
-            drain: Drain::new(layout.clone(), samples, Tracked::default()),
+            drain: Drain::new(layout.clone(), samples, tracked),
             sink,
             opened: Opened::nothing(),
             files,
@@ -331,6 +335,8 @@ impl Session {
         for (pid, tid, comm) in renamed {
             self.tell_name(pid, tid, &comm)?;
         }
+        let now_ns = self.recorder.settings.clock.now_ns();
+        self.recorder.drain.fit_thinning(now_ns);
         if std::mem::take(&mut self.has_news) {
             self.recorder.drain.end_round(&mut self.recorder.sink)
         } else {

@@ -46,7 +46,7 @@ impl Armed {
         } = &self.prepared;
         let layouts = SidebandLayouts::new(&self.opened);
         let unreadable = Arc::new(Unreadable::new());
-        let plan = Plan::new(settings, attrs, &self.opened, &layouts.written, &unreadable)?;
+        let mut plan = Plan::new(settings, attrs, &self.opened, &layouts.written, &unreadable)?;
         let has_dump_sizes = attrs.has_auto_dumps();
         let now = Instant::now();
         let control = if has_dump_sizes {
@@ -63,7 +63,10 @@ impl Armed {
             own_pid: self.left_out(),
             clock: settings.clock,
         };
-        let tracked = self.tracked(&layouts.drained)?;
+        let tracked = Tracked {
+            thinning: plan.thinning.take(),
+            ..self.tracked(&layouts.drained)?
+        };
         let interrupts = &self.prepared.interrupts;
         let (files, sink) = plan.start_output(settings, self.known(), interrupts)?;
         let recorder = Recorder {
@@ -124,6 +127,7 @@ impl Armed {
             coverage: coverage.flatten(),
             streams: is_extended.then(|| Streams::new(sampling)).transpose()?,
             flight: writing.overwrite.then(Flight::default),
+            thinning: None,
         })
     }
 

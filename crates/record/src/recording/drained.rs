@@ -158,6 +158,7 @@ impl Unfinished {
             coverage: coverage.filter(|_| is_only),
             cost,
             budget: self.budget,
+            thinning: counts.thinning(settings.samples_per_hour),
             missing_build_ids: mem::take(&mut self.drain.missing_build_ids),
             build_ids: !settings.writing.no_build_ids,
             segment: files.current.segment_end()?,
@@ -186,6 +187,7 @@ impl Unfinished {
                 (size_bytes + plain).saturating_sub(cost.written_bytes)
             }),
             samples: counts.samples,
+            thinning: counts.thinning(settings.samples_per_hour),
             lost_samples: self.lost.samples,
             lost_at_least: counts.lost_at_least,
             enough_pages: enough_pages(ring_bytes.unwrap_or(0), &counts, self.lost.samples),

@@ -11,6 +11,7 @@ use crate::output::features::Features;
 use crate::output::files::Files;
 use crate::settings::Settings;
 use crate::sink::Sink;
+use crate::thinning::Thinning;
 use rprof_abi::{AttrFlags, Machine, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_ringbuf::Counter;
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) stacks: Option<Layouts>,
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
+    /// Drops samples for which others stand, if that was asked for.
+    pub(crate) thinning: Option<Thinning>,
 }
 
 impl Plan {
@@ -100,6 +103,8 @@ impl Plan {
         let layouts = Layouts::new(sampled);
         Self {
             stacks: has_stacks.then(|| layouts.clone()),
+            thinning: (settings.samples_per_hour)
+                .map(|per_hour| Thinning::new(per_hour, layouts.clone())),
             unwinder: machine.map(|machine| {
                 LiveUnwinder::new(UnwinderSettings {
                     machine,

@@ -10,7 +10,7 @@ use crate::note::{Degraded, Note};
 use crate::opening::attrs::{self, Attrs};
 use crate::opening::sampled_by::{OpenedFor, SampledBy, open_all, vanished};
 use crate::opening::trial::Trial;
-use crate::opening::{Opened, Scope, group_attrs, ring_size, stack_dump};
+use crate::opening::{Opened, Scope, group_attrs, ring_size, stack_dump, thinned};
 use crate::output::trigger::Trigger;
 use crate::probes::{self, Placed};
 use crate::settings::{CallChains, Inherit, Settings, Watch};
@@ -46,6 +46,9 @@ impl Prepared {
         let mut degraded = Degraded::default();
         let mut attrs = attrs::prepare(&settings, &interrupts, &mut degraded, note)?;
         group_attrs::complete(&mut attrs.sampling, Trial::new(&settings), note)?;
+        if settings.samples_per_hour.is_some() {
+            thinned::ask_for_periods(&mut attrs.sampling)?;
+        }
         if settings.writing.overwrite {
             attrs = attrs.overwriting();
         }

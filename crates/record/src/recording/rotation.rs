@@ -109,6 +109,7 @@ impl Recorder {
             coverage: None,
             cost,
             budget: self.budget.as_ref().map(|budget| budget.cuts),
+            thinning: counts.thinning(self.settings.samples_per_hour),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,

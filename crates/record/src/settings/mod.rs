@@ -9,7 +9,7 @@ use crate::output::segments::SegmentOutput;
 use crate::targets::matching::Matching;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds, Thinning};
 use rprof_ringbuf::sys::{Clock, Signals};
 use rprof_targets::Cgroups;
 use std::ffi::OsString;
@@ -154,6 +154,8 @@ pub struct Settings {
     pub duration: Option<Duration>,
     /// The most CPU time that the recorder may take, percent of one CPU; `None` for any.
     pub cpu_percent: Option<u32>,
+    /// Keep about this many samples an hour, which stand for all; `None` for all of them.
+    pub samples_per_hour: Option<u64>,
     /// Data pages of each sample ring, a power of two; `None` for the default.
     pub ring_pages: Option<usize>,
     /// Where to write.
@@ -261,6 +263,8 @@ pub struct Summary {
     pub uncompressed_bytes: Option<u64>,
     /// Samples in it.
     pub samples: u64,
+    /// How many were kept of how many, if only some were to be; of several files in all.
+    pub thinning: Option<Thinning>,
     /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.
     pub lost_samples: Option<u64>,
     /// Records lost, as far as LOST records tell (a lower bound).

@@ -18,6 +18,11 @@ pub(super) fn percent(text: &str) -> Result<u32, String> {
     from_one(text, "expected percent of one CPU, at least 1")
 }
 
+/// Number of samples an hour.
+pub(super) fn samples(text: &str) -> Result<u64, String> {
+    from_one(text, "expected a number of samples an hour, at least 1")
+}
+
 /// Number of files to keep; 0: all.
 pub(super) fn files(text: &str) -> Result<usize, String> {
     text.parse()
@@ -64,6 +69,8 @@ mod tests {
             (["-p", "1,2x"], "expected an id, a number from 1"),
             (["-t", "x"], "expected an id, a number from 1"),
             (["--cpu-percent", "-1"], "percent of one CPU"),
+            (["--samples-per-hour", "0"], "a number of samples an hour"),
+            (["--samples-per-hour", "-1"], "a number of samples an hour"),
             (["--duration", "-1"], "seconds"),
             (["--duration", "0"], "seconds"),
             (["--duration", "1x"], "seconds"),

@@ -58,6 +58,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         },
         duration: args.targets.duration,
         cpu_percent: args.cost.cpu_percent,
+        samples_per_hour: args.cost.samples_per_hour,
         ring_pages: asked_ring_pages(args)?,
         output: output(&args.output)?,
         writing: writing(args)?,
@@ -157,6 +158,10 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     let rotation = files.rotate_on();
     if is_pipe && (rotation.is_some() || files.timestamp_filename) {
         let why = "--switch-output and --timestamp-filename need a file, not a pipe: use -o FILE";
+        return Err(usage(why));
+    }
+    if is_pipe && args.cost.samples_per_hour.is_some() {
+        let why = "--samples-per-hour needs a file, which says how many samples were taken, not a pipe: use -o FILE";
         return Err(usage(why));
     }
     if args.output.embed_symbols && rotation.is_some() {

@@ -3,9 +3,9 @@
 use crate::say;
 use crate::sudo::sudo_rprof;
 use rprof_base::{Counted, Share, StackEnd};
-use rprof_perfdata::feature::{EndReason, StackEnds};
+use rprof_perfdata::feature::{EndReason, StackEnds, Thinning};
 use rprof_process::killed_by;
-use rprof_profile::Coverage;
+use rprof_profile::{self as profile, Coverage};
 use rprof_record::{EventCount, Output, Summary, WatchpointUse};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
@@ -133,10 +133,12 @@ pub(super) fn sentence(summary: &Summary) -> String {
             gone => format!("{} files, {gone} removed, the last {place}", n + 1),
         },
     };
-    format!(
-        "{} in {place} ({size}), {missing}{stacks}{next}",
-        Counted::new(summary.samples, "sample", "samples")
-    )
+    let samples = Counted::new(summary.samples, "sample", "samples");
+    let samples = match summary.thinning {
+        Some(Thinning { taken, kept, .. }) => profile::Thinning { taken, kept }.to_string(),
+        None => samples.to_string(),
+    };
+    format!("{samples} in {place} ({size}), {missing}{stacks}{next}")
 }
 
 /// Number of lost samples, and how often the kernel throttled.
@@ -399,7 +401,7 @@ pub(in crate::cmd) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{self as profile, Unwound};
+    use rprof_profile::Unwound;
 
     #[test]
     fn reasons_add_up_to_all_incomplete_stacks() {
