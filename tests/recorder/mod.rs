@@ -3,6 +3,7 @@
 mod advice;
 mod budget;
 mod children;
+mod continuous;
 mod coverage;
 mod ends;
 mod fallbacks;

@@ -193,8 +193,22 @@ fn fill(release: &Release, binary: &Path, tree: &Path) -> Result<()> {
     ] {
         copy(&root().join(name), &texts.join(name))?;
     }
+    continuous(tree)?;
     let licences = licences::of_dependencies(&release.target())?;
     fs::write(texts.join("LICENSES-OF-LIBRARIES"), licences).context("writing licences")
+}
+
+/// What records all the time: units where systemd looks for them, on Debian, too, and an example for Kubernetes.
+fn continuous(tree: &Path) -> Result<()> {
+    let from = root().join("crates/record/continuous");
+    for (name, folder) in [
+        ("rprof-record.service", "lib/systemd/system"),
+        ("rprof.conf", "lib/tmpfiles.d"),
+        ("daemonset.yaml", "share/doc/rprof/examples"),
+    ] {
+        copy(&from.join(name), &tree.join(folder).join(name))?;
+    }
+    Ok(())
 }
 
 /// Packs the tree, and returns the archive's name.

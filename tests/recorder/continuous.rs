@@ -1,0 +1,145 @@
+//! The unit and the DaemonSet of continuous recording: they start what they say, and their rights are enough.
+
+use crate::common::nobody::NOBODY;
+use crate::common::{
+    Ran, Running, copy_of_rprof, needs, report, run, scratch, skipped, tool,
+    work::{burn, worker},
+};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const UNIT: &str = include_str!("../../crates/record/continuous/rprof-record.service");
+const DAEMONSET: &str = include_str!("../../crates/record/continuous/daemonset.yaml");
+
+/// What both may do.
+const CAPABILITIES: &str = "-all,+perfmon,+sys_ptrace,+syslog";
+
+/// The value of a line of the unit.
+fn value(key: &str) -> &'static str {
+    let values = UNIT.lines().filter_map(|line| line.strip_prefix(key));
+    let values: Vec<_> = values.filter_map(|rest| rest.strip_prefix('=')).collect();
+    let [value] = values[..] else {
+        panic!("{key}: {values:?}");
+    };
+    value
+}
+
+/// The words of the DaemonSet's command.
+fn command_of_daemonset() -> Vec<&'static str> {
+    let lines = DAEMONSET.lines().map(str::trim);
+    let lines = lines.skip_while(|line| *line != "command:").skip(1);
+    let words = lines.map_while(|line| line.strip_prefix("- "));
+    words.map(|word| word.trim_matches('"')).collect()
+}
+
+#[test]
+fn both_record_alike_and_by_the_same_rights() {
+    let unit: Vec<&str> = value("ExecStart").split(' ').collect();
+    let own_folder = |word: &str| word.replace("${STATE_DIRECTORY}", "/var/lib/rprof");
+    let unit: Vec<String> = unit.into_iter().map(own_folder).collect();
+    assert_eq!(unit, command_of_daemonset());
+    let all = "CAP_PERFMON CAP_SYS_PTRACE CAP_SYSLOG";
+    assert_eq!(value("AmbientCapabilities"), all);
+    assert_eq!(value("CapabilityBoundingSet"), all);
+    let listed: Vec<String> = all
+        .split(' ')
+        .map(|one| format!("{:?}", &one[4..]))
+        .collect();
+    let added = format!("add: [{}]", listed.join(", "));
+    assert!(DAEMONSET.contains(&added), "{added}");
+    for word in [
+        "privileged: false",
+        "readOnlyRootFilesystem: true",
+        "drop: [\"ALL\"]",
+    ] {
+        assert!(DAEMONSET.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_daemonset_is_yaml() {
+    let read = "import sys, yaml; one = yaml.safe_load(open(sys.argv[1])); \
+                print(*one['spec']['template']['spec']['containers'][0]['command'], sep='\\n')";
+    let mut python = tool("python3");
+    if !run(tool("python3").args(["-c", "import yaml"]))
+        .status
+        .success()
+    {
+        return skipped("python3-yaml");
+    }
+    let dir = scratch();
+    let file = dir.path().join("daemonset.yaml");
+    std::fs::write(&file, DAEMONSET).unwrap();
+    python.args(["-c", read]).arg(&file);
+    let words = run(&mut python).ok().stdout;
+    let words: Vec<&str> = words.lines().collect();
+    assert_eq!(words, command_of_daemonset());
+}
+
+#[test]
+fn systemd_accepts_the_unit() {
+    needs!("systemd-analyze" in "systemd");
+    let dir = scratch();
+    let binary = copy_of_rprof(dir.path());
+    // There are no man pages here, and rprof is not in systemd's path.
+    let text = UNIT.replace(
+        "ExecStart=rprof",
+        &format!("ExecStart={}", binary.display()),
+    );
+    let text: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("Documentation"))
+        .collect();
+    let unit = dir.path().join("rprof-record.service");
+    std::fs::write(&unit, text.join("\n")).unwrap();
+    let ran = run(tool("systemd-analyze").arg("verify").arg(&unit)).ok();
+    assert!(!ran.stderr.contains("rprof-record"), "{ran:?}");
+}
+
+/// What the unit starts, with its rights and no others, as another user, and with a command to record.
+fn recorder(dir: &Path) -> Command {
+    let binary = copy_of_rprof(dir);
+    run(tool("chmod").args(["-R", "777"]).arg(dir)).ok();
+    let mut record = tool("setpriv");
+    record.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")]);
+    for set in ["inh-caps", "ambient-caps", "bounding-set"] {
+        record.arg(format!("--{set}={CAPABILITIES}"));
+    }
+    record
+        .args(["--clear-groups", "--no-new-privs"])
+        .arg(binary);
+    let own_folder = |word: &str| word.replace("${STATE_DIRECTORY}", dir.to_str().unwrap());
+    record.args(value("ExecStart").split(' ').skip(1).map(own_folder));
+    record
+}
+
+/// The finished file in a folder.
+fn recording(dir: &Path, ran: &Ran) -> PathBuf {
+    let files = dir.read_dir().unwrap().map(|file| file.unwrap().path());
+    let mut files = files.filter(|file| file.to_str().unwrap().contains("perf.data."));
+    files.next().unwrap_or_else(|| panic!("{ran:?}"))
+}
+
+#[test]
+fn its_rights_are_enough_for_complete_stacks_of_other_users() {
+    needs!(root, all_cpus, "setpriv" in "util-linux", alone);
+    let dir = scratch();
+    let mut record = recorder(dir.path());
+    record.args(["-F", "199", "--", "sh", "-c", &worker(1)]);
+    let mut recorder = Running::start(&mut record);
+    // It records by now.
+    recorder.work();
+    let mut work = tool("sh").args(["-c", &burn(100)]).spawn().unwrap();
+    let pid = work.id().to_string();
+    work.wait().unwrap();
+    recorder.close_input();
+    let ran = recorder.finish().ok();
+    let file = recording(dir.path(), &ran);
+    let stats = report(&file, &["--pid", &pid, "--stats"]);
+    assert!(stats.contains("100.00%"), "{stats}");
+    assert!(
+        stats.contains("complete: up to the start of the thread"),
+        "{stats}"
+    );
+    assert!(stats.contains("Thinned: kept "), "{stats}");
+}
