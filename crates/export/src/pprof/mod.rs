@@ -4,13 +4,15 @@
 //! a mapping begins in memory where it does in the file (of the kernel: addresses in memory), and
 //! what processes have at different addresses is one.
 
-mod messages;
 mod tables;
 
 use crate::Format;
-use messages::{Label, Rest, SAMPLE, Sample, ValueType};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
+use rprof_pprof::{
+    PPROF_SAMPLE as SAMPLE, PprofLabel as Label, PprofRest as Rest, PprofSample as Sample,
+    PprofValueType as ValueType,
+};
 use rprof_profile::{CountedStacks, EventKind, Sampling, StackCount};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;

@@ -1,8 +1,11 @@
 //! Mappings, locations and functions.
 
-use super::messages::{Function, Line, Location, Mapping};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
+use rprof_pprof::{
+    PprofFunction as Function, PprofLine as Line, PprofLocation as Location,
+    PprofMapping as Mapping,
+};
 use rprof_profile::{CodeFrame, CodeKind, CountedStacks, FrameId, Profile, StrId};
 
 const PAGE: u64 = 4096;
