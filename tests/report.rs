@@ -7,6 +7,7 @@ mod folds;
 mod formats;
 mod header;
 mod levels;
+mod pprof;
 mod quality;
 mod screen;
 mod several;

@@ -4,9 +4,9 @@
 use super::made::{HOT, Made, PID, WORK};
 use crate::common::{fixtures, needs, perf, rprof, run, scratch};
 use rprof_abi::{
-    Callchain, Encoder, Endian, Misc, Record, Sample, SampleId, SampleLayout, SampleType, context,
+    Callchain, Encoder, Endian, Record, Sample, SampleId, SampleLayout, SampleType, context,
 };
-use rprof_perfdata::{FeatureId, SyntheticFunction, SyntheticImage};
+use rprof_perfdata::{FeatureId, SyntheticFunction, SyntheticIdentity, SyntheticImages};
 use std::path::{Path, PathBuf};
 
 /// Functions of the interpreter, outermost first.
@@ -14,20 +14,18 @@ const FUNCTIONS: [(&str, u32); 2] = [("<module>", 9), ("parse", 3)];
 
 /// A program that works for `parse`, which `<module>` called, and `<module>` itself.
 fn recorded(dir: &Path) -> PathBuf {
-    let mut image = SyntheticImage::new(b"[toy]");
+    let mut images = SyntheticImages::default();
+    let toy = images.image(SyntheticIdentity::in_brackets(b"[toy]"));
+    let toy = toy.unwrap();
     let [module, parse] = FUNCTIONS.map(|(name, line)| {
         let function = SyntheticFunction {
-            name: name.into(),
-            line: Some((b"toy.py".to_vec(), line)),
+            name: name.as_bytes(),
+            line: Some((b"toy.py", line)),
         };
-        image.address(function).unwrap().0
+        let frame = images.frame(None, function);
+        images.address(toy, Some(frame)).unwrap().0
     });
     let mut made = Made::new(&[SampleType::CALLCHAIN]);
-    let mut section = Vec::new();
-    image
-        .names()
-        .encode(&mut Encoder::new(&mut section, Endian::NATIVE));
-    made.features.push((FeatureId::SYMBOLS, section));
     let layout = SampleLayout::new(&made.attr, Endian::NATIVE);
     let id = SampleId {
         pid: Some(PID),
@@ -35,9 +33,15 @@ fn recorded(dir: &Path) -> PathBuf {
         time_ns: Some(1),
         ..SampleId::default()
     };
-    Record::Mmap2(image.mapping(PID))
-        .encode(Misc::USER, &id, &layout, &mut made.sideband)
+    let (misc, mapping) = images.mapping(toy, PID).unwrap();
+    Record::Mmap2(mapping)
+        .encode(misc, &id, &layout, &mut made.sideband)
         .unwrap();
+    let mut section = Vec::new();
+    images
+        .into_names()
+        .encode(&mut Encoder::new(&mut section, Endian::NATIVE));
+    made.features.push((FeatureId::SYMBOLS, section));
     let chain = |frames: &[u64]| {
         let entries = [context::USER].iter().chain(frames);
         entries

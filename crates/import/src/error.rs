@@ -1,6 +1,7 @@
 //! What can go wrong.
 
-use std::io;
+use rprof_untrusted::Budget;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
@@ -26,11 +27,35 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A pprof profile is damaged, or of a kind that is not read.
+    #[error("{}: pprof: {what}", path.display())]
+    Profile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// All counts are 0, so that nothing can be shown.
     #[error("{}: no stack has a count above 0", path.display())]
     NoCounts {
         /// The file.
         path: PathBuf,
+    },
+    /// It takes more memory than it may.
+    #[error("{}: needs more than {most} bytes of memory (--mem allows more)", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// How much it may take.
+        most: u64,
+    },
+    /// The recording that is made of it takes more room than it may.
+    #[error("{}: needs more than {most} bytes in a temporary file (--max-spool allows more)", path.display())]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// How much it may take.
+        most: u64,
     },
     /// The temporary file for the recording cannot be made.
     #[error("creating a temporary file in {} (set TMPDIR to use another directory)", folder.display())]
@@ -52,6 +77,39 @@ impl Error {
         move |source| Self::Io {
             path: path.clone(),
             source,
+        }
+    }
+
+    /// An error of what is read into memory.
+    pub(crate) fn reading(path: &Path, budget: &Budget, error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::OutOfMemory => Self::memory(path, budget),
+            ErrorKind::UnexpectedEof => Self::profile(path, "the compressed data is cut off"),
+            _ => Self::io(path)(error),
+        }
+    }
+
+    /// An error in a profile.
+    pub(crate) fn profile(path: &Path, what: impl ToString) -> Self {
+        Self::Profile {
+            path: path.to_owned(),
+            what: what.to_string(),
+        }
+    }
+
+    /// What a budget has no more memory for.
+    pub(crate) fn memory(path: &Path, budget: &Budget) -> Self {
+        Self::Memory {
+            path: path.to_owned(),
+            most: budget.limits().memory,
+        }
+    }
+
+    /// What a budget has no more room on the disk for.
+    pub(crate) fn spool(path: &Path, budget: &Budget) -> Self {
+        Self::Spool {
+            path: path.to_owned(),
+            most: budget.limits().spool,
         }
     }
 }

@@ -1,6 +1,11 @@
 //! Folded stacks: `thread;outer;inner 42`.
 
 use crate::Error;
+use crate::recording::{
+    AddError, Counts, ImportedEvent, Recording, StackAddress, Start, TaskSample,
+};
+use rprof_perfdata::{Reader, SyntheticFunction, SyntheticIdentity};
+use rprof_untrusted::{Allowed, Budget};
 use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 
@@ -62,6 +67,78 @@ fn shown(element: &str) -> &str {
         "" => "[unknown]",
         name => name,
     }
+}
+
+/// A recording of folded stacks: each line is a sample of one event.
+pub(crate) fn import(
+    path: &Path,
+    from: impl BufRead,
+    budget: &Budget,
+    allowed: Allowed,
+) -> Result<Reader, Error> {
+    let samples = ImportedEvent {
+        name: "samples".to_owned(),
+        counts: Counts::Other,
+    };
+    let mut recording = Recording::start(&Start {
+        path,
+        events: &[samples],
+        has_cpus: false,
+        budget,
+    })?;
+    let image = SyntheticIdentity::in_brackets(b"[folded]");
+    let image = recording.images.image(image).unwrap_or_default();
+    let mut lines = Lines::new(from, path);
+    let mut line = String::new();
+    let mut addresses = Vec::new();
+    while lines.read(&mut line)? {
+        let stack = FoldedStack::parse(&line).map_err(|what| lines.bad(what))?;
+        let Some(stack) = stack else {
+            continue;
+        };
+        let added = add(&mut recording, image, &stack, &mut addresses);
+        added.map_err(|error| match error {
+            AddError::Sample(what) => lines.bad(what),
+            AddError::Recording(error) => error,
+        })?;
+    }
+    recording.finish(allowed)
+}
+
+fn add(
+    recording: &mut Recording,
+    image: u32,
+    stack: &FoldedStack<'_>,
+    addresses: &mut Vec<StackAddress>,
+) -> Result<(), AddError> {
+    if stack.count == 0 {
+        return Ok(());
+    }
+    addresses.clear();
+    for name in stack.functions.iter().rev() {
+        let function = SyntheticFunction {
+            name: name.as_bytes(),
+            line: None,
+        };
+        let frame = recording.images.frame(None, function);
+        let address = recording.images.address(image, Some(frame));
+        let address = address.ok_or_else(|| AddError::Sample("too many functions".to_owned()))?;
+        addresses.push(StackAddress {
+            address: address.0,
+            image,
+            is_kernel: false,
+        });
+    }
+    let pid = recording.process(stack.thread.as_bytes())?;
+    let sample = TaskSample {
+        event: 0,
+        pid,
+        tid: pid,
+        comm: stack.thread.as_bytes(),
+        cpu: None,
+        weight: stack.count,
+    };
+    recording.add(&sample, addresses)
 }
 
 /// Whether the beginning of a file is that of folded stacks: its first line with text is one, whatever its count.

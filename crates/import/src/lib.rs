@@ -1,77 +1,86 @@
-//! Files of other tools as recordings: folded stacks become a `perf.data` in a temporary file, which every reader takes.
+//! Files of other tools as recordings: folded stacks and pprof profiles become a `perf.data` in a temporary file, which
+//! every reader takes.
 //!
 //! ```
+//! use rprof_perfdata::RecordingInput;
 //! use rprof_untrusted::Allowed;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let dir = tempfile::tempdir()?;
 //! let path = dir.path().join("stacks.folded");
 //! std::fs::write(&path, "app;main;parse 41\napp;main 1\n")?;
-//! let reader = rprof_import::open(&path, Allowed::default())?.expect("these are folded stacks");
-//! assert_eq!(reader.events()[0].name.raw(), "samples");
+//! let input = RecordingInput::open(&path, Allowed::default())?;
+//! let imported = rprof_import::open(&input, Allowed::default())?.expect("these are folded stacks");
+//! assert_eq!(imported.reader.events()[0].name.raw(), "samples");
 //! # Ok(())
 //! # }
 //! ```
 
 mod error;
 mod folded;
+mod gzip;
+mod names;
+mod pprof;
 mod recording;
 
 pub use error::Error;
+pub use recording::Imported;
 
-use folded::{FoldedStack, Lines, MOST_BYTES};
-use recording::{AddError, Recording};
-use rprof_perfdata::Reader;
-use rprof_untrusted::{Allowed, Seen};
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
-use std::path::Path;
+use rprof_perfdata::RecordingInput;
+use rprof_untrusted::{Allowed, Budget, Limits};
+use std::io::{BufReader, Read};
 
-/// Opens a file as a recording, if it holds folded stacks; `None` if it is something else.
+/// Makes a recording of a file of another tool; `None` if it is something else.
 ///
 /// # Errors
-/// [`Error`]: it cannot be read, or a line in it is no stack with a count.
-pub fn open(path: &Path, allowed: Allowed) -> Result<Option<Reader>, Error> {
+/// [`Error`]: it cannot be read; a line in it is no stack with a count, or the profile in it is damaged.
+pub fn open(input: &RecordingInput, allowed: Allowed) -> Result<Option<Imported>, Error> {
+    if input.is_recording()? {
+        return Ok(None);
+    }
+    let path = input.path();
+    let budget = Budget::new(Limits::for_recording(input.stored(), allowed));
     let io = Error::io(path);
-    let seen = Seen::at(path).map_err(&io)?;
-    if !seen.meta().is_file() {
-        return Ok(None);
+    let head = head(input.bytes()).map_err(&io)?;
+    if folded::is_folded(&head) {
+        let reader = folded::import(path, BufReader::new(input.bytes()), &budget, allowed)?;
+        let warnings = Vec::new();
+        return Ok(Some(Imported { reader, warnings }));
     }
-    let mut file = seen.open_regular(File::options().read(true)).map_err(&io)?;
+    let mut held = budget.hold_nothing();
+    let profile = if gzip::is_compressed(&head) {
+        gzip::unpacked_profile(input, &mut held)?
+    } else if pprof::is_profile(&head) {
+        let whole = rprof_untrusted::read_all(input.bytes(), u64::MAX, &mut held);
+        Some(whole.map_err(|error| Error::reading(path, &budget, error))?)
+    } else {
+        None
+    };
+    drop(head);
+    let Some(profile) = profile else {
+        return Ok(None);
+    };
+    pprof::import(path, &profile, &budget, allowed).map(Some)
+}
+
+/// The beginning of a file.
+fn head(from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    (&mut file)
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut head)
-        .map_err(&io)?;
-    if !folded::is_folded(&head) {
-        return Ok(None);
-    }
-    file.rewind().map_err(&io)?;
-    let mut recording = Recording::start(path)?;
-    let mut lines = Lines::new(BufReader::new(file), path);
-    let mut line = String::new();
-    while lines.read(&mut line)? {
-        let stack = FoldedStack::parse(&line).map_err(|what| lines.bad(what))?;
-        if let Some(stack) = stack {
-            recording.add(&stack).map_err(|what| match what {
-                AddError::Stack(what) => lines.bad(what),
-                AddError::Write(error) => error.into(),
-            })?;
-        }
-    }
-    recording.finish(allowed).map(Some)
+    from.take(folded::MOST_BYTES + 1).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rprof_perfdata::Reader;
+    use std::path::Path;
 
     fn opened(bytes: &[u8]) -> Result<Option<Reader>, Error> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        std::fs::write(&path, bytes).unwrap();
-        open(&path, Allowed::default())
+        let input = RecordingInput::from_bytes(Path::new("file"), bytes.to_vec());
+        let imported = open(&input, Allowed::default())?;
+        Ok(imported.map(|imported| imported.reader))
     }
 
     #[test]

@@ -1,30 +1,94 @@
-//! The recording that is made of stacks.
+//! The recording that is made of samples and stacks.
 
 use crate::Error;
-use crate::folded::FoldedStack;
+use foldhash::{HashMap, HashSet};
 use rprof_abi::record::Comm;
 use rprof_abi::{
     Callchain, Encoder, Endian, Misc, PerfEventAttr, Record, Sample, SampleId, SampleLayout,
-    SampleType, context, event_type,
+    SampleType, context, event_type, sw,
 };
 use rprof_base::Interner;
-use rprof_perfdata::{FeatureId, Reader, SyntheticFunction, SyntheticImage, Writer, WrittenEvent};
-use rprof_untrusted::Allowed;
+use rprof_perfdata::{FeatureId, Reader, SyntheticImages, Writer, WrittenEvent};
+use rprof_untrusted::{Allowed, Budget, Held};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+/// A recording that was made of a file.
+#[derive(Debug)]
+pub struct Imported {
+    /// The recording.
+    pub reader: Reader,
+    /// What is not as it was in the file: sentences.
+    pub warnings: Vec<String>,
+}
+
 /// Functions of a stack at most: what a record has room for.
-const MOST_FUNCTIONS: usize = 8000;
+pub(crate) const MOST_FUNCTIONS: usize = 8000;
 
 /// Bytes of records that are written together.
 const BUFFER: usize = 1 << 16;
 
-/// Why a stack is not added.
+/// Bytes of memory that a task or a mapping of a process takes in a table.
+const TABLE_BYTES: u64 = 32;
+
+/// Why a sample is not added.
 pub(crate) enum AddError {
     /// There is too much in it, or in all.
-    Stack(String),
-    /// The file cannot be written.
-    Write(rprof_perfdata::Error),
+    Sample(String),
+    /// The recording cannot be made.
+    Recording(Error),
+}
+
+impl From<Error> for AddError {
+    fn from(error: Error) -> Self {
+        Self::Recording(error)
+    }
+}
+
+/// An event of the recording.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportedEvent {
+    pub(crate) name: String,
+    pub(crate) counts: Counts,
+}
+
+/// What weights are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// Nanoseconds on a CPU.
+    CpuTime,
+    /// Something else.
+    Other,
+}
+
+/// What a recording is begun with.
+pub(crate) struct Start<'a> {
+    /// The file that it is made of: it is called like it.
+    pub(crate) path: &'a Path,
+    pub(crate) events: &'a [ImportedEvent],
+    /// Whether samples say on which CPU they were taken.
+    pub(crate) has_cpus: bool,
+    pub(crate) budget: &'a Budget,
+}
+
+/// A sample but for its stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskSample<'a> {
+    /// By position.
+    pub(crate) event: usize,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    pub(crate) comm: &'a [u8],
+    pub(crate) cpu: Option<u32>,
+    pub(crate) weight: u64,
+}
+
+/// An address of a function in a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StackAddress {
+    pub(crate) address: u64,
+    pub(crate) image: u32,
+    pub(crate) is_kernel: bool,
 }
 
 /// A recording in a temporary file without a name.
@@ -33,121 +97,176 @@ pub(crate) struct Recording {
     file: File,
     writer: Writer,
     layout: SampleLayout,
-    image: SyntheticImage,
-    /// Each is a process.
-    threads: Interner<u32, String>,
+    /// The functions of stacks.
+    pub(crate) images: SyntheticImages,
+    /// What is mapped: process (-1 for the kernel) and image.
+    mapped: HashSet<(i32, u32)>,
+    /// What each thread was called last.
+    comms: HashMap<i32, u32>,
+    names: Interner<u32, Vec<u8>>,
+    /// Names that stand for a process each.
+    processes: Interner<u32, Vec<u8>>,
+    /// What tables take.
+    held: Held,
+    chain: Vec<u8>,
     /// Records that are not written yet.
     records: Vec<u8>,
-    /// Of all stacks.
-    count: u64,
+    /// By event, of all samples.
+    weights: Vec<u64>,
 }
 
 impl Recording {
-    /// Starts one that is called as the file it is made of.
+    /// Starts one.
     ///
     /// # Errors
     /// [`Error`]: the temporary file cannot be made.
-    pub(crate) fn start(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn start(start: &Start<'_>) -> Result<Self, Error> {
         let temporary = |source| Error::Temporary {
             folder: std::env::temp_dir(),
             source,
         };
         let file = tempfile::tempfile().map_err(temporary)?;
-        let bits = [
-            SampleType::IP,
-            SampleType::TID,
-            SampleType::PERIOD,
-            SampleType::CALLCHAIN,
-        ];
-        let attr = PerfEventAttr {
-            kind: event_type::RAW,
-            sample_period: 1,
-            sample_type: bits
-                .into_iter()
-                .fold(SampleType::default(), SampleType::with),
-            ..PerfEventAttr::default()
-        };
-        let event = WrittenEvent {
-            name: "samples".to_owned(),
-            attr: attr.clone(),
-            ids: vec![1],
-        };
+        let attrs = start.events.iter().map(|event| event.attr(start.has_cpus));
+        let attrs: Vec<PerfEventAttr> = attrs.collect();
+        let layout = attrs.first().cloned().unwrap_or_default();
+        let events = (1u64..).zip(start.events).zip(attrs);
+        let events = events.map(|((id, event), attr)| WrittenEvent {
+            name: event.name.clone(),
+            attr,
+            ids: vec![id],
+        });
+        let events: Vec<WrittenEvent> = events.collect();
         let own = file.try_clone().map_err(temporary)?;
         Ok(Self {
-            path: path.to_owned(),
-            writer: Writer::start(own, path, &[event], Vec::new())?,
+            path: start.path.to_owned(),
+            writer: Writer::start(own, start.path, &events, Vec::new())?,
             file,
-            layout: SampleLayout::new(&attr, Endian::NATIVE),
-            image: SyntheticImage::new(b"[folded]"),
-            threads: Interner::default(),
+            layout: SampleLayout::new(&layout, Endian::NATIVE),
+            images: SyntheticImages::default(),
+            mapped: HashSet::default(),
+            comms: HashMap::default(),
+            names: Interner::default(),
+            processes: Interner::default(),
+            held: start.budget.hold_nothing(),
+            chain: Vec::new(),
             records: Vec::new(),
-            count: 0,
+            weights: vec![0; events.len()],
         })
     }
 
-    /// Adds a stack as one sample.
-    pub(crate) fn add(&mut self, stack: &FoldedStack<'_>) -> Result<(), AddError> {
-        if stack.count == 0 {
+    /// Adds a sample with its stack, innermost first; one that weighs nothing is none.
+    pub(crate) fn add(
+        &mut self,
+        sample: &TaskSample<'_>,
+        stack: &[StackAddress],
+    ) -> Result<(), AddError> {
+        if sample.weight == 0 {
             return Ok(());
         }
-        if stack.functions.len() > MOST_FUNCTIONS {
+        if stack.len() > MOST_FUNCTIONS {
             let why = format!("more than {MOST_FUNCTIONS} functions");
-            return Err(AddError::Stack(why));
+            return Err(AddError::Sample(why));
         }
-        let sum = self.count.checked_add(stack.count);
-        let too_many = || AddError::Stack("the sum of all counts is over 2^64".to_owned());
-        self.count = sum.ok_or_else(too_many)?;
-        let pid = self.process(stack.thread)?;
-        let mut chain = context::USER.to_ne_bytes().to_vec();
-        let mut innermost = None;
-        for name in stack.functions.iter().rev() {
-            let function = SyntheticFunction {
-                name: name.as_bytes().to_vec(),
-                line: None,
-            };
-            let address = self.image.address(function);
-            let address =
-                address.ok_or_else(|| AddError::Stack("too many functions".to_owned()))?;
-            innermost.get_or_insert(address.0);
-            chain.extend(address.0.to_ne_bytes());
+        if let Some(sum) = self.weights.get_mut(sample.event) {
+            let more = sum.checked_add(sample.weight);
+            let too_many = || AddError::Sample("the sum of all counts is over 2^64".to_owned());
+            *sum = more.ok_or_else(too_many)?;
         }
-        let sample = Sample {
-            ip: innermost,
-            pid: Some(pid),
-            tid: Some(pid),
-            period: Some(stack.count),
+        self.name(sample)?;
+        for one in stack {
+            self.map(sample.pid, *one)?;
+        }
+        let mut chain = std::mem::take(&mut self.chain);
+        encode_chain(stack, &mut chain);
+        let innermost = stack.first();
+        let record = Record::Sample(Box::new(Sample {
+            id: Some(sample.event as u64 + 1),
+            ip: Some(innermost.map_or(0, |one| one.address)),
+            pid: Some(sample.pid),
+            tid: Some(sample.tid),
+            cpu: Some(sample.cpu.unwrap_or(u32::MAX)),
+            period: Some(sample.weight),
             callchain: Some(Callchain::from_encoded(&chain, Endian::NATIVE)),
             ..Sample::default()
+        }));
+        let misc = match innermost {
+            Some(one) if one.is_kernel => Misc::KERNEL,
+            _ => Misc::USER,
         };
-        self.push(&Record::Sample(Box::new(sample)))?;
+        let encoded = push(&mut self.records, &self.layout, misc, &record);
+        drop(record);
+        self.chain = chain;
+        encoded?;
         if self.records.len() >= BUFFER {
-            self.writer.write(&self.records).map_err(AddError::Write)?;
-            self.records.clear();
+            self.flush()?;
         }
         Ok(())
     }
 
-    /// The process that stands for a thread.
-    fn process(&mut self, thread: &str) -> Result<i32, AddError> {
-        let n_known = self.threads.len();
-        let number = self.threads.intern_ref(thread);
-        let pid = i32::try_from(number).unwrap_or(i32::MAX - 1) + 1;
-        if self.threads.len() > n_known {
-            let comm = Comm {
-                pid,
-                tid: pid,
-                comm: thread.as_bytes(),
-            };
-            self.push(&Record::Comm(comm))?;
-            self.push(&Record::Mmap2(self.image.mapping(pid)))?;
+    /// The process that stands for a name, where samples do not say theirs.
+    pub(crate) fn process(&mut self, name: &[u8]) -> Result<i32, Error> {
+        let n_known = self.processes.len();
+        let number = self.processes.intern_ref(name);
+        if self.processes.len() > n_known {
+            self.hold(TABLE_BYTES + 2 * name.len() as u64)?;
         }
-        Ok(pid)
+        Ok(i32::try_from(number).unwrap_or(i32::MAX - 1) + 1)
     }
 
-    fn push(&mut self, record: &Record<'_>) -> Result<(), AddError> {
-        let id = SampleId::default();
-        let encoded = record.encode(Misc::USER, &id, &self.layout, &mut self.records);
-        encoded.map_err(|error| AddError::Stack(error.to_string()))
+    /// Says what the thread of a sample is called, if it was called otherwise before.
+    fn name(&mut self, sample: &TaskSample<'_>) -> Result<(), AddError> {
+        let n_names = self.names.len();
+        let name = self.names.intern_ref(sample.comm);
+        if self.names.len() > n_names {
+            self.hold(TABLE_BYTES + 2 * sample.comm.len() as u64)?;
+        }
+        let before = self.comms.insert(sample.tid, name);
+        if before.is_none() {
+            self.hold(TABLE_BYTES)?;
+        }
+        if before == Some(name) {
+            return Ok(());
+        }
+        let comm = Record::Comm(Comm {
+            pid: sample.pid,
+            tid: sample.tid,
+            comm: sample.comm,
+        });
+        push(&mut self.records, &self.layout, Misc::USER, &comm)
+    }
+
+    /// Maps the image of an address, if the process does not have it yet.
+    fn map(&mut self, pid: i32, one: StackAddress) -> Result<(), AddError> {
+        let space = if one.is_kernel { -1 } else { pid };
+        if !self.mapped.insert((space, one.image)) {
+            return Ok(());
+        }
+        self.hold(TABLE_BYTES)?;
+        let Some((misc, mapping)) = self.images.mapping(one.image, pid) else {
+            return Ok(());
+        };
+        let record = Record::Mmap2(mapping);
+        push(&mut self.records, &self.layout, misc, &record)?;
+        // One sample may bring thousands.
+        if self.records.len() >= BUFFER {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Takes memory for what is distinct.
+    pub(crate) fn hold(&mut self, bytes: u64) -> Result<(), Error> {
+        let held = self.held.grow(bytes);
+        held.map_err(|_| Error::memory(&self.path, self.held.budget()))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let budget = self.held.budget();
+        let spooled = budget.spool(self.records.len() as u64);
+        spooled.map_err(|_| Error::spool(&self.path, budget))?;
+        self.writer.write(&self.records)?;
+        self.records.clear();
+        Ok(())
     }
 
     /// Completes the recording and opens it.
@@ -155,14 +274,66 @@ impl Recording {
     /// # Errors
     /// [`Error`]: nothing was counted; the temporary file cannot be written or read.
     pub(crate) fn finish(mut self, allowed: Allowed) -> Result<Reader, Error> {
-        if self.count == 0 {
+        if self.weights.iter().all(|&weight| weight == 0) {
             return Err(Error::NoCounts { path: self.path });
         }
-        self.writer.write(&self.records)?;
+        self.flush()?;
         let mut names = Vec::new();
-        let section = self.image.names();
+        let section = self.images.into_names();
         section.encode(&mut Encoder::new(&mut names, Endian::NATIVE));
         self.writer.finish(vec![(FeatureId::SYMBOLS, names)])?;
         Ok(Reader::from_file_allowing(&self.path, self.file, allowed)?)
+    }
+}
+
+impl ImportedEvent {
+    fn attr(&self, has_cpus: bool) -> PerfEventAttr {
+        let mut bits = vec![
+            SampleType::IDENTIFIER,
+            SampleType::IP,
+            SampleType::TID,
+            SampleType::PERIOD,
+            SampleType::CALLCHAIN,
+        ];
+        bits.extend(has_cpus.then_some(SampleType::CPU));
+        let (kind, config) = match self.counts {
+            Counts::CpuTime => (event_type::SOFTWARE, sw::CPU_CLOCK),
+            Counts::Other => (event_type::RAW, 0),
+        };
+        PerfEventAttr {
+            kind,
+            config,
+            sample_period: 1,
+            sample_type: bits
+                .into_iter()
+                .fold(SampleType::default(), SampleType::with),
+            ..PerfEventAttr::default()
+        }
+    }
+}
+
+/// Appends a record.
+fn push(
+    records: &mut Vec<u8>,
+    layout: &SampleLayout,
+    misc: Misc,
+    record: &Record<'_>,
+) -> Result<(), AddError> {
+    let encoded = record.encode(misc, &SampleId::default(), layout, records);
+    encoded.map_err(|error| AddError::Sample(error.to_string()))
+}
+
+/// A call chain: addresses after markers of their level.
+fn encode_chain(stack: &[StackAddress], chain: &mut Vec<u8>) {
+    chain.clear();
+    for level in stack.chunk_by(|a, b| a.is_kernel == b.is_kernel) {
+        let is_kernel = level.first().is_some_and(|one| one.is_kernel);
+        let marker = if is_kernel {
+            context::KERNEL
+        } else {
+            context::USER
+        };
+        chain.extend(marker.to_ne_bytes());
+        chain.extend(level.iter().flat_map(|one| one.address.to_ne_bytes()));
     }
 }

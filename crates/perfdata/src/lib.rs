@@ -67,7 +67,9 @@ pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};
 pub use file_record::FileRecord;
 pub use kinds::{file_kind, kind_name};
-pub use reader::{BlockWalk, Form, Reader, RecordedEvent, Records, Step, WalkedBlock};
+pub use reader::{
+    BlockWalk, Form, Reader, RecordedEvent, RecordingInput, Records, Step, WalkedBlock,
+};
 pub use rewrite::rewrite_with;
-pub use synthetic_image::{SyntheticFunction, SyntheticImage};
+pub use synthetic_image::{SyntheticFunction, SyntheticIdentity, SyntheticImages, SyntheticLevel};
 pub use writer::{Finished, Writer, WrittenEvent};

@@ -51,11 +51,13 @@ fn main() -> io::Result<()> {
     let out = args.next().expect("seeds OUT FILE...");
     for target in [
         "reader", "report", "sample", "features", "module", "unwind", "symbols", "instructions",
+        "import",
     ] {
         fs::create_dir_all(out.join(target))?;
     }
     fs::write(out.join("module/example"), module::example())?;
     fs::write(out.join("instructions/each"), CODE)?;
+    fs::write(out.join("import/folded"), "# a query\napp;main;parse 41\napp;main 1\n")?;
     write_walks(&out.join("unwind"))?;
     write_hostile(&out)?;
     for (n, name) in NAMES.iter().enumerate() {

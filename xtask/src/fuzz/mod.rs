@@ -31,6 +31,7 @@ const TARGETS: &[Target] = &[
     ("instructions", 4 << 10),
     ("unwind", 4 << 10),
     ("symbols", 32 << 10),
+    ("import", 32 << 10),
 ];
 
 /// What LLVM is told, so that the fuzzer sees which code an input reaches.

@@ -4,6 +4,7 @@ mod attrs;
 mod blocks;
 mod bytes;
 mod decompress;
+mod input;
 mod names;
 mod open;
 mod pipe;
@@ -13,6 +14,7 @@ mod stream;
 mod walk;
 
 pub use blocks::{BlockWalk, WalkedBlock};
+pub use input::RecordingInput;
 pub use records::{Records, Step};
 
 use crate::attr_fields::visit_attr;

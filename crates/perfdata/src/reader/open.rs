@@ -63,7 +63,11 @@ impl Reader {
         Self::open_source(path, source, allowed)
     }
 
-    fn open_source(path: &Path, source: Source, allowed: Allowed) -> Result<Self, Error> {
+    pub(super) fn open_source(
+        path: &Path,
+        source: Source,
+        allowed: Allowed,
+    ) -> Result<Self, Error> {
         let head_len = FileHeader::LEN.min(source.main.len());
         let head = source.main.read(0, head_len).map_err(Error::io(path))?;
         let endian = check_magic(&head, path)?;

@@ -1,7 +1,7 @@
 //! `--against`: the recording before, and what `rprof flame` writes of both.
 
 use super::flame::{name_of, write_picture};
-use super::reading::{open, read};
+use super::reading::{open_any, read};
 use super::sure::{self, SureEvents};
 use super::trees::{NamedEvent, event_called, tree_of};
 use crate::args::{FlameArgs, FoldArgs, InputArgs};
@@ -40,7 +40,7 @@ impl Before {
         fold: &FoldArgs,
         options: &Options,
     ) -> Result<Self> {
-        let reader = open(path, input.limits())?;
+        let reader = open_any(path, input.limits())?;
         let options = Options {
             locator: input.samples.locator(&reader),
             ..options.clone()

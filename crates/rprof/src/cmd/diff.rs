@@ -3,7 +3,7 @@
 use super::diff_each;
 use super::diff_load;
 use super::diff_trees::DiffTrees;
-use super::reading::open_file;
+use super::reading::open;
 use crate::args::{DiffArgs, DiffFormat};
 use crate::say;
 use crate::screen::PagerArgs;
@@ -100,7 +100,7 @@ fn compared<'p, C>(
 
 /// Whether a program of a recording has a function.
 fn has_function(args: &DiffArgs, path: &Path, name: &str) -> bool {
-    let Ok(reader) = open_file(path, args.limits) else {
+    let Ok(reader) = open(path, args.limits) else {
         return false;
     };
     let locator = args.sources.locator(reader.budget());

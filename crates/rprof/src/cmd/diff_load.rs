@@ -1,7 +1,7 @@
 //! The recordings that `rprof diff` compares: two are read at a time, where memory allows it.
 
 use super::diff::reading;
-use super::reading::open_file;
+use super::reading::open_any_file;
 use crate::args::DiffArgs;
 use crate::say;
 use anyhow::{Context, Result};
@@ -98,7 +98,7 @@ impl Loading<'_> {
 
     /// Counts a recording.
     fn one(&self, at: usize, path: &Path) -> Result<NamedRun> {
-        let reader = open_file(path, self.args.limits)?;
+        let reader = open_any_file(path, self.args.limits)?;
         let name = path.display().to_string();
         let options = reading(self.args, &reader);
         let run = load_run(&reader, &options, self.n_blocks, &mut |share| {

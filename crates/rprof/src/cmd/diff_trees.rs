@@ -1,7 +1,7 @@
 //! `rprof diff -g`: the call trees of both recordings, as one.
 
 use super::diff::reading;
-use super::reading::{open, read};
+use super::reading::{open_any, read};
 use super::trees::{NamedEvent, event_called, tree_of};
 use crate::args::{DiffArgs, DiffFormat};
 use crate::usage::usage;
@@ -98,7 +98,7 @@ fn all_of(one: &NamedEvent<'_>) -> SampleCount {
 
 /// Reads a recording once more; what could not be used was said when its rows were counted.
 fn load(args: &DiffArgs, path: &Path) -> Result<(String, Profile)> {
-    let reader = open(path, args.limits)?;
+    let reader = open_any(path, args.limits)?;
     let options = Options {
         group_by: GroupBy::default(),
         ..reading(args, &reader)

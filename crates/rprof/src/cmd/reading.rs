@@ -3,9 +3,10 @@
 use super::no_match;
 use crate::args::{InputArgs, LimitArgs, StrictArgs};
 use crate::say;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rprof_analysis::{Options, load};
-use rprof_perfdata::Reader;
+use rprof_import::Imported;
+use rprof_perfdata::{Reader, RecordingInput};
 use rprof_profile::Profile;
 use rprof_report::quality_faults;
 use std::io::ErrorKind;
@@ -29,31 +30,60 @@ pub(crate) fn progress(reader: &Reader) -> say::Progress {
     say::Progress::over("reading", data.end.saturating_sub(data.start))
 }
 
+/// What to do if there is no such file.
+const WAY_OUT: &str =
+    "no recording (use rprof record -- COMMAND to make one, or -i - to read a pipe)";
+
+/// The same where recordings are files.
+const WAY_OUT_OF_FILES: &str = "no recording (use rprof record -- COMMAND to make one)";
+
 /// Opens the recording; if there is none, tells newcomers what to do.
 pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
-    open_or_say(
-        path,
-        limits,
-        "no recording (use rprof record -- COMMAND to make one, or -i - to read a pipe)",
-    )
+    let reader = Reader::open_allowing(path, limits.allowed());
+    or_say(reader, WAY_OUT)
+}
+
+/// Opens the recording where the addresses of code matter, which other files do not have.
+pub(crate) fn open_code(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    let allowed = limits.allowed();
+    let input = or_say(RecordingInput::open(path, allowed), WAY_OUT)?;
+    if rprof_import::open(&input, allowed)?.is_some() {
+        let path = path.display();
+        bail!("{path}: no addresses of code; annotate needs the recording that this was made of");
+    }
+    Ok(input.into_reader(allowed)?)
+}
+
+/// Opens a recording, or a file of another tool that becomes one.
+pub(crate) fn open_any(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    open_any_or_say(path, limits, WAY_OUT)
 }
 
 /// The same where recordings are files.
-pub(crate) fn open_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
-    open_or_say(
-        path,
-        limits,
-        "no recording (use rprof record -- COMMAND to make one)",
-    )
+pub(crate) fn open_any_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    open_any_or_say(path, limits, WAY_OUT_OF_FILES)
 }
 
-fn open_or_say(path: &Path, limits: LimitArgs, way_out: &'static str) -> Result<Reader> {
-    let reader = Reader::open_allowing(path, limits.allowed());
-    match &reader {
-        Err(rprof_perfdata::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-            reader.context(way_out)
+fn open_any_or_say(path: &Path, limits: LimitArgs, way_out: &'static str) -> Result<Reader> {
+    let allowed = limits.allowed();
+    let input = or_say(RecordingInput::open(path, allowed), way_out)?;
+    match rprof_import::open(&input, allowed)? {
+        Some(Imported { reader, warnings }) => {
+            for warning in warnings {
+                say::warning(format_args!("{}: {warning}", path.display()));
+            }
+            Ok(reader)
         }
-        _ => Ok(reader?),
+        None => Ok(input.into_reader(allowed)?),
+    }
+}
+
+fn or_say<T>(opened: Result<T, rprof_perfdata::Error>, way_out: &'static str) -> Result<T> {
+    match &opened {
+        Err(rprof_perfdata::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            opened.context(way_out)
+        }
+        _ => Ok(opened?),
     }
 }
 

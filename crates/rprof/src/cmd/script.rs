@@ -2,7 +2,7 @@
 
 use super::header;
 use super::no_match;
-use super::reading::{ending, open, progress};
+use super::reading::{ending, open_any, progress};
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::screen::PagerArgs;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut fields = FieldSelection::default();
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
-    let reader = open(args.recording.path(), args.samples.limits)?;
+    let reader = open_any(args.recording.path(), args.samples.limits)?;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {

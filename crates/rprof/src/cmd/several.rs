@@ -3,7 +3,7 @@
 //! The first decides what can be shown. The others are opened one after the other, each once the one before is counted:
 //! memory is that of the largest, and of what is distinct in all.
 
-use super::reading::{open, with_progress};
+use super::reading::{open_any, with_progress};
 use crate::args::{InputArgs, Recordings};
 use crate::say;
 use anyhow::{Context, Result, bail};
@@ -32,7 +32,7 @@ impl<'a> OpenedRecordings<'a> {
     pub(super) fn open(input: &'a InputArgs) -> Result<Self> {
         let paths = expanded(&input.recordings)?;
         Ok(Self {
-            first: open_any(paths.first().path(), input)?,
+            first: open_any(paths.first().path(), input.limits())?,
             paths,
             input,
         })
@@ -62,7 +62,7 @@ impl<'a> OpenedRecordings<'a> {
         }
         first.with_context(|| self.first.path().display().to_string())?;
         for path in self.paths.others() {
-            let reader = open_any(path, self.input)?;
+            let reader = open_any(path, self.input.limits())?;
             take(&reader).with_context(|| path.display().to_string())?;
         }
         Ok(())
@@ -89,7 +89,7 @@ impl<'a> OpenedRecordings<'a> {
         };
         add(self.first.path(), first);
         for path in self.paths.others() {
-            let reader = open_any(path, self.input)?;
+            let reader = open_any(path, self.input.limits())?;
             if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
@@ -110,19 +110,6 @@ impl<'a> OpenedRecordings<'a> {
         all.profile_mut().warnings = warnings.into_sentences();
         Ok(all)
     }
-}
-
-/// Opens a recording, or a file of another tool that becomes one.
-fn open_any(path: &Path, input: &InputArgs) -> Result<Reader> {
-    let opened = open(path, input.limits());
-    if let Err(error) = &opened
-        && path.as_os_str() != "-"
-        && let Some(rprof_perfdata::Error::NotPerfData { .. }) = error.downcast_ref()
-        && let Some(reader) = rprof_import::open(path, input.limits().allowed())?
-    {
-        return Ok(reader);
-    }
-    opened
 }
 
 /// What recordings are read to, and how several are one.

@@ -7,7 +7,7 @@ mod view;
 mod wanted;
 
 use super::no_match;
-use super::reading::{open, progress};
+use super::reading::{open_code, progress};
 use crate::args::AnnotateArgs;
 use crate::say;
 use crate::screen::PagerArgs;
@@ -32,7 +32,7 @@ use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.listing.check()?;
-    let reader = open(args.recording(), args.samples.limits)?;
+    let reader = open_code(args.recording(), args.samples.limits)?;
     if !args.caller.is_empty() && !reader.has_call_chains() {
         return Err(usage(
             "--caller needs callers, but the recording has no call chains: record with rprof record -g",
