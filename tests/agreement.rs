@@ -14,4 +14,5 @@ mod corpus;
 mod diff;
 mod dwarf;
 mod fields;
+mod sched;
 mod script;

@@ -38,6 +38,12 @@ pub enum Error {
     /// Whose descendants are meant is not known.
     #[error("the recording does not say which process its command was: use --descendants=PID")]
     NoCommand,
+    /// The scheduler's events are missing.
+    #[error(
+        "the recording does not say which thread ran when: record that with rprof record -a -e \
+         sched:sched_switch,sched:sched_waking -- COMMAND (as root), or perf sched record"
+    )]
+    NoSwitches,
     /// All mappings of all tasks do not fit.
     #[error(
         "the mappings of the recorded processes need more memory than their budget: --mem 4G allows more, \

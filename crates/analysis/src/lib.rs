@@ -44,9 +44,10 @@ pub use locations::{
 };
 pub use pass::{
     CodeDetail, EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord,
-    OrderedResult, Progress, Query, ResolvedSample, SortMode, TaskSample, TraceField, WantedFrames,
-    WantedPositions, WrittenSamples, code_query, empty_filter, find_locations, load,
-    load_code_samples, load_counted_stacks, load_run, load_samples, progress_of, run_ordered,
+    OrderedResult, Progress, Query, ResolvedSample, SchedEvent, SchedEvents, SortMode, TaskSample,
+    TraceField, WantedFrames, WantedPositions, WrittenSamples, code_query, empty_filter,
+    find_locations, load, load_code_samples, load_counted_stacks, load_run, load_samples,
+    progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

@@ -18,7 +18,7 @@ const FIXTURES: &[(&str, u64)] = &[("spin", 100), ("dwarf", 500)];
 /// Every command. `help` and `completions` only write texts.
 const COMMANDS: &[&str] = &[
     "record", "stat", "top", "report", "tui", "annotate", "diff", "flame", "export", "script",
-    "dump", "info", "doctor", "list", "symbols",
+    "sched", "dump", "info", "doctor", "list", "symbols",
 ];
 
 /// What is read: fixtures, their records repeated.

@@ -59,6 +59,14 @@ impl<'a> TracepointData<'a> {
         }
     }
 
+    /// The number that a field holds, not sign-extended; `None` for fields that are none, and outside of the data.
+    #[inline]
+    pub fn field_number(&self, place: FieldPlace) -> Option<u64> {
+        let is_number = !place.is_array && place.storage == Storage::Fixed;
+        self.unsigned(place.offset, place.size)
+            .filter(|_| is_number)
+    }
+
     /// The bytes of a field, where its word says they are if it is dynamic; what lies outside of
     /// the data is missing.
     pub(super) fn region(&self, place: FieldPlace) -> &'a [u8] {

@@ -74,7 +74,7 @@ pub struct RecordingIndex {
     /// Where the kernel's code ended, if the recording says so.
     pub(crate) kernel_end: Option<Avma>,
     /// By event.
-    pub(crate) losses: Vec<Loss>,
+    pub losses: Vec<Loss>,
     /// Moments of losses, as far as they have one.
     pub(crate) lost_at: Vec<TimedLoss>,
     /// Where and when samples are missing.

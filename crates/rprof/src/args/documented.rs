@@ -1,31 +1,35 @@
 //! The command line as man pages and completions show it.
 
 use super::Args;
-use super::stat::{STAT_RECORD, STAT_REPORT};
+use super::two_words::TWO_WORDS;
 use clap::{Command, CommandFactory};
 
-/// The command line with `record` and `report` below `stat`; the parser knows them as sub-commands of one word.
+/// The command line with `record` and `report` below `stat`, and so on; the parser knows them as sub-commands of one
+/// word.
 pub(crate) fn documented() -> Command {
     let mut rprof = Args::command();
     rprof.build();
-    let below_stat = [(STAT_RECORD, "record"), (STAT_REPORT, "report")];
-    let below_stat = below_stat.map(|(one_word, name)| {
-        let command = rprof.find_subcommand(one_word).cloned();
-        let command = command.unwrap_or_else(|| Command::new(one_word));
-        let bin_name = format!("rprof stat {name}");
-        let command = command.name(name).bin_name(bin_name);
-        command
-            .display_name(format!("rprof-stat-{name}"))
-            .hide(false)
-    });
+    let below = |parent: &str| -> Vec<Command> {
+        let all = TWO_WORDS.iter();
+        let own = all.filter(|(_, [first, _])| *first == parent);
+        let own = own.filter_map(|(one_word, [first, name])| {
+            let command = rprof.find_subcommand(one_word)?.clone();
+            let command = command
+                .name(*name)
+                .bin_name(format!("rprof {first} {name}"));
+            let command = command.display_name(format!("rprof-{first}-{name}"));
+            Some(command.hide(false))
+        });
+        own.collect()
+    };
     let shown = rprof
         .get_subcommands()
         .filter(|command| !command.is_hide_set());
     let shown: Vec<Command> = shown
         .cloned()
-        .map(|command| match command.get_name() {
-            "stat" => command.subcommands(below_stat.clone()),
-            _ => command,
+        .map(|command| {
+            let below = below(command.get_name());
+            command.subcommands(below)
         })
         .collect();
     let own = rprof.get_arguments();
@@ -56,7 +60,11 @@ mod tests {
         rprof.build();
         let stat = rprof.find_subcommand("stat").unwrap();
         assert_eq!(names(stat), ["record", "report"]);
-        assert!(!names(&rprof).contains(&STAT_RECORD));
+        assert_eq!(
+            names(rprof.find_subcommand("sched").unwrap()),
+            ["latency", "timehist"]
+        );
+        assert!(!names(&rprof).contains(&"stat-record"));
         let shown = Args::command();
         let shown = shown
             .get_subcommands()

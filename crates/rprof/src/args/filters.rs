@@ -156,11 +156,11 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
     }
 }
 
-fn parse_pid(text: &str) -> Result<i32, String> {
+pub(super) fn parse_pid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "expected a process id, or several separated by commas".to_owned())
 }
 
-fn parse_tid(text: &str) -> Result<i32, String> {
+pub(super) fn parse_tid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "expected a thread id, or several separated by commas".to_owned())
 }
 

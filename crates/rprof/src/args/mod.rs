@@ -31,6 +31,7 @@ mod parent;
 mod record;
 mod recording;
 mod report;
+mod sched;
 mod script;
 mod self_time;
 mod sources;
@@ -40,6 +41,7 @@ mod symbols;
 mod top;
 #[cfg(feature = "tui")]
 mod tui;
+mod two_words;
 mod unknown;
 
 pub(crate) use against::AgainstArgs;
@@ -73,15 +75,16 @@ pub(crate) use record::{
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
+pub(crate) use sched::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
-use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
+use two_words::{SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -119,7 +122,7 @@ impl Args {
         if !is_width_known() {
             command = command.term_width(Self::WIDTH);
         }
-        let words = stat::as_one_word(words);
+        let words = two_words::as_one_word(words);
         let words = attached::with_equals(&command, words);
         let verb = words
             .get(1)
@@ -166,6 +169,14 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Print every sample in time order, in perf script's format
     Script(ScriptArgs),
+    /// Show how long threads ran, waited for a CPU, and for anything else
+    Sched(SchedArgs),
+    /// Show how long threads waited for a CPU, in perf sched latency's format
+    #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency")]
+    SchedLatency(LatencyArgs),
+    /// Show each run of each thread, in perf sched timehist's format
+    #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist")]
+    SchedTimehist(TimehistArgs),
     /// Print every record of a recording in file order
     Dump(DumpArgs),
     /// Show where each binary's symbols come from, or why they are missing; embed them in the file

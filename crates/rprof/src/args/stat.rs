@@ -7,23 +7,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// `stat record` and `stat report` as single words: otherwise they would be the command to run.
-pub(super) const STAT_RECORD: &str = "stat-record";
-pub(super) const STAT_REPORT: &str = "stat-report";
-
-/// Joins these two words.
-pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
-    let is = |at: usize, word: &str| words.get(at).is_some_and(|is| is == word);
-    let joined = match (is(1, "stat"), is(2, "record"), is(2, "report")) {
-        (true, true, _) => STAT_RECORD,
-        (true, _, true) => STAT_REPORT,
-        _ => return words,
-    };
-    words.splice(1..3, [joined.into()]);
-    words
-}
-
 /// The arguments of `rprof stat`.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -315,25 +298,4 @@ fn parse_ms(text: &str) -> Result<Duration, String> {
 fn parse_some_ms(text: &str) -> Result<Duration, String> {
     let some = parse_ms(text).ok().filter(|span| !span.is_zero());
     some.ok_or_else(|| "expected a number of milliseconds, at least 1".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn record_and_report_are_part_of_the_name_only_behind_it() {
-        for (typed, expected) in [
-            ("rprof stat record -o f true", "rprof stat-record -o f true"),
-            ("rprof stat report -i f", "rprof stat-report -i f"),
-            ("rprof stat -- record", "rprof stat -- record"),
-            ("rprof stat true record", "rprof stat true record"),
-            ("rprof record stat record", "rprof record stat record"),
-            ("rprof stat", "rprof stat"),
-        ] {
-            let words = typed.split(' ').map(OsString::from);
-            let expected: Vec<OsString> = expected.split(' ').map(OsString::from).collect();
-            assert_eq!(as_one_word(words), expected);
-        }
-    }
 }

@@ -116,8 +116,8 @@ rprof: probe
     FILE lists functions
 rprof: trace
     system calls are tracepoints: use rprof record -e 'syscalls:sys_enter_*' -- COMMAND, then rprof script
-rprof: sched timechart
-    scheduler events are tracepoints: use rprof record -a -e 'sched:*' -- sleep 1, then rprof script
+rprof: timechart
+    use rprof sched timehist: it shows when each thread ran
 rprof: lock kmem kvm kwork iostat
     its events are tracepoints: rprof list tracepoint lists them, rprof record -e samples them, rprof script prints
     them

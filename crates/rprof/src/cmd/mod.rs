@@ -26,6 +26,7 @@ mod reading;
 pub(crate) mod record;
 mod recorded;
 pub(crate) mod report;
+pub(crate) mod sched;
 pub(crate) mod script;
 mod several;
 pub(crate) mod stat;

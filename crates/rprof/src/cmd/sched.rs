@@ -1,0 +1,63 @@
+//! `rprof sched`, `rprof sched latency`, `rprof sched timehist`.
+
+use super::reading::open;
+use crate::args::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+use crate::say;
+use crate::screen::PagerArgs;
+use anyhow::Result;
+use rprof_perfdata::Reader;
+use rprof_sched::{Error, SchedOptions, SchedQuality, write_latency, write_table, write_timehist};
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
+    show(&args.input, paging, |reader, options, out| {
+        write_table(reader, options, args.sort, out)
+    })
+}
+
+pub(crate) fn latency(args: &LatencyArgs, paging: PagerArgs) -> Result<ExitCode> {
+    show(&args.input, paging, write_latency)
+}
+
+pub(crate) fn timehist(args: &TimehistArgs, paging: PagerArgs) -> Result<ExitCode> {
+    show(&args.input, paging, write_timehist)
+}
+
+fn show(
+    input: &SchedInputArgs,
+    paging: PagerArgs,
+    write: impl Fn(&Reader, &SchedOptions, &mut dyn Write) -> Result<SchedQuality, Error>,
+) -> Result<ExitCode> {
+    let reader = open(input.recording.path(), input.limits)?;
+    let options = SchedOptions {
+        filter: input.filter(),
+    };
+    let pager = input.paging.or(paging).pager();
+    let quality = pager.write(|mut out| Ok(write(&reader, &options, &mut out)?))?;
+    if let Some(quality) = quality {
+        say_quality(&quality);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_quality(quality: &SchedQuality) {
+    quality.warnings.iter().for_each(say::warning);
+    let SchedQuality {
+        n_lost,
+        at_least,
+        n_contradictions,
+        ..
+    } = quality;
+    if *n_lost > 0 {
+        let least = if *at_least { "at least " } else { "" };
+        say::warning(format_args!(
+            "the kernel lost {least}{n_lost} events: times around them are unknown (record with a larger -m)"
+        ));
+    }
+    if *n_contradictions > 0 {
+        say::warning(format_args!(
+            "{n_contradictions} switches do not fit those before them: times between them are unknown"
+        ));
+    }
+}

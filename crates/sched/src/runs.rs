@@ -1,0 +1,145 @@
+//! The runs of a recording's threads.
+
+use foldhash::HashMap;
+use rprof_analysis::{
+    DecodedSample, First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, TaskName,
+    WantedFrames, comm_text,
+};
+use rprof_locate::Locator;
+use rprof_machine::Key;
+use rprof_perfdata::Reader;
+use rprof_profile::Filter;
+use rprof_scheduling::{ContextSwitch, Scheduler, ThreadRun};
+use rprof_untrusted::Untrusted;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// Which threads are shown. All are followed: what one does depends on others.
+#[derive(Clone, Debug, Default)]
+pub struct SchedOptions {
+    /// Processes, threads and names: a filter's other conditions do not count.
+    pub filter: Filter,
+}
+
+/// How much of a recording could be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchedQuality {
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+    /// Events that the kernel lost.
+    pub n_lost: u64,
+    /// Whether it may be more.
+    pub at_least: bool,
+    /// How often switches contradicted each other.
+    pub n_contradictions: u64,
+}
+
+/// A recording, indexed.
+pub(crate) struct SchedRecording<'r> {
+    pub(crate) recording: Recording<'r>,
+}
+
+/// What reading came to.
+#[derive(Debug)]
+pub(crate) struct RunsRead {
+    /// The scheduler as the recording ends.
+    pub(crate) scheduler: Scheduler,
+    /// The times of the first event and of the last.
+    pub(crate) times: Option<RangeInclusive<u64>>,
+    /// How long the kernel says that each thread ran, nanoseconds; `None` if it does not say.
+    pub(crate) run_times: Option<HashMap<i32, u64>>,
+    pub(crate) quality: SchedQuality,
+}
+
+/// A run, and whose it is.
+pub(crate) struct RunOfTask<'n> {
+    pub(crate) run: ThreadRun,
+    pub(crate) pid: i32,
+    pub(crate) name: Untrusted<Cow<'n, str>>,
+}
+
+impl<'r> SchedRecording<'r> {
+    pub(crate) fn open(
+        reader: &'r Reader,
+        locator: &'r Locator,
+    ) -> Result<Self, rprof_analysis::Error> {
+        let recording = Recording::open(reader, locator, SampleOrder::Time)?;
+        Ok(Self { recording })
+    }
+
+    /// Calls `visit` for each run as it ends, in order of time; stops when it returns false.
+    pub(crate) fn for_each_run(
+        &self,
+        mut visit: impl FnMut(RunOfTask<'_>) -> bool,
+    ) -> Result<RunsRead, rprof_analysis::Error> {
+        let all = Filter::default();
+        let query = Query::of(&self.recording, &all, WantedFrames::Innermost, First::Own)?;
+        let events = SchedEvents::new(&query)?;
+        let mut scheduler = Scheduler::default();
+        let mut run_times: HashMap<i32, u64> = HashMap::default();
+        let mut times: Option<RangeInclusive<u64>> = None;
+        let ignored = events.for_each(|sample, event| {
+            let time_ns = sample.key.time_ns;
+            times = match times.take() {
+                Some(before) => Some(*before.start()..=time_ns),
+                None => Some(time_ns..=time_ns),
+            };
+            match event {
+                SchedEvent::Switch(switch) => {
+                    let run = scheduler.switch(switch);
+                    visit(self.of_task(sample, &switch, run))
+                }
+                SchedEvent::WakeUp { tid, woken } => {
+                    scheduler.wake(tid, woken);
+                    true
+                }
+                SchedEvent::RunTime { tid, ns } => {
+                    let run_ns = run_times.entry(tid).or_default();
+                    *run_ns = run_ns.saturating_add(ns);
+                    true
+                }
+            }
+        })?;
+        let losses = self.recording.index.losses.iter();
+        let mut quality = SchedQuality {
+            warnings: self.recording.warnings().collect(),
+            n_lost: losses.clone().map(|loss| loss.samples).sum(),
+            at_least: losses.clone().any(|loss| loss.at_least),
+            n_contradictions: scheduler.n_contradictions(),
+        };
+        quality.warnings.extend(ignored.warnings());
+        Ok(RunsRead {
+            scheduler,
+            times,
+            run_times: Some(run_times).filter(|_| events.have_run_times()),
+            quality,
+        })
+    }
+
+    fn of_task(
+        &self,
+        sample: &DecodedSample<'_>,
+        switch: &ContextSwitch,
+        run: ThreadRun,
+    ) -> RunOfTask<'_> {
+        // A thread that is ending has no id any more, but a process.
+        let pid = Some(sample.pid).filter(|&pid| pid > 0);
+        let pid = pid.unwrap_or(switch.prev);
+        RunOfTask {
+            run,
+            pid,
+            name: self.name(switch.prev, sample.key),
+        }
+    }
+
+    /// What a thread is called at a moment.
+    pub(crate) fn name(&self, tid: i32, key: Key) -> Untrusted<Cow<'_, str>> {
+        let history = &self.recording.index.history;
+        let name = match history.comm(tid, key) {
+            _ if tid == 0 => TaskName::Idle,
+            Some(comm) => TaskName::Known(comm),
+            None => TaskName::Unnamed(tid),
+        };
+        comm_text(history, name)
+    }
+}

@@ -1,0 +1,149 @@
+//! [`Scheduler`]: which thread is on which CPU, and what the others wait for.
+
+use crate::{Open, SwitchState, ThreadRun, Wait, WakeUp};
+use foldhash::HashMap;
+
+/// A CPU goes from one thread to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextSwitch {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// The CPU.
+    pub cpu: u32,
+    /// Who ran.
+    pub prev: i32,
+    /// The state that it is in.
+    pub prev_state: SwitchState,
+    /// Who runs now.
+    pub next: i32,
+}
+
+/// Follows all CPUs and threads through events in order of time. It is as large as they are many.
+#[derive(Clone, Debug, Default)]
+pub struct Scheduler {
+    cpus: HashMap<u32, Running>,
+    threads: HashMap<i32, Thread>,
+    n_contradictions: u64,
+}
+
+/// Who is on a CPU.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    tid: i32,
+    start_ns: u64,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    /// The CPU it is on.
+    cpu: Option<u32>,
+    /// The wait that it is in, or was in before it was switched in.
+    wait: Option<Wait>,
+    woken: Option<WakeUp>,
+}
+
+/// The idle task: each CPU has one, and they never wait.
+const IDLE: i32 = 0;
+
+impl Scheduler {
+    /// A switch. Returns the run that it ends.
+    pub fn switch(&mut self, switch: ContextSwitch) -> ThreadRun {
+        let ContextSwitch {
+            time_ns, cpu, prev, ..
+        } = switch;
+        let running = Running {
+            tid: switch.next,
+            start_ns: time_ns,
+        };
+        let before = self.cpus.insert(cpu, running);
+        let is_same = before.is_some_and(|running| running.tid == prev);
+        self.n_contradictions += u64::from(before.is_some() && !is_same);
+        let thread = match prev {
+            IDLE => Thread {
+                cpu: Some(cpu),
+                ..Thread::default()
+            },
+            _ => self.switch_out(prev, time_ns, switch.prev_state),
+        };
+        // If it is not here that it was switched in, that is lost, and so is what it waited for.
+        let start = before.filter(|_| is_same && thread.cpu == Some(cpu));
+        let run = ThreadRun {
+            tid: prev,
+            cpu,
+            start_ns: start.map(|running| running.start_ns),
+            end_ns: time_ns,
+            state: switch.prev_state,
+            wait: start.and(thread.wait),
+            woken: start.and(thread.woken),
+        };
+        self.switch_in(switch.next, cpu);
+        run
+    }
+
+    /// Returns what was known of it before.
+    fn switch_out(&mut self, tid: i32, time_ns: u64, state: SwitchState) -> Thread {
+        if state == SwitchState::Dead {
+            return self.threads.remove(&tid).unwrap_or_default();
+        }
+        let start_ns = time_ns;
+        let waiting = Thread {
+            wait: Some(Wait { start_ns, state }),
+            ..Thread::default()
+        };
+        self.threads.insert(tid, waiting).unwrap_or_default()
+    }
+
+    fn switch_in(&mut self, tid: i32, cpu: u32) {
+        if tid == IDLE {
+            return;
+        }
+        let thread = self.threads.entry(tid).or_default();
+        // It ran elsewhere, as far as was recorded.
+        if thread.cpu.is_some() {
+            self.n_contradictions += 1;
+            (thread.wait, thread.woken) = (None, None);
+        }
+        thread.cpu = Some(cpu);
+    }
+
+    /// A wake-up. The first one since a thread was switched out counts; one that runs cannot be woken.
+    pub fn wake(&mut self, tid: i32, woken: WakeUp) {
+        if tid == IDLE {
+            return;
+        }
+        let thread = self.threads.entry(tid).or_default();
+        if thread.cpu.is_none() {
+            thread.woken.get_or_insert(woken);
+        }
+    }
+
+    /// What threads do at the end, by thread. Those are left out of which neither switch nor beginning was recorded.
+    pub fn open(&self) -> Vec<(i32, Open)> {
+        let open = self.threads.iter().filter_map(|(&tid, thread)| {
+            let running = thread.cpu.and_then(|cpu| self.cpus.get(&cpu));
+            let start_ns = running
+                .filter(|running| running.tid == tid)
+                .map(|running| running.start_ns);
+            let is_known = start_ns.is_some() || thread.cpu.is_none() && thread.wait.is_some();
+            let Thread { wait, woken, .. } = *thread;
+            let open = Open {
+                start_ns,
+                wait,
+                woken,
+            };
+            is_known.then_some((tid, open))
+        });
+        let mut all: Vec<(i32, Open)> = open.collect();
+        all.sort_by_key(|&(tid, _)| tid);
+        all
+    }
+
+    /// How often records contradicted each other: some between them are lost.
+    pub fn n_contradictions(&self) -> u64 {
+        self.n_contradictions
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Switches and wake-ups in, runs and waits out.
+
+use super::*;
+use crate::Waker;
+
+fn switch(time_ns: u64, cpu: u32, prev: i32, letter: &str, next: i32) -> ContextSwitch {
+    ContextSwitch {
+        time_ns,
+        cpu,
+        prev,
+        prev_state: SwitchState::from_letters(letter),
+        next,
+    }
+}
+
+fn woken(time_ns: u64) -> WakeUp {
+    let waker = Waker::Thread(1);
+    WakeUp { time_ns, waker }
+}
+
+#[test]
+fn a_switch_ends_the_run_that_another_one_began() {
+    let mut scheduler = Scheduler::default();
+    let first = scheduler.switch(switch(10, 0, 5, "S", 6));
+    // What ran before the first switch began nobody knows when.
+    assert_eq!((first.tid, first.start_ns, first.wait), (5, None, None));
+    let run = scheduler.switch(switch(14, 0, 6, "R+", 0));
+    assert_eq!((run.tid, run.ran_ns(), run.wait), (6, 4, None));
+    scheduler.wake(5, woken(20));
+    scheduler.wake(5, woken(21));
+    scheduler.switch(switch(22, 1, 0, "R", 5));
+    let run = scheduler.switch(switch(30, 1, 5, "X", 0));
+    assert_eq!((run.waited_ns(), run.delay_ns(), run.ran_ns()), (12, 2, 8));
+    assert_eq!(run.woken, Some(woken(20)));
+    assert_eq!(scheduler.n_contradictions(), 0);
+    // What has ended waits no more.
+    let open = scheduler.open();
+    assert_eq!(open.len(), 1);
+    let (tid, waiting) = open[0];
+    assert_eq!((tid, waiting.start_ns, waiting.woken), (6, None, None));
+    assert_eq!(waiting.wait.map(|wait| wait.start_ns), Some(14));
+}
+
+#[test]
+fn what_runs_is_not_woken() {
+    let mut scheduler = Scheduler::default();
+    scheduler.switch(switch(10, 0, 0, "R", 5));
+    scheduler.wake(5, woken(12));
+    scheduler.switch(switch(13, 0, 5, "S", 0));
+    scheduler.switch(switch(20, 0, 0, "R", 5));
+    let run = scheduler.switch(switch(21, 0, 5, "S", 0));
+    assert_eq!((run.waited_ns(), run.delay_ns()), (7, 0));
+}
+
+#[test]
+fn lost_switches_make_times_unknown() {
+    let mut scheduler = Scheduler::default();
+    scheduler.switch(switch(10, 0, 0, "R", 5));
+    // The switch from 5 to 6 is lost.
+    let run = scheduler.switch(switch(20, 0, 6, "S", 7));
+    assert_eq!((run.tid, run.start_ns), (6, None));
+    // 5 runs on another CPU: it has left the first one at some time.
+    scheduler.switch(switch(25, 1, 0, "R", 5));
+    let run = scheduler.switch(switch(30, 1, 5, "S", 0));
+    assert_eq!((run.ran_ns(), run.wait), (5, None));
+    assert_eq!(scheduler.n_contradictions(), 2);
+}
