@@ -4,6 +4,7 @@ mod callgrind;
 mod endings;
 mod filters;
 mod firefox;
+pub(crate) mod otlp;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pprof;

@@ -2,6 +2,7 @@
 
 use crate::common::{Recording, scratch};
 use crate::export::callgrind;
+use crate::export::otlp;
 use crate::export::pprof;
 use crate::export::recordings::{index, several_events};
 use crate::export::{firefox, speedscope};
@@ -59,6 +60,8 @@ fn check(recording: &Recording, dir: &Path) {
     let callgrind = callgrind::sums(&recording.export(dir, "profile.callgrind", &[]));
     let weights: Vec<u64> = totals.iter().map(|total| total.2).collect();
     assert_eq!(callgrind, weights);
+    let otlp = otlp::totals(&std::fs::read(recording.export(dir, "profile.otlp", &[])).unwrap());
+    assert_eq!(otlp, totals);
     if let Some(sums) = pprof::totals(&recording.export(dir, "profile.pb.gz", &[]), &totals) {
         assert_eq!(sums, totals);
     }

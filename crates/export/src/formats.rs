@@ -1,5 +1,6 @@
 //! The table of formats: their names, the files they are written to, and what they are made of.
 
+use crate::otlp::OTLP;
 use crate::{Callgrind, Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_profile::{CountedStacks, Profile, SampledProfile};
 
@@ -87,6 +88,13 @@ pub const FORMATS: &[ExportFormat] = &[
         endings: &[".pb.gz", ".pprof"],
         compressed: Compressed::Always,
         content: Content::Counted(&Pprof),
+    },
+    ExportFormat {
+        name: "otlp",
+        about: "OpenTelemetry profiles (OTLP 1.11, v1development: may still change)",
+        endings: &[".otlp", ".otlp.gz"],
+        compressed: Compressed::IfNamed,
+        content: Content::Counted(&OTLP),
     },
     ExportFormat {
         name: "callgrind",

@@ -48,9 +48,11 @@
 //! `rprof_analysis::load`, `load_counted_stacks` and `load_code_samples` make them of recordings.
 
 mod callgrind;
+mod facts;
 mod firefox;
 mod folded;
 mod formats;
+mod otlp;
 mod page;
 mod pprof;
 mod profile_json;
@@ -64,6 +66,7 @@ pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
 pub use formats::{Compressed, Content, ExportFormat, FORMATS};
+pub use otlp::{Otlp, service_name};
 pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
 pub use pprof::Pprof;
 pub use profile_json::{Json, PROFILE_VERSION};

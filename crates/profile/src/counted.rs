@@ -1,6 +1,10 @@
 //! Stacks of code locations, counted by thread, CPU and event: as large as the program and the number of its threads,
 //! not as the recording.
 
+mod part;
+
+pub use part::CutStacks;
+
 use crate::{CodeTable, Profile, SampleCount, StrId, Tree};
 use std::ops::RangeInclusive;
 

@@ -7,15 +7,15 @@
 mod tables;
 
 use crate::Format;
+use crate::facts::{SampledTime, period, signed};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
 use rprof_pprof::{
     PPROF_SAMPLE as SAMPLE, PprofLabel as Label, PprofRest as Rest, PprofSample as Sample,
     PprofValueType as ValueType,
 };
-use rprof_profile::{CountedStacks, EventKind, Sampling, StackCount};
+use rprof_profile::{CountedStacks, StackCount};
 use std::io::{self, Write};
-use std::ops::RangeInclusive;
 use tables::{Strings, Tables};
 
 /// pprof's protocol buffer; tools expect it compressed ([`crate::write_gzip`]).
@@ -118,17 +118,8 @@ fn rest_of(stacks: &CountedStacks, tables: Tables, mut strings: Strings) -> Rest
     }
     let main = profile.events.iter().position(|event| event.samples > 0);
     let main = main.and_then(|idx| Some((profile.events.get(idx)?, sample_type.get(2 * idx + 1)?)));
-    let period = main.map_or(0, |(event, _)| match (event.sampling, event.kind) {
-        (Sampling::Every(period), _) => signed(period),
-        (Sampling::PerSecond(frequency), EventKind::CpuTime) if frequency > 0 => {
-            signed(1_000_000_000 / frequency)
-        }
-        // The kernel chose, and may have changed it all the time.
-        (Sampling::PerSecond(_) | Sampling::Mixed, _) => 0,
-    });
-    let span_ns = stacks.span_ns.clone();
-    let (first_ns, last_ns) = span_ns.map_or((0, 0), RangeInclusive::into_inner);
-    let wall = profile.about.wall_clock.filter(|_| first_ns > 0);
+    let period = main.map_or(0, |(event, _)| signed(period(event)));
+    let time = SampledTime::of(stacks);
     let comments = comments(stacks)
         .iter()
         .map(|text| strings.of(text))
@@ -142,8 +133,8 @@ fn rest_of(stacks: &CountedStacks, tables: Tables, mut strings: Strings) -> Rest
         function: tables.functions,
         comment: comments,
         string_table: strings.into_all(),
-        time_nanos: wall.and_then(|clock| clock.at(first_ns)).map_or(0, signed),
-        duration_nanos: signed(last_ns - first_ns),
+        time_nanos: signed(time.start_ns),
+        duration_nanos: signed(time.duration_ns),
         period,
     }
 }
@@ -165,9 +156,4 @@ fn comments(stacks: &CountedStacks) -> Vec<String> {
             .map(|how| format!("stacks: {how}")),
     );
     comments
-}
-
-/// pprof's numbers are signed.
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,6 @@
 //! Mappings, locations and functions.
 
+use crate::facts::image_spans;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_pprof::{
@@ -7,8 +8,6 @@ use rprof_pprof::{
     PprofMapping as Mapping,
 };
 use rprof_profile::{CodeFrame, CodeKind, CountedStacks, FrameId, Profile, StrId};
-
-const PAGE: u64 = 4096;
 
 /// The list of strings.
 pub(super) struct Strings(Interner<u32, String, RandomState>);
@@ -66,11 +65,14 @@ impl Tables {
 
 fn mappings(stacks: &CountedStacks, strings: &mut Strings) -> Vec<Mapping> {
     let text = |id: StrId| stacks.profile.strings.of(id).into_raw();
+    let images = stacks.code.images.iter().zip(image_spans(&stacks.code));
     let mut mappings: Vec<Mapping> = (1u64..)
-        .zip(&stacks.code.images)
-        .map(|(id, image)| Mapping {
+        .zip(images)
+        .map(|(id, (image, span))| Mapping {
             id,
-            memory_start: u64::MAX,
+            memory_start: span.start,
+            memory_limit: span.limit,
+            file_offset: span.file_offset,
             filename: strings.of(text(image.path)),
             build_id: image.build_id.map_or(0, |id| strings.of(text(id))),
             // Without them pprof would look for names itself, which it is free to do where we
@@ -83,22 +85,12 @@ fn mappings(stacks: &CountedStacks, strings: &mut Strings) -> Vec<Mapping> {
         let Some(mapping) = mappings.get_mut(code.image as usize) else {
             continue;
         };
-        mapping.memory_start = mapping.memory_start.min(code.address);
-        mapping.memory_limit = mapping.memory_limit.max(code.address);
         let is_named = |frame: &CodeFrame| stacks.profile.frames.of(frame.frame).name.is_some();
         let has_lines = code.frames.iter().any(|frame| frame.line.is_some());
         mapping.has_functions |= code.frames.iter().any(is_named);
         mapping.has_filenames |= has_lines;
         mapping.has_line_numbers |= has_lines;
         mapping.has_inline_frames |= code.frames.len() > 1;
-    }
-    for (mapping, image) in mappings.iter_mut().zip(&stacks.code.images) {
-        mapping.memory_start = mapping.memory_start.min(mapping.memory_limit) / PAGE * PAGE;
-        let limit = mapping.memory_limit / PAGE * PAGE;
-        mapping.memory_limit = limit.saturating_add(PAGE);
-        if image.kind != CodeKind::Kernel {
-            mapping.file_offset = mapping.memory_start;
-        }
     }
     // The first one counts as what the profile is of.
     let main = main_image(stacks).and_then(|main| mappings.get_mut(..=main));
