@@ -135,7 +135,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     };
     let samples = Counted::new(summary.samples, "sample", "samples");
     let samples = match summary.thinning {
-        Some(Thinning { taken, kept, .. }) => profile::Thinning { taken, kept }.to_string(),
+        Some(Thinning { taken, kept, .. }) => profile::ThinnedSamples { taken, kept }.to_string(),
         None => samples.to_string(),
     };
     format!("{samples} in {place} ({size}), {missing}{stacks}{next}")
