@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const UNIT: &str = include_str!("../../crates/record/continuous/rprof-record.service");
+const PUSH_UNIT: &str = include_str!("../../crates/record/continuous/rprof-push.service");
 const DAEMONSET: &str = include_str!("../../crates/record/continuous/daemonset.yaml");
 
 /// What both may do.
@@ -77,23 +78,24 @@ fn the_daemonset_is_yaml() {
 }
 
 #[test]
-fn systemd_accepts_the_unit() {
+fn systemd_accepts_the_units() {
     needs!("systemd-analyze" in "systemd");
     let dir = scratch();
     let binary = copy_of_rprof(dir.path());
     // There are no man pages here, and rprof is not in systemd's path.
-    let text = UNIT.replace(
-        "ExecStart=rprof",
-        &format!("ExecStart={}", binary.display()),
-    );
-    let text: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.starts_with("Documentation"))
-        .collect();
-    let unit = dir.path().join("rprof-record.service");
-    std::fs::write(&unit, text.join("\n")).unwrap();
-    let ran = run(tool("systemd-analyze").arg("verify").arg(&unit)).ok();
-    assert!(!ran.stderr.contains("rprof-record"), "{ran:?}");
+    let start = format!("ExecStart={}", binary.display());
+    for (name, unit) in [("rprof-record", UNIT), ("rprof-push", PUSH_UNIT)] {
+        let lines = unit
+            .lines()
+            .filter(|line| !line.starts_with("Documentation"));
+        let lines: Vec<String> = lines
+            .map(|line| line.replace("ExecStart=rprof", &start))
+            .collect();
+        let file = dir.path().join(format!("{name}.service"));
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let ran = run(tool("systemd-analyze").arg("verify").arg(&file)).ok();
+        assert!(!ran.stderr.contains(name), "{ran:?}");
+    }
 }
 
 /// What the unit starts, with its rights and no others, as another user, and with a command to record.

@@ -3,7 +3,7 @@
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 use rprof_perfdata::feature::{self, LeftOut};
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{About, Coverage, EventKind, Sampling, ThinnedSamples, WallClock};
+use rprof_profile::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 
 /// Where and how a recording was made.
 pub fn about(reader: &Reader) -> About {
@@ -61,11 +61,11 @@ pub fn about(reader: &Reader) -> About {
 }
 
 /// How many samples were kept, if only some were.
-fn thinning(reader: &Reader) -> Option<ThinnedSamples> {
+fn thinning(reader: &Reader) -> Option<Thinning> {
     let section = reader.feature(FeatureId::THINNING).ok()??;
     match Feature::parse(FeatureId::THINNING, &section, reader.endian()) {
-        Ok(Feature::Thinning(feature::Thinning { taken, kept, .. })) => {
-            Some(ThinnedSamples { taken, kept })
+        Ok(Feature::Thinning(feature::SampleThinning { taken, kept, .. })) => {
+            Some(Thinning { taken, kept })
         }
         _ => None,
     }

@@ -6,7 +6,7 @@ use crate::per::Per;
 use crate::recordings::{NamedRun, Recordings, event_of};
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::difference::Side;
-use rprof_profile::{Quality, Sampling, ThinnedSamples};
+use rprof_profile::{Quality, Sampling, Thinning};
 
 /// The sentences.
 pub(crate) fn of(
@@ -184,7 +184,7 @@ fn missing(one: &NamedRun) -> Option<String> {
         said.push("no samples".to_owned());
     }
     if lost > 0 {
-        let dropped = one.run.about.thinning.map_or(0, ThinnedSamples::dropped);
+        let dropped = one.run.about.thinning.map_or(0, Thinning::dropped);
         let taken = samples.saturating_add(dropped);
         let share = Share::of(lost, taken.saturating_add(lost));
         let lost = Counted::new(lost, "sample", "samples");

@@ -25,7 +25,7 @@ pub struct About {
     /// Samples of others than those to be recorded, which it left out.
     pub others_samples: u64,
     /// How many samples were kept of how many, if each stands for others, too.
-    pub thinning: Option<ThinnedSamples>,
+    pub thinning: Option<Thinning>,
     /// How much samples stand for, where that is little.
     pub coverage: Option<Coverage>,
     /// The clock of times, by name.
@@ -78,7 +78,7 @@ impl About {
             },
             own_samples: self.own_samples.saturating_add(other.own_samples),
             others_samples: self.others_samples.saturating_add(other.others_samples),
-            thinning: ThinnedSamples::of_both(self.thinning, other.thinning),
+            thinning: Thinning::of_both(self.thinning, other.thinning),
             coverage: Coverage::of_both(self.coverage, other.coverage.as_ref()),
             clock: alike(self.clock, &other.clock),
             wall_clock: alike(self.wall_clock, &other.wall_clock),
@@ -139,14 +139,14 @@ impl About {
 
 /// How many samples a recorder kept of those that were taken: the periods of those that it kept stand for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThinnedSamples {
+pub struct Thinning {
     /// Samples that were taken.
     pub taken: u64,
     /// Samples that were kept.
     pub kept: u64,
 }
 
-impl ThinnedSamples {
+impl Thinning {
     /// Samples that were dropped.
     pub fn dropped(self) -> u64 {
         self.taken.saturating_sub(self.kept)
@@ -164,7 +164,7 @@ impl ThinnedSamples {
     }
 }
 
-impl fmt::Display for ThinnedSamples {
+impl fmt::Display for Thinning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let taken = Counted::new(self.taken, "sample", "samples");
         write!(f, "kept {} of {taken} (--samples-per-hour)", self.kept)
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn thinned_recordings_add_up() {
         let thinned = |taken, kept| About {
-            thinning: Some(ThinnedSamples { taken, kept }),
+            thinning: Some(Thinning { taken, kept }),
             ..About::default()
         };
         let both = thinned(900, 100).shared_with(&thinned(50, 7));

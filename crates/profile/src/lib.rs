@@ -35,7 +35,7 @@ mod unwound;
 pub mod view;
 mod window;
 
-pub use about::{About, Coverage, EventKind, Sampling, ThinnedSamples, WallClock};
+pub use about::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 pub use code_table::{CodeFrame, CodeImage, CodeKind, CodeLocation, CodeTable};
 pub use comm::without_digits;
 pub use counted::{CountedStacks, CountedThread, CutStacks, StackCount};

@@ -1,6 +1,6 @@
 //! How good a profile is, as numbers.
 
-use crate::{Gap, Profile, ThinnedSamples};
+use crate::{Gap, Profile, Thinning};
 use rprof_base::Share;
 
 /// How good a profile is.
@@ -59,7 +59,7 @@ impl Quality {
         let throttled = throttled(profile);
         Self {
             samples: sum(&mut events.clone().map(|event| event.samples)),
-            dropped: profile.about.thinning.map_or(0, ThinnedSamples::dropped),
+            dropped: profile.about.thinning.map_or(0, Thinning::dropped),
             lost: sum(&mut events.clone().map(|event| event.loss.samples)),
             lost_at_least: events.clone().any(|event| event.loss.at_least),
             unwound: profile.unwound.samples(),
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn losses_are_those_of_all_samples_that_were_taken() {
         let quality = with(|profile| {
-            profile.about.thinning = Some(ThinnedSamples {
+            profile.about.thinning = Some(Thinning {
                 taken: 999,
                 kept: 99,
             });

@@ -140,6 +140,8 @@ pub(crate) struct Control {
     truncated_at: Option<Instant>,
     /// Dumps are small, whatever stacks need.
     keeps_dumps_small: bool,
+    /// What is deeper than a dump is not read.
+    leaves_deep_stacks: bool,
 }
 
 impl Control {
@@ -164,6 +166,15 @@ impl Control {
             n_small_stacks: 0,
             truncated_at: None,
             keeps_dumps_small: false,
+            leaves_deep_stacks: false,
+        }
+    }
+
+    /// The same where stacks that are deeper than their dumps stay truncated: there is no hurry.
+    pub(crate) fn leaving_deep_stacks(self) -> Self {
+        Self {
+            leaves_deep_stacks: true,
+            ..self
         }
     }
 
@@ -226,7 +237,7 @@ impl Control {
         }
         let need = match (dump_size.way(), unwinding) {
             (Way::Safe, UnwindStatistics { truncated: 1.., .. }) => {
-                self.truncated_at = Some(now);
+                self.truncated_at = Some(now).filter(|_| !self.leaves_deep_stacks);
                 Need::Safe
             }
             (Way::Safe, UnwindStatistics { large: 1.., .. })
@@ -411,6 +422,13 @@ mod tests {
                 POLL_INTERVAL
             ]
         );
+    }
+
+    #[test]
+    fn nothing_hurries_where_deep_stacks_stay_truncated() {
+        let leaving = |now| large_first(now).leaving_deep_stacks();
+        let all = decisions(leaving, [(600, unwound(1, 0, 0))]);
+        assert_eq!(all[0].poll_interval, POLL_INTERVAL);
     }
 
     #[test]

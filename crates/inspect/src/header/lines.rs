@@ -2,7 +2,9 @@
 
 use super::shown;
 use rprof_base::Utc;
-use rprof_perfdata::feature::{BpfProgram, ClockData, ClockId, Compression, SampleTime, Thinning};
+use rprof_perfdata::feature::{
+    BpfProgram, ClockData, ClockId, Compression, SampleThinning, SampleTime,
+};
 
 /// Clocks by their numbers, as perf calls them.
 const CLOCKS: &[(u32, &str)] = &[
@@ -51,7 +53,7 @@ pub(super) fn clock(clock: ClockData, text: &mut String) {
 }
 
 /// Appends how many samples were kept.
-pub(super) fn thinning(thinning: Thinning, text: &mut String) {
+pub(super) fn thinning(thinning: SampleThinning, text: &mut String) {
     let (kept, taken) = (thinning.kept, thinning.taken);
     *text += &format!("# thinned: kept {kept} of {taken} samples (--samples-per-hour)\n");
 }

@@ -58,7 +58,7 @@ pub use symbols::{
     AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece,
 };
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
-pub use thinning::Thinning;
+pub use thinning::SampleThinning;
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
 pub use tracing::{TracingData, TracingSummary};
@@ -193,7 +193,7 @@ features! {
     205 COMMAND => Command(Command), "The process that the recorded command was.";
     206 RECORDER_COST => RecorderCost(RecorderCost), "What recording cost: CPU time and bytes.";
     208 CPU_BUDGET => CpuBudget(CpuBudget), "What was given up to stay within a share of a CPU.";
-    209 THINNING => Thinning(Thinning), "How many samples were kept of those that were taken.";
+    209 THINNING => Thinning(SampleThinning), "How many samples were kept of those that were taken.";
 }
 
 impl FeatureId {

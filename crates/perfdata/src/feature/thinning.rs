@@ -7,7 +7,7 @@ use rprof_abi::wire;
 wire! {
     /// How many there were of all events; what was lost is in neither number.
     #[derive(Copy, Default)]
-    pub struct Thinning in "thinning" {
+    pub struct SampleThinning in "thinning" {
         /// How many samples an hour were to be kept at most.
         pub samples_per_hour: u64,
         /// Samples that were taken.
@@ -17,4 +17,4 @@ wire! {
     }
 }
 
-impl DescribedObject for Thinning {}
+impl DescribedObject for SampleThinning {}

@@ -28,7 +28,7 @@ use crate::thinning::Thinning;
 use crate::words::{u32_at, u64_at};
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
-use rprof_perfdata::feature::Thinning as ThinnedCounts;
+use rprof_perfdata::feature::SampleThinning;
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
@@ -61,8 +61,8 @@ pub(crate) struct DrainCounts {
 
 impl DrainCounts {
     /// How many samples were kept of how many, if this many an hour were to be.
-    pub(crate) fn thinning(&self, samples_per_hour: Option<u64>) -> Option<ThinnedCounts> {
-        Some(ThinnedCounts {
+    pub(crate) fn thinning(&self, samples_per_hour: Option<u64>) -> Option<SampleThinning> {
+        Some(SampleThinning {
             samples_per_hour: samples_per_hour?,
             taken: self.samples + self.thinned_out,
             kept: self.samples,

@@ -11,7 +11,7 @@ use crate::output::segments::SegmentEnd;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
 use rprof_perfdata::feature::{
-    CpuBudget, LeftOut, RecorderCost, SampleCoverage, StackEnds, Thinning,
+    CpuBudget, LeftOut, RecorderCost, SampleCoverage, SampleThinning, StackEnds,
 };
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) cost: RecorderCost,
     pub(crate) budget: Option<CpuBudget>,
-    pub(crate) thinning: Option<Thinning>,
+    pub(crate) thinning: Option<SampleThinning>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,

@@ -13,7 +13,7 @@ use crate::drain::lineage::Lineage;
 use crate::drain::streams::Streams;
 use crate::drain::{Drain, DrainedSamples, Tracked};
 use crate::error::Error;
-use crate::live::Unreadable;
+use crate::live::{DeepStacks, Unreadable};
 use crate::opening::sampled_by::SampledBy;
 use crate::opening::{Opened, groups};
 use crate::output::features::{self, Features};
@@ -53,6 +53,10 @@ impl Armed {
             Control::new(now, self.opened.dump_size)
         } else {
             Control::with_fixed_dump_size(now)
+        };
+        let control = match plan.deep_stacks {
+            DeepStacks::Recovered => control,
+            DeepStacks::LeftTruncated => control.leaving_deep_stacks(),
         };
         let rate = settings.rate.unwrap_or(Rate::DEFAULT);
         let unwinds = plan.unwinder.is_some();

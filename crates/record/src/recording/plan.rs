@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) stacks: Option<Layouts>,
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
+    /// What becomes of stacks that are deeper than their dumps.
+    pub(crate) deep_stacks: DeepStacks,
     /// Drops samples for which others stand, if that was asked for.
     pub(crate) thinning: Option<Thinning>,
 }
@@ -103,6 +105,7 @@ impl Plan {
         let layouts = Layouts::new(sampled);
         Self {
             stacks: has_stacks.then(|| layouts.clone()),
+            deep_stacks: drained.deep_stacks,
             thinning: (settings.samples_per_hour)
                 .map(|per_hour| Thinning::new(per_hour, layouts.clone())),
             unwinder: machine.map(|machine| {

@@ -9,7 +9,7 @@ use crate::output::segments::SegmentOutput;
 use crate::targets::matching::Matching;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds, Thinning};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, SampleThinning, StackEnds};
 use rprof_ringbuf::sys::{Clock, Signals};
 use rprof_targets::Cgroups;
 use std::ffi::OsString;
@@ -264,7 +264,7 @@ pub struct Summary {
     /// Samples in it.
     pub samples: u64,
     /// How many were kept of how many, if only some were to be; of several files in all.
-    pub thinning: Option<Thinning>,
+    pub thinning: Option<SampleThinning>,
     /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.
     pub lost_samples: Option<u64>,
     /// Records lost, as far as LOST records tell (a lower bound).

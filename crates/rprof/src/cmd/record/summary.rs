@@ -3,7 +3,7 @@
 use crate::say;
 use crate::sudo::sudo_rprof;
 use rprof_base::{Counted, Share, StackEnd};
-use rprof_perfdata::feature::{EndReason, StackEnds, Thinning};
+use rprof_perfdata::feature::{EndReason, SampleThinning, StackEnds};
 use rprof_process::killed_by;
 use rprof_profile::{self as profile, Coverage};
 use rprof_record::{EventCount, Output, Summary, WatchpointUse};
@@ -135,7 +135,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     };
     let samples = Counted::new(summary.samples, "sample", "samples");
     let samples = match summary.thinning {
-        Some(Thinning { taken, kept, .. }) => profile::ThinnedSamples { taken, kept }.to_string(),
+        Some(SampleThinning { taken, kept, .. }) => profile::Thinning { taken, kept }.to_string(),
         None => samples.to_string(),
     };
     format!("{samples} in {place} ({size}), {missing}{stacks}{next}")
