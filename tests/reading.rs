@@ -13,4 +13,5 @@ mod annotate;
 mod disassembly;
 mod export;
 mod list;
+mod push;
 mod report;

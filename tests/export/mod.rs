@@ -7,7 +7,7 @@ mod firefox;
 pub(crate) mod otlp;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod pprof;
+pub(crate) mod pprof;
 mod recordings;
 mod self_time;
 mod speedscope;

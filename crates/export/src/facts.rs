@@ -51,16 +51,18 @@ pub(crate) fn period(event: &EventProfile) -> u64 {
     }
 }
 
-/// When samples were taken: nanoseconds since 1970 of the first, 0 if that is not known, and nanoseconds from there to
-/// the last.
+/// When samples were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SampledTime {
-    pub(crate) start_ns: u64,
-    pub(crate) duration_ns: u64,
+pub struct SampledTime {
+    /// The first: nanoseconds since 1970, or 0 if that is not known.
+    pub start_ns: u64,
+    /// Nanoseconds from there to the last.
+    pub duration_ns: u64,
 }
 
 impl SampledTime {
-    pub(crate) fn of(stacks: &CountedStacks) -> Self {
+    /// Of all that is counted.
+    pub fn of(stacks: &CountedStacks) -> Self {
         let span_ns = stacks.span_ns.clone();
         let (first_ns, last_ns) = span_ns.map_or((0, 0), RangeInclusive::into_inner);
         let wall = stacks.profile.about.wall_clock.filter(|_| first_ns > 0);

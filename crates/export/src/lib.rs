@@ -63,6 +63,7 @@ mod tables;
 mod tests;
 
 pub use callgrind::Callgrind;
+pub use facts::SampledTime;
 pub use firefox::Firefox;
 pub use folded::Folded;
 pub use formats::{Compressed, Content, ExportFormat, FORMATS};

@@ -117,7 +117,7 @@ impl FileHeader {
 
     /// Whether the recorder ended before it closed the file: perf writes the data's size last, and rprof the
     /// features. Everybody's finished files have some.
-    pub(crate) fn is_unfinished(&self) -> bool {
+    pub fn is_unfinished(&self) -> bool {
         self.data.size == 0 || self.features == [0; 4]
     }
 

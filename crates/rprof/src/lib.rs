@@ -96,6 +96,8 @@ fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Diff(args) => cmd::diff::run(&args, paging),
         Command::Export(args) => cmd::export::run(&args),
+        #[cfg(feature = "push")]
+        Command::Push(args) => cmd::push::run(&args),
         Command::Script(args) => cmd::script::run(&args, paging),
         Command::Sched(args) => cmd::sched::run(&args, paging),
         Command::SchedLatency(args) => cmd::sched::latency(&args, paging),

@@ -15,7 +15,8 @@ use crate::repeat::repeat;
 /// The fixtures that are read, and copies of their records: so many that reading outweighs starting.
 const FIXTURES: &[(&str, u64)] = &[("spin", 100), ("dwarf", 500)];
 
-/// Every command. `help` and `completions` only write texts.
+/// Every command. `help` and `completions` only write texts; `push` is not in this build (feature `push`), and needs a
+/// server: its work is `export`'s.
 const COMMANDS: &[&str] = &[
     "record", "stat", "top", "report", "tui", "annotate", "diff", "flame", "export", "script",
     "sched", "dump", "info", "doctor", "list", "symbols",

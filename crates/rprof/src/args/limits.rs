@@ -24,7 +24,7 @@ impl LimitArgs {
 }
 
 /// Parses a size in bytes; K, M, G and T are powers of 1024, as in perf.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || "expected a size, such as 512M or 4G".to_owned();
     let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
         Some(at) => text.split_at(at),

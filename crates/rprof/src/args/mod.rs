@@ -28,6 +28,8 @@ mod listing;
 mod look;
 mod mode;
 mod parent;
+#[cfg(feature = "push")]
+mod push;
 mod record;
 mod recording;
 mod report;
@@ -68,6 +70,8 @@ pub(crate) use listing::{ListingArgs, ListingFormat};
 pub(crate) use look::{LookArgs, TableArgs};
 pub(crate) use mode::ModeArgs;
 pub(crate) use parent::ParentArgs;
+#[cfg(feature = "push")]
+pub(crate) use push::PushArgs;
 use record::parse_control;
 pub(crate) use record::{
     CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
@@ -167,6 +171,9 @@ pub(crate) enum Command {
     Diff(Box<DiffArgs>),
     /// Export to an HTML page, Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
+    /// Send recordings to an OpenTelemetry collector, Pyroscope or Parca
+    #[cfg(feature = "push")]
+    Push(PushArgs),
     /// Print every sample in time order, in perf script's format
     Script(ScriptArgs),
     /// Show how long threads ran, waited for a CPU, and for anything else

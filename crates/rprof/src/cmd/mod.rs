@@ -22,6 +22,8 @@ pub(crate) mod list;
 mod man_pages;
 mod next;
 mod no_match;
+#[cfg(feature = "push")]
+pub(crate) mod push;
 mod reading;
 pub(crate) mod record;
 mod recorded;
