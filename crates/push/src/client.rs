@@ -2,7 +2,7 @@
 
 use crate::answer::{self, Answer, Secrets};
 use crate::credentials::Authorization;
-use crate::{Error, Labels, Part, Target};
+use crate::{Error, Labels, Part, PushTarget};
 use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
@@ -20,7 +20,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// `timeout` is for a request with its whole answer; `roots` are the certificates to trust instead of the usual.
-    pub(crate) fn new(target: &Target, timeout: Duration, roots: Option<RootCerts>) -> Self {
+    pub(crate) fn new(target: &PushTarget, timeout: Duration, roots: Option<RootCerts>) -> Self {
         let tls = TlsConfig::builder();
         let tls = match roots {
             Some(roots) => tls.root_certs(roots),
@@ -46,7 +46,7 @@ impl Client {
 
     pub(crate) fn send(
         &self,
-        target: &Target,
+        target: &PushTarget,
         part: &Part<'_>,
         authorization: Option<&Authorization>,
         secret_labels: &Labels,

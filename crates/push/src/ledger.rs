@@ -6,7 +6,7 @@
 
 use crate::part::PartId;
 use crate::state::{FileStamp, MAX_NOTE, Note};
-use crate::{Error, Target};
+use crate::{Error, PushTarget};
 use rprof_untrusted::{Goal, NewFile};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::{BTreeSet, HashMap};
@@ -24,7 +24,7 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A recording that is known by its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recording {
+pub struct KnownRecording {
     /// Its samples, once they are counted.
     pub samples: Option<u64>,
     /// How many parts the server has.
@@ -49,7 +49,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// For recordings in a directory. Nothing is read or written yet.
-    pub fn new(directory: &Path, target: &Target) -> Self {
+    pub fn new(directory: &Path, target: &PushTarget) -> Self {
         Self {
             directory: directory.to_owned(),
             server: target.id(),
@@ -126,8 +126,8 @@ impl Ledger {
     }
 
     /// What is known of a recording.
-    pub fn recording(&self, content: &str) -> Option<Recording> {
-        self.notes.get(content).map(|note| Recording {
+    pub fn recording(&self, content: &str) -> Option<KnownRecording> {
+        self.notes.get(content).map(|note| KnownRecording {
             samples: note.samples,
             n_parts: note.parts.len(),
             is_delivered: note.is_delivered,
@@ -341,8 +341,8 @@ mod tests {
 
     const CONTENT: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    fn target(url: &str) -> Target {
-        Target::parse(url, Protocol::Otlp).unwrap()
+    fn target(url: &str) -> PushTarget {
+        PushTarget::parse(url, Protocol::Otlp).unwrap()
     }
 
     fn stamp(dir: &Path) -> FileStamp {

@@ -4,7 +4,7 @@
 //! It knows nothing of profiles. A recording becomes bytes elsewhere, a [`Part`] at a time; a [`Sender`] delivers a part
 //! or says why it cannot, and a [`Ledger`] remembers it for the recording's directory.
 //!
-//! - [`Target`]: where to, checked before anything is sent; [`Protocol`]: how.
+//! - [`PushTarget`]: where to, checked before anything is sent; [`Protocol`]: how.
 //! - [`Credentials`]: from a file or the environment, and never in a text.
 //! - [`Labels`]: what users say of a recording.
 
@@ -28,9 +28,9 @@ pub use answer::{PartialSuccess, Refusal};
 pub use credentials::Credentials;
 pub use error::Error;
 pub use labels::Labels;
-pub use ledger::{Ledger, Recording};
+pub use ledger::{KnownRecording, Ledger};
 pub use part::{Part, PartId};
 pub use protocol::{PartLimits, Protocol};
 pub use sender::{Delivery, Sender, SenderSettings};
 pub use state::{FileStamp, content_id};
-pub use target::Target;
+pub use target::PushTarget;

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, PartialSuccess, Refusal};
 use crate::backoff::Backoff;
 use crate::client::{Client, read_roots};
-use crate::{Credentials, Error, Labels, Part, Target};
+use crate::{Credentials, Error, Labels, Part, PushTarget};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ pub enum Delivery {
 /// Sends parts to a server. Copies share connections.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    target: Target,
+    target: PushTarget,
     settings: SenderSettings,
     client: Client,
 }
@@ -50,7 +50,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Error::Plain`] if a token would be sent without TLS, and errors of the certificates' file.
-    pub fn new(target: Target, settings: SenderSettings) -> Result<Self, Error> {
+    pub fn new(target: PushTarget, settings: SenderSettings) -> Result<Self, Error> {
         let is_given = settings.credentials.are_given();
         if is_given && !target.is_private() && !settings.token_over_http {
             return Err(Error::Plain {
@@ -67,7 +67,7 @@ impl Sender {
     }
 
     /// The server.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &PushTarget {
         &self.target
     }
 

@@ -8,7 +8,7 @@ use ureq::http::Uri;
 
 /// A server, and the way in which it is spoken to.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct PushTarget {
     /// The URL, without a slash at its end.
     base: String,
     /// Host and port: all of it that is shown.
@@ -19,13 +19,13 @@ pub struct Target {
     pub protocol: Protocol,
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for PushTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Target").field(&self.host).finish()
+        f.debug_tuple("PushTarget").field(&self.host).finish()
     }
 }
 
-impl Target {
+impl PushTarget {
     /// Reads a URL: `https://HOST[:PORT][/PATH]`, or `http`.
     ///
     /// # Errors
@@ -122,7 +122,9 @@ mod tests {
             "https://host/?token=hunter2",
             "https://host/#hunter2",
         ] {
-            let error = Target::parse(url, Protocol::Otlp).unwrap_err().to_string();
+            let error = PushTarget::parse(url, Protocol::Otlp)
+                .unwrap_err()
+                .to_string();
             assert!(!error.contains("hunter2"), "{error}");
         }
     }
@@ -134,7 +136,7 @@ mod tests {
             "http://host:4318/",
             "http://host:4318/v1development/profiles",
         ] {
-            let target = Target::parse(url, Protocol::Otlp).unwrap();
+            let target = PushTarget::parse(url, Protocol::Otlp).unwrap();
             assert_eq!(target.endpoint(), "http://host:4318/v1development/profiles");
             assert_eq!(target.host(), "host:4318");
         }
@@ -151,14 +153,14 @@ mod tests {
             ("http://127.0.0.1.example.com", false),
             ("http://localhost.example.com", false),
         ] {
-            let target = Target::parse(url, Protocol::Parca).unwrap();
+            let target = PushTarget::parse(url, Protocol::Parca).unwrap();
             assert_eq!(target.is_private(), is_private, "{url}");
         }
     }
 
     #[test]
     fn notes_tell_servers_and_protocols_apart() {
-        let id = |url, protocol| Target::parse(url, protocol).unwrap().id();
+        let id = |url, protocol| PushTarget::parse(url, protocol).unwrap().id();
         assert_eq!(
             id("http://a", Protocol::Otlp),
             id("http://a/", Protocol::Otlp)

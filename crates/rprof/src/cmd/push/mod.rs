@@ -4,20 +4,21 @@
 //! may end at any moment, by any signal: the next run sends the rest.
 
 mod parts;
+mod pushing;
 mod recording;
 mod room;
 mod spool;
 
 use crate::args::PushArgs;
-use crate::cmd::reading::open_file;
 use crate::say;
 use crate::usage::usage;
 use anyhow::{Result, bail};
+use pushing::{Counts, Push, Settings};
 use recording::Pushed;
 use room::Removable;
 use rprof_base::Counted;
-use rprof_push::{Credentials, Error, Labels, Sender, SenderSettings, Target};
-use spool::{Scan, Spool, SpooledFile};
+use rprof_push::{Credentials, Error, Labels, Ledger, PushTarget, Sender, SenderSettings};
+use spool::{Scan, Spool};
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -29,16 +30,8 @@ const POLL: Duration = Duration::from_secs(1);
 /// How long a message is tried if nothing else is said, without `--follow`.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// What is pushed, and where.
-#[derive(Clone)]
-pub(super) struct Settings<'a> {
-    args: &'a PushArgs,
-    target: Target,
-    labels: Labels,
-}
-
 pub(crate) fn run(args: &PushArgs) -> Result<ExitCode> {
-    let target = Target::parse(&args.to, args.protocol).map_err(usage)?;
+    let target = PushTarget::parse(&args.to, args.protocol).map_err(usage)?;
     let labels = Labels::parse(&args.labels).map_err(usage)?;
     let credentials = Credentials::new(args.token_file.as_deref(), args.user.as_deref())?;
     let give_up_after = match (args.give_up_after, args.follow) {
@@ -80,75 +73,13 @@ pub(crate) fn run(args: &PushArgs) -> Result<ExitCode> {
     push.finish(&scan)
 }
 
-/// What was done.
-#[derive(Debug, Default)]
-struct Counts {
-    recordings: u64,
-    samples: u64,
-    messages: u64,
-    /// Recordings that the server had before.
-    before: u64,
-}
-
-struct Push<'a> {
-    settings: Settings<'a>,
-    spool: Spool,
-    sender: Sender,
-    /// Files that the server or nobody can take, by where they are: not tried again in this run.
-    set_aside: HashSet<rprof_push::FileStamp>,
-    counts: Counts,
-    /// The server was told of as one that takes nothing now.
-    is_out: bool,
-    /// It was said that notes are in memory only.
-    is_memory_said: bool,
-}
-
 impl Push<'_> {
-    /// Reads what is noted. Without notes, all goes on in memory.
-    fn open_ledgers(&mut self) -> Result<()> {
-        for number in 0..self.spool.ledgers.len() {
-            let opened = self
-                .spool
-                .ledgers
-                .get_mut(number)
-                .map(rprof_push::Ledger::open);
-            self.noted(opened.unwrap_or(Ok(())))?;
-        }
-        Ok(())
-    }
-
-    /// Says once that notes cannot be written.
-    fn noted(&mut self, noted: Result<(), Error>) -> Result<()> {
-        match noted {
-            Err(error @ Error::State { .. }) => {
-                if !self.is_memory_said {
-                    let error = anyhow::Error::new(error);
-                    say::warning(format_args!(
-                        "cannot note what is delivered: {error:#}; if this run ends before it can, the next one sends \
-                         it again"
-                    ));
-                }
-                self.is_memory_said = true;
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
-            Ok(()) => {
-                self.is_memory_said = false;
-                Ok(())
-            }
-        }
-    }
-
     /// Goes on until a signal ends it.
     fn follow(mut self) -> Result<ExitCode> {
         loop {
             let scan = self.spool.scan()?;
             self.all(&scan)?;
-            let unsaved = self
-                .spool
-                .ledgers
-                .iter()
-                .position(rprof_push::Ledger::is_unsaved);
+            let unsaved = self.spool.ledgers.iter().position(Ledger::is_unsaved);
             if let Some(ledger) = unsaved.and_then(|number| self.spool.ledgers.get_mut(number)) {
                 let saved = ledger.save_all();
                 self.noted(saved)?;
@@ -172,36 +103,23 @@ impl Push<'_> {
                         let samples = Counted::new(samples, "sample", "samples");
                         say::line(format_args!("pushed {} ({samples})", file.path.display()));
                     }
+                    // What is still to be tried is not deleted before that.
+                    self.make_room(Removable::Delivered);
                 }
                 Pushed::Before => self.counts.before += 1,
-                Pushed::Later => {}
+                Pushed::Later if self.settings.args.follow || !file.path.exists() => {}
+                Pushed::Later => {
+                    let path = file.path.display();
+                    say::warning(format_args!("{path} changed while it was read"));
+                    self.set_aside.insert(file.stamp);
+                }
                 Pushed::SetAside => {
                     self.set_aside.insert(file.stamp);
                 }
             }
-            // What is still to be tried is not deleted before that.
-            self.make_room(Removable::Delivered);
         }
         self.make_room(Removable::All);
         Ok(())
-    }
-
-    /// Keeps within `--max-disk`.
-    fn make_room(&mut self, removable: Removable<'_>) {
-        let Some(max_bytes) = self.settings.args.max_disk else {
-            return;
-        };
-        // What cannot be read now is read next time.
-        if let Ok(scan) = self.spool.scan() {
-            let limits = self.settings.args.limits;
-            let count = |file: &SpooledFile| {
-                let reader = open_file(&file.path, limits).ok()?;
-                let options = rprof_analysis::Options::default();
-                let profile = rprof_analysis::load(&reader, &options, &mut |_| {}).ok()?;
-                Some(profile.events.iter().map(|event| event.samples).sum())
-            };
-            room::make_room(&mut self.spool, &scan, max_bytes, removable, &count);
-        }
     }
 
     /// Says what was done, and fails if something is left.

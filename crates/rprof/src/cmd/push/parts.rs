@@ -1,6 +1,6 @@
 //! What of a recording becomes one message: counts of one event, as many as the server takes.
 
-use crate::cmd::push::Settings;
+use super::pushing::Settings;
 use anyhow::Result;
 use rprof_export::{Format, Otlp, Pprof, SampledTime, service_name};
 use rprof_profile::{CountedStacks, CutStacks, EventKind, StackCount};
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn chunks_are_in_order_and_leave_nothing_out() {
         assert_eq!(chunks(0, 3), []);
-        assert_eq!(chunks(3, 3), [0..3]);
+        assert_eq!(chunks(4, 3), [3..4, 0..3]);
         assert_eq!(chunks(7, 3), [6..7, 3..6, 0..3]);
     }
 }

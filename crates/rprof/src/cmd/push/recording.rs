@@ -1,7 +1,7 @@
 //! One recording: read, split into messages, and delivered.
 
-use super::Push;
 use super::parts::{Message, each_message};
+use super::pushing::Push;
 use super::room::Removable;
 use super::spool::{SpooledFile, open_as};
 use crate::cmd::reading::{open_file, with_progress};
@@ -43,8 +43,13 @@ impl Push<'_> {
     /// Pushes a recording, unless the server has it.
     pub(super) fn recording(&mut self, file: &SpooledFile) -> Result<Pushed> {
         let path = file.path.display();
-        let Some(content) = self.content(file)? else {
-            return Ok(Pushed::Later);
+        let content = match self.content(file) {
+            Ok(Some(content)) => content,
+            Ok(None) => return Ok(Pushed::Later),
+            Err(error) => {
+                say::warning(format_args!("{path} is left out: {error:#}"));
+                return Ok(Pushed::SetAside);
+            }
         };
         let known = self.ledger(file).recording(&content);
         if known.is_some_and(|known| known.is_delivered) {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use rprof_perfdata::FileHeader;
-use rprof_push::{FileStamp, Ledger, Target};
+use rprof_push::{FileStamp, Ledger, PushTarget};
 use rprof_untrusted::Seen;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -57,7 +57,7 @@ pub(super) struct Scan {
 
 impl Spool {
     /// For these paths. Nothing in them is read yet.
-    pub(super) fn new(paths: &[PathBuf], target: &Target) -> Result<Self> {
+    pub(super) fn new(paths: &[PathBuf], target: &PushTarget) -> Result<Self> {
         let mut spool = Self {
             directories: Vec::new(),
             files: Vec::new(),
