@@ -13,5 +13,6 @@ mod annotate;
 mod disassembly;
 mod export;
 mod list;
+#[cfg(feature = "push")]
 mod push;
 mod report;
