@@ -11,6 +11,8 @@ mod pprof;
 mod quality;
 mod screen;
 mod several;
+#[cfg(feature = "parquet")]
+mod tables;
 mod trees;
 
 use crate::common;

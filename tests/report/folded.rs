@@ -67,3 +67,12 @@ fn a_line_that_is_no_stack_is_named() {
     assert!(embed.contains("not a perf.data file"), "{embed}");
     assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"a;b 1\n");
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_folder_of_tables_needs_a_build_that_reads_them() {
+    let dir = scratch();
+    std::fs::create_dir(dir.path().join("samples")).unwrap();
+    let said = run(rprof(["report"]).arg(dir.path())).fails(1);
+    assert!(said.contains("built without Parquet tables"), "{said}");
+}

@@ -35,6 +35,14 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A table of profiles is damaged, or not as it must be.
+    #[error("{}: {what}", path.display())]
+    Table {
+        /// The file, or the folder of tables.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// All counts are 0, so that nothing can be shown.
     #[error("{}: no stack has a count above 0", path.display())]
     NoCounts {
@@ -77,6 +85,15 @@ impl Error {
         move |source| Self::Io {
             path: path.clone(),
             source,
+        }
+    }
+
+    /// An error in a table.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn table(path: &Path, what: impl ToString) -> Self {
+        Self::Table {
+            path: path.to_owned(),
+            what: what.to_string(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::recording::{
-    AddError, Counts, ImportedEvent, Recording, StackAddress, Start, TaskSample,
+    AddError, Counts, Has, ImportedEvent, Recording, Sampled, StackAddress, Start, TaskSample,
 };
 use rprof_perfdata::{Reader, SyntheticFunction, SyntheticIdentity};
 use rprof_untrusted::{Allowed, Budget};
@@ -79,11 +79,12 @@ pub(crate) fn import(
     let samples = ImportedEvent {
         name: "samples".to_owned(),
         counts: Counts::Other,
+        sampled: Sampled::Every(1),
     };
     let mut recording = Recording::start(&Start {
         path,
         events: &[samples],
-        has_cpus: false,
+        has: Has::default(),
         budget,
     })?;
     let image = SyntheticIdentity::in_brackets(b"[folded]");
@@ -135,6 +136,7 @@ fn add(
         pid,
         tid: pid,
         comm: stack.thread.as_bytes(),
+        time_ns: 0,
         cpu: None,
         weight: stack.count,
     };

@@ -22,9 +22,15 @@ mod gzip;
 mod names;
 mod pprof;
 mod recording;
+mod table_folder;
+#[cfg(feature = "parquet")]
+mod tables;
 
 pub use error::Error;
 pub use recording::Imported;
+pub use table_folder::is_table_folder;
+#[cfg(feature = "parquet")]
+pub use tables::TableFolder;
 
 use rprof_perfdata::RecordingInput;
 use rprof_untrusted::{Allowed, Budget, Limits};

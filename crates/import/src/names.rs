@@ -58,9 +58,33 @@ pub(crate) fn image_identity(
 
 const KERNEL: &[u8] = b"[kernel.kallsyms]";
 
+/// A build id of hexadecimal digits; other tools have other ids.
+pub(crate) fn build_id(digits: &[u8]) -> Option<BuildIdBytes> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if !is_hex || digits.len() % 2 != 0 || digits.len() > 2 * BuildIdBytes::MAX {
+        return None;
+    }
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+    bytes
+        .filter(|bytes| bytes.iter().any(|&byte| byte != 0))
+        .map(|bytes| BuildIdBytes::new(&bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn build_ids_are_hexadecimal_digits() {
+        let bytes = build_id(b"00ff10").unwrap();
+        assert_eq!(bytes.as_bytes(), [0, 0xff, 0x10]);
+        let long = b"ab".repeat(BuildIdBytes::MAX + 1);
+        for other in [&b""[..], b"abc", b"go:build/id", b"0000", &long] {
+            assert_eq!(build_id(other), None, "{other:?}");
+        }
+    }
 
     #[test]
     fn only_names_that_lead_nowhere_stay() {

@@ -3,9 +3,11 @@
 use crate::Error;
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::Comm;
+#[cfg(feature = "parquet")]
+use rprof_abi::record::{Lost, LostSamples};
 use rprof_abi::{
-    Callchain, Encoder, Endian, Misc, PerfEventAttr, Record, Sample, SampleId, SampleLayout,
-    SampleType, context, event_type, sw,
+    AttrFlags, Callchain, Encoder, Endian, Misc, PerfEventAttr, Record, Sample, SampleId,
+    SampleLayout, SampleType, context, event_type, hw, sw,
 };
 use rprof_base::Interner;
 use rprof_perfdata::{FeatureId, Reader, SyntheticImages, Writer, WrittenEvent};
@@ -50,6 +52,17 @@ impl From<Error> for AddError {
 pub(crate) struct ImportedEvent {
     pub(crate) name: String,
     pub(crate) counts: Counts,
+    pub(crate) sampled: Sampled,
+}
+
+/// When samples were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sampled {
+    /// Each time that so much was counted; 1 for what is counted one by one.
+    Every(u64),
+    /// This many times a second.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "said by tables"))]
+    PerSecond(u64),
 }
 
 /// What weights are.
@@ -57,6 +70,9 @@ pub(crate) struct ImportedEvent {
 pub(crate) enum Counts {
     /// Nanoseconds on a CPU.
     CpuTime,
+    /// CPU cycles.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "said by tables"))]
+    Cycles,
     /// Something else.
     Other,
 }
@@ -66,9 +82,18 @@ pub(crate) struct Start<'a> {
     /// The file that it is made of: it is called like it.
     pub(crate) path: &'a Path,
     pub(crate) events: &'a [ImportedEvent],
-    /// Whether samples say on which CPU they were taken.
-    pub(crate) has_cpus: bool,
+    /// Whether samples say when they were taken, and on which CPU.
+    pub(crate) has: Has,
     pub(crate) budget: &'a Budget,
+}
+
+/// What samples say beside their task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Has {
+    pub(crate) times: bool,
+    /// Whether times are since 1970; else they are of a clock that is not known.
+    pub(crate) wall_times: bool,
+    pub(crate) cpus: bool,
 }
 
 /// A sample but for its stack.
@@ -79,6 +104,7 @@ pub(crate) struct TaskSample<'a> {
     pub(crate) pid: i32,
     pub(crate) tid: i32,
     pub(crate) comm: &'a [u8],
+    pub(crate) time_ns: u64,
     pub(crate) cpu: Option<u32>,
     pub(crate) weight: u64,
 }
@@ -101,8 +127,8 @@ pub(crate) struct Recording {
     pub(crate) images: SyntheticImages,
     /// What is mapped: process (-1 for the kernel) and image.
     mapped: HashSet<(i32, u32)>,
-    /// What each thread was called last.
-    comms: HashMap<i32, u32>,
+    /// What each thread was called last, and since when.
+    comms: HashMap<i32, (u32, u64)>,
     names: Interner<u32, Vec<u8>>,
     /// Names that stand for a process each.
     processes: Interner<u32, Vec<u8>>,
@@ -126,7 +152,7 @@ impl Recording {
             source,
         };
         let file = tempfile::tempfile().map_err(temporary)?;
-        let attrs = start.events.iter().map(|event| event.attr(start.has_cpus));
+        let attrs = start.events.iter().map(|event| event.attr(start.has));
         let attrs: Vec<PerfEventAttr> = attrs.collect();
         let layout = attrs.first().cloned().unwrap_or_default();
         let events = (1u64..).zip(start.events).zip(attrs);
@@ -184,6 +210,7 @@ impl Recording {
             ip: Some(innermost.map_or(0, |one| one.address)),
             pid: Some(sample.pid),
             tid: Some(sample.tid),
+            time_ns: Some(sample.time_ns),
             cpu: Some(sample.cpu.unwrap_or(u32::MAX)),
             period: Some(sample.weight),
             callchain: Some(Callchain::from_encoded(&chain, Endian::NATIVE)),
@@ -193,7 +220,12 @@ impl Recording {
             Some(one) if one.is_kernel => Misc::KERNEL,
             _ => Misc::USER,
         };
-        let encoded = push(&mut self.records, &self.layout, misc, &record);
+        let encoded = push(
+            &mut self.records,
+            &self.layout,
+            (misc, &AT_THE_START),
+            &record,
+        );
         drop(record);
         self.chain = chain;
         encoded?;
@@ -220,19 +252,29 @@ impl Recording {
         if self.names.len() > n_names {
             self.hold(TABLE_BYTES + 2 * sample.comm.len() as u64)?;
         }
-        let before = self.comms.insert(sample.tid, name);
-        if before.is_none() {
+        let known = self.comms.get(&sample.tid).copied();
+        if known.is_none() {
             self.hold(TABLE_BYTES)?;
         }
-        if before == Some(name) {
+        // Samples may come in any order of time.
+        if known.is_some_and(|(known, since)| known == name && since <= sample.time_ns) {
             return Ok(());
         }
+        self.comms.insert(sample.tid, (name, sample.time_ns));
         let comm = Record::Comm(Comm {
             pid: sample.pid,
             tid: sample.tid,
             comm: sample.comm,
         });
-        push(&mut self.records, &self.layout, Misc::USER, &comm)
+        let id = SampleId {
+            pid: Some(sample.pid),
+            tid: Some(sample.tid),
+            time_ns: Some(sample.time_ns),
+            id: Some(sample.event as u64 + 1),
+            cpu: Some(0),
+            ..SampleId::default()
+        };
+        push(&mut self.records, &self.layout, (Misc::USER, &id), &comm)
     }
 
     /// Maps the image of an address, if the process does not have it yet.
@@ -246,12 +288,35 @@ impl Recording {
             return Ok(());
         };
         let record = Record::Mmap2(mapping);
-        push(&mut self.records, &self.layout, misc, &record)?;
+        push(
+            &mut self.records,
+            &self.layout,
+            (misc, &AT_THE_START),
+            &record,
+        )?;
         // One sample may bring thousands.
         if self.records.len() >= BUFFER {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Says that samples of an event were lost.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn lose(&mut self, event: usize, samples: u64, at_least: bool) -> Result<(), Error> {
+        let id = event as u64 + 1;
+        let record = if at_least {
+            Record::Lost(Lost { id, lost: samples })
+        } else {
+            Record::LostSamples(LostSamples { lost: samples })
+        };
+        let id = SampleId {
+            id: Some(id),
+            ..AT_THE_START
+        };
+        // It is short, and a vector takes whatever comes.
+        let _ = push(&mut self.records, &self.layout, (Misc::USER, &id), &record);
+        self.flush()
     }
 
     /// Takes memory for what is distinct.
@@ -273,7 +338,16 @@ impl Recording {
     ///
     /// # Errors
     /// [`Error`]: nothing was counted; the temporary file cannot be written or read.
-    pub(crate) fn finish(mut self, allowed: Allowed) -> Result<Reader, Error> {
+    pub(crate) fn finish(self, allowed: Allowed) -> Result<Reader, Error> {
+        self.finish_with(Vec::new(), allowed)
+    }
+
+    /// The same with more sections.
+    pub(crate) fn finish_with(
+        mut self,
+        mut sections: Vec<(FeatureId, Vec<u8>)>,
+        allowed: Allowed,
+    ) -> Result<Reader, Error> {
         if self.weights.iter().all(|&weight| weight == 0) {
             return Err(Error::NoCounts { path: self.path });
         }
@@ -281,13 +355,14 @@ impl Recording {
         let mut names = Vec::new();
         let section = self.images.into_names();
         section.encode(&mut Encoder::new(&mut names, Endian::NATIVE));
-        self.writer.finish(vec![(FeatureId::SYMBOLS, names)])?;
+        sections.push((FeatureId::SYMBOLS, names));
+        self.writer.finish(sections)?;
         Ok(Reader::from_file_allowing(&self.path, self.file, allowed)?)
     }
 }
 
 impl ImportedEvent {
-    fn attr(&self, has_cpus: bool) -> PerfEventAttr {
+    fn attr(&self, has: Has) -> PerfEventAttr {
         let mut bits = vec![
             SampleType::IDENTIFIER,
             SampleType::IP,
@@ -295,15 +370,28 @@ impl ImportedEvent {
             SampleType::PERIOD,
             SampleType::CALLCHAIN,
         ];
-        bits.extend(has_cpus.then_some(SampleType::CPU));
+        bits.extend(has.cpus.then_some(SampleType::CPU));
+        bits.extend(has.times.then_some(SampleType::TIME));
         let (kind, config) = match self.counts {
             Counts::CpuTime => (event_type::SOFTWARE, sw::CPU_CLOCK),
+            Counts::Cycles => (event_type::HARDWARE, hw::CPU_CYCLES),
             Counts::Other => (event_type::RAW, 0),
         };
+        let (sample_period, frequency) = match self.sampled {
+            Sampled::Every(period) => (period, None),
+            Sampled::PerSecond(rate) => (rate, Some(AttrFlags::FREQ)),
+        };
+        // CLOCK_REALTIME has the number 0.
+        let clock = has.wall_times.then_some(AttrFlags::USE_CLOCKID);
+        let flags = [Some(AttrFlags::SAMPLE_ID_ALL), frequency, clock];
         PerfEventAttr {
             kind,
             config,
-            sample_period: 1,
+            sample_period,
+            flags: flags
+                .into_iter()
+                .flatten()
+                .fold(AttrFlags::default(), AttrFlags::with),
             sample_type: bits
                 .into_iter()
                 .fold(SampleType::default(), SampleType::with),
@@ -312,14 +400,24 @@ impl ImportedEvent {
     }
 }
 
+/// What mappings say: they are there from the start.
+const AT_THE_START: SampleId = SampleId {
+    pid: Some(0),
+    tid: Some(0),
+    time_ns: Some(0),
+    id: Some(1),
+    stream_id: None,
+    cpu: Some(0),
+};
+
 /// Appends a record.
 fn push(
     records: &mut Vec<u8>,
     layout: &SampleLayout,
-    misc: Misc,
+    (misc, id): (Misc, &SampleId),
     record: &Record<'_>,
 ) -> Result<(), AddError> {
-    let encoded = record.encode(misc, &SampleId::default(), layout, records);
+    let encoded = record.encode(misc, id, layout, records);
     encoded.map_err(|error| AddError::Sample(error.to_string()))
 }
 

@@ -4,7 +4,7 @@ mod labels;
 mod sample_types;
 mod tables;
 
-use crate::recording::{AddError, MOST_FUNCTIONS, Recording, Start, TaskSample};
+use crate::recording::{AddError, Has, MOST_FUNCTIONS, Recording, Start, TaskSample};
 use crate::{Error, Imported};
 use labels::LabelKeys;
 use rprof_base::Counted;
@@ -44,7 +44,10 @@ pub(crate) fn import(
     let recording = Recording::start(&Start {
         path,
         events: &types.events,
-        has_cpus: keys.has_cpus(profile),
+        has: Has {
+            cpus: keys.has_cpus(profile),
+            ..Has::default()
+        },
         budget,
     })?;
     let mut import = Import {
@@ -133,6 +136,7 @@ impl Import<'_> {
                 pid,
                 tid: task.tid.unwrap_or(pid),
                 comm: &task.comm,
+                time_ns: 0,
                 cpu: task.cpu,
                 weight,
             };

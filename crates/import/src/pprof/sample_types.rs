@@ -2,7 +2,7 @@
 
 use super::tables::Tables;
 use crate::Error;
-use crate::recording::{Counts, ImportedEvent};
+use crate::recording::{Counts, ImportedEvent, Sampled};
 use std::path::Path;
 
 /// Sample types at most: a profile has a handful.
@@ -41,6 +41,7 @@ impl SampleTypes {
             names.push(ImportedEvent {
                 name: name_of(&kind, &unit),
                 counts: unit_ns.map_or(Counts::Other, |_| Counts::CpuTime),
+                sampled: Sampled::Every(1),
             });
         }
         // As pprof does: the default, if there is one of this kind, else the last one.

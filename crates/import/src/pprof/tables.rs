@@ -1,10 +1,9 @@
 //! The tables of a profile: strings, mappings, functions, and locations, which become addresses.
 
 use crate::Error;
-use crate::names::{Level, image_identity};
+use crate::names::{Level, build_id, image_identity};
 use crate::recording::{AddError, Recording, StackAddress};
 use foldhash::HashMap;
-use rprof_abi::record::BuildIdBytes;
 use rprof_perfdata::feature::EmbeddedNames;
 use rprof_perfdata::{SyntheticFunction, SyntheticImages};
 use rprof_pprof::{PprofFunction, PprofLine, PprofMapping, PprofPart, PprofParts, PprofValueType};
@@ -252,34 +251,5 @@ impl Tables<'_> {
             line: (!file.is_empty()).then_some((file, number)),
         };
         images.frame(caller, function)
-    }
-}
-
-/// A build id of hexadecimal digits; other tools have other ids.
-fn build_id(digits: &[u8]) -> Option<BuildIdBytes> {
-    let digits = std::str::from_utf8(digits).ok()?;
-    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if !is_hex || digits.len() % 2 != 0 || digits.len() > 2 * BuildIdBytes::MAX {
-        return None;
-    }
-    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-    bytes
-        .filter(|bytes| bytes.iter().any(|&byte| byte != 0))
-        .map(|bytes| BuildIdBytes::new(&bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn build_ids_are_hexadecimal_digits() {
-        let bytes = build_id(b"00ff10").unwrap();
-        assert_eq!(bytes.as_bytes(), [0, 0xff, 0x10]);
-        let long = b"ab".repeat(BuildIdBytes::MAX + 1);
-        for other in [&b""[..], b"abc", b"go:build/id", b"0000", &long] {
-            assert_eq!(build_id(other), None, "{other:?}");
-        }
     }
 }

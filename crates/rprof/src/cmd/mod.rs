@@ -34,6 +34,7 @@ mod several;
 pub(crate) mod stat;
 mod sure;
 pub(crate) mod symbols;
+mod table_folders;
 mod tasks;
 pub(crate) mod top;
 mod trace_fields;

@@ -1,6 +1,7 @@
 //! Shared by all commands that read a recording: open it, read it, print warnings.
 
 use super::no_match;
+use super::table_folders::open_only;
 use crate::args::{InputArgs, LimitArgs, StrictArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
@@ -65,17 +66,23 @@ pub(crate) fn open_any_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
 }
 
 fn open_any_or_say(path: &Path, limits: LimitArgs, way_out: &'static str) -> Result<Reader> {
+    if let Some(reader) = open_only(path, limits)? {
+        return Ok(reader);
+    }
     let allowed = limits.allowed();
     let input = or_say(RecordingInput::open(path, allowed), way_out)?;
     match rprof_import::open(&input, allowed)? {
-        Some(Imported { reader, warnings }) => {
-            for warning in warnings {
-                say::warning(format_args!("{}: {warning}", path.display()));
-            }
-            Ok(reader)
-        }
+        Some(found) => Ok(imported(path, found)),
         None => Ok(input.into_reader(allowed)?),
     }
+}
+
+/// The recording that was made of a file; says what is not as it was there.
+pub(super) fn imported(path: &Path, found: Imported) -> Reader {
+    for warning in found.warnings {
+        say::warning(format_args!("{}: {warning}", path.display()));
+    }
+    found.reader
 }
 
 fn or_say<T>(opened: Result<T, rprof_perfdata::Error>, way_out: &'static str) -> Result<T> {

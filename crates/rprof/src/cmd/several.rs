@@ -3,8 +3,9 @@
 //! The first decides what can be shown. The others are opened one after the other, each once the one before is counted:
 //! memory is that of the largest, and of what is distinct in all.
 
-use super::reading::{open_any, with_progress};
-use crate::args::{InputArgs, Recordings};
+use super::reading::with_progress;
+use super::table_folders::TableFolders;
+use crate::args::{InputArgs, LimitArgs, Recordings};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{Options, Progress, load, load_counted_stacks, load_samples};
@@ -25,16 +26,19 @@ pub(super) struct OpenedRecordings<'a> {
     /// Directories are replaced by the recordings in them.
     pub(super) paths: Recordings,
     input: &'a InputArgs,
+    folders: TableFolders,
 }
 
 impl<'a> OpenedRecordings<'a> {
     /// Opens the first one.
     pub(super) fn open(input: &'a InputArgs) -> Result<Self> {
-        let paths = expanded(&input.recordings)?;
+        let mut folders = TableFolders::default();
+        let paths = expanded(&input.recordings, &mut folders, input.limits())?;
         Ok(Self {
-            first: open_any(paths.first().path(), input.limits())?,
+            first: folders.read(paths.first().path(), input.limits())?,
             paths,
             input,
+            folders,
         })
     }
 
@@ -44,6 +48,7 @@ impl<'a> OpenedRecordings<'a> {
             first,
             paths: input.recordings.clone(),
             input,
+            folders: TableFolders::default(),
         }
     }
 
@@ -62,7 +67,7 @@ impl<'a> OpenedRecordings<'a> {
         }
         first.with_context(|| self.first.path().display().to_string())?;
         for path in self.paths.others() {
-            let reader = open_any(path, self.input.limits())?;
+            let reader = self.folders.read(path, self.input.limits())?;
             take(&reader).with_context(|| path.display().to_string())?;
         }
         Ok(())
@@ -89,7 +94,7 @@ impl<'a> OpenedRecordings<'a> {
         };
         add(self.first.path(), first);
         for path in self.paths.others() {
-            let reader = open_any(path, self.input.limits())?;
+            let reader = self.folders.read(path, self.input.limits())?;
             if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
@@ -218,11 +223,17 @@ impl ReadResult for CountedStacks {
     }
 }
 
-/// Expands directories of recordings. Each file is read once.
-fn expanded(recordings: &Recordings) -> Result<Recordings> {
+/// Expands directories of recordings, and of tables. Each file is read once.
+fn expanded(
+    recordings: &Recordings,
+    folders: &mut TableFolders,
+    limits: LimitArgs,
+) -> Result<Recordings> {
     let mut paths = Vec::new();
     for path in recordings.paths() {
-        if path.is_dir() && !path.join("data").is_file() {
+        if let Some(recordings) = folders.open(path, limits)? {
+            paths.extend(recordings);
+        } else if path.is_dir() && !path.join("data").is_file() {
             paths.extend(recordings_in(path)?);
         } else {
             paths.push(path.to_owned());
