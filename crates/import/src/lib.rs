@@ -1,5 +1,5 @@
-//! Files of other tools as recordings: folded stacks and pprof profiles become a `perf.data` in a temporary file, which
-//! every reader takes.
+//! Files of other tools as recordings: folded stacks, pprof profiles and tables of query engines become a `perf.data` in
+//! a temporary file, which every reader takes.
 //!
 //! ```
 //! use rprof_perfdata::RecordingInput;

@@ -68,7 +68,9 @@ impl Files {
             self.all.push(FoundFile { path, table });
             return Ok(());
         }
-        if !meta.is_dir() || levels == 0 {
+        // Links could make a circle of folders.
+        let is_link = path.is_symlink() && levels < MOST_LEVELS;
+        if !meta.is_dir() || is_link || levels == 0 {
             return Ok(());
         }
         for (name, path) in entries(&path)? {

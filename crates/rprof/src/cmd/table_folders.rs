@@ -63,7 +63,8 @@ impl TableFolders {
 pub(super) fn open_only(path: &Path, limits: LimitArgs) -> Result<Option<Reader>> {
     let mut folders = TableFolders::default();
     let parent = path.parent().filter(|_| !path.exists());
-    let folder = parent.filter(|parent| is_table_folder(parent));
+    let is_folder = |parent: &&Path| !parent.as_os_str().is_empty() && is_table_folder(parent);
+    let folder = parent.filter(is_folder);
     let Some(recordings) = folders.open(folder.unwrap_or(path), limits)? else {
         return Ok(None);
     };
