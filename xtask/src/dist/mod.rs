@@ -203,7 +203,6 @@ fn continuous(tree: &Path) -> Result<()> {
     let from = root().join("crates/record/continuous");
     for (name, folder) in [
         ("rprof-record.service", "lib/systemd/system"),
-        ("rprof-push.service", "lib/systemd/system"),
         ("rprof.conf", "lib/tmpfiles.d"),
         ("daemonset.yaml", "share/doc/rprof/examples"),
     ] {
