@@ -2,6 +2,8 @@
 
 mod callgrind;
 mod endings;
+#[cfg(feature = "parquet")]
+mod engines;
 mod filters;
 mod firefox;
 pub(crate) mod otlp;

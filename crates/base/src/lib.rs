@@ -1,6 +1,6 @@
 //! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
-//! values that go by a number, parts of a whole, work shared out to threads, dates, names without type arguments, base64. It needs nothing but the
-//! standard library.
+//! values that go by a number, parts of a whole, work shared out to threads, dates, names without type arguments, base64, the columns
+//! of tables for query engines. It needs nothing but the standard library.
 
 mod address;
 mod base64;
@@ -14,6 +14,7 @@ pub mod parallel;
 mod reference_symbol;
 mod share;
 mod stack_end;
+pub mod tables;
 mod type_arguments;
 mod utc;
 

@@ -120,7 +120,7 @@ pub const FORMATS: &[ExportFormat] = &[
     #[cfg(feature = "parquet")]
     ExportFormat {
         name: "parquet",
-        about: "A folder of Parquet tables (-o FOLDER) for query engines such as DuckDB: every sample with its stack (a draft)",
+        about: "A folder of Parquet tables (-o FOLDER) for DuckDB, Spark, ClickHouse: every sample with its stack",
         endings: &[],
         compressed: Compressed::IfNamed,
         content: Content::Tables,

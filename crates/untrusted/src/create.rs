@@ -24,7 +24,7 @@ const MAX_TRIES: usize = 100;
 /// A file that is not in its place yet: unless it is put there, it goes away again.
 #[derive(Debug)]
 pub struct NewFile {
-    place: FolderEntry,
+    pub(crate) place: FolderEntry,
     file: File,
     name: OsString,
     is_placed: bool,

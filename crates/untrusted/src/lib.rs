@@ -6,7 +6,7 @@
 //! - [`Budget`]: what files make us hold in memory, read and spool is bounded, in sum;
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
 //! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
-//!   there under a name of its own, then put into place.
+//!   there under a name of its own, then put into place; [`NewFolders`]: folders for them.
 //! - [`memory_file`]: a file that no folder has.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
 //! - [`JsonWriter`]: the one writer of JSON, which escapes text that others chose.
@@ -17,6 +17,7 @@
 mod author;
 mod budget;
 mod create;
+mod folder;
 mod holes;
 mod json;
 mod memory;
@@ -28,6 +29,7 @@ mod text;
 pub use author::{Author, open_for};
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{FileId, NewFile, Placed};
+pub use folder::{FolderLock, NewFolders};
 pub use holes::{is_mostly_hole, stored};
 pub use json::{JsonContainer, JsonLayout, JsonScalar, JsonWriter};
 pub use memory::memory_file;

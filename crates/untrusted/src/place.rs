@@ -107,14 +107,12 @@ impl FolderEntry {
         }
     }
 
-    /// Makes a folder there, with these permissions (less the umask). One that has come meanwhile is as good.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn make_folder(&self, mode: u32) -> io::Result<()> {
+    /// Makes a folder there, with these permissions (less the umask). One that has come meanwhile is as good: then
+    /// this is `false`.
+    pub(crate) fn make_folder(&self, mode: u32) -> io::Result<bool> {
         match mkdirat(&self.folder, &self.name, Mode::from_raw_mode(mode)) {
-            Err(Errno::EXIST) => Ok(()),
-            made => Ok(made?),
+            Err(Errno::EXIST) => Ok(false),
+            made => Ok(made.map(|()| true)?),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::error::TablesError;
 use rprof_base::Utc;
-use rprof_untrusted::{Goal, NewFile, Placed};
+use rprof_untrusted::{Goal, NewFile, NewFolders, Placed};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// As Hive, Spark and DuckDB call the partition of rows whose column is NULL.
 const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -14,13 +15,25 @@ const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 /// (`HOST_NAME_MAX`): three times as many, escaped, fit into a file name.
 const MAX_MACHINE: usize = 64;
 
-/// The folders of a partition.
+/// As many folders are removed meanwhile by others, who failed, before making them is given up.
+const MAX_TRIES: usize = 10;
+
+/// Files are put into their places while a folder is locked: others do that in less time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A machine's name, as tables have it: `None` if it is not known.
+pub(super) fn machine_name(host: Option<&str>) -> Option<&str> {
+    let name = host.filter(|name| !name.is_empty())?;
+    let end = (0..=name.len().min(MAX_MACHINE)).rfind(|&at| name.is_char_boundary(at));
+    end.and_then(|end| name.get(..end))
+}
+
+/// The folders of a partition; the machine is a [`machine_name`].
 pub(super) fn partition(start_ns: Option<i64>, machine: Option<&str>) -> PathBuf {
     let seconds = start_ns.and_then(|ns| u64::try_from(ns / 1_000_000_000).ok());
     let date = seconds.map(Utc::of);
     let date = date.map(|date| format!("{}-{:02}-{:02}", date.year, date.month, date.day));
-    let machine = machine.filter(|name| !name.is_empty());
-    let machine = machine.map(|name| escaped(&name.as_bytes()[..name.len().min(MAX_MACHINE)]));
+    let machine = machine.map(|name| escaped(name.as_bytes()));
     let or_null = |value: Option<String>| value.unwrap_or_else(|| NULL_PARTITION.to_owned());
     let date = format!("date={}", or_null(date));
     Path::new(&date).join(format!("machine={}", or_null(machine)))
@@ -51,16 +64,35 @@ pub(super) struct TableFile {
 impl TableFile {
     /// Makes the file, and the folders that it is in. Only the first of these may be a link of ours.
     pub(super) fn create(
+        folders: &mut NewFolders,
         folder: &Path,
-        table: &str,
-        partition: &Path,
+        in_folder: &Path,
+        recording: &str,
+    ) -> Result<Self, TablesError> {
+        let mut n_tries = 0;
+        loop {
+            match Self::create_once(folders, folder, in_folder, recording) {
+                Err(TablesError::File { source, .. })
+                    if source.kind() == io::ErrorKind::NotFound && n_tries < MAX_TRIES =>
+                {
+                    n_tries += 1;
+                }
+                created => return created,
+            }
+        }
+    }
+
+    fn create_once(
+        folders: &mut NewFolders,
+        folder: &Path,
+        in_folder: &Path,
         recording: &str,
     ) -> Result<Self, TablesError> {
         let mut path = folder.to_owned();
-        make_folder(&path)?;
-        for name in Path::new(table).join(partition).iter() {
+        folders.make(&path, 0o777).map_err(error_at(&path))?;
+        for name in in_folder {
             path.push(name);
-            make_folder(&path)?;
+            folders.make(&path, 0o777).map_err(error_at(&path))?;
         }
         path.push(format!("{recording}.parquet"));
         match Goal::of(&path) {
@@ -93,20 +125,16 @@ impl TableFile {
     }
 }
 
-/// Makes a folder, unless there is one. What else has the name is an error.
-fn make_folder(path: &Path) -> Result<(), TablesError> {
-    let made = match Goal::of(path) {
-        Ok(Goal::Place(place)) if place.meta().is_none() => place.make_folder(0o777),
-        Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
-        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(()),
-        Err(error) => Err(error),
-    };
-    made.map_err(error_at(path))
-}
-
 /// Puts files into their places, the one that says that the recording is there when all others are: all, or none.
 /// Others of their names are what an end without warning has left; they are replaced.
 pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(), TablesError> {
+    let name = &recordings.path;
+    // Two writers of one recording must not mix their tables.
+    let lock = recordings.new.lock_folder(PATIENCE);
+    let _lock = lock.map_err(error_at(name))?;
+    if recordings.new.is_name_taken() {
+        return Err(TablesError::Exists(name.clone()));
+    }
     // A crash of the machine must not leave names of files without content.
     for TableFile { path, new, .. } in tables.iter().chain([&recordings]) {
         new.file().sync_data().map_err(error_at(path))?;
@@ -125,7 +153,7 @@ pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(
     let TableFile { path, new, .. } = recordings;
     match new.put_new() {
         Ok(_) => Ok(()),
-        // Somebody else has written the recording meanwhile, and needs the other tables.
+        // Where folders cannot be locked: somebody else has written the recording meanwhile, and needs the other tables.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(TablesError::Exists(path))
         }
@@ -144,6 +172,23 @@ fn error_at(path: &Path) -> impl FnOnce(io::Error) -> TablesError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
+
+    const NULL_PARTITIONS: &str =
+        "date=__HIVE_DEFAULT_PARTITION__/machine=__HIVE_DEFAULT_PARTITION__";
+
+    /// A file of a table, with this in it.
+    fn create(folder: &Path, table: &str, content: &str) -> TableFile {
+        let in_folder = Path::new(table).join(NULL_PARTITIONS);
+        let mut folders = NewFolders::default();
+        let file = TableFile::create(&mut folders, folder, &in_folder, "r").unwrap();
+        file.file().unwrap().write_all(content.as_bytes()).unwrap();
+        file
+    }
+
+    fn place(folder: &Path, table: &str) -> PathBuf {
+        folder.join(table).join(NULL_PARTITIONS).join("r.parquet")
+    }
 
     #[test]
     fn partitions_are_called_as_hive_calls_them() {
@@ -153,9 +198,20 @@ mod tests {
             called(start_ns, Some("build-7.local")),
             "date=2025-12-31/machine=build-7.local"
         );
-        let null = "__HIVE_DEFAULT_PARTITION__";
-        assert_eq!(called(None, None), format!("date={null}/machine={null}"));
-        assert_eq!(called(Some(-1), Some("")), called(Some(0), Some("")));
+        assert_eq!(called(None, None), NULL_PARTITIONS);
+        assert_eq!(called(Some(-1), None), called(Some(0), None));
+    }
+
+    #[test]
+    fn a_machine_has_one_name_in_columns_and_folders() {
+        assert_eq!(machine_name(None), None);
+        assert_eq!(machine_name(Some("")), None);
+        assert_eq!(machine_name(Some("vm")), Some("vm"));
+        let long = format!("{}\u{e4}{}", "a".repeat(63), "b".repeat(5000));
+        assert_eq!(machine_name(Some(&long)), Some(&long[..63]));
+        let slashes = "/".repeat(5000);
+        let partition = partition(None, machine_name(Some(&slashes)));
+        assert!(partition.file_name().unwrap().len() < 255);
     }
 
     #[test]
@@ -164,23 +220,20 @@ mod tests {
             ("../../etc", "machine=..%2F..%2Fetc"),
             ("a=b/c%d", "machine=a%3Db%2Fc%25d"),
             ("..", "machine=.."),
-            ("ä\n*", "machine=%C3%A4%0A%2A"),
+            ("\u{e4}\n*", "machine=%C3%A4%0A%2A"),
         ] {
             let partition = partition(None, Some(name));
             assert_eq!(partition.file_name().unwrap(), folder);
             assert_eq!(partition.components().count(), 2);
         }
-        let long = partition(None, Some(&"/".repeat(5000)));
-        assert!(long.file_name().unwrap().len() < 255);
     }
 
     #[test]
     fn what_is_left_of_a_recording_is_replaced_and_a_recording_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("new");
-        let partition = partition(None, None);
-        let create = |table| TableFile::create(&folder, table, &partition, "r").unwrap();
-        let place = |table: &str| folder.join(table).join(&partition).join("r.parquet");
+        let create = |table| create(&folder, table, "");
+        let place = |table| place(&folder, table);
         put_all(vec![create("a")], create("b")).unwrap();
         let error = create("b").if_new().unwrap_err();
         assert!(matches!(error, TablesError::Exists(path) if path == place("b")));
@@ -190,29 +243,49 @@ mod tests {
         let (table, recordings) = (create("a"), create("b").if_new().unwrap());
         put_all(vec![table], recordings).unwrap();
         assert_eq!(std::fs::read(place("a")).unwrap(), b"");
-        // Another one is faster: what it needs stays.
-        let (table, recordings) = (create("c"), create("d").if_new().unwrap());
+        // Another one is faster: nothing of it is replaced.
+        let (table, recordings) = (create("a"), create("d").if_new().unwrap());
+        std::fs::write(place("a"), "meanwhile").unwrap();
         std::fs::write(place("d"), "meanwhile").unwrap();
         let error = put_all(vec![table], recordings).unwrap_err();
         assert!(matches!(error, TablesError::Exists(path) if path == place("d")));
-        assert_eq!(std::fs::read(place("d")).unwrap(), b"meanwhile");
-        for table in ["a", "b", "c", "d"] {
+        for table in ["a", "d"] {
+            assert_eq!(std::fs::read(place(table)).unwrap(), b"meanwhile");
             let place = place(table);
             assert_eq!(place.parent().unwrap().read_dir().unwrap().count(), 1);
         }
     }
 
     #[test]
+    fn of_two_writers_of_a_recording_one_writes_all_tables() {
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().unwrap();
+            let files = ["one", "other"].map(|content| {
+                let create = |table| create(dir.path(), table, content);
+                (vec![create("a"), create("b")], create("c"))
+            });
+            let written = std::thread::scope(|scope| {
+                let put = |(tables, last)| scope.spawn(move || put_all(tables, last).is_ok());
+                files.map(put).map(|writer| writer.join().unwrap())
+            });
+            assert_ne!(written[0], written[1]);
+            let read = |table| std::fs::read_to_string(place(dir.path(), table)).unwrap();
+            let winner = if written[0] { "one" } else { "other" };
+            assert_eq!(["a", "b", "c"].map(read), [winner; 3]);
+        }
+    }
+
+    #[test]
     fn a_table_that_cannot_be_placed_takes_back_the_others() {
         let dir = tempfile::tempdir().unwrap();
-        let create = |table| TableFile::create(dir.path(), table, Path::new("p"), "r").unwrap();
+        let create = |table| create(dir.path(), table, "");
         let (first, second, recordings) = (create("a"), create("b"), create("c"));
-        std::fs::create_dir(dir.path().join("b/p/r.parquet")).unwrap();
+        std::fs::create_dir(place(dir.path(), "b")).unwrap();
         let error = put_all(vec![first, second], recordings).unwrap_err();
         assert!(matches!(error, TablesError::File { .. }), "{error}");
         for table in ["a", "c"] {
-            let mut left = dir.path().join(table).join("p").read_dir().unwrap();
-            assert!(left.next().is_none());
+            let place = place(dir.path(), table);
+            assert!(place.parent().unwrap().read_dir().unwrap().next().is_none());
         }
     }
 
@@ -220,7 +293,9 @@ mod tests {
     fn a_file_where_a_folder_should_be_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("samples"), "").unwrap();
-        let error = TableFile::create(dir.path(), "samples", Path::new("a/b"), "r").unwrap_err();
+        let mut folders = NewFolders::default();
+        let in_folder = Path::new("samples/a/b");
+        let error = TableFile::create(&mut folders, dir.path(), in_folder, "r").unwrap_err();
         assert!(error.to_string().ends_with("samples"), "{error}");
     }
 }

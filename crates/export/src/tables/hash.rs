@@ -86,6 +86,7 @@ mod tests {
     /// A change of one of these raises the version of the schema: old files would not join new ones.
     #[test]
     fn hashes_stay_what_they_are() {
+        assert!(include_str!("../../PARQUET.md").contains("has the hash -1263399988705395862,"));
         assert_eq!(stack_hash(&[1, -2]).hash, -1_263_399_988_705_395_862);
         assert_eq!(stack_hash(&[]).hash, -2_033_029_754_176_444_166);
         let mut hasher = ContentHasher::new("a");

@@ -28,6 +28,7 @@ use rprof_analysis::{
 };
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
+use rprof_untrusted::NewFolders;
 use samples::{Local, SampleTables, TablesPass};
 use schema::{FrameColumns, SampleColumns, StackColumns};
 use std::path::Path;
@@ -64,7 +65,7 @@ pub fn write_tables(
     })?;
     let symbols = query.symbolize(found.locations, request)?;
     let release = named.about.os_release.as_deref().unwrap_or_default();
-    let mut frames = TableWriter::new(files.frames.file()?, FrameColumns::default())?;
+    let mut frames = TableWriter::new(files.frames.file()?, FrameColumns::new(text(&named.name)))?;
     let frame_hashes = write_frames(&recording, release, &symbols, &mut frames)?;
     frames.finish()?;
     let pass = TablesPass {
@@ -74,7 +75,7 @@ pub fn write_tables(
     };
     let mut tables = SampleTables::new(
         TableWriter::new(files.samples.file()?, SampleColumns::new(named.origin()))?,
-        TableWriter::new(files.stacks.file()?, StackColumns::default())?,
+        TableWriter::new(files.stacks.file()?, StackColumns::new(text(&named.name)))?,
         reader
             .events()
             .iter()
@@ -148,17 +149,24 @@ struct TableFiles {
     stacks: TableFile,
     samples: TableFile,
     recordings: TableFile,
+    /// Dropped when the files are.
+    _folders: NewFolders,
 }
 
 impl TableFiles {
     fn create(folder: &Path, named: &NamedRecording) -> Result<Self, TablesError> {
-        let partition = partition(named.start_ns, named.about.host.as_deref());
-        let create = |table| TableFile::create(folder, table, &partition, &named.name);
+        let partition = partition(named.start_ns, named.machine());
+        let mut folders = NewFolders::default();
+        let mut create = |table: &str| {
+            let in_folder = Path::new(table).join(&partition);
+            TableFile::create(&mut folders, folder, &in_folder, &named.name)
+        };
         Ok(Self {
-            frames: create(FrameColumns::TABLE.name)?,
-            stacks: create(StackColumns::TABLE.name)?,
-            samples: create(SampleColumns::TABLE.name)?,
-            recordings: create(RecordingColumns::TABLE.name)?.if_new()?,
+            frames: create(FrameColumns::TABLE.schema.name)?,
+            stacks: create(StackColumns::TABLE.schema.name)?,
+            samples: create(SampleColumns::TABLE.schema.name)?,
+            recordings: create(RecordingColumns::TABLE.schema.name)?.if_new()?,
+            _folders: folders,
         })
     }
 

@@ -1,6 +1,7 @@
 //! What a recording is: its name, where its rows are from, and its rows of `recordings`, one for each event.
 
 use super::error::TablesError;
+use super::folder::machine_name;
 use super::hash::ContentHasher;
 use super::samples::WrittenEvent;
 use super::schema::Origin;
@@ -8,6 +9,7 @@ use super::table::{Column, Columns, RowGroup, Table, TableWriter, Texts, text, w
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use rprof_analysis::{Recording, about};
+use rprof_base::tables;
 use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
 
 /// A recording, as all tables name it.
@@ -44,9 +46,14 @@ impl NamedRecording {
 
     pub(super) fn origin(&self) -> Origin {
         Origin {
-            machine: self.about.host.as_deref().map(text),
+            machine: self.machine().map(text),
             recording: text(&self.name),
         }
+    }
+
+    /// The machine that was recorded.
+    pub(super) fn machine(&self) -> Option<&str> {
+        machine_name(self.about.host.as_deref())
     }
 }
 
@@ -61,6 +68,7 @@ fn name(recording: &Recording<'_>, about: &About) -> String {
     for word in &about.command {
         hasher.bytes(word.as_bytes());
     }
+    hasher.number(reader.events().len() as u64);
     for event in reader.events() {
         hasher.bytes(event.name.raw().as_bytes());
     }
@@ -129,7 +137,7 @@ impl RecordingColumns {
                 Some(&*command).filter(|command| !command.is_empty()),
                 about.recorder.as_deref(),
             ]
-            .map(|value| value.map(text)),
+            .map(|value| value.filter(|value| !value.is_empty()).map(text)),
             event: Column::default(),
             unit: Column::default(),
             samples: Column::default(),
@@ -203,37 +211,7 @@ fn flaws(quality: &Quality) -> String {
 
 impl Columns for RecordingColumns {
     const TABLE: Table = Table {
-        name: "recordings",
-        schema: "message recordings {
-            REQUIRED BYTE_ARRAY recording (STRING);
-            OPTIONAL BYTE_ARRAY machine (STRING);
-            OPTIONAL BYTE_ARRAY boot (STRING);
-            REQUIRED BYTE_ARRAY event (STRING);
-            REQUIRED BYTE_ARRAY unit (STRING);
-            REQUIRED INT64 samples;
-            REQUIRED INT64 weight;
-            OPTIONAL INT64 lost;
-            REQUIRED BOOLEAN lost_at_least;
-            OPTIONAL INT64 rate_hz;
-            OPTIONAL INT64 every;
-            OPTIONAL INT64 start_ns;
-            OPTIONAL INT64 end_ns;
-            OPTIONAL INT64 wall_offset_ns;
-            OPTIONAL INT64 stacks_unwound;
-            OPTIONAL INT64 stacks_complete;
-            OPTIONAL INT64 stacks_truncated;
-            OPTIONAL INT64 throttles;
-            OPTIONAL INT64 throttled_ns;
-            OPTIONAL INT32 n_cpus;
-            REQUIRED BYTE_ARRAY quality (STRING);
-            OPTIONAL BYTE_ARRAY source (STRING);
-            OPTIONAL BYTE_ARRAY clock (STRING);
-            OPTIONAL BYTE_ARRAY kernel (STRING);
-            OPTIONAL BYTE_ARRAY arch (STRING);
-            OPTIONAL BYTE_ARRAY cpu_model (STRING);
-            OPTIONAL BYTE_ARRAY command (STRING);
-            OPTIONAL BYTE_ARRAY recorder (STRING);
-        }",
+        schema: tables::RECORDINGS,
         ascending: &[],
         plain: &[],
     };

@@ -3,6 +3,7 @@
 use super::table::{Column, Columns, MAX_ROWS, RowGroup, Table, Texts, write_same};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
+use rprof_base::tables;
 
 /// What all rows of a recording have in common.
 #[derive(Clone, Debug)]
@@ -44,24 +45,7 @@ impl SampleColumns {
 
 impl Columns for SampleColumns {
     const TABLE: Table = Table {
-        name: "samples",
-        schema: "message samples {
-            OPTIONAL INT64 time_ns;
-            OPTIONAL BYTE_ARRAY machine (STRING);
-            OPTIONAL BYTE_ARRAY boot (STRING);
-            REQUIRED BYTE_ARRAY recording (STRING);
-            OPTIONAL INT32 pid;
-            OPTIONAL INT32 tid;
-            REQUIRED BYTE_ARRAY comm (STRING);
-            OPTIONAL INT32 cpu;
-            REQUIRED BYTE_ARRAY event (STRING);
-            REQUIRED INT64 weight;
-            OPTIONAL INT64 period;
-            OPTIONAL BYTE_ARRAY state (STRING);
-            OPTIONAL BYTE_ARRAY cause (STRING);
-            OPTIONAL BYTE_ARRAY span (STRING);
-            OPTIONAL INT64 stack_hash;
-        }",
+        schema: tables::SAMPLES,
         ascending: &["time_ns"],
         plain: &[],
     };
@@ -92,10 +76,20 @@ impl Columns for SampleColumns {
 }
 
 /// Rows of `stacks`.
-#[derive(Default)]
 pub(super) struct StackColumns {
+    recording: ByteArray,
     pub(super) stack_hash: Column<Int64Type>,
     pub(super) frame_hashes: Column<Int64Type>,
+}
+
+impl StackColumns {
+    pub(super) fn new(recording: ByteArray) -> Self {
+        Self {
+            recording,
+            stack_hash: Column::default(),
+            frame_hashes: Column::default(),
+        }
+    }
 }
 
 /// Frames of a group of stacks: deep stacks make small groups.
@@ -103,15 +97,7 @@ const MAX_FRAMES: usize = 1 << 20;
 
 impl Columns for StackColumns {
     const TABLE: Table = Table {
-        name: "stacks",
-        schema: "message stacks {
-            REQUIRED INT64 stack_hash;
-            REQUIRED group frame_hashes (LIST) {
-                REPEATED group list {
-                    REQUIRED INT64 element;
-                }
-            }
-        }",
+        schema: tables::STACKS,
         ascending: &[],
         plain: &["stack_hash", "frame_hashes.list.element"],
     };
@@ -121,14 +107,28 @@ impl Columns for StackColumns {
     }
 
     fn write(&mut self, group: &mut RowGroup<'_>) -> Result<()> {
+        let n_rows = self.stack_hash.n_values();
+        write_same::<ByteArrayType>(Some(&self.recording), n_rows, group)?;
+        let lists = self.frame_hashes.lists();
+        let hashes = self.stack_hash.values().iter().copied();
+        let mut rows: Vec<(i64, &[i64])> = hashes.zip(lists).collect();
+        // Stacks with the same outer frames, one after the other, compress to three quarters.
+        rows.sort_unstable_by(|(_, a), (_, b)| a.iter().rev().cmp(b.iter().rev()));
+        let (mut stack_hash, mut frame_hashes) = (Column::default(), Column::default());
+        for (hash, frames) in rows {
+            stack_hash.push(hash);
+            frame_hashes.push_list(frames.iter().copied());
+        }
+        self.stack_hash = stack_hash;
+        self.frame_hashes = frame_hashes;
         self.stack_hash.write(group)?;
         self.frame_hashes.write(group)
     }
 }
 
 /// Rows of `frames`.
-#[derive(Default)]
 pub(super) struct FrameColumns {
+    recording: ByteArray,
     pub(super) frame_hash: Column<Int64Type>,
     pub(super) inline_depth: Column<Int32Type>,
     pub(super) build_id: Texts,
@@ -142,22 +142,28 @@ pub(super) struct FrameColumns {
     pub(super) line: Column<Int32Type>,
 }
 
+impl FrameColumns {
+    pub(super) fn new(recording: ByteArray) -> Self {
+        Self {
+            recording,
+            frame_hash: Column::default(),
+            inline_depth: Column::default(),
+            build_id: Column::default(),
+            offset: Column::default(),
+            function: Column::default(),
+            is_inlined: Column::default(),
+            module: Column::default(),
+            path: Column::default(),
+            level: Column::default(),
+            file: Column::default(),
+            line: Column::default(),
+        }
+    }
+}
+
 impl Columns for FrameColumns {
     const TABLE: Table = Table {
-        name: "frames",
-        schema: "message frames {
-            REQUIRED INT64 frame_hash;
-            REQUIRED INT32 inline_depth;
-            OPTIONAL BYTE_ARRAY build_id (STRING);
-            OPTIONAL INT64 offset;
-            OPTIONAL BYTE_ARRAY function (STRING);
-            REQUIRED BOOLEAN is_inlined;
-            REQUIRED BYTE_ARRAY module (STRING);
-            OPTIONAL BYTE_ARRAY path (STRING);
-            REQUIRED BYTE_ARRAY level (STRING);
-            OPTIONAL BYTE_ARRAY file (STRING);
-            OPTIONAL INT32 line;
-        }",
+        schema: tables::FRAMES,
         ascending: &["offset"],
         plain: &["frame_hash"],
     };
@@ -167,6 +173,8 @@ impl Columns for FrameColumns {
     }
 
     fn write(&mut self, group: &mut RowGroup<'_>) -> Result<()> {
+        let n_rows = self.frame_hash.n_values();
+        write_same::<ByteArrayType>(Some(&self.recording), n_rows, group)?;
         self.frame_hash.write(group)?;
         self.inline_depth.write(group)?;
         self.build_id.write(group)?;

@@ -9,15 +9,15 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
+use rprof_base::tables::{TABLE_KEY, TableSchema, VERSION, VERSION_KEY};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// A table: its name, and its columns as Parquet writes schemas.
+/// A table, and how its columns are encoded.
 #[derive(Debug)]
 pub(super) struct Table {
-    pub(super) name: &'static str,
-    pub(super) schema: &'static str,
+    pub(super) schema: TableSchema,
     /// Columns whose values mostly are larger than the one before, by little.
     pub(super) ascending: &'static [&'static str],
     /// Columns without a dictionary: their values hardly repeat, or repeat in sequences, which zstd finds in plain
@@ -33,10 +33,6 @@ const MAX_PAGE: usize = 4 << 20;
 
 /// A dictionary that grows beyond this is given up half-way: no group of rows has that many values.
 const MAX_DICTIONARY: usize = 64 << 20;
-
-/// 0 is a draft: hashes may still change. From 1 on it is raised when a column changes its meaning, or a hash its
-/// value; columns may be added without.
-pub(super) const SCHEMA_VERSION: &str = "0";
 
 /// The rows of a table that are not written yet.
 pub(super) trait Columns {
@@ -64,7 +60,7 @@ impl<C: Columns> TableWriter<C> {
     /// Begins a table in an empty file.
     pub(super) fn new(file: File, columns: C) -> std::result::Result<Self, TablesError> {
         let begin = || {
-            let schema = Arc::new(parse_message_type(C::TABLE.schema)?);
+            let schema = Arc::new(parse_message_type(C::TABLE.schema.columns)?);
             SerializedFileWriter::new(file, schema, Arc::new(properties(&C::TABLE)?))
         };
         Ok(Self {
@@ -100,7 +96,7 @@ impl<C: Columns> TableWriter<C> {
 }
 
 fn error_in<C: Columns>(error: ParquetError) -> TablesError {
-    let table = C::TABLE.name;
+    let table = C::TABLE.schema.name;
     let encode = |source| TablesError::Encode { table, source };
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
@@ -115,8 +111,8 @@ fn error_in<C: Columns>(error: ParquetError) -> TablesError {
 }
 
 fn properties(table: &Table) -> Result<WriterProperties> {
-    let version = KeyValue::new("schema_version".to_owned(), SCHEMA_VERSION.to_owned());
-    let name = KeyValue::new("table".to_owned(), table.name.to_owned());
+    let version = KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_owned());
+    let name = KeyValue::new(TABLE_KEY.to_owned(), table.schema.name.to_owned());
     let mut properties = WriterProperties::builder()
         .set_created_by(concat!("rprof version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(vec![version, name]))
@@ -189,6 +185,23 @@ impl<D: DataType> Column<D> {
     /// How many values there are: those of lists each count.
     pub(super) fn n_values(&self) -> usize {
         self.values.len()
+    }
+
+    /// The values.
+    pub(super) fn values(&self) -> &[D::T] {
+        &self.values
+    }
+
+    /// The lists, none of which is empty.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &[D::T]> {
+        let mut rest = &self.values[..];
+        self.repetitions
+            .chunk_by(|_, &next| next > 0)
+            .map(move |levels| {
+                let (list, others) = rest.split_at(levels.len());
+                rest = others;
+                list
+            })
     }
 
     /// Writes all values; none is left.

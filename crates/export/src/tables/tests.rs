@@ -5,11 +5,12 @@ use super::hash::ContentHash;
 use super::recording::RecordingColumns;
 use super::samples::{SampleTables, WrittenEvent};
 use super::schema::{FrameColumns, Origin, SampleColumns, StackColumns};
-use super::table::{Columns, MAX_ROWS, SCHEMA_VERSION, Table, TableWriter, text};
+use super::table::{Columns, MAX_ROWS, Table, TableWriter, text};
 use parquet::basic::{Compression, LogicalType, Type as PhysicalType};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Row;
+use rprof_base::tables::VERSION;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn tables(dir: &Path) -> SampleTables {
     };
     SampleTables::new(
         TableWriter::new(create("samples"), SampleColumns::new(origin)).unwrap(),
-        TableWriter::new(create("stacks"), StackColumns::default()).unwrap(),
+        TableWriter::new(create("stacks"), StackColumns::new(text("r"))).unwrap(),
         vec![text("cycles")],
         500,
     )
@@ -119,7 +120,10 @@ fn samples_are_read_as_they_were_written() {
     let samples = rows(&dir.path().join("samples"));
     assert_eq!(samples, [row("1500", "prog"), row("null", "other")]);
     let stacks = rows(&dir.path().join("stacks"));
-    assert_eq!(stacks, ["{stack_hash: -7, frame_hashes: [5, -6]}"]);
+    assert_eq!(
+        stacks,
+        ["{recording: \"r\", stack_hash: -7, frame_hashes: [5, -6]}"]
+    );
 }
 
 #[test]
@@ -157,7 +161,7 @@ fn weights_that_no_column_can_hold_are_an_error() {
 #[test]
 fn a_full_disk_is_an_error() {
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let mut stacks = TableWriter::new(full, StackColumns::default()).unwrap();
+    let mut stacks = TableWriter::new(full, StackColumns::new(text("r"))).unwrap();
     stacks.columns.stack_hash.push(1);
     stacks.columns.frame_hashes.push_list([2, 3].into_iter());
     stacks.end_row().unwrap();
@@ -192,7 +196,7 @@ fn groups_of_rows_are_bounded_and_compressed_and_say_their_times() {
     assert!(created_by.starts_with("rprof version "), "{created_by}");
     let metadata = metadata.key_value_metadata().unwrap();
     let version = metadata.iter().find(|one| one.key == "schema_version");
-    assert_eq!(version.unwrap().value.as_deref(), Some(SCHEMA_VERSION));
+    assert_eq!(version.unwrap().value.as_deref(), Some(VERSION));
 }
 
 /// Spark refuses times of nanoseconds, and makes decimals of numbers without sign.
@@ -200,13 +204,13 @@ fn groups_of_rows_are_bounded_and_compressed_and_say_their_times() {
 fn every_column_is_documented_and_of_a_type_that_engines_agree_on() {
     let pages = include_str!("../../PARQUET.md");
     for table in TABLES {
-        let schema = parquet::schema::parser::parse_message_type(table.schema).unwrap();
-        let heading = format!("## `{}`", table.name);
-        let page = pages.split_once(&heading).expect(table.name).1;
+        let schema = parquet::schema::parser::parse_message_type(table.schema.columns).unwrap();
+        let heading = format!("## `{}`", table.schema.name);
+        let page = pages.split_once(&heading).expect(table.schema.name).1;
         let page = page.split("\n## ").next().unwrap();
         for column in schema.get_fields() {
             let row = format!("\n| `{}` | ", column.name());
-            assert!(page.contains(&row), "{}: {row}", table.name);
+            assert!(page.contains(&row), "{}: {row}", table.schema.name);
             if !column.is_primitive() {
                 continue;
             }
@@ -221,6 +225,29 @@ fn every_column_is_documented_and_of_a_type_that_engines_agree_on() {
             }
         }
     }
-    let version = format!("`schema_version` is `{SCHEMA_VERSION}`");
+    let version = format!("`schema_version` is `{VERSION}`");
     assert!(pages.contains(&version));
+}
+
+#[test]
+fn the_views_of_all_engines_have_every_column() {
+    let duckdb = include_str!("../../sql/views/duckdb.sql");
+    let spark = include_str!("../../sql/views/spark.sql");
+    let clickhouse = include_str!("../../sql/views/clickhouse.sql");
+    for table in TABLES {
+        let path = format!("'profiles/{}", table.schema.name);
+        let defines = |view: &&str| view.contains("CREATE") && view.contains(&path);
+        let view = |views: &'static str| views.split(";\n").find(defines);
+        let schema = parquet::schema::parser::parse_message_type(table.schema.columns).unwrap();
+        for column in schema.get_fields() {
+            let (name, id) = (column.name(), column.get_basic_info().id());
+            let in_duckdb = format!(" {id}: {{name: '{name}', type: ");
+            assert!(view(duckdb).unwrap().contains(&in_duckdb), "{in_duckdb}");
+            for view in [view(spark).unwrap(), view(clickhouse).unwrap()] {
+                let has =
+                    view.contains(&format!(" {name} ")) || view.contains(&format!("\n{name} "));
+                assert!(has, "{name}: {view}");
+            }
+        }
+    }
 }

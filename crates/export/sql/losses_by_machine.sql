@@ -1,0 +1,12 @@
+-- What the kernel lost, by machine and event, of all that it would have recorded; and how many recordings have a flaw.
+WITH selected AS (
+    -- To narrow it: WHERE date = '2026-11-24'
+    SELECT machine, event, samples, lost, lost_at_least, quality FROM recordings
+)
+SELECT r.machine, r.event, count(*) AS recordings, sum(r.samples) AS samples, sum(r.lost) AS lost,
+    100e0 * sum(r.lost) / nullif(sum(r.lost) + sum(r.samples), 0) AS percent,
+    max(CASE WHEN r.lost_at_least THEN 1 ELSE 0 END) AS at_least,
+    sum(CASE WHEN r.quality = 'good' THEN 0 ELSE 1 END) AS flawed
+FROM selected r
+GROUP BY r.machine, r.event
+ORDER BY lost DESC NULLS LAST, machine NULLS LAST, event;

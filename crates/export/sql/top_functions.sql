@@ -1,0 +1,27 @@
+-- The 20 functions of each event with the most weight of their own: the rows of
+-- `rprof report --no-children --sort symbol`.
+WITH selected AS (
+    -- To narrow it: WHERE machine = 'build-7' AND date = '2026-11-24'
+    SELECT event, stack_hash, weight FROM samples
+), counted AS (
+    SELECT s.event, s.stack_hash, count(*) AS samples, sum(s.weight) AS weight
+    FROM selected s
+    GROUP BY s.event, s.stack_hash
+), totals AS (
+    SELECT c.event, sum(c.weight) AS total FROM counted c GROUP BY c.event
+), functions AS (
+    SELECT c.event, f.function, f.level, f.is_inlined, sum(c.samples) AS samples, sum(c.weight) AS weight
+    FROM counted c
+    JOIN innermost_functions f ON f.stack_hash = c.stack_hash
+    GROUP BY c.event, f.function, f.level, f.is_inlined
+), ranked AS (
+    SELECT event, function, level, is_inlined, samples, weight, row_number() OVER (
+        PARTITION BY event ORDER BY weight DESC, function NULLS LAST, level, is_inlined
+    ) AS place
+    FROM functions
+)
+SELECT r.event, r.function, r.level, r.is_inlined, r.samples, r.weight, 100e0 * r.weight / t.total AS percent
+FROM ranked r
+JOIN totals t ON t.event = r.event
+WHERE r.place <= 20
+ORDER BY r.event, r.place;

@@ -1,0 +1,246 @@
+//! A folder with tables of several recordings, and what engines answer to the queries.
+
+use crate::common::{Recording, fixtures, has, run, run_from, scratch, skipped, tool, write};
+use rprof_abi::record::Record;
+use rprof_abi::{
+    AttrFlags, Endian, Misc, PerfEventAttr, Sample, SampleId, SampleLayout, SampleType, event_type,
+};
+use rprof_perfdata::{Writer, WrittenEvent};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use tempfile::TempDir;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A folder with tables of several recordings.
+pub(super) struct Tables {
+    dir: TempDir,
+    /// Of machine `vm`.
+    pub(super) spin: Recording,
+    /// Of machine `07`: the same work of another build, later.
+    pub(super) rebuilt: Recording,
+    /// Of machine `fixture`.
+    pub(super) dwarf: Recording,
+}
+
+/// Which part of `rebuilt` is exported: all of it within one second.
+pub(super) const LATER: [&str; 2] = ["--time", "70%-100%"];
+
+impl Tables {
+    #[track_caller]
+    pub(super) fn write() -> Self {
+        let dir = scratch();
+        let spin = Recording::fixture("spin");
+        let rebuilt = rebuilt(&spin, dir.path());
+        let dwarf = Recording::fixture("dwarf");
+        spin.tables(dir.path(), &[]);
+        rebuilt.tables(dir.path(), &LATER);
+        dwarf.tables(dir.path(), &[]);
+        // Four seconds of ten samples: in every other second all are of the kernel, then half of each second's.
+        let in_phases = |second: u64, _: u64| second.is_multiple_of(2);
+        let evenly = |_: u64, number: u64| number.is_multiple_of(2);
+        for (name, start, is_kernel) in [
+            ("before.data", 2, &in_phases as &dyn Fn(u64, u64) -> bool),
+            ("after.data", 8, &evenly),
+        ] {
+            let mut seconds = Recording::fixture("spin");
+            seconds.file = dir.path().join(name);
+            record_seconds(&seconds.file, start, is_kernel);
+            seconds.tables(dir.path(), &[]);
+        }
+        Self {
+            dir,
+            spin,
+            rebuilt,
+            dwarf,
+        }
+    }
+
+    /// What an engine answers; `None` where it is missing.
+    #[track_caller]
+    pub(super) fn ask(&self, engine: &str, module: &str) -> Option<Answers> {
+        if !has("python3", "python3") {
+            return None;
+        }
+        let import = format!("import {module}");
+        if !run(tool("python3").args(["-c", &import])).status.success() {
+            skipped(&format!(
+                "{module} (pip install -r tests/export/requirements.txt)"
+            ));
+            return None;
+        }
+        let sql = fixtures().join("../crates/export/sql");
+        let read = |path: &str| fs::read_to_string(sql.join(path)).unwrap();
+        let views = read(&format!("views/{engine}.sql"));
+        let mut statements: Vec<String> = views.split(";\n").map(str::to_owned).collect();
+        statements.retain(|statement| !statement.trim().is_empty());
+        for asked in QUERIES {
+            let mut query = read(asked.file);
+            for (old, new) in asked.edits {
+                assert!(query.contains(old), "{}: {old}", asked.file);
+                query = query.replace(old, new);
+            }
+            statements.push(query.trim_end().trim_end_matches(';').to_owned());
+        }
+        let asked = self.dir.path().join("statements.json");
+        write(&asked, &serde_json::to_vec(&statements).unwrap());
+        let mut python = tool("python3");
+        python
+            .arg(fixtures().join("../tests/export/ask.py"))
+            .arg(engine);
+        let answer = run_from(python.current_dir(self.dir.path()), &asked).ok();
+        let rows = answer
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        Some(QUERIES.iter().map(|query| query.answer).zip(rows).collect())
+    }
+}
+
+/// The rows of each query.
+pub(super) type Answers = BTreeMap<&'static str, Vec<Value>>;
+
+const ONE_MACHINE: (&str, &str) = ("FROM samples\n", "FROM samples WHERE machine = 'vm'\n");
+
+/// A query that is asked.
+pub(super) struct Query {
+    /// What its answer is called.
+    answer: &'static str,
+    file: &'static str,
+    /// What a user would change in it.
+    edits: &'static [(&'static str, &'static str)],
+}
+
+impl Query {
+    const fn new(
+        answer: &'static str,
+        file: &'static str,
+        edits: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self {
+            answer,
+            file,
+            edits,
+        }
+    }
+}
+
+pub(super) const QUERIES: &[Query] = &[
+    Query::new("functions", "top_functions.sql", &[]),
+    Query::new(
+        "children",
+        "top_functions_with_children.sql",
+        &[ONE_MACHINE],
+    ),
+    Query::new(
+        "callers",
+        "callers_of.sql",
+        &[("'main'", "'cold'"), ONE_MACHINE],
+    ),
+    Query::new("stacks", "folded.sql", &[ONE_MACHINE]),
+    Query::new("cores", "cores_by_function.sql", &[]),
+    Query::new("losses", "losses_by_machine.sql", &[]),
+    Query::new(
+        "builds",
+        "diff.sql",
+        &[
+            ("source = 'before.data'", "machine = 'vm'"),
+            ("source = 'after.data'", "machine = '07'"),
+        ],
+    ),
+    Query::new("seconds", "diff.sql", &[]),
+    Query::new(
+        "releases",
+        "regressions_by_release.sql",
+        &[("'program'", "'spin'")],
+    ),
+];
+
+/// The recording of another build on another machine, whose name engines could take for a number.
+fn rebuilt(spin: &Recording, dir: &Path) -> Recording {
+    const BUILD_ID: [u8; 4] = [0x49, 0xd8, 0xc2, 0x58];
+    let program = "tmp/rprof-fixture/spin";
+    let root = dir.join("root");
+    fs::create_dir_all(root.join(program).parent().unwrap()).unwrap();
+    let file = dir.join("rebuilt.data");
+    let original = spin.root.as_ref().unwrap().join(program);
+    for (from, to) in [(&spin.file, &file), (&original, &root.join(program))] {
+        let mut bytes = fs::read(from).unwrap();
+        replace(&mut bytes, &BUILD_ID, &[0xf0, 0xd8, 0xc2, 0x58]);
+        if to == &file {
+            replace(&mut bytes, b"\x40\0\0\0vm\0\0", b"\x40\0\0\x0007\0\0");
+        }
+        write(to, &bytes);
+    }
+    Recording {
+        file,
+        root: Some(root),
+        stderr: String::new(),
+    }
+}
+
+/// Replaces bytes wherever they are.
+#[track_caller]
+fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
+    let found: Vec<usize> = (0..bytes.len())
+        .filter(|&at| bytes[at..].starts_with(old))
+        .collect();
+    assert!(!found.is_empty(), "{old:?}");
+    for at in found {
+        bytes[at..at + new.len()].copy_from_slice(new);
+    }
+}
+
+/// Writes a recording of four seconds of CPU time and of a page fault, without a machine or the time of day.
+fn record_seconds(path: &Path, start: u64, is_kernel: &dyn Fn(u64, u64) -> bool) {
+    let types = [SampleType::IP, SampleType::TID, SampleType::TIME];
+    let types = types.into_iter();
+    let sample_type = types.fold(SampleType::IDENTIFIER, SampleType::with);
+    let events = [("cpu-clock", 0, SECOND / 10, 5), ("page-faults", 2, 1, 6)];
+    let events = events.map(|(name, config, sample_period, id)| WrittenEvent {
+        name: name.to_owned(),
+        attr: PerfEventAttr {
+            kind: event_type::SOFTWARE,
+            config,
+            sample_period,
+            sample_type,
+            flags: AttrFlags::SAMPLE_ID_ALL,
+            ..PerfEventAttr::default()
+        },
+        ids: vec![id],
+    });
+    let layout = SampleLayout::new(&events[0].attr, Endian::NATIVE);
+    let mut records = Vec::new();
+    let mut sample = |time_ns: u64, id: u64, misc: Misc| {
+        let sample = Sample {
+            id: Some(id),
+            ip: Some(0x1000),
+            pid: Some(10),
+            tid: Some(10),
+            time_ns: Some(time_ns),
+            ..Sample::default()
+        };
+        let record = Record::Sample(Box::new(sample));
+        let of_record = SampleId::default();
+        record
+            .encode(misc, &of_record, &layout, &mut records)
+            .unwrap();
+    };
+    for second in start..start + 4 {
+        for number in 0..10 {
+            let misc = if is_kernel(second, number) {
+                Misc::KERNEL
+            } else {
+                Misc::USER
+            };
+            sample(second * SECOND + number * SECOND / 10, 5, misc);
+        }
+    }
+    sample((start + 4) * SECOND, 6, Misc::USER);
+    let file = File::create(path).unwrap();
+    let mut writer = Writer::start(file, path, &events, Vec::new()).unwrap();
+    writer.write(&records).unwrap();
+    writer.finish(Vec::new()).unwrap();
+}
