@@ -1,5 +1,7 @@
 //! How exports end that cannot go well.
 
+#[cfg(not(feature = "parquet"))]
+use crate::common::rprof;
 use crate::common::work::burn;
 use crate::common::{Recording, closed_pipe, has, needs, run, scratch, tool};
 use crate::export::firefox;
@@ -150,4 +152,14 @@ fn inferno_draws_folded_stacks() {
     inferno::flamegraph::from_lines(&mut options, folded.lines(), &mut svg).unwrap();
     let svg = String::from_utf8(svg).unwrap();
     assert!(svg.contains("hot (149 samples, 70.28%)"), "{svg}");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_how_to_get_it() {
+    let error = run(&mut rprof(["export", "--format", "parquet"])).fails(2);
+    assert!(error.contains("this build has no Parquet"), "{error}");
+    assert!(error.contains("--features parquet"), "{error}");
+    let error = run(&mut rprof(["export", "--format", "xml"])).fails(2);
+    assert!(!error.contains("parquet"), "{error}");
 }

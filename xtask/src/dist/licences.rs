@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::FEATURES;
 use crate::command::metadata;
 
 /// How the names of files with licences begin.
@@ -29,7 +30,8 @@ Copyright (c) 2005-2020 Rich Felker, et al.).
 
 /// The texts, by name of the package. A text that several have stands at the first of them.
 pub(super) fn of_dependencies(target: &str) -> Result<String> {
-    let metadata = metadata(&["--filter-platform", target])?;
+    let of_release = [&["--filter-platform", target], &FEATURES[..]].concat();
+    let metadata = metadata(&of_release)?;
     let packages = metadata["packages"].as_array();
     let packages = packages.context("cargo metadata lists no packages")?;
     let nodes = metadata["resolve"]["nodes"].as_array();

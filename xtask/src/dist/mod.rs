@@ -23,6 +23,9 @@ use crate::command::{self, captured, cargo, command, packages, root, target_fold
 use crate::files::make_folder;
 use files::copy;
 
+/// What a release has beside the default features, as cargo takes it.
+const FEATURES: [&str; 2] = ["--features", "rprof-cli/parquet"];
+
 /// What is released.
 struct Release {
     version: String,
@@ -50,7 +53,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let Some(toolchain) = toolchain else {
         let rprof = || {
             let mut rprof = cargo();
-            rprof.args(["run", "--quiet", "--locked", "-p", "rprof-cli", "--"]);
+            rprof.args(["run", "--quiet", "--locked", "-p", "rprof-cli"]);
+            rprof.args(FEATURES).arg("--");
             rprof
         };
         docs::write(&release, rprof, &folder)?;
@@ -174,7 +178,7 @@ fn build(toolchain: &Toolchain) -> Result<PathBuf> {
         "--profile",
         "stripped",
     ]);
-    command::run(build.args(["--target", target]))?;
+    command::run(build.args(FEATURES).args(["--target", target]))?;
     Ok(target_folder()?.join(target).join("stripped/rprof"))
 }
 

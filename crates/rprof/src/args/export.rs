@@ -20,7 +20,7 @@ Examples:
 /// With those of formats that not every build has.
 fn examples() -> String {
     let tables = if cfg!(feature = "parquet") {
-        "\n  rprof export --format parquet -o tables  DuckDB (draft: crates/export/PARQUET.md)"
+        "\n  rprof export --format parquet -o dir     DuckDB, Spark, ClickHouse (crates/export/PARQUET.md)"
     } else {
         ""
     };
@@ -61,9 +61,13 @@ fn formats() -> impl TypedValueParser<Value = &'static ExportFormat> {
     let names = FORMATS
         .iter()
         .map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(names).try_map(|name| {
+    // Elsewhere it is a format, so that it is not a typing error here.
+    let left_out = (!cfg!(feature = "parquet")).then(|| PossibleValue::new("parquet").hide(true));
+    PossibleValuesParser::new(names.chain(left_out)).try_map(|name| {
         let named = FORMATS.iter().find(|format| format.name == name);
-        named.ok_or("unknown format")
+        named.ok_or(
+            "this build has no Parquet: use a release of rprof, or cargo install with --features parquet",
+        )
     })
 }
 
