@@ -1,9 +1,10 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|diff [RUNS [SECONDS]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
 
 mod diff;
+mod fleet;
 mod measure;
 mod read;
 mod recorder;
@@ -45,6 +46,8 @@ enum Part<'a> {
     Top,
     /// Planted slowdowns; not part of all: it takes long.
     Diff(diff::Size),
+    /// Tables of many machines; not part of all: it needs query engines.
+    Fleet(fleet::Size),
     All,
     /// A recording, this number of times over.
     Repeat(u64),
@@ -53,7 +56,12 @@ enum Part<'a> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let part = asked(args)?;
     look_for(NEEDS)?;
-    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof-cli"]))?;
+    let mut build = cargo();
+    build.args(["build", "--release", "--locked", "-p", "rprof-cli"]);
+    if matches!(part, Part::Fleet(_)) {
+        build.args(["--features", "parquet"]);
+    }
+    command::run(&mut build)?;
     let target = target_folder()?;
     let folder = target.join("bench");
     make_folder(&folder)?;
@@ -68,6 +76,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Part::Symbols(recording) => symbols::run(&bench, recording),
         Part::Top => top::run(&bench),
         Part::Diff(size) => diff::run(&bench, size),
+        Part::Fleet(size) => fleet::run(&bench, size),
         Part::All => {
             recorder::run(&bench)?;
             stacks::run(&bench)?;
@@ -90,12 +99,13 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
         ["symbols", recording] => Part::Symbols(Some(recording)),
         ["top"] => Part::Top,
         ["diff", words @ ..] if words.len() <= 2 => Part::Diff(size(words)?),
+        ["fleet", words @ ..] if words.len() <= 2 => Part::Fleet(fleet_size(words)?),
         ["--repeat"] => Part::Repeat(COPIES),
         ["--repeat", copies] => {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, diff with or without numbers of runs and seconds, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })
@@ -113,6 +123,26 @@ fn size(words: &[&str]) -> Result<diff::Size> {
             .with_context(|| format!("{seconds} seconds"))?;
     }
     ensure!(size.runs >= 2, "at least 2 runs");
+    Ok(size)
+}
+
+/// How large a fleet is measured.
+fn fleet_size(words: &[&str]) -> Result<fleet::Size> {
+    let mut size = fleet::Size::default();
+    if let [machines, ..] = words {
+        size.machines = machines
+            .parse()
+            .with_context(|| format!("{machines} machines"))?;
+    }
+    if let [_, samples] = words {
+        size.samples = samples
+            .parse()
+            .with_context(|| format!("{samples} samples"))?;
+    }
+    ensure!(
+        size.machines > 0 && size.samples > 0,
+        "at least one machine and one sample"
+    );
     Ok(size)
 }
 
@@ -144,11 +174,17 @@ mod tests {
             &["top"],
             &["symbols", "x"],
             &["diff", "20", "0.5"],
+            &["fleet", "100", "6840"],
             &["--repeat", "3"],
         ] {
             assert!(asked(good), "{good:?}");
         }
-        for bad in [&["write"][..], &["read", "x"], &["--repeat", "many"]] {
+        for bad in [
+            &["write"][..],
+            &["read", "x"],
+            &["--repeat", "many"],
+            &["fleet", "0"],
+        ] {
             assert!(!asked(bad), "{bad:?}");
         }
     }
