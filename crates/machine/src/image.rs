@@ -70,10 +70,12 @@ pub struct RecordedImage {
 pub(crate) const GUEST_KERNEL_NAME: &[u8] = b"[guest.kernel.kallsyms";
 
 /// Whether a mapping's name is a file's: offsets count only in those. The names are the kernel's
-/// and perf's (`is_anon_memory`, `is_no_dso_memory` in tools/perf/util/map.c, v6.1).
+/// and perf's (`is_anon_memory`, `is_no_dso_memory` in tools/perf/util/map.c, v6.1). `[anon:NAME]` and
+/// `[anon_shmem:NAME]` are memory that its process has named, as /proc/PID/maps shows it.
 pub(crate) fn is_file(name: &[u8]) -> bool {
-    let memory: [&[u8]; 6] = [
+    let memory: [&[u8]; 7] = [
         b"//anon",
+        b"[anon",
         b"/dev/zero",
         b"/anon_hugepage",
         b"[stack",
@@ -112,7 +114,8 @@ impl RecordedImage {
     /// Whether it is code that was made while a process ran: by its map or log, in memory without a
     /// file, or as `perf inject` writes it (`jitted-PID-N.so`).
     pub fn is_jit_code(&self) -> bool {
-        let is_memory = self.path.starts_with(b"//anon") || self.path.starts_with(b"/memfd:");
+        let memory: [&[u8]; 3] = [b"//anon", b"[anon", b"/memfd:"];
+        let is_memory = memory.iter().any(|start| self.path.starts_with(start));
         let is_injected = || self.name_in_path().starts_with(b"jitted-");
         self.kind == ImageKind::User
             && (is_memory || self.process_of_map().is_some() || self.is_jitdump() || is_injected())
@@ -352,6 +355,22 @@ mod tests {
         assert_eq!(called("[nf_nat]", module), "[nf_nat]");
         assert_eq!(called("/boot/vmlinux", module), "vmlinux");
         assert_eq!(called("/home/me/x.ko", ImageKind::User), "x.ko");
+    }
+
+    #[test]
+    fn memory_that_its_process_has_named_is_no_file() {
+        for path in ["[anon:v8]", "[anon_shmem:dalvik-jit-code-cache]", "//anon"] {
+            let image = RecordedImage {
+                path: path.as_bytes().to_vec(),
+                build_id: None,
+                inode: None,
+                device: None,
+                kind: ImageKind::User,
+            };
+            assert!(!is_file(path.as_bytes()) && !image.is_file(), "{path}");
+            assert!(image.is_memory() && image.is_jit_code(), "{path}");
+            assert_eq!(image.name_without_process(), b"[JIT]");
+        }
     }
 
     #[test]
