@@ -65,7 +65,7 @@ def main():
         began = time.monotonic()
         rows = ask(statement)
         if not is_definition(statement):
-            print(time.monotonic() - began if are_timed else json.dumps(rows))
+            print(time.monotonic() - began if are_timed else json.dumps(rows, default=int))
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ fn clock(reader: &Reader) -> Option<String> {
     let mut attrs = events.map(|event| &event.attr);
     let attr = attrs.find(|attr| attr.sample_type.has(SampleType::TIME))?;
     if !attr.flags.has(AttrFlags::USE_CLOCKID) {
-        return Some("of the scheduler".to_owned());
+        return Some(About::SCHEDULER_CLOCK.to_owned());
     }
     Some(match attr.clockid {
         0 => "realtime".to_owned(),

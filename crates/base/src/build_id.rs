@@ -25,15 +25,25 @@ impl BuildId {
     /// Whether both name the same contents. Records cut ids to 20 bytes and old ones fill
     /// shorter ids with zeros, so those differences do not count.
     pub fn matches(&self, other: &Self) -> bool {
-        fn core(id: &BuildId) -> &[u8] {
-            let cut = &id.0[..id.0.len().min(BuildId::RECORDED)];
-            let used = cut
-                .iter()
-                .rposition(|&byte| byte != 0)
-                .map_or(0, |at| at + 1);
-            &cut[..used]
-        }
-        core(self) == core(other)
+        self.core() == other.core()
+    }
+
+    /// What is the same however it was recorded: what [`Self::matches`] compares, with zeros behind it up to a length
+    /// that linkers use, 8, 16 or 20 bytes.
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        let mut bytes = self.core().to_vec();
+        let usual = [8, 16, Self::RECORDED];
+        let len = usual.into_iter().find(|&len| bytes.len() <= len);
+        bytes.resize(len.unwrap_or(Self::RECORDED), 0);
+        Self(bytes.into())
+    }
+
+    /// Without what records cut off, and without zeros at its end.
+    fn core(&self) -> &[u8] {
+        let cut = &self.0[..self.0.len().min(Self::RECORDED)];
+        let last = cut.iter().rposition(|&byte| byte != 0);
+        &cut[..last.map_or(0, |at| at + 1)]
     }
 
     /// Where caches and folders of debug files have what belongs to it: `.build-id/ab/cdef...`; `None`
@@ -68,6 +78,22 @@ mod tests {
         assert!(id(&[1, 2, 3]).matches(&id(&[1, 2, 3, 0, 0])));
         assert!(!id(&[1, 2, 3]).matches(&id(&[1, 2])));
         assert_eq!(BuildId::new(&[0; 20]), None);
+    }
+
+    #[test]
+    fn a_canonical_id_is_the_same_however_it_was_recorded() {
+        let canonical = |bytes: &[u8]| BuildId::new(bytes).unwrap().canonical().0.to_vec();
+        for len in [8, 16, 20] {
+            let id = vec![7; len];
+            let padded = [&id[..], &[0; 20][len..]].concat();
+            assert_eq!(canonical(&id), id);
+            assert_eq!(canonical(&padded), id);
+        }
+        assert_eq!(canonical(&[7; 32]), [7; 20]);
+        // Its last byte is 0.
+        let ends_so = [&[7; 19][..], &[0]].concat();
+        assert_eq!(canonical(&ends_so), ends_so);
+        assert_eq!(canonical(&[1, 2]), [1, 2, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

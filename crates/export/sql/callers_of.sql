@@ -6,7 +6,7 @@ WITH wanted AS (
     -- To narrow it: WHERE machine = 'build-7' AND date = '2026-11-24'
     SELECT event, stack_hash, weight FROM samples
 ), counted AS (
-    SELECT s.event, s.stack_hash, count(*) AS samples, sum(s.weight) AS weight
+    SELECT s.event, s.stack_hash, count(*) AS samples, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight
     FROM selected s
     GROUP BY s.event, s.stack_hash
 ), callees AS (

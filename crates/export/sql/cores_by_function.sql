@@ -1,14 +1,15 @@
--- How many CPUs the 20 functions with the most weight of their own kept busy, by machine and event, from the machine's
--- first sample to its last: of events whose weight is CPU time.
+-- How many CPUs the 20 functions with the most weight of their own kept busy, by machine and event, while the machine
+-- was recorded: each recording counts from its first sample to its last. Of events whose weight is CPU time. Recordings
+-- that overlap in time count each.
 WITH selected AS (
     -- To narrow it: AND machine = 'build-7' AND date = '2026-11-24'
     SELECT recording, machine, event, end_ns, start_ns FROM recordings WHERE unit = 'nanoseconds'
 ), lengths AS (
-    SELECT machine, event, max(end_ns) - min(start_ns) AS length_ns
+    SELECT machine, event, sum(CAST(end_ns - start_ns AS DECIMAL(38, 0))) AS length_ns
     FROM selected
     GROUP BY machine, event
 ), counted AS (
-    SELECT s.machine, s.event, s.stack_hash, sum(s.weight) AS weight
+    SELECT s.machine, s.event, s.stack_hash, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight
     FROM samples s
     WHERE s.recording IN (SELECT recording FROM selected)
     GROUP BY s.machine, s.event, s.stack_hash

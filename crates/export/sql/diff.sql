@@ -3,8 +3,9 @@
 -- by chance in one of 20 functions, one beyond 3.3 in one of 1,000.
 --
 -- The noise is that between blocks: recordings, if each side has at least 6; else seconds of recordings, which know
--- nothing of the variation from one run to the next. It is at least that of random sampling. Functions with fewer than
--- 10 samples are left out.
+-- nothing of the variation from one run to the next. It is at least that of random sampling. z takes blocks to be
+-- independent and their noise to be known: of few blocks it is too sure. Functions with fewer than 10 samples are left
+-- out, and so are events that only one side has. What to compare is in the first two items.
 WITH old AS (
     SELECT DISTINCT recording FROM recordings WHERE source = 'before.data'
 ), new AS (
@@ -16,7 +17,7 @@ WITH old AS (
 ), counted AS (
     SELECT s.event, d.side, s.recording, s.stack_hash,
         CASE WHEN (SELECT fewest FROM runs) >= 6 THEN 0 ELSE coalesce(floor(s.time_ns / 1e9), 0) END AS block,
-        count(*) AS samples, sum(s.weight) AS weight, sum(1e0 * s.weight * s.weight) AS squares
+        count(*) AS samples, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight, sum(1e0 * s.weight * s.weight) AS squares
     FROM samples s
     JOIN sides d ON d.recording = s.recording
     GROUP BY s.event, d.side, s.recording, s.stack_hash,
@@ -30,6 +31,9 @@ WITH old AS (
         sum(1e0 * b.total * b.total) AS block_squares
     FROM blocks b
     GROUP BY event, side
+    HAVING sum(b.total) > 0
+), on_both_sides AS (
+    SELECT event FROM totals GROUP BY event HAVING count(*) = 2
 ), in_blocks AS (
     SELECT c.event, c.side, c.recording, c.block, f.function, f.level,
         sum(c.samples) AS samples, sum(c.weight) AS weight, sum(c.squares) AS squares
@@ -49,6 +53,7 @@ WITH old AS (
         t.block_squares AS all_block_squares
     FROM functions f
     JOIN totals t USING (event, side)
+    WHERE event IN (SELECT event FROM on_both_sides)
 ), noise AS (
     SELECT event, side, function, level, samples, share,
         ((1 - 2 * share) * squares + share * share * all_squares) / total / total AS of_samples,
@@ -59,13 +64,14 @@ WITH old AS (
     SELECT event, function, level, sum(samples) AS samples,
         sum(CASE WHEN side = 'before' THEN share ELSE 0e0 END) AS share_before,
         sum(CASE WHEN side = 'after' THEN share ELSE 0e0 END) AS share_after,
-        sqrt(sum(CASE WHEN of_blocks > of_samples THEN of_blocks ELSE of_samples END)) AS deviation
+        sum(CASE WHEN of_blocks > of_samples THEN of_blocks ELSE of_samples END) AS variance
     FROM noise
     GROUP BY event, function, level
 )
 SELECT event, function, level, 100 * share_before AS percent_before, 100 * share_after AS percent_after,
-    100 * (share_after - share_before) AS change, 196 * deviation AS margin,
-    (share_after - share_before) / nullif(deviation, 0) AS z
+    100 * (share_after - share_before) AS change,
+    CASE WHEN variance > 1e-15 THEN 196 * sqrt(variance) ELSE 0e0 END AS margin,
+    CASE WHEN variance > 1e-15 THEN (share_after - share_before) / sqrt(variance) END AS z
 FROM compared
 WHERE samples >= 10
 ORDER BY event, abs(share_after - share_before) DESC, function NULLS LAST, level;

@@ -2,14 +2,16 @@
 -- release runs, the change since the release before, and z, the change in standard errors. A release is a build id of
 -- the module; releases are ordered by their first samples. Functions that never have the share wanted are left out.
 --
--- z is that of random sampling: it knows nothing of other machines, other days or other work.
+-- z is that of random sampling: it takes samples to be independent, and knows nothing of other machines, other days or
+-- other work. Recordings that do not say what time it was are left out.
 WITH wanted AS (
     SELECT 'program' AS module, 1 AS percent
 ), counted AS (
-    -- To narrow it: WHERE machine = 'build-7' AND date >= '2026-11-01'
-    SELECT s.event, s.stack_hash, sum(s.weight) AS weight, sum(1e0 * s.weight * s.weight) AS squares,
-        min(s.time_ns) AS first_ns
+    -- To narrow it: AND s.machine = 'build-7' AND s.date >= '2026-11-01'
+    SELECT s.event, s.stack_hash, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight,
+        sum(1e0 * s.weight * s.weight) AS squares, min(s.time_ns) AS first_ns
     FROM samples s
+    WHERE s.recording IN (SELECT recording FROM recordings WHERE wall_offset_ns IS NOT NULL)
     GROUP BY s.event, s.stack_hash
 ), built AS (
     SELECT k.stack_hash, min(f.build_id) AS build_id
@@ -24,7 +26,7 @@ WITH wanted AS (
     GROUP BY c.event, b.build_id
 ), releases AS (
     SELECT event, build_id, weight, squares, first_ns,
-        row_number() OVER (PARTITION BY event ORDER BY first_ns, build_id) AS release
+        row_number() OVER (PARTITION BY event ORDER BY first_ns NULLS LAST, build_id) AS release
     FROM totals
 ), in_stacks AS (
     SELECT DISTINCT b.stack_hash AS stack_hash, b.build_id AS build_id, f.function AS function, f.level AS level
@@ -40,7 +42,7 @@ WITH wanted AS (
     SELECT DISTINCT f.event AS event, f.function AS function, f.level AS level
     FROM functions f
     JOIN releases r ON r.event = f.event AND r.build_id = f.build_id
-    WHERE 100e0 * f.weight / r.weight >= (SELECT percent FROM wanted)
+    WHERE 100e0 * f.weight / nullif(r.weight, 0) >= (SELECT percent FROM wanted)
 ), every_release AS (
     -- In releases without the function its share is 0.
     SELECT l.event AS event, l.function AS function, l.level AS level, r.release AS release,
@@ -52,11 +54,11 @@ WITH wanted AS (
         AND coalesce(f.function, '') = coalesce(l.function, '')
 ), shares AS (
     SELECT event, function, level, release, build_id, first_ns, squares, all_squares, total,
-        1e0 * weight / total AS share
+        1e0 * weight / nullif(total, 0) AS share
     FROM every_release
 ), noise AS (
     SELECT event, function, level, release, build_id, first_ns, share,
-        ((1 - 2 * share) * squares + share * share * all_squares) / total / total AS variance
+        ((1 - 2 * share) * squares + share * share * all_squares) / nullif(total, 0) / nullif(total, 0) AS variance
     FROM shares
 ), changes AS (
     SELECT n.event AS event, n.function AS function, n.level AS level, n.release AS release,
@@ -67,6 +69,6 @@ WITH wanted AS (
         AND coalesce(o.function, '') = coalesce(n.function, '')
 )
 SELECT event, function, level, release, build_id, first_ns, 100 * share AS percent, 100 * change AS change_points,
-    change / nullif(sqrt(variance), 0) AS z
+    CASE WHEN variance > 1e-15 THEN change / sqrt(variance) END AS z
 FROM changes
 ORDER BY event, change DESC NULLS LAST, function NULLS LAST, level, release;

@@ -1,10 +1,11 @@
 -- The 20 functions of each event with the most weight of their own: the rows of
--- `rprof report --no-children --sort symbol`.
+-- `rprof report --no-children --sort symbol`. Code without a name is one row, whatever file it is in, and so are
+-- samples without a stack, whose level is NULL.
 WITH selected AS (
     -- To narrow it: WHERE machine = 'build-7' AND date = '2026-11-24'
     SELECT event, stack_hash, weight FROM samples
 ), counted AS (
-    SELECT s.event, s.stack_hash, count(*) AS samples, sum(s.weight) AS weight
+    SELECT s.event, s.stack_hash, count(*) AS samples, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight
     FROM selected s
     GROUP BY s.event, s.stack_hash
 ), totals AS (
@@ -12,15 +13,15 @@ WITH selected AS (
 ), functions AS (
     SELECT c.event, f.function, f.level, f.is_inlined, sum(c.samples) AS samples, sum(c.weight) AS weight
     FROM counted c
-    JOIN innermost_functions f ON f.stack_hash = c.stack_hash
+    LEFT JOIN innermost_functions f ON f.stack_hash = c.stack_hash
     GROUP BY c.event, f.function, f.level, f.is_inlined
 ), ranked AS (
     SELECT event, function, level, is_inlined, samples, weight, row_number() OVER (
-        PARTITION BY event ORDER BY weight DESC, function NULLS LAST, level, is_inlined
+        PARTITION BY event ORDER BY weight DESC, function NULLS LAST, level NULLS LAST, is_inlined
     ) AS place
     FROM functions
 )
-SELECT r.event, r.function, r.level, r.is_inlined, r.samples, r.weight, 100e0 * r.weight / t.total AS percent
+SELECT r.event, r.function, r.level, r.is_inlined, r.samples, r.weight, 100e0 * r.weight / nullif(t.total, 0) AS percent
 FROM ranked r
 JOIN totals t ON t.event = r.event
 WHERE r.place <= 20

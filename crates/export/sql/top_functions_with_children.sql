@@ -4,7 +4,7 @@ WITH selected AS (
     -- To narrow it: WHERE machine = 'build-7' AND date = '2026-11-24'
     SELECT event, stack_hash, weight FROM samples
 ), counted AS (
-    SELECT s.event, s.stack_hash, count(*) AS samples, sum(s.weight) AS weight
+    SELECT s.event, s.stack_hash, count(*) AS samples, sum(CAST(s.weight AS DECIMAL(38, 0))) AS weight
     FROM selected s
     GROUP BY s.event, s.stack_hash
 ), totals AS (
@@ -24,7 +24,7 @@ WITH selected AS (
     ) AS place
     FROM functions
 )
-SELECT r.event, r.function, r.level, r.is_inlined, r.samples, r.weight, 100e0 * r.weight / t.total AS percent
+SELECT r.event, r.function, r.level, r.is_inlined, r.samples, r.weight, 100e0 * r.weight / nullif(t.total, 0) AS percent
 FROM ranked r
 JOIN totals t ON t.event = r.event
 WHERE r.place <= 20

@@ -217,6 +217,11 @@ pub struct WallClock {
     pub clock_ns: u64,
 }
 
+impl About {
+    /// The clock that perf takes without being asked, as [`Self::clock`] says it.
+    pub const SCHEDULER_CLOCK: &'static str = "of the scheduler";
+}
+
 impl WallClock {
     /// Nanoseconds since 1970 at a moment of the recording's clock.
     pub fn at(self, clock_ns: u64) -> Option<u64> {

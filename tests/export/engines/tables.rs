@@ -14,6 +14,9 @@ use tempfile::TempDir;
 
 const SECOND: u64 = 1_000_000_000;
 
+/// Two of these are more than INT64 holds.
+pub(super) const HUGE: u64 = 9_000_000_000_000_000_000;
+
 /// A folder with tables of several recordings.
 pub(super) struct Tables {
     dir: TempDir,
@@ -49,6 +52,12 @@ impl Tables {
             seconds.file = dir.path().join(name);
             record_seconds(&seconds.file, start, is_kernel);
             seconds.tables(dir.path(), &[]);
+        }
+        for (name, start) in [("huge.data", 20), ("huge again.data", 30)] {
+            let mut huge = Recording::fixture("spin");
+            huge.file = dir.path().join(name);
+            record_huge(&huge.file, start);
+            huge.tables(dir.path(), &[]);
         }
         Self {
             dir,
@@ -241,6 +250,44 @@ fn record_seconds(path: &Path, start: u64, is_kernel: &dyn Fn(u64, u64) -> bool)
     sample((start + 4) * SECOND, 6, Misc::USER);
     let file = File::create(path).unwrap();
     let mut writer = Writer::start(file, path, &events, Vec::new()).unwrap();
+    writer.write(&records).unwrap();
+    writer.finish(Vec::new()).unwrap();
+}
+
+/// Writes a recording of one sample, which weighs as much as the tables can hold, nearly.
+fn record_huge(path: &Path, start: u64) {
+    let types = [SampleType::IP, SampleType::TID, SampleType::TIME];
+    let sample_type = types
+        .into_iter()
+        .fold(SampleType::IDENTIFIER, SampleType::with);
+    let event = WrittenEvent {
+        name: "huge".to_owned(),
+        attr: PerfEventAttr {
+            kind: event_type::RAW,
+            sample_period: HUGE,
+            sample_type,
+            flags: AttrFlags::SAMPLE_ID_ALL,
+            ..PerfEventAttr::default()
+        },
+        ids: vec![7],
+    };
+    let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
+    let sample = Sample {
+        id: Some(7),
+        ip: Some(0x1000),
+        pid: Some(10),
+        tid: Some(10),
+        time_ns: Some(start * SECOND),
+        ..Sample::default()
+    };
+    let mut records = Vec::new();
+    let record = Record::Sample(Box::new(sample));
+    let of_record = SampleId::default();
+    record
+        .encode(Misc::USER, &of_record, &layout, &mut records)
+        .unwrap();
+    let file = File::create(path).unwrap();
+    let mut writer = Writer::start(file, path, &[event], Vec::new()).unwrap();
     writer.write(&records).unwrap();
     writer.finish(Vec::new()).unwrap();
 }

@@ -7,16 +7,9 @@
 
 -- What an outer join does not find is NULL, as in other engines.
 SET join_use_nulls = 1;
+SET cast_keep_nullable = 1;
 -- `machine` is the column of the files, not what their folders are called.
 SET use_hive_partitioning = 0;
-
-CREATE OR REPLACE VIEW samples AS
-SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__') AS date
-FROM file('profiles/samples/date=*/machine=*/*.parquet', Parquet, '
-    time_ns Nullable(Int64), machine Nullable(String), boot Nullable(String), recording String, pid Nullable(Int32),
-    tid Nullable(Int32), comm String, cpu Nullable(Int32), event String, weight Int64, period Nullable(Int64),
-    state Nullable(String), cause Nullable(String), span Nullable(String), stack_hash Nullable(Int64)
-');
 
 CREATE OR REPLACE VIEW recordings AS
 SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__') AS date
@@ -29,6 +22,16 @@ FROM file('profiles/recordings/date=*/machine=*/*.parquet', Parquet, '
     clock Nullable(String), kernel Nullable(String), arch Nullable(String), cpu_model Nullable(String),
     command Nullable(String), recorder Nullable(String)
 ');
+
+-- An export that did not end leaves samples of no recording.
+CREATE OR REPLACE VIEW samples AS
+SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__') AS date
+FROM file('profiles/samples/date=*/machine=*/*.parquet', Parquet, '
+    time_ns Nullable(Int64), machine Nullable(String), boot Nullable(String), recording String, pid Nullable(Int32),
+    tid Nullable(Int32), comm String, cpu Nullable(Int32), event String, weight Int64, period Nullable(Int64),
+    state Nullable(String), cause Nullable(String), span Nullable(String), stack_hash Nullable(Int64)
+')
+WHERE recording IN (SELECT recording FROM recordings);
 
 CREATE OR REPLACE VIEW all_stacks AS
 SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__') AS date
@@ -80,7 +83,9 @@ SELECT stack_hash, arrayStringConcat(arrayMap(
 ), ';') AS folded
 FROM (
     SELECT k.stack_hash, k.position, f.inline_depth,
-        coalesce(f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END) AS name
+        replace(coalesce(
+            f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END
+        ), ';', ':') AS name
     FROM stack_frames k
     JOIN frames f ON f.frame_hash = k.frame_hash
 )

@@ -6,27 +6,6 @@
 -- Columns go by their numbers, so files may lack those that were added after them, and files that a query does not need
 -- are not opened.
 
-CREATE OR REPLACE VIEW samples AS
-SELECT *
-FROM read_parquet('profiles/samples/date=*/machine=*/*.parquet', hive_partitioning = true,
-    hive_types = {date: VARCHAR, machine: VARCHAR}, schema = MAP {
-        1: {name: 'time_ns', type: 'BIGINT', default_value: NULL},
-        2: {name: 'machine', type: 'VARCHAR', default_value: NULL},
-        3: {name: 'boot', type: 'VARCHAR', default_value: NULL},
-        4: {name: 'recording', type: 'VARCHAR', default_value: NULL},
-        5: {name: 'pid', type: 'INTEGER', default_value: NULL},
-        6: {name: 'tid', type: 'INTEGER', default_value: NULL},
-        7: {name: 'comm', type: 'VARCHAR', default_value: NULL},
-        8: {name: 'cpu', type: 'INTEGER', default_value: NULL},
-        9: {name: 'event', type: 'VARCHAR', default_value: NULL},
-        10: {name: 'weight', type: 'BIGINT', default_value: NULL},
-        11: {name: 'period', type: 'BIGINT', default_value: NULL},
-        12: {name: 'state', type: 'VARCHAR', default_value: NULL},
-        13: {name: 'cause', type: 'VARCHAR', default_value: NULL},
-        14: {name: 'span', type: 'VARCHAR', default_value: NULL},
-        15: {name: 'stack_hash', type: 'BIGINT', default_value: NULL}
-    });
-
 CREATE OR REPLACE VIEW recordings AS
 SELECT *
 FROM read_parquet('profiles/recordings/date=*/machine=*/*.parquet', hive_partitioning = true,
@@ -60,6 +39,29 @@ FROM read_parquet('profiles/recordings/date=*/machine=*/*.parquet', hive_partiti
         27: {name: 'command', type: 'VARCHAR', default_value: NULL},
         28: {name: 'recorder', type: 'VARCHAR', default_value: NULL}
     });
+
+-- An export that did not end leaves samples of no recording.
+CREATE OR REPLACE VIEW samples AS
+SELECT *
+FROM read_parquet('profiles/samples/date=*/machine=*/*.parquet', hive_partitioning = true,
+    hive_types = {date: VARCHAR, machine: VARCHAR}, schema = MAP {
+        1: {name: 'time_ns', type: 'BIGINT', default_value: NULL},
+        2: {name: 'machine', type: 'VARCHAR', default_value: NULL},
+        3: {name: 'boot', type: 'VARCHAR', default_value: NULL},
+        4: {name: 'recording', type: 'VARCHAR', default_value: NULL},
+        5: {name: 'pid', type: 'INTEGER', default_value: NULL},
+        6: {name: 'tid', type: 'INTEGER', default_value: NULL},
+        7: {name: 'comm', type: 'VARCHAR', default_value: NULL},
+        8: {name: 'cpu', type: 'INTEGER', default_value: NULL},
+        9: {name: 'event', type: 'VARCHAR', default_value: NULL},
+        10: {name: 'weight', type: 'BIGINT', default_value: NULL},
+        11: {name: 'period', type: 'BIGINT', default_value: NULL},
+        12: {name: 'state', type: 'VARCHAR', default_value: NULL},
+        13: {name: 'cause', type: 'VARCHAR', default_value: NULL},
+        14: {name: 'span', type: 'VARCHAR', default_value: NULL},
+        15: {name: 'stack_hash', type: 'BIGINT', default_value: NULL}
+    })
+WHERE recording IN (SELECT recording FROM recordings);
 
 CREATE OR REPLACE VIEW all_stacks AS
 SELECT *
@@ -121,7 +123,9 @@ CREATE OR REPLACE VIEW folded_stacks AS
 SELECT stack_hash, string_agg(name, ';' ORDER BY position DESC, inline_depth DESC) AS folded
 FROM (
     SELECT k.stack_hash, k.position, f.inline_depth,
-        coalesce(f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END) AS name
+        replace(coalesce(
+            f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END
+        ), ';', ':') AS name
     FROM stack_frames k
     JOIN frames f ON f.frame_hash = k.frame_hash
 )

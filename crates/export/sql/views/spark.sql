@@ -7,7 +7,7 @@
 -- The schema is stated, so that no file is opened to find it, and machines like `007` are no numbers. Columns that a
 -- file lacks are NULL.
 
-CREATE OR REPLACE TEMPORARY VIEW samples (
+CREATE OR REPLACE TEMPORARY VIEW all_samples (
     time_ns BIGINT, boot STRING, recording STRING, pid INT, tid INT, comm STRING, cpu INT, event STRING,
     weight BIGINT, period BIGINT, state STRING, cause STRING, span STRING, stack_hash BIGINT, date STRING,
     machine STRING
@@ -20,6 +20,10 @@ CREATE OR REPLACE TEMPORARY VIEW recordings (
     n_cpus INT, quality STRING, source STRING, clock STRING, kernel STRING, arch STRING, cpu_model STRING,
     command STRING, recorder STRING, date STRING, machine STRING
 ) USING parquet OPTIONS (path 'profiles/recordings');
+
+-- An export that did not end leaves samples of no recording.
+CREATE OR REPLACE TEMPORARY VIEW samples AS
+SELECT * FROM all_samples WHERE recording IN (SELECT recording FROM recordings);
 
 CREATE OR REPLACE TEMPORARY VIEW all_stacks (
     recording STRING, stack_hash BIGINT, frame_hashes ARRAY<BIGINT>, date STRING, machine STRING
@@ -66,7 +70,9 @@ SELECT stack_hash, array_join(transform(
 ), ';') AS folded
 FROM (
     SELECT k.stack_hash, k.position, f.inline_depth,
-        coalesce(f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END) AS name
+        replace(coalesce(
+            f.function, CASE WHEN f.module LIKE '[%' THEN f.module ELSE '[' || f.module || ']' END
+        ), ';', ':') AS name
     FROM stack_frames k
     JOIN frames f ON f.frame_hash = k.frame_hash
 )

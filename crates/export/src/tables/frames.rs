@@ -24,51 +24,91 @@ struct Frame<'a> {
 /// What a location's hash is of, and what its rows say of where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place<'a> {
-    build_id: Option<&'a [u8]>,
+    /// The same however it was recorded.
+    build_id: Option<BuildId>,
     /// Of a kernel, the name of the symbol that its offsets begin at; else empty.
     reference: &'a [u8],
     /// `None` where only an address in memory is known, which is no content: all code of one name is one location.
     offset: Option<i64>,
     path: Option<&'a [u8]>,
-    /// Of kernel code, the kernel's release, which tells it apart without a build id; else empty.
+    /// Of code that the kernel brings along, its release, which tells it apart without a build id; else empty.
     release: &'a str,
+    arch: &'a str,
 }
 
-/// Writes all locations of a recording of a kernel's release. Returns the hash of each, by its number; a hidden one has
-/// none.
+/// The system that was recorded; empty where that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct System<'a> {
+    /// The kernel's release.
+    pub(super) release: &'a str,
+    pub(super) arch: &'a str,
+}
+
+/// The locations of a recording, as they were written.
+#[derive(Debug, Default)]
+pub(super) struct WrittenFrames {
+    /// The hash of each location, by its number; a hidden one has none.
+    pub(super) hashes: Vec<Option<i64>>,
+    /// Names of code that have the hash of other code.
+    pub(super) n_collisions: usize,
+}
+
+/// Whether the hash of a location is that of its name.
+pub(super) fn is_by_name(recording: &Recording<'_>, location: Location) -> bool {
+    let image = recording.index.history.images().of(ImageId(location.image));
+    place_of(location, image, System::default())
+        .offset
+        .is_none()
+}
+
+/// Writes all locations of a recording. Those that are hashed by their names come last: processes choose names, and
+/// must not take the place of other code. `as_recorded` has these names, as they are hashed.
 pub(super) fn write_frames(
     recording: &Recording<'_>,
-    release: &str,
-    symbols: &Symbols,
+    system: System<'_>,
+    (symbols, as_recorded): (&Symbols, &Symbols),
     table: &mut TableWriter<FrameColumns>,
-) -> Result<Vec<Option<i64>>, TablesError> {
+) -> Result<WrittenFrames, TablesError> {
     let mut known = KnownHashes::default();
-    let mut hashes = Vec::with_capacity(symbols.locations().len());
-    for (number, &location) in (0..).zip(symbols.locations()) {
-        let image = recording.index.history.images().of(ImageId(location.image));
-        let place = place_of(location, image, release);
-        let frames = if place.offset.is_some() {
-            frames_of(symbols, number)
-        } else {
-            named_frame(symbols, number).into_iter().collect()
-        };
-        let Some(outermost) = frames.last() else {
-            hashes.push(None);
-            continue;
-        };
-        let content = hash_of(&place, outermost);
-        let is_new = known
-            .add(content)
-            .map_err(|Collision(hash)| TablesError::Collision {
-                what: "code locations",
-                hash,
-            })?;
-        hashes.push(Some(content.hash));
-        if is_new {
-            write_location(content.hash, &place, &frames, table)?;
+    let mut written = WrittenFrames {
+        hashes: vec![None; symbols.locations().len()],
+        n_collisions: 0,
+    };
+    for are_by_name in [false, true] {
+        let slots = written.hashes.iter_mut();
+        for ((number, &location), slot) in (0..).zip(symbols.locations()).zip(slots) {
+            let image = recording.index.history.images().of(ImageId(location.image));
+            let place = place_of(location, image, system);
+            if place.offset.is_none() != are_by_name {
+                continue;
+            }
+            let (frames, hashed) = if are_by_name {
+                let frames: Vec<_> = named_frame(symbols, number).into_iter().collect();
+                let hashed = named_frame(as_recorded, as_recorded.number(location));
+                let hashed = hashed.or_else(|| frames.last().cloned());
+                (frames, hashed)
+            } else {
+                let frames = frames_of(symbols, number);
+                let hashed = frames.last().cloned();
+                (frames, hashed)
+            };
+            let Some(hashed) = hashed.filter(|_| !frames.is_empty()) else {
+                continue;
+            };
+            let content = hash_of(&place, &hashed);
+            *slot = Some(content.hash);
+            match known.add(content) {
+                Ok(true) => write_location(content.hash, &place, &frames, table)?,
+                Ok(false) => {}
+                Err(Collision(_)) if are_by_name => written.n_collisions += 1,
+                Err(Collision(hash)) => {
+                    let what = "code locations";
+                    return Err(TablesError::Collision { what, hash });
+                }
+            }
         }
     }
-    Ok(hashes)
+    Ok(written)
 }
 
 /// The frames of a location, innermost first.
@@ -110,7 +150,7 @@ fn named_frame(symbols: &Symbols, number: u32) -> Option<Frame<'_>> {
 fn place_of<'a>(
     location: Location,
     image: Option<&'a RecordedImage>,
-    release: &'a str,
+    system: System<'a>,
 ) -> Place<'a> {
     let Some(image) = image else {
         return Place {
@@ -119,13 +159,17 @@ fn place_of<'a>(
             offset: None,
             path: None,
             release: "",
+            arch: system.arch,
         };
     };
-    let build_id = image.build_id.as_ref().map(BuildId::as_bytes);
+    let build_id = image.build_id.as_ref().map(BuildId::canonical);
+    let is_of_kernel = image.path.starts_with(b"[");
     let reference = image.reference_symbol();
     let offset = match image.kind {
         // `perf inject` writes code that was made in memory into files with build ids.
         ImageKind::User | ImageKind::GuestUser if image.is_memory() && build_id.is_none() => None,
+        // Of a guest's vDSO, it is not known which kernel's it is.
+        ImageKind::GuestUser if is_of_kernel && build_id.is_none() => None,
         ImageKind::User | ImageKind::GuestUser => Some(location.address),
         ImageKind::Kernel { .. } => reference
             .as_ref()
@@ -133,16 +177,19 @@ fn place_of<'a>(
         ImageKind::Module { start_avma } => Some(location.address.wrapping_sub(start_avma)),
         ImageKind::KernelSymbol | ImageKind::OutOfLine | ImageKind::GuestKernel => None,
     };
-    let is_kernel = matches!(
-        image.kind,
-        ImageKind::Kernel { .. } | ImageKind::Module { .. }
-    );
+    // Kernels bring along the vDSO, too, which has no file.
+    let has_release = match image.kind {
+        ImageKind::Kernel { .. } | ImageKind::Module { .. } => true,
+        ImageKind::User => is_of_kernel,
+        _ => false,
+    };
     Place {
         build_id,
         reference: reference.map_or(b"", |symbol| symbol.name),
         offset: offset.map(u64::cast_signed),
         path: Some(image.name_without_process()),
-        release: if is_kernel { release } else { "" },
+        release: if has_release { system.release } else { "" },
+        arch: system.arch,
     }
 }
 
@@ -151,16 +198,17 @@ fn hash_of(place: &Place<'_>, function: &Frame<'_>) -> ContentHash {
     let path = place.path.unwrap_or_default();
     let level = level_name(function.level).as_bytes();
     let mut hasher;
-    match (place.build_id, place.offset) {
+    match (&place.build_id, place.offset) {
         (Some(build_id), Some(offset)) => {
             hasher = ContentHasher::new("rprof code by build id");
-            hasher.bytes(build_id);
+            hasher.bytes(build_id.as_bytes());
             hasher.bytes(place.reference);
             hasher.number(offset.cast_unsigned());
         }
         (None, Some(offset)) => {
             hasher = ContentHasher::new("rprof code by path");
             hasher.bytes(level);
+            hasher.bytes(place.arch.as_bytes());
             hasher.bytes(place.release.as_bytes());
             hasher.bytes(path);
             hasher.bytes(place.reference);
@@ -168,9 +216,10 @@ fn hash_of(place: &Place<'_>, function: &Frame<'_>) -> ContentHash {
         }
         (build_id, None) => {
             hasher = ContentHasher::new("rprof code by name");
-            hasher.bytes(build_id.unwrap_or_default());
+            hasher.bytes(build_id.as_ref().map_or(b"", BuildId::as_bytes));
             hasher.bytes(path);
             hasher.bytes(level);
+            hasher.bytes(place.arch.as_bytes());
             hasher.bytes(function.function.as_deref().unwrap_or_default().as_bytes());
         }
     }
@@ -183,10 +232,7 @@ fn write_location(
     frames: &[Frame<'_>],
     table: &mut TableWriter<FrameColumns>,
 ) -> Result<(), TablesError> {
-    let build_id = place.build_id.map(|id| {
-        let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        text(&digits)
-    });
+    let build_id = place.build_id.as_ref().map(|id| text(&id.to_string()));
     let path = place.path.filter(|path| !path.is_empty());
     let path = path.map(|path| text(&String::from_utf8_lossy(path)));
     // The short name of code in memory has the number of its process.
@@ -262,8 +308,13 @@ mod tests {
         }
     }
 
+    const SYSTEM: System<'static> = System {
+        release: "6.1",
+        arch: "x86_64",
+    };
+
     fn hash(address: u64, image: &RecordedImage, frame: &Frame<'_>) -> i64 {
-        hash_of(&place_of(at(address), Some(image), "6.1"), frame).hash
+        hash_of(&place_of(at(address), Some(image), SYSTEM), frame).hash
     }
 
     /// A change of one of these raises the version of the schema: old files would not join new ones.
@@ -279,8 +330,8 @@ mod tests {
             hashes,
             [
                 -5_125_520_814_542_105_788,
-                5_016_698_254_134_242_367,
-                -5_977_727_796_606_350_669,
+                6_289_719_854_753_777_204,
+                377_089_139_087_720_505,
             ]
         );
     }
@@ -312,7 +363,7 @@ mod tests {
         ] {
             let images = [one, other].map(|path| without_build_id(path, ImageKind::User));
             let [one, other] = &images;
-            assert_eq!(place_of(at(0x7000), Some(one), "").offset, None);
+            assert_eq!(place_of(at(0x7000), Some(one), SYSTEM).offset, None);
             for name in [None, Some("f")] {
                 let frame = frame(name);
                 assert_eq!(hash(0x7000, one, &frame), hash(0x8000, other, &frame));
@@ -337,7 +388,7 @@ mod tests {
             image(&path, ImageKind::Kernel { reference_avma })
         };
         let offset = |reference_avma, address| {
-            place_of(at(address), Some(&kernel(reference_avma, "_text")), "").offset
+            place_of(at(address), Some(&kernel(reference_avma, "_text")), SYSTEM).offset
         };
         let (one, other) = (0xffff_ffff_8100_0000, 0xffff_ffff_b700_0000);
         assert_eq!(offset(Some(one), one + 0x42), Some(0x42));
@@ -358,7 +409,10 @@ mod tests {
         let [text, stext] = ["_text", "_stext"].map(|symbol| kernel(Some(one), symbol));
         assert_ne!(hash(one, &text, &unnamed), hash(one, &stext, &unnamed));
         let module = image("[ext4]", ImageKind::Module { start_avma: 0x1000 });
-        assert_eq!(place_of(at(0x1010), Some(&module), "").offset, Some(0x10));
+        assert_eq!(
+            place_of(at(0x1010), Some(&module), SYSTEM).offset,
+            Some(0x10)
+        );
     }
 
     #[test]
@@ -367,7 +421,36 @@ mod tests {
             reference_avma: Some(0x1000),
         };
         let kernel = without_build_id("[kernel.kallsyms]_text", kind);
-        let hash = |release| hash_of(&place_of(at(0x1234), Some(&kernel), release), &frame(None));
-        assert_ne!(hash("6.1"), hash("6.2"));
+        let vdso = without_build_id("[vdso]", ImageKind::User);
+        let file = without_build_id("/lib/libc.so", ImageKind::User);
+        let hash = |image: &RecordedImage, release, arch| {
+            let system = System { release, arch };
+            hash_of(&place_of(at(0x1234), Some(image), system), &frame(None)).hash
+        };
+        for image in [&kernel, &vdso] {
+            assert_ne!(hash(image, "6.1", "x86_64"), hash(image, "6.2", "x86_64"));
+            assert_ne!(hash(image, "6.1", "x86_64"), hash(image, "6.1", "aarch64"));
+        }
+        assert_eq!(hash(&file, "6.1", "x86_64"), hash(&file, "6.2", "x86_64"));
+        assert_ne!(hash(&file, "6.1", "x86_64"), hash(&file, "6.1", "aarch64"));
+    }
+
+    #[test]
+    fn how_a_build_id_was_recorded_does_not_matter() {
+        let of = |bytes: &[u8]| RecordedImage {
+            build_id: BuildId::new(bytes),
+            ..image("/a", ImageKind::User)
+        };
+        let padded = [&[0xab; 8][..], &[0; 12]].concat();
+        let (one, other) = (of(&[0xab; 8]), of(&padded));
+        let frame = frame(None);
+        assert_eq!(hash(1, &one, &frame), hash(1, &other, &frame));
+        assert_ne!(hash(1, &one, &frame), hash(1, &of(&[0xab; 20]), &frame));
+    }
+
+    #[test]
+    fn memory_with_a_name_is_code_by_name() {
+        let image = without_build_id("[anon:v8]", ImageKind::User);
+        assert_eq!(place_of(at(0x7000), Some(&image), SYSTEM).offset, None);
     }
 }

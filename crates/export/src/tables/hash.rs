@@ -10,6 +10,14 @@ pub(super) struct ContentHash {
     pub(super) check: u64,
 }
 
+impl ContentHash {
+    /// 32 digits: the first 16 bytes of the digest.
+    pub(super) fn digits(self) -> String {
+        let first = self.hash.cast_unsigned().swap_bytes();
+        format!("{first:016x}{:016x}", self.check.swap_bytes())
+    }
+}
+
 /// Hashes parts, each told apart from the next.
 pub(super) struct ContentHasher(Sha256);
 
@@ -92,6 +100,15 @@ mod tests {
         let mut hasher = ContentHasher::new("a");
         hasher.bytes(b"bc");
         assert_eq!(hasher.finish().hash, -4_701_539_523_273_913_702);
+    }
+
+    #[test]
+    fn digits_are_those_of_the_digest() {
+        let content = ContentHash {
+            hash: 0x0807_0605_0403_0201,
+            check: 0x100f_0e0d_0c0b_0a09,
+        };
+        assert_eq!(content.digits(), "0102030405060708090a0b0c0d0e0f10");
     }
 
     #[test]

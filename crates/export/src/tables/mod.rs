@@ -20,14 +20,15 @@ mod tests;
 pub use error::TablesError;
 
 use folder::{TableFile, partition, put_all};
-use frames::write_frames;
-use recording::{NamedRecording, RecordingColumns, write_events};
+use frames::{System, WrittenFrames, is_by_name, write_frames};
+use recording::{NamedRecording, RecordingColumns, TableEvent, write_events};
 use rprof_analysis::{
     Options, OrderedResult, Progress, Query, Recording, SampleOrder, StackEndCounts, Symbols,
     check_filter, code_query, find_locations, progress_of, run_ordered,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
+use rprof_symbols::{Demangling, Request};
 use rprof_untrusted::NewFolders;
 use samples::{Local, SampleTables, TablesPass};
 use schema::{FrameColumns, SampleColumns, StackColumns};
@@ -63,29 +64,61 @@ pub fn write_tables(
     let found = find_locations(&query, |_, _| {}, &mut |done| {
         progress(progress_of(0.1, 0.4, done, n_chunks));
     })?;
-    let symbols = query.symbolize(found.locations, request)?;
-    let release = named.about.os_release.as_deref().unwrap_or_default();
-    let mut frames = TableWriter::new(files.frames.file()?, FrameColumns::new(text(&named.name)))?;
-    let frame_hashes = write_frames(&recording, release, &symbols, &mut frames)?;
-    frames.finish()?;
+    let mut symbols = query.symbolize(found.locations, request)?;
+    let as_recorded = names_as_recorded(&query, &symbols, request)?;
+    let frames = TableWriter::new(files.frames.file()?, FrameColumns::new(text(&named.name)))?;
+    let written = put_frames(&recording, &named, (&symbols, &as_recorded), frames)?;
+    if written.n_collisions > 0 {
+        let n = written.n_collisions;
+        let warning = "names of code that have the hash of other code, and are counted as that";
+        symbols.warnings.push(format!("{n} {warning}"));
+    }
+    let events = TableEvent::all_of(reader);
     let pass = TablesPass {
         query: &query,
         symbols: &symbols,
-        frame_hashes: &frame_hashes,
+        frame_hashes: &written.hashes,
     };
     let mut tables = SampleTables::new(
         TableWriter::new(files.samples.file()?, SampleColumns::new(named.origin()))?,
         TableWriter::new(files.stacks.file()?, StackColumns::new(text(&named.name)))?,
-        reader
-            .events()
-            .iter()
-            .map(|event| text(event.name.raw()))
-            .collect(),
+        events.iter().map(|event| text(&event.name)).collect(),
         named.wall_offset_ns.unwrap_or(0),
     );
     let result = write_samples(&pass, &mut tables, progress)?;
     let written = finish(&query, symbols, result, tables, &named, &files)?;
     files.put()?;
+    Ok(written)
+}
+
+/// The names of code that is hashed by them, as they were recorded, whatever they are to be shown as.
+fn names_as_recorded(
+    query: &Query<'_>,
+    symbols: &Symbols,
+    request: Request,
+) -> Result<Symbols, TablesError> {
+    let locations = symbols.locations().iter().copied();
+    let by_name = locations.filter(|&location| is_by_name(query.recording, location));
+    let request = Request {
+        demangling: Demangling::Off,
+        ..request
+    };
+    Ok(query.symbolize(by_name.collect(), request)?)
+}
+
+/// Writes the table of all locations.
+fn put_frames(
+    recording: &Recording<'_>,
+    named: &NamedRecording,
+    symbols: (&Symbols, &Symbols),
+    mut frames: TableWriter<FrameColumns>,
+) -> Result<WrittenFrames, TablesError> {
+    let system = System {
+        release: named.about.os_release.as_deref().unwrap_or_default(),
+        arch: named.about.arch.as_deref().unwrap_or_default(),
+    };
+    let written = write_frames(recording, system, symbols, &mut frames)?;
+    frames.finish()?;
     Ok(written)
 }
 
@@ -128,9 +161,9 @@ fn finish(
     let columns =
         RecordingColumns::new(named, &source.to_string_lossy(), &profile, tables.times_ns);
     let mut recordings = TableWriter::new(files.recordings.file()?, columns)?;
-    let names = reader.events().iter().map(|event| event.name.raw());
-    let written: Vec<_> = names.zip(tables.written.iter().copied()).collect();
-    write_events(&profile, &written, &mut recordings)?;
+    let events = TableEvent::all_of(reader).into_iter();
+    let events = events.zip(tables.written.iter().copied());
+    write_events(&profile, events, &mut recordings)?;
     recordings.finish()?;
     let n_samples = tables
         .written

@@ -8,8 +8,10 @@ use super::schema::Origin;
 use super::table::{Column, Columns, RowGroup, Table, TableWriter, Texts, text, write_same};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
+use rprof_abi::{AttrFlags, SampleType};
 use rprof_analysis::{Recording, about};
 use rprof_base::tables;
+use rprof_perfdata::Reader;
 use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
 
 /// A recording, as all tables name it.
@@ -57,7 +59,7 @@ impl NamedRecording {
     }
 }
 
-/// 16 digits of a hash of what tells recordings apart without reading all of them.
+/// 32 digits of a hash of what tells recordings apart without reading all of them.
 fn name(recording: &Recording<'_>, about: &About) -> String {
     let reader = recording.reader;
     let mut hasher = ContentHasher::new("rprof recording");
@@ -81,7 +83,56 @@ fn name(recording: &Recording<'_>, about: &About) -> String {
     hasher.number(recording.index.n_samples);
     let data = reader.data();
     hasher.number(data.end.saturating_sub(data.start));
-    format!("{:016x}", hasher.finish().hash)
+    hasher.finish().digits()
+}
+
+/// An event, as the tables have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TableEvent {
+    /// As it was recorded: another may have the same.
+    raw_name: String,
+    /// No other event of the recording has it.
+    pub(super) name: String,
+    /// Whether samples say for what they stand, or all stand for the same; else each counts once.
+    has_weights: bool,
+}
+
+impl TableEvent {
+    /// All events of a recording. A second one of a name is called `NAME#2`.
+    pub(super) fn all_of(reader: &Reader) -> Vec<Self> {
+        let mut all = Vec::new();
+        for event in reader.events() {
+            let attr = &event.attr;
+            let is_weighed =
+                attr.sample_type.has(SampleType::PERIOD) || !attr.flags.has(AttrFlags::FREQ);
+            Self::push(&mut all, event.name.raw(), is_weighed);
+        }
+        all
+    }
+
+    fn push(all: &mut Vec<Self>, raw_name: &str, has_weights: bool) {
+        let is_free = |name: &str| all.iter().all(|event| event.name != name);
+        let mut name = raw_name.to_owned();
+        let mut number = 1;
+        while !is_free(&name) {
+            number += 1;
+            name = format!("{raw_name}#{number}");
+        }
+        all.push(Self {
+            raw_name: raw_name.to_owned(),
+            name,
+            has_weights,
+        });
+    }
+
+    /// What weights count.
+    fn unit(&self, kind: EventKind) -> &'static str {
+        match kind {
+            EventKind::CpuTime if self.has_weights => "nanoseconds",
+            EventKind::Cycles if self.has_weights => "cycles",
+            _ => "events",
+        }
+    }
 }
 
 /// Rows of `recordings`.
@@ -130,7 +181,7 @@ impl RecordingColumns {
             texts: [
                 Some(&*flaws(&quality)),
                 Some(source),
-                about.clock.as_deref(),
+                about.clock.as_deref().map(clock),
                 about.os_release.as_deref(),
                 about.arch.as_deref(),
                 about.cpu.as_deref(),
@@ -149,10 +200,10 @@ impl RecordingColumns {
         }
     }
 
-    fn push(&mut self, event: &EventProfile, written: WrittenEvent) {
+    fn push(&mut self, event: &EventProfile, named: &TableEvent, written: WrittenEvent) {
         let count = |number| i64::try_from(number).ok();
-        self.event.push(text(event.name.raw()));
-        self.unit.push(text(unit(event.kind)));
+        self.event.push(text(&named.name));
+        self.unit.push(text(named.unit(event.kind)));
         self.samples.push(written.samples);
         self.weight.push(written.weight);
         self.lost.push_option(count(event.loss.samples));
@@ -167,29 +218,29 @@ impl RecordingColumns {
     }
 }
 
-/// Writes the rows of a profile's events; `written` is by number of the recording's events, with their names.
+/// Writes the rows of a profile's events; `events` are those of the recording, with what was written of them.
 pub(super) fn write_events(
     profile: &Profile,
-    written: &[(&str, WrittenEvent)],
+    mut events: impl Iterator<Item = (TableEvent, WrittenEvent)>,
     table: &mut TableWriter<RecordingColumns>,
 ) -> std::result::Result<(), TablesError> {
-    // Those that carry sideband only are not in the profile; the others are in order.
-    let mut written = written.iter();
     for event in &profile.events {
-        let of_event = written.find(|(name, _)| *name == event.name.raw());
-        let of_event = of_event.map(|&(_, written)| written);
-        table.columns.push(event, of_event.unwrap_or_default());
-        table.end_row()?;
+        // Those that carry sideband only are not in the profile; the others are in order.
+        let of_event = events.find(|(named, _)| named.raw_name == event.name.raw());
+        if let Some((named, written)) = of_event {
+            table.columns.push(event, &named, written);
+            table.end_row()?;
+        }
     }
     Ok(())
 }
 
-/// What weights of an event count.
-fn unit(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::CpuTime => "nanoseconds",
-        EventKind::Cycles => "cycles",
-        EventKind::Counter | EventKind::Occurrence => "events",
+/// What a recording's clock is called.
+fn clock(name: &str) -> &str {
+    if name == About::SCHEDULER_CLOCK {
+        "sched"
+    } else {
+        name
     }
 }
 
@@ -244,5 +295,31 @@ impl Columns for RecordingColumns {
             same(value.as_ref(), group)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_one_name_have_different_names() {
+        let mut all = Vec::new();
+        for name in ["cycles", "cycles#2", "cycles", "cycles"] {
+            TableEvent::push(&mut all, name, true);
+        }
+        let names: Vec<&str> = all.iter().map(|event| &*event.name).collect();
+        assert_eq!(names, ["cycles", "cycles#2", "cycles#3", "cycles#4"]);
+    }
+
+    #[test]
+    fn samples_that_count_once_are_events() {
+        let mut all = Vec::new();
+        TableEvent::push(&mut all, "cpu-clock", true);
+        TableEvent::push(&mut all, "cpu-clock", false);
+        let unit = |kind| [all[0].unit(kind), all[1].unit(kind)];
+        assert_eq!(unit(EventKind::CpuTime), ["nanoseconds", "events"]);
+        assert_eq!(unit(EventKind::Cycles), ["cycles", "events"]);
+        assert_eq!(unit(EventKind::Counter), ["events", "events"]);
     }
 }

@@ -236,7 +236,10 @@ fn the_views_of_all_engines_have_every_column() {
     let clickhouse = include_str!("../../sql/views/clickhouse.sql");
     for table in TABLES {
         let path = format!("'profiles/{}", table.schema.name);
-        let defines = |view: &&str| view.contains("CREATE") && view.contains(&path);
+        let defines = |view: &&str| {
+            let statement = view.split_once("CREATE");
+            statement.is_some_and(|(_, statement)| statement.contains(&path))
+        };
         let view = |views: &'static str| views.split(";\n").find(defines);
         let schema = parquet::schema::parser::parse_message_type(table.schema.columns).unwrap();
         for column in schema.get_fields() {
