@@ -3,6 +3,7 @@
 //! It is made under a name of its own, which nothing had before, in the folder that was opened, and
 //! renamed: what has the name is replaced, not opened, be it a link or somebody else's file.
 
+use crate::folder::sync_folder;
 use crate::place::look_at;
 use crate::{FolderEntry, Goal};
 use rustix::fs::{
@@ -184,6 +185,11 @@ impl Placed {
     /// The file.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Has its name on the disk, as far as the file system can do that.
+    pub fn sync_folder(&self) {
+        sync_folder(&self.place.folder);
     }
 
     /// Where the file is: `asked`, or beside it, but for links that were followed.

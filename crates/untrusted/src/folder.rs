@@ -23,6 +23,8 @@ impl NewFolders {
         match Goal::of(path) {
             Ok(Goal::Place(place)) if place.meta().is_none() => {
                 if place.make_folder(mode)? {
+                    // What is to survive a crash needs the folder that it is in.
+                    sync_folder(&place.folder);
                     self.0.push(place);
                 }
                 Ok(())
@@ -77,9 +79,29 @@ impl NewFile {
         }
     }
 
+    /// Removes what has the name that the file is to have, if anything, unless it is a folder.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn remove_old(&self) -> io::Result<()> {
+        match unlinkat(&self.place.folder, &self.place.name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Whether something has the name that the file is to have.
     pub fn is_name_taken(&self) -> bool {
         look_at(&self.place.folder, &self.place.name).is_ok()
+    }
+}
+
+/// Has the names in a folder on the disk, as far as the file system can do that.
+pub(crate) fn sync_folder(folder: &File) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if let Ok(folder) = openat(folder, ".", flags, Mode::empty()) {
+        // Not all file systems can; files are there without it.
+        let _ = File::from(folder).sync_all();
     }
 }
 
@@ -145,7 +167,10 @@ mod tests {
         let path = dir.path().join("a");
         let (one, other) = (beside(&path), beside(&path));
         assert!(!other.is_name_taken());
-        one.put_new().unwrap();
+        one.put_new().unwrap().sync_folder();
         assert!(other.is_name_taken());
+        other.remove_old().unwrap();
+        assert!(!other.is_name_taken());
+        other.remove_old().unwrap();
     }
 }

@@ -33,24 +33,28 @@ pub(super) fn partition(start_ns: Option<i64>, machine: Option<&str>) -> PathBuf
     let seconds = start_ns.and_then(|ns| u64::try_from(ns / 1_000_000_000).ok());
     let date = seconds.map(Utc::of);
     let date = date.map(|date| format!("{}-{:02}-{:02}", date.year, date.month, date.day));
-    let machine = machine.map(|name| escaped(name.as_bytes()));
+    let machine = machine.map(escaped);
     let or_null = |value: Option<String>| value.unwrap_or_else(|| NULL_PARTITION.to_owned());
     let date = format!("date={}", or_null(date));
     Path::new(&date).join(format!("machine={}", or_null(machine)))
 }
 
-/// Escapes what Hive escapes, and all else that is no letter, digit, dot, dash or underscore.
-fn escaped(name: &[u8]) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
-    let escape = |&byte: &u8| {
-        if plain(byte) {
-            char::from(byte).to_string()
+/// Escapes what Hive escapes, and nothing else: Spark reads escapes as bytes of Latin-1.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for (at, sign) in name.char_indices() {
+        let is_null = at == 0 && name == NULL_PARTITION;
+        if is_null || sign.is_ascii_control() || HIVE_ESCAPES.contains(sign) {
+            escaped.push_str(&format!("%{:02X}", u32::from(sign)));
         } else {
-            format!("%{byte:02X}")
+            escaped.push(sign);
         }
-    };
-    name.iter().map(escape).collect()
+    }
+    escaped
 }
+
+/// What Hive escapes in names of partitions, besides control characters (`FileUtils.escapePathName`).
+const HIVE_ESCAPES: &str = "\"#%'*/:=?\\{[]^";
 
 /// A file that goes to its place with all others, or goes away.
 #[derive(Debug)]
@@ -128,31 +132,56 @@ impl TableFile {
 /// Puts files into their places, the one that says that the recording is there when all others are: all, or none.
 /// Others of their names are what an end without warning has left; they are replaced.
 pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(), TablesError> {
+    put_all_within(PATIENCE, tables, recordings)
+}
+
+fn put_all_within(
+    patience: Duration,
+    tables: Vec<TableFile>,
+    recordings: TableFile,
+) -> Result<(), TablesError> {
     let name = &recordings.path;
-    // Two writers of one recording must not mix their tables.
-    let lock = recordings.new.lock_folder(PATIENCE);
-    let _lock = lock.map_err(error_at(name))?;
+    // A crash of the machine must not leave names of files without content. It takes its time, so no lock is held yet.
+    for TableFile { path, new, .. } in tables.iter().chain([&recordings]) {
+        new.file().sync_data().map_err(error_at(path))?;
+    }
+    // Two writers of one recording must not mix their tables. Whoever may read the folder can hold its lock for ever:
+    // then nothing is replaced.
+    let lock = match recordings.new.lock_folder(patience) {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => None,
+        lock => Some(lock.map_err(error_at(name))?),
+    };
+    let may_replace = lock.is_some();
     if recordings.new.is_name_taken() {
         return Err(TablesError::Exists(name.clone()));
     }
-    // A crash of the machine must not leave names of files without content.
-    for TableFile { path, new, .. } in tables.iter().chain([&recordings]) {
-        new.file().sync_data().map_err(error_at(path))?;
+    if let Some(TableFile { path, new, .. }) = tables.last().filter(|_| may_replace) {
+        // Samples must not be joined with the stacks of another export.
+        new.remove_old().map_err(error_at(path))?;
     }
     let mut placed: Vec<Placed> = Vec::new();
     let take_back = |placed: &[Placed]| placed.iter().for_each(Placed::take_back);
     for TableFile { path, new, .. } in tables {
-        match new.put_instead() {
+        let put = if may_replace {
+            new.put_instead()
+        } else {
+            new.put_new()
+        };
+        match put {
             Ok(file) => placed.push(file),
             Err(error) => {
                 take_back(&placed);
-                return Err(error_at(&path)(error));
+                return Err(error_or_exists(path, error));
             }
         }
     }
+    placed.iter().for_each(Placed::sync_folder);
     let TableFile { path, new, .. } = recordings;
     match new.put_new() {
-        Ok(_) => Ok(()),
+        Ok(recordings) => {
+            recordings.sync_folder();
+            Ok(())
+        }
         // Where folders cannot be locked: somebody else has written the recording meanwhile, and needs the other tables.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(TablesError::Exists(path))
@@ -161,6 +190,14 @@ pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(
             take_back(&placed);
             Err(error_at(&path)(error))
         }
+    }
+}
+
+fn error_or_exists(path: PathBuf, error: io::Error) -> TablesError {
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        TablesError::Exists(path)
+    } else {
+        error_at(&path)(error)
     }
 }
 
@@ -220,7 +257,8 @@ mod tests {
             ("../../etc", "machine=..%2F..%2Fetc"),
             ("a=b/c%d", "machine=a%3Db%2Fc%25d"),
             ("..", "machine=.."),
-            ("\u{e4}\n*", "machine=%C3%A4%0A%2A"),
+            ("\u{e4}\n*", "machine=\u{e4}%0A%2A"),
+            (NULL_PARTITION, "machine=%5F_HIVE_DEFAULT_PARTITION__"),
         ] {
             let partition = partition(None, Some(name));
             assert_eq!(partition.file_name().unwrap(), folder);
@@ -273,6 +311,27 @@ mod tests {
             let winner = if written[0] { "one" } else { "other" };
             assert_eq!(["a", "b", "c"].map(read), [winner; 3]);
         }
+    }
+
+    #[test]
+    fn a_lock_of_somebody_else_is_waited_for_and_then_nothing_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let create = |table, content| create(dir.path(), table, content);
+        let other = create("c", "");
+        let lock = other.new.lock_folder(Duration::ZERO).unwrap();
+        if !lock.is_locked() {
+            return;
+        }
+        let put = |tables, last| put_all_within(Duration::ZERO, tables, last);
+        let left = place(dir.path(), "a");
+        let files = (vec![create("a", "new")], create("c", "new"));
+        std::fs::write(&left, "left").unwrap();
+        let error = put(files.0, files.1).unwrap_err();
+        assert!(matches!(error, TablesError::Exists(path) if path == left));
+        std::fs::remove_file(&left).unwrap();
+        put(vec![create("a", "new")], create("c", "new")).unwrap();
+        let read = |table| std::fs::read(place(dir.path(), table)).unwrap();
+        assert_eq!(["a", "c"].map(read), [b"new"; 2]);
     }
 
     #[test]
