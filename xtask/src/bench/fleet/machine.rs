@@ -51,7 +51,12 @@ impl Base {
         self.n_samples / self.every
     }
 
-    /// Writes the recording of a machine: other samples than others have, stretched to an hour.
+    /// How many different recordings machines have, but for their names.
+    pub(super) fn distinct(&self) -> u64 {
+        self.every
+    }
+
+    /// Writes the recording of a machine: one of [`Self::distinct`] parts of the samples, stretched to an hour.
     pub(super) fn record(&self, machine: &Machine, to: &Path) -> Result<()> {
         let host = format!("host-{:05}", machine.number);
         let span_ns = u128::from(self.last_ns - self.first_ns).max(1);

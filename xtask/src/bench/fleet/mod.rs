@@ -1,7 +1,7 @@
 //! A fleet, simulated: an hour of many machines at 19 Hz, as tables, and what engines take to answer.
 //!
-//! Machines are made of one recording of a build. Each has another part of its samples, stretched to an hour, and a
-//! name of its own.
+//! Machines are made of one recording of a build. Each has a part of its samples, stretched to an hour, and a name of
+//! its own. There are only as many different parts as make up the recording: stacks do not grow with the fleet.
 
 mod machine;
 mod queries;
@@ -47,6 +47,9 @@ struct Measured {
     samples: u64,
     bytes: u64,
     write_s: f64,
+    /// Different ones: machines share them.
+    recordings: u64,
+    stacks: String,
     times: Vec<(Engine, Times)>,
 }
 
@@ -106,14 +109,22 @@ fn measure(
         samples: machines * base.samples(),
         bytes,
         write_s,
+        recordings: base.distinct().min(machines),
+        stacks: match engines.first() {
+            Some(engine) => engine.stacks(&fleet.0)?,
+            None => String::new(),
+        },
         times,
     };
     report(&measured);
     Ok(measured)
 }
 
+/// Recordings that wait for their export at a time, for each CPU: they take room.
+const WAITING: u64 = 4;
+
 /// Writes tables of an hour of each machine on each of these days, by all CPUs; returns the seconds that the exports
-/// took of them all.
+/// took, without the making of their recordings.
 fn write(
     bench: &Bench,
     base: &Base,
@@ -121,44 +132,57 @@ fn write(
     machines: u64,
     days: std::ops::Range<u64>,
 ) -> Result<f64> {
-    let next = AtomicU64::new(0);
-    let n_days = days.end - days.start;
-    let n_cpus = available_parallelism().map_or(1, usize::from);
-    let work = |worker: usize| -> Result<f64> {
-        let mut exports_s = 0.0;
-        loop {
-            let job = next.fetch_add(1, Ordering::Relaxed);
-            if job >= machines * n_days {
-                return Ok(exports_s);
-            }
+    let n_jobs = machines * (days.end - days.start);
+    let batch = u64::try_from(n_workers())? * WAITING;
+    let recording = |job: u64| fleet.0.join(format!("{}.data", job % batch));
+    let mut exports_s = 0.0;
+    let mut first = 0;
+    while first < n_jobs {
+        let jobs = first..(first + batch).min(n_jobs);
+        each(jobs.clone(), &|job| {
             let machine = Machine {
                 number: job % machines,
                 day: days.start + job / machines,
             };
-            let recording = fleet.0.join(format!("{worker}.data"));
-            base.record(&machine, &recording)?;
-            let began = Instant::now();
+            base.record(&machine, &recording(job))
+        })?;
+        let began = Instant::now();
+        each(jobs.clone(), &|job| {
             let mut export = bench.rprof(&["export", "--format", "parquet", "-o"]);
-            captured(
-                export
-                    .arg(fleet.0.join("profiles"))
-                    .arg("-i")
-                    .arg(&recording),
-            )?;
-            exports_s += began.elapsed().as_secs_f64();
-            fs::remove_file(&recording).context("removing a recording")?;
+            export.arg(fleet.0.join("profiles")).arg("-i");
+            captured(export.arg(recording(job))).map(drop)
+        })?;
+        exports_s += began.elapsed().as_secs_f64();
+        for job in jobs.clone() {
+            fs::remove_file(recording(job)).context("removing a recording")?;
+        }
+        first = jobs.end;
+    }
+    Ok(exports_s)
+}
+
+fn n_workers() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// Does all jobs, as many at a time as there are CPUs.
+fn each(jobs: std::ops::Range<u64>, job: &(dyn Fn(u64) -> Result<()> + Sync)) -> Result<()> {
+    let next = AtomicU64::new(jobs.start);
+    let work = || -> Result<()> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= jobs.end {
+                return Ok(());
+            }
+            job(number)?;
         }
     };
-    let work = &work;
     scope(|scope| {
-        let workers: Vec<_> = (0..n_cpus).map(|n| scope.spawn(move || work(n))).collect();
-        let mut exports_s = 0.0;
+        let workers: Vec<_> = (0..n_workers()).map(|_| scope.spawn(work)).collect();
         for worker in workers {
-            let done = worker.join().ok().context("a writer panicked")?;
-            exports_s += done?;
+            worker.join().ok().context("a worker panicked")??;
         }
-        #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
-        Ok(exports_s / n_cpus as f64)
+        Ok(())
     })
 }
 
@@ -189,6 +213,10 @@ fn report(measured: &Measured) {
         ratio(measured.bytes, 1_000_000),
         ratio(measured.bytes, measured.samples),
         measured.write_s
+    );
+    println!(
+        "  {} different recordings under all names, {} different stacks",
+        measured.recordings, measured.stacks
     );
     for (engine, times) in &measured.times {
         let times: Vec<String> = times
