@@ -57,19 +57,20 @@ SELECT stack_hash, toInt64(position) AS position, frame_hash
 FROM stacks
 ARRAY JOIN range(length(frame_hashes)) AS position, frame_hashes AS frame_hash;
 
+-- Without a join, or engines would join the locations of all recordings first.
 CREATE OR REPLACE VIEW frames AS
-SELECT f.*
-FROM all_frames f
-JOIN (
-    SELECT frame_hash, argMax(k.recording, (k.known, k.recording)) AS recording
+SELECT frame_hash, inline_depth, build_id, `offset`, function, is_inlined, module, path, level, file, line
+FROM (
+    SELECT *, rank() OVER (PARTITION BY frame_hash ORDER BY known DESC, recording) AS place
     FROM (
-        SELECT frame_hash, recording, count(*) + count(line)
-            + sum(CASE WHEN function LIKE '[%' OR function IS NULL THEN 0 ELSE 1 END) AS known
+        SELECT *, sum(
+            CASE WHEN function LIKE '[%' OR function IS NULL THEN 1 ELSE 2 END
+            + CASE WHEN line IS NULL THEN 0 ELSE 1 END
+        ) OVER (PARTITION BY frame_hash, recording) AS known
         FROM all_frames
-        GROUP BY frame_hash, recording
-    ) k
-    GROUP BY frame_hash
-) best ON best.frame_hash = f.frame_hash AND best.recording = f.recording;
+    ) one
+) ranked
+WHERE place = 1;
 
 CREATE OR REPLACE VIEW innermost_functions AS
 SELECT k.stack_hash AS stack_hash, f.function AS function, f.level AS level, f.is_inlined AS is_inlined,
