@@ -268,7 +268,9 @@ fn state_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// Makes a folder, or finds it. It must be ours: who can write there can say that all is delivered.
 fn own_folder(path: &Path) -> io::Result<()> {
     match Goal::of(path) {
-        Ok(Goal::Place(place)) if place.meta().is_none() => place.make_folder(0o700)?,
+        Ok(Goal::Place(place)) if place.meta().is_none() => {
+            place.make_folder(0o700)?;
+        }
         Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => {}
         Err(error) => return Err(error),

@@ -109,7 +109,10 @@ impl FolderEntry {
 
     /// Makes a folder there, with these permissions (less the umask). One that has come meanwhile is as good: then
     /// this is `false`.
-    pub(crate) fn make_folder(&self, mode: u32) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// Those of mkdir(2).
+    pub fn make_folder(&self, mode: u32) -> io::Result<bool> {
         match mkdirat(&self.folder, &self.name, Mode::from_raw_mode(mode)) {
             Err(Errno::EXIST) => Ok(false),
             made => Ok(made.map(|()| true)?),

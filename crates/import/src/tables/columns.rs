@@ -9,6 +9,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use rprof_base::tables::{VERSION, VERSION_KEY};
 use rprof_untrusted::Budget;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,9 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// Rows that are in memory at once.
 const BATCH_ROWS: usize = 8192;
-
-/// Versions of the schema that are read. Queries write files without one.
-const VERSIONS: [&str; 2] = ["0", "1"];
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,10 +112,11 @@ impl<'w> TableFile<'w> {
         let reader = guarded(path, || SerializedFileReader::new(opened))?;
         let about = reader.metadata().file_metadata();
         let mut pairs = about.key_value_metadata().into_iter().flatten();
-        let version = pairs.find(|pair| pair.key == "schema_version");
+        let version = pairs.find(|pair| pair.key == VERSION_KEY);
         let version = version.and_then(|pair| pair.value.as_deref());
-        if let Some(version) = version.filter(|version| !VERSIONS.contains(version)) {
-            let what = format!("schema version {version}, and this rprof reads {VERSIONS:?}");
+        // Queries write files without one.
+        if let Some(version) = version.filter(|version| *version != VERSION) {
+            let what = format!("schema version {version}, and this rprof reads {VERSION}");
             return Err(Error::table(path, what));
         }
         let columns = about.schema_descr().columns();
