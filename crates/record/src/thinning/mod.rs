@@ -3,6 +3,7 @@
 //! [`selection`] decides which are kept, [`pace`] how many. Samples are dropped before they are unwound and written.
 
 mod pace;
+mod random;
 mod selection;
 #[cfg(test)]
 mod tests;
@@ -10,8 +11,9 @@ mod tests;
 use crate::layouts::Layouts;
 use crate::words::u64_at;
 use pace::Pace;
+use random::Numbers;
 use rprof_abi::RecordHeader;
-use selection::{Selection, random};
+use selection::Selection;
 
 /// Thins the samples of a recording.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ impl Thinning {
         let n_events = layouts.n_events();
         Self {
             layouts,
-            thinner: Thinner::new(per_hour, (0..n_events).map(|_| random())),
+            thinner: Thinner::new(per_hour, (0..n_events).map(|_| Numbers::unpredictable())),
             record: Vec::new(),
         }
     }
@@ -71,9 +73,9 @@ struct Thinner {
 }
 
 impl Thinner {
-    /// With the phases of the events, from 0 to 1.
-    fn new(per_hour: u64, phases: impl Iterator<Item = f64>) -> Self {
-        let selections: Vec<_> = phases.map(Selection::new).collect();
+    /// With a stream of random numbers for each event.
+    fn new(per_hour: u64, numbers: impl Iterator<Item = Numbers>) -> Self {
+        let selections: Vec<_> = numbers.map(Selection::new).collect();
         Self {
             pace: Pace::new(per_hour, selections.len()),
             selections,
@@ -83,9 +85,9 @@ impl Thinner {
     /// Takes a sample; `None` if it is dropped, else what it stands for.
     fn take(&mut self, event: usize, period: u64) -> Option<u64> {
         let selection = self.selections.get_mut(event)?;
-        let probability = selection.probability(period);
+        let expected = selection.expected_hits(period);
         let taken = selection.take(period);
-        if self.pace.is_burst(event, period, probability) {
+        if self.pace.is_burst(event, period, expected) {
             let interval = selection.interval().max(period);
             selection.set_interval(interval.saturating_mul(2));
         }

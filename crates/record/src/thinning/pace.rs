@@ -1,7 +1,7 @@
 //! How many samples may be kept: so many an hour on average, and not many more in a burst.
 //!
 //! What is decided here depends on what arrives, and never on which samples were kept: what counts is the expected
-//! number of kept samples. Else their phases would no longer be uniformly distributed, and sums not unbiased.
+//! number of kept samples. Else not every place of an interval would have the same chance, and sums would be biased.
 
 use super::selection::float;
 
@@ -56,15 +56,15 @@ impl Pace {
         }
     }
 
-    /// Notes a sample of an event, which is kept with this probability. Returns whether far more are kept than may be:
-    /// then its interval is to be doubled at once.
-    pub(super) fn is_burst(&mut self, event: usize, period: u64, probability: f64) -> bool {
+    /// Notes a sample of an event, with the number of kept ones that is expected of it. Returns whether far more are
+    /// kept than may be: then its interval is to be doubled at once.
+    pub(super) fn is_burst(&mut self, event: usize, period: u64, expected: f64) -> bool {
         if let Some(load) = self.loads.get_mut(event) {
             load.samples += 1;
             load.weight = load.weight.saturating_add(period);
         }
-        self.credit -= probability;
-        self.since_change += probability;
+        self.credit -= expected;
+        self.since_change += expected;
         let is_burst = self.since_change > most_credit(self.per_second) / 4.0;
         if is_burst {
             self.since_change = 0.0;

@@ -12,24 +12,9 @@ struct Taken {
     time_ns: u64,
 }
 
-/// A stream of pseudo-random numbers (Steele, Lea, Flood: SplitMix64, 2014).
-struct Numbers(u64);
-
 impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, n: u64) -> u64 {
         self.next() % n
-    }
-
-    fn share(&mut self) -> f64 {
-        selection::float(self.next() >> 11) / selection::float(1 << 53)
     }
 }
 
@@ -50,7 +35,7 @@ fn row(numbers: &mut Numbers) -> u32 {
 /// Samples of one event at `hz` with periods from `period` on, for `seconds`. Its rows alternate in phases of ten
 /// seconds, as those of programs do.
 fn steady(hz: u64, seconds: u64, period: impl Fn(&mut Numbers) -> u64) -> Vec<Taken> {
-    let mut numbers = Numbers(7);
+    let mut numbers = Numbers::with_seed(7);
     let taken = (0..hz * seconds).map(|at| {
         let time_ns = at * 1_000_000_000 / hz;
         let row = match (time_ns / 10_000_000_000) % 2 {
@@ -68,10 +53,10 @@ fn steady(hz: u64, seconds: u64, period: impl Fn(&mut Numbers) -> u64) -> Vec<Ta
     taken.collect()
 }
 
-/// What is kept of two events at most, whose phases begin there. Rings are drained four times a second.
-fn thinned(all: &[Taken], per_hour: u64, phase: f64) -> Vec<Taken> {
+/// What is kept of two events at most, with this seed. Rings are drained four times a second.
+fn thinned(all: &[Taken], per_hour: u64, seed: u64) -> Vec<Taken> {
     const PASS_NS: u64 = 250_000_000;
-    let mut thinner = Thinner::new(per_hour, [phase, 1.0 - phase].into_iter());
+    let mut thinner = Thinner::new(per_hour, [seed, !seed].map(Numbers::with_seed).into_iter());
     thinner.end_pass(0);
     let mut kept = Vec::new();
     let mut pass = 0;
@@ -129,7 +114,7 @@ fn workloads() -> Vec<(&'static str, Vec<Taken>)> {
 #[test]
 fn totals_and_rows_are_those_of_the_whole_recording() {
     for (name, all) in workloads() {
-        let kept = thinned(&all, 36_000, 0.7);
+        let kept = thinned(&all, 36_000, 7);
         assert!(
             kept.len() * 5 < all.len(),
             "{name}: {} of {}",
@@ -153,28 +138,54 @@ fn totals_and_rows_are_those_of_the_whole_recording() {
 }
 
 #[test]
-fn the_mean_over_all_phases_is_the_truth() {
-    const PHASES: u64 = 400;
+fn the_mean_over_many_seeds_is_the_truth() {
+    const SEEDS: u64 = 400;
     for (name, all) in workloads() {
-        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
-        for nth in 0..PHASES {
-            let phase = (selection::float(nth) + 0.5) / selection::float(PHASES);
-            for (row, found) in rows(&thinned(&all, 36_000, phase)) {
-                *sums.entry(row).or_default() += found / selection::float(PHASES);
+        let mut found: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for seed in 0..SEEDS {
+            for (row, sum) in rows(&thinned(&all, 36_000, seed)) {
+                let (sums, squares) = found.entry(row).or_default();
+                *sums += sum;
+                *squares += sum * sum;
             }
         }
         for (row, truth) in rows(&all) {
-            let off = sums[&row] / truth - 1.0;
-            assert!(off.abs() < 0.01, "{name} {row}: {off}");
+            let (sums, squares) = found[&row];
+            let n = selection::float(SEEDS);
+            let mean = sums / n;
+            let error = ((squares / n - mean * mean) / n).sqrt();
+            assert!(
+                (mean - truth).abs() < 4.0 * error,
+                "{name} {row}: {mean} of {truth}, {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn loops_that_take_as_long_as_an_interval_are_sampled_everywhere() {
+    // Ten times a second, as many samples as are kept; its halves are two rows.
+    let mut all = steady(997, 300, |_| 1_003_009);
+    for one in &mut all {
+        one.row = u32::from(one.time_ns % 100_000_000 >= 50_000_000);
+    }
+    for seed in 0..20 {
+        let kept = thinned(&all, 36_000, seed);
+        let found = rows(&kept);
+        for (row, truth) in rows(&all) {
+            let n = kept.iter().filter(|one| one.row == row).count();
+            let off = found[&row] / truth - 1.0;
+            let error = 1.0 / selection::float(n as u64).sqrt();
+            assert!(off.abs() < 4.0 * error, "{seed} {row}: {off} of {n}");
         }
     }
 }
 
 #[test]
 fn under_a_steady_load_sums_are_exact_to_one_interval() {
-    let mut numbers = Numbers(3);
-    for _ in 0..100 {
-        let mut selection = Selection::new(numbers.share());
+    let mut numbers = Numbers::with_seed(3);
+    for seed in 0..100 {
+        let mut selection = Selection::new(Numbers::with_seed(seed));
         selection.set_interval(1000);
         let (mut all, mut kept) = (0, 0);
         for _ in 0..10_000 {
@@ -201,7 +212,7 @@ fn by_second(kept: &[Taken]) -> Vec<usize> {
 fn what_is_kept_keeps_pace_and_bursts_are_bounded() {
     for (name, all) in workloads() {
         let last_s = all[all.len() - 1].time_ns / 1_000_000_000;
-        let kept = thinned(&all, 36_000, 0.1);
+        let kept = thinned(&all, 36_000, 1);
         let most = usize::try_from(10 * last_s).unwrap() + 110;
         assert!(kept.len() <= most, "{name}: {} of {most}", kept.len());
         let worst = by_second(&kept).into_iter().max().unwrap();
@@ -219,7 +230,7 @@ fn what_is_kept_keeps_pace_and_bursts_are_bounded() {
 #[test]
 fn a_recording_with_fewer_samples_is_kept_as_it_is() {
     let all = steady(9, 100, |numbers| 1 + numbers.below(1000));
-    let kept = thinned(&all, 36_000, 0.9);
+    let kept = thinned(&all, 36_000, 9);
     assert_eq!(kept.len(), all.len());
     assert!(all.iter().zip(&kept).all(|(a, b)| a.period == b.period));
 }
@@ -230,7 +241,7 @@ fn rare_events_are_kept_beside_frequent_ones() {
     let rare = steady(3, 120, |_| 1).into_iter();
     all.extend(rare.map(|one| Taken { event: 1, ..one }));
     all.sort_by_key(|one| one.time_ns);
-    let kept = thinned(&all, 36_000, 0.4);
+    let kept = thinned(&all, 36_000, 4);
     let n_rare = kept.iter().filter(|one| one.event == 1).count();
     // The first second is a burst.
     assert!(n_rare > 300, "{n_rare} of 360");
