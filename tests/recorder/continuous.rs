@@ -58,6 +58,13 @@ fn both_record_alike_and_by_the_same_rights() {
 }
 
 #[test]
+fn the_unit_sees_the_names_of_the_kernels_functions() {
+    // systemd hides /proc/kallsyms from units with it.
+    let is_hidden = |line: &str| line.starts_with("ProtectKernelTunables");
+    assert!(!UNIT.lines().any(is_hidden), "{UNIT}");
+}
+
+#[test]
 fn the_daemonset_is_yaml() {
     let read = "import sys, yaml; one = yaml.safe_load(open(sys.argv[1])); \
                 print(*one['spec']['template']['spec']['containers'][0]['command'], sep='\\n')";
