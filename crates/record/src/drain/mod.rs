@@ -243,7 +243,7 @@ impl Drain {
         if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
-        self.fit_thinning(now_ns);
+        self.fit_thinning();
         // Samples that come later are older than sideband that is written now.
         if any && self.tracked.flight.is_none() {
             self.end_round(sink)?
@@ -257,9 +257,10 @@ impl Drain {
     }
 
     /// Fits what is kept of the samples to how many there are.
-    pub(crate) fn fit_thinning(&mut self, now_ns: u64) {
+    pub(crate) fn fit_thinning(&mut self) {
         if let Some(thinning) = &mut self.tracked.thinning {
-            thinning.end_pass(now_ns);
+            // The clock of samples may be set back (`-k realtime`).
+            thinning.end_pass(Clock::Monotonic.now_ns());
         }
     }
 

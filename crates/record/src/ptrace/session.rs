@@ -335,8 +335,7 @@ impl Session {
         for (pid, tid, comm) in renamed {
             self.tell_name(pid, tid, &comm)?;
         }
-        let now_ns = self.recorder.settings.clock.now_ns();
-        self.recorder.drain.fit_thinning(now_ns);
+        self.recorder.drain.fit_thinning();
         if std::mem::take(&mut self.has_news) {
             self.recorder.drain.end_round(&mut self.recorder.sink)
         } else {

@@ -59,7 +59,7 @@ impl Thinning {
         Some(&self.record)
     }
 
-    /// A pass over all rings has ended.
+    /// A pass over all rings has ended, at this time by CLOCK_MONOTONIC.
     pub(crate) fn end_pass(&mut self, now_ns: u64) {
         self.thinner.end_pass(now_ns);
     }
