@@ -89,7 +89,7 @@ impl Thinner {
         let taken = selection.take(period);
         if self.pace.is_burst(event, period, expected) {
             let interval = selection.interval().max(period);
-            selection.set_interval(interval.saturating_mul(2));
+            selection.set_interval(interval.saturating_mul(2).max(1));
         }
         taken
     }

@@ -109,7 +109,8 @@ impl Pace {
             if load.samples_per_s > part
                 && let Some(interval) = intervals.get_mut(event)
             {
-                *interval = whole(load.weight_per_s / part);
+                // Samples that all stand for nothing are dropped, too.
+                *interval = whole(load.weight_per_s / part).max(1);
             }
         }
         intervals

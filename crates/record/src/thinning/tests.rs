@@ -236,6 +236,14 @@ fn a_recording_with_fewer_samples_is_kept_as_it_is() {
 }
 
 #[test]
+fn samples_that_stand_for_nothing_are_dropped_once_they_are_too_many() {
+    let many = thinned(&steady(1000, 60, |_| 0), 36_000, 2);
+    assert!(many.len() <= 100, "{}", many.len());
+    let few = thinned(&steady(5, 60, |_| 0), 36_000, 2);
+    assert_eq!(few.len(), 300);
+}
+
+#[test]
 fn rare_events_are_kept_beside_frequent_ones() {
     let mut all = steady(1000, 120, |_| 1_000_000);
     let rare = steady(3, 120, |_| 1).into_iter();
