@@ -8,7 +8,7 @@ wire! {
     /// How many there were of all events; what was lost is in neither number.
     #[derive(Copy, Default)]
     pub struct SampleThinning in "thinning" {
-        /// How many samples an hour were to be kept at most.
+        /// About how many samples an hour were to be kept.
         pub samples_per_hour: u64,
         /// Samples that were taken.
         pub taken: u64,

@@ -25,10 +25,10 @@ pub(crate) struct CostArgs {
         value_parser = numbers::samples,
         allow_negative_numbers = true,
         conflicts_with_all = ["overwrite", "branch_any", "branch_filter"],
-        long_help = "Keep at most about N samples an hour, of all events and CPUs together. They are chosen at \
-            random, in proportion to their periods, and the period of each is raised to stand for those that were \
-            dropped. So sums of periods are unbiased, in perf, too, and numbers of samples are not. Dropped samples \
-            are neither unwound nor written. The recording says how many were taken and kept"
+        long_help = "Keep about N samples an hour, of all events and CPUs together. They are chosen at random, in \
+            proportion to their periods, and the period of each is raised to stand for those that were dropped. So \
+            sums of periods are unbiased, in perf, too, and numbers of samples are not. Dropped samples are neither \
+            unwound nor written. The recording says how many were taken and kept"
     )]
     pub(crate) samples_per_hour: Option<u64>,
 }
