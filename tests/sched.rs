@@ -59,10 +59,12 @@ fn runs_and_waits_are_those_of_perf() {
         .args(["timehist", "--no-call-graph"]))
     .ok();
     let n_contradictions = contradictions(&ours.stderr);
-    let (ours, theirs) = (timehist(&ours.stdout), timehist(&theirs.stdout));
+    let (ours, mut theirs) = (timehist(&ours.stdout), timehist(&theirs.stdout));
+    // CPUs without a thread have rows of their own there.
+    theirs.retain(|_, (task, _)| task != "<idle>");
     let moments = |rows: &BTreeMap<(String, String), _>| rows.keys().cloned().collect::<Vec<_>>();
     assert_eq!(moments(&ours), moments(&theirs));
-    assert!(ours.len() > 20, "{ours:?}");
+    assert!(ours.len() > 10, "{ours:?}");
     let mut n_unknown = 0;
     for (moment, (task, times)) in &theirs {
         let (own_task, own_times) = &ours[moment];
@@ -136,7 +138,9 @@ fn delays_are_those_of_perf() {
     // It reads their state behind the end of a table: what that is, nobody knows.
     let preempted = preempted(&script.stdout);
     let others = |rows: &BTreeMap<String, String>| -> BTreeSet<(String, String)> {
-        let others = rows.iter().filter(|(name, _)| !preempted.contains(*name));
+        // The total is that of all rows.
+        let is_other = |name: &str| !preempted.contains(name) && name != "TOTAL";
+        let others = rows.iter().filter(|(name, _)| is_other(name));
         others
             .map(|(name, row)| (name.clone(), row.clone()))
             .collect()
@@ -160,22 +164,10 @@ fn a_sleep_is_a_wait_and_a_loop_a_run() {
     let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
     let number = |cell: &str| cell.parse::<f64>().unwrap();
     // Its columns from behind: task, moves, forced, to wait, unknown, other, disk, sleep.
-    let [
-        ..,
-        sleeping,
-        _disk,
-        _other,
-        _unknown,
-        to_wait,
-        _forced,
-        _moves,
-        _task,
-    ] = cells[..]
-    else {
-        panic!("{}", table.stdout);
-    };
-    assert!(number(sleeping) >= 290.0, "{}", table.stdout);
-    assert!(number(to_wait) >= 1.0, "{}", table.stdout);
+    let column = |from_behind: usize| number(cells[cells.len() - from_behind]);
+    // Where the switch after it is missing, it is not known how long it slept.
+    assert!(column(8) + column(5) >= 290.0, "{}", table.stdout);
+    assert!(column(4) >= 1.0, "{}", table.stdout);
     // The account of CPUs is there, whichever threads are shown.
     let n_cpus = table
         .stdout
