@@ -59,13 +59,13 @@ impl NewFile {
     /// Locks the folder that the file will be in, as soon as nobody else has locked it.
     ///
     /// # Errors
-    /// `TimedOut` if somebody keeps it locked for longer than `patience`.
-    pub fn lock_folder(&self, patience: Duration) -> io::Result<FolderLock> {
+    /// `TimedOut` if somebody keeps it locked for longer than `timeout`.
+    pub fn lock_folder(&self, timeout: Duration) -> io::Result<FolderLock> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(folder) = openat(&self.place.folder, ".", flags, Mode::empty()) else {
             return Ok(FolderLock(None));
         };
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         loop {
             match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(FolderLock(Some(File::from(folder)))),

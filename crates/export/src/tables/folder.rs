@@ -19,7 +19,7 @@ const MAX_MACHINE: usize = 64;
 const MAX_TRIES: usize = 10;
 
 /// Files are put into their places while a folder is locked: others do that in less time.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A machine's name, as tables have it: `None` if it is not known.
 pub(super) fn machine_name(host: Option<&str>) -> Option<&str> {
@@ -132,11 +132,11 @@ impl TableFile {
 /// Puts files into their places, the one that says that the recording is there when all others are: all, or none.
 /// Others of their names are what an end without warning has left; they are replaced.
 pub(super) fn put_all(tables: Vec<TableFile>, recordings: TableFile) -> Result<(), TablesError> {
-    put_all_within(PATIENCE, tables, recordings)
+    put_all_within(LOCK_TIMEOUT, tables, recordings)
 }
 
 fn put_all_within(
-    patience: Duration,
+    timeout: Duration,
     tables: Vec<TableFile>,
     recordings: TableFile,
 ) -> Result<(), TablesError> {
@@ -147,7 +147,7 @@ fn put_all_within(
     }
     // Two writers of one recording must not mix their tables. Whoever may read the folder can hold its lock for ever:
     // then nothing is replaced.
-    let lock = match recordings.new.lock_folder(patience) {
+    let lock = match recordings.new.lock_folder(timeout) {
         Err(error) if error.kind() == io::ErrorKind::TimedOut => None,
         lock => Some(lock.map_err(error_at(name))?),
     };
