@@ -135,11 +135,6 @@ impl<'r> SchedRecording<'r> {
     /// What a thread is called at a moment.
     pub(crate) fn name(&self, tid: i32, key: Key) -> Untrusted<Cow<'_, str>> {
         let history = &self.recording.index.history;
-        let name = match history.comm(tid, key) {
-            _ if tid == 0 => TaskName::Idle,
-            Some(comm) => TaskName::Known(comm),
-            None => TaskName::Unnamed(tid),
-        };
-        comm_text(history, name)
+        comm_text(history, TaskName::at(history, tid, key))
     }
 }

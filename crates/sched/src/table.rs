@@ -57,8 +57,8 @@ impl SchedSort {
         let totals = &thread.totals;
         match self {
             Self::Run => totals.run_ns,
-            Self::Runnable => totals.runnable().total_ns,
-            Self::Max => totals.runnable().max_ns,
+            Self::Runnable => totals.woken.total_ns + totals.preempted.total_ns,
+            Self::Max => totals.woken.max_ns.max(totals.preempted.max_ns),
             Self::Blocked => totals.blocked_ns(),
             Self::Switches => totals.n_voluntary + totals.n_involuntary,
         }

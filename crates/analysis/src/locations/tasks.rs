@@ -16,6 +16,17 @@ pub enum TaskName {
     Unnamed(i32),
 }
 
+impl TaskName {
+    /// What a task is called at a moment.
+    pub fn at(history: &History, tid: i32, key: Key) -> Self {
+        match history.comm(tid, key) {
+            _ if tid == 0 => Self::Idle,
+            Some(comm) => Self::Known(comm),
+            None => Self::Unnamed(tid),
+        }
+    }
+}
+
 /// A thread under one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NamedThread {

@@ -106,11 +106,7 @@ impl<'r> OrderedRecord<'r> {
 
     /// What a task is called at the record's time.
     pub fn task(&self, recording: &Recording<'_>, tid: i32) -> TaskName {
-        match recording.index.history.comm(tid, self.key) {
-            _ if tid == 0 => TaskName::Idle,
-            Some(comm) => TaskName::Known(comm),
-            None => TaskName::Unnamed(tid),
-        }
+        TaskName::at(&recording.index.history, tid, self.key)
     }
 }
 
