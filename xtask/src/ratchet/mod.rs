@@ -5,7 +5,7 @@
 //! on any day. Other compilers, libcs and CPUs make other programs: where the table was made with
 //! others, the costs are printed and nothing fails.
 //!
-//! What costs more than the table says by over 2 % of instructions or 5 % of memory is an error.
+//! What costs more than the table says by over 5 % is an error.
 //! `--write` puts the costs of now into the table: it goes down, or up with a reason in the commit.
 
 mod jobs;
@@ -28,10 +28,11 @@ use toolchain::Toolchain;
 /// Where the table is, seen from the root of the workspace.
 const TABLE: &str = "xtask/src/ratchet/table.txt";
 
-/// What costs may grow by before it is an error. What threads hold at once depends on whose turn
-/// it is: peaks of equal runs are up to 3 % apart.
+/// What costs may grow by before it is an error. Code that did not change takes up to 3 % more instructions where
+/// another line of its crate moves it to another codegen unit. What threads hold at once depends on whose turn it is:
+/// peaks of equal runs are up to 3 % apart.
 const GRACE: Grace = Grace {
-    instructions_percent: 2,
+    instructions_percent: 5,
     heap_percent: 5,
 };
 
