@@ -6,6 +6,7 @@ use crate::export::otlp;
 use crate::export::pprof;
 use crate::export::recordings::{index, several_events};
 use crate::export::{firefox, speedscope};
+use std::fs;
 use std::path::Path;
 
 /// Samples and weight of each event in every format, against the report's.
@@ -43,7 +44,7 @@ fn check(recording: &Recording, dir: &Path) {
         }
 
         let folded = recording.export(dir, "stacks.folded", &["--event", name]);
-        let folded = std::fs::read_to_string(folded).unwrap();
+        let folded = fs::read_to_string(folded).unwrap();
         let counts = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1);
         let sum: u64 = counts.map(|count| count.parse::<u64>().unwrap()).sum();
         assert_eq!(sum, *samples, "{name}");
@@ -60,7 +61,7 @@ fn check(recording: &Recording, dir: &Path) {
     let callgrind = callgrind::sums(&recording.export(dir, "profile.callgrind", &[]));
     let weights: Vec<u64> = totals.iter().map(|total| total.2).collect();
     assert_eq!(callgrind, weights);
-    let otlp = otlp::totals(&std::fs::read(recording.export(dir, "profile.otlp", &[])).unwrap());
+    let otlp = otlp::totals(&fs::read(recording.export(dir, "profile.otlp", &[])).unwrap());
     assert_eq!(otlp, totals);
     if let Some(sums) = pprof::totals(&recording.export(dir, "profile.pb.gz", &[]), &totals) {
         assert_eq!(sums, totals);
@@ -72,6 +73,35 @@ fn every_format_has_the_reports_totals() {
     let dir = scratch();
     check(&Recording::fixture("spin"), dir.path());
     check(&Recording::fixture("dwarf"), dir.path());
+}
+
+#[test]
+fn every_format_has_the_sum_of_several_recordings() {
+    let dir = scratch();
+    let folder = dir.path().join("recordings");
+    fs::create_dir(&folder).unwrap();
+    let [spin, dwarf] = ["spin", "dwarf"].map(Recording::fixture);
+    for name in ["a", "b"] {
+        fs::copy(&spin.file, folder.join(name)).unwrap();
+    }
+    let all = Recording {
+        file: folder,
+        ..spin.clone()
+    };
+    check(&all, dir.path());
+    // The code of one program is there once, whoever ran it.
+    let speedscope = |recording: &Recording| {
+        let name = "all.speedscope.json";
+        recording.export_json(dir.path(), name, &[])
+    };
+    let frames_of = |recording| speedscope(recording)["shared"]["frames"].clone();
+    assert_eq!(frames_of(&all), frames_of(&spin));
+    // An event that was sampled at two rates.
+    fs::copy(&dwarf.file, all.file.join("c")).unwrap();
+    let totals = all.totals();
+    assert_eq!(speedscope::checked(&speedscope(&all), &totals), totals);
+    let firefox = all.export_json(dir.path(), "all.json.gz", &[]);
+    assert_eq!(firefox::checked(&firefox), totals);
 }
 
 #[test]
@@ -92,6 +122,17 @@ fn several_events_have_each_their_totals_whatever_threads_are_called() {
     assert!(exit["prio"].is_number(), "{exit}");
     let comm = index(&exit["comm"]);
     assert!(firefox["shared"]["stringArray"][comm].is_string(), "{exit}");
+    // Of each of several recordings.
+    let folder = dir.path().join("recordings");
+    fs::create_dir(&folder).unwrap();
+    for name in ["a", "b"] {
+        fs::copy(&recording.file, folder.join(name)).unwrap();
+    }
+    let both = Recording {
+        file: folder,
+        ..recording
+    };
+    check(&both, dir.path());
 }
 
 #[test]
@@ -102,7 +143,7 @@ fn filters_are_the_reports() {
     let firefox = spin.export_json(dir.path(), "profile.json.gz", &args);
     assert_eq!(firefox::checked(&firefox)[0].1, 63);
     let folded = spin.export(dir.path(), "stacks.folded", &args);
-    let folded = std::fs::read_to_string(folded).unwrap();
+    let folded = fs::read_to_string(folded).unwrap();
     assert_eq!(folded, "spin;[unknown];_start;work;cold 63\n");
 }
 
@@ -117,8 +158,8 @@ fn the_same_recording_gives_the_same_bytes() {
         "a.json",
     ] {
         let first = Recording::fixture("spin").export(dir.path(), name, &[]);
-        let first = std::fs::read(first).unwrap();
+        let first = fs::read(first).unwrap();
         let again = Recording::fixture("spin").export(dir.path(), name, &[]);
-        assert!(first == std::fs::read(again).unwrap(), "{name}");
+        assert!(first == fs::read(again).unwrap(), "{name}");
     }
 }

@@ -162,10 +162,7 @@ fn what_shows_one_recording_refuses_several() {
         (&["report", "--tasks"][..], "--tasks or --mmaps"),
         (&["report", "--header"], "--header"),
         (&["flame", "--against", "x"], "--against"),
-        (
-            &["export", "--format", "firefox", "-o", "x.json"],
-            "--format firefox",
-        ),
+        (&["export", "--against", "x", "-o", "x.html"], "--against"),
     ] {
         let expected = format!("{what} reads one recording, but 2 were given");
         for given in [&[dir.path().to_owned()][..], &pair] {

@@ -1,11 +1,13 @@
 //! Several recordings as one profile. Each is read by itself, with its own mappings, kernel and clock: addresses and
 //! times of one mean nothing in another. Functions, images, threads and events meet by name.
 
+mod code;
 mod facts;
 mod frames;
 mod samples;
 mod stacks;
 
+pub(crate) use code::JoinedCode;
 pub(crate) use facts::{gaps_of, unnamed_of};
 pub(crate) use frames::{MovedFrames, moved};
 pub(crate) use samples::SampleRows;

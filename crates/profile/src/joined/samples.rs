@@ -1,7 +1,10 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
-use super::{MovedFrames, add_facts, event_number, moved};
-use crate::{Group, LastNames, SampleRow, SampledProfile, StrId, Thread, ValuesId, WallClock};
+use super::{JoinedCode, MovedFrames, add_facts, event_number, moved};
+use crate::{
+    FieldValue, FrameId, Group, LastNames, Node, SampleRow, SampledProfile, StrId, Thread,
+    TraceValue, ValuesId, WallClock,
+};
 use foldhash::HashMap;
 
 /// How the times of a recording compare with those of the recordings before it.
@@ -76,6 +79,9 @@ impl JoinedSamples {
     pub fn finish(self) -> SampledProfile {
         let mut sampled = self.rows.sampled;
         sampled.profile.about.wall_clock = self.clock;
+        if !sampled.code.locations.is_empty() {
+            sampled.last_names.clear();
+        }
         sampled
     }
 }
@@ -87,7 +93,11 @@ pub(crate) struct SampleRows {
     /// Numbers of threads, by process, thread and name.
     threads: HashMap<(i32, i32, StrId), u32>,
     groups: HashMap<StrId, u32>,
+    code: JoinedCode,
 }
+
+/// A row, and what its tracepoint wrote.
+type RowWithFields = (SampleRow, Option<Vec<TraceValue>>);
 
 impl SampleRows {
     /// Adds all samples of another profile, with what they name. Nodes without samples stay behind.
@@ -101,42 +111,67 @@ impl SampleRows {
             .collect();
         let nodes = self.nodes(part);
         let mut threads = vec![None; part.threads.len()];
-        let rows = part.samples.iter().map(|row| {
+        let rows = part.samples.iter().zip(0..).map(|(row, nth)| {
             let thread = row.thread as usize;
             let own = *threads[thread].get_or_insert_with(|| self.thread(part, thread));
-            SampleRow {
+            let row = SampleRow {
                 event: events[usize::from(row.event)],
                 thread: own,
                 stack: row.stack.and_then(|node| nodes[node as usize]),
                 ..row
-            }
+            };
+            let fields = part.fields.get(&nth);
+            (row, fields.map(|fields| self.fields(part, fields)))
         });
-        let rows: Vec<SampleRow> = rows.collect();
+        let rows: Vec<RowWithFields> = rows.collect();
         self.insert(rows);
         self.sampled.losses.extend_from_slice(&part.losses);
         self.sampled.losses.sort_by_key(|loss| loss.time_ns);
     }
 
     /// Rows, which are in order, among those that there are.
-    fn insert(&mut self, rows: Vec<SampleRow>) {
-        for row in &rows {
+    fn insert(&mut self, rows: Vec<RowWithFields>) {
+        for (row, _) in &rows {
             let event = &mut self.sampled.profile.events[usize::from(row.event)];
             event.samples += 1;
             event.weight = event.weight.saturating_add(row.weight);
         }
         let table = &mut self.sampled.samples;
-        let Some(first) = rows.first() else {
+        let Some((first, _)) = rows.first() else {
             return;
         };
         // CPUs are not at the same moment when a part ends.
         let later = table
             .within(&(first.time_ns.saturating_add(1)..=u64::MAX))
             .start;
-        let mut tail: Vec<SampleRow> = table.rows(later..table.len()).collect();
+        let number = |nth: usize| u32::try_from(nth).unwrap_or(u32::MAX);
+        let mut fields = self.sampled.fields.split_off(&number(later));
+        let tail = (later..).zip(table.rows(later..table.len()));
+        let tail = tail.map(|(nth, row)| (row, fields.remove(&number(nth))));
+        let mut tail: Vec<RowWithFields> = tail.collect();
         table.truncate(later);
         tail.extend(rows);
-        tail.sort_by_key(|row| row.time_ns);
-        tail.into_iter().for_each(|row| table.push(row));
+        tail.sort_by_key(|(row, _)| row.time_ns);
+        for (nth, (row, fields)) in (later..).zip(tail) {
+            table.push(row);
+            if let Some(fields) = fields {
+                self.sampled.fields.insert(number(nth), fields);
+            }
+        }
+    }
+
+    /// What a tracepoint of a part wrote.
+    fn fields(&mut self, part: &SampledProfile, fields: &[TraceValue]) -> Vec<TraceValue> {
+        let strings = &mut self.sampled.profile.strings;
+        let mut own = |text| moved(strings, &part.profile, text);
+        let fields = fields.iter().map(|field| TraceValue {
+            name: own(field.name),
+            value: match field.value {
+                FieldValue::Text(text) => FieldValue::Text(own(text)),
+                number => number,
+            },
+        });
+        fields.collect()
     }
 
     /// Names, stacks and threads that there are, used or not.
@@ -225,13 +260,21 @@ impl SampleRows {
                 is_used[parent as usize] = true;
             }
         }
+        let code = self.locations(part);
         let mut frames = MovedFrames::new(&part.profile);
         let mut nodes: Vec<Option<u32>> = Vec::with_capacity(theirs.len());
         for (node, is_used) in theirs.iter().zip(is_used) {
             let own = is_used.then(|| {
-                let group = self.group(part, node.group);
-                let profile = &mut self.sampled.profile;
-                let frame = frames.frame(node.frame, &mut profile.strings, &mut profile.frames);
+                let (group, frame) = match &code {
+                    // Stacks of code are of no thread.
+                    Some(code) => (node.group, location_of(node, code)),
+                    None => {
+                        let group = self.group(part, node.group);
+                        let own = &mut self.sampled.profile;
+                        let frame = frames.frame(node.frame, &mut own.strings, &mut own.frames);
+                        (group, frame)
+                    }
+                };
                 let parent = node.parent.and_then(|parent| nodes[parent as usize]);
                 self.sampled.stacks.child(parent, group, frame)
             });
@@ -239,6 +282,20 @@ impl SampleRows {
         }
         nodes
     }
+
+    /// Own numbers of a part's code locations, if its stacks are of them.
+    fn locations(&mut self, part: &SampledProfile) -> Option<Vec<u32>> {
+        let own = &mut self.sampled;
+        let theirs = (&part.profile, &part.code);
+        (!part.code.locations.is_empty())
+            .then(|| (self.code).locations(theirs, (&mut own.profile, &mut own.code)))
+    }
+}
+
+/// The own number of a node's location.
+fn location_of(node: &Node, numbers: &[u32]) -> FrameId {
+    let theirs = node.frame.number() as usize;
+    FrameId::from_number(numbers.get(theirs).copied().unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -1,26 +1,18 @@
-//! Counted stacks of code locations of several recordings: images meet by path and build id, so that builds of one
-//! program stay apart, and locations by address.
+//! Counted stacks of code locations of several recordings.
 
-use super::{MovedFrames, add_facts, event_number, moved};
-use crate::{
-    CodeFrame, CodeImage, CodeKind, CodeLocation, CountedStacks, CountedThread, FrameId, Profile,
-    SampleCount, StackCount, StrId,
-};
+use super::{JoinedCode, add_facts, event_number, moved};
+use crate::{CountedStacks, CountedThread, FrameId, Profile, SampleCount, StackCount, StrId};
 use foldhash::HashMap;
 
 /// Counted stacks that others are added to: as large as what is distinct in them.
 #[derive(Clone, Debug, Default)]
 pub struct JoinedStacks {
     stacks: CountedStacks,
-    images: HashMap<ImageKey, u32>,
-    /// Numbers of locations, by image and address: those with other inlined functions or lines are others.
-    locations: HashMap<(u32, u64), Vec<u32>>,
+    code: JoinedCode,
     threads: HashMap<(i32, i32, StrId), u32>,
     counts: HashMap<CountKey, SampleCount>,
     n_parts: usize,
 }
-
-type ImageKey = (StrId, Option<StrId>, CodeKind, Option<u64>);
 
 /// Stack, thread, CPU, event.
 type CountKey = (Option<u32>, u32, Option<u32>, u32);
@@ -29,7 +21,9 @@ impl JoinedStacks {
     /// Adds all that another recording has.
     pub fn add(&mut self, part: &CountedStacks) {
         let profile = &part.profile;
-        let locations = self.locations(part);
+        let own = &mut self.stacks;
+        let locations =
+            (self.code).locations((profile, &part.code), (&mut own.profile, &mut own.code));
         let mut nodes: Vec<Option<u32>> = Vec::with_capacity(part.stacks.nodes().len());
         for node in part.stacks.nodes() {
             let parent = node.parent.and_then(|parent| nodes[parent as usize]);
@@ -96,70 +90,6 @@ impl JoinedStacks {
         self.stacks
     }
 
-    /// Own numbers of a part's locations.
-    fn locations(&mut self, part: &CountedStacks) -> Vec<u32> {
-        let images = part.code.images.iter();
-        let images: Vec<u32> = images
-            .map(|image| self.image(&part.profile, image))
-            .collect();
-        let mut frames = MovedFrames::new(&part.profile);
-        let locations = part.code.locations.iter();
-        let own = locations.map(|theirs| {
-            let Profile {
-                strings,
-                frames: all,
-                ..
-            } = &mut self.stacks.profile;
-            let theirs_in_line = theirs.frames.iter();
-            let in_line = theirs_in_line.map(|one| CodeFrame {
-                frame: frames.frame(one.frame, strings, all),
-                line: one
-                    .line
-                    .map(|(file, line)| (moved(strings, &part.profile, file), line)),
-            });
-            let own = CodeLocation {
-                image: images[theirs.image as usize],
-                frames: in_line.collect(),
-                ..theirs.clone()
-            };
-            self.location(own)
-        });
-        own.collect()
-    }
-
-    fn location(&mut self, location: CodeLocation) -> u32 {
-        let all = &mut self.stacks.code.locations;
-        let known = self
-            .locations
-            .entry((location.image, location.address))
-            .or_default();
-        let same = known
-            .iter()
-            .find(|&&one| all[one as usize].frames == location.frames);
-        same.copied().unwrap_or_else(|| {
-            let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
-            all.push(location);
-            known.push(number);
-            number
-        })
-    }
-
-    fn image(&mut self, part: &Profile, theirs: &CodeImage) -> u32 {
-        let strings = &mut self.stacks.profile.strings;
-        let own = CodeImage {
-            name: moved(strings, part, theirs.name),
-            path: moved(strings, part, theirs.path),
-            build_id: theirs.build_id.map(|id| moved(strings, part, id)),
-            ..*theirs
-        };
-        let all = &mut self.stacks.code.images;
-        let key = (own.path, own.build_id, own.kind, own.base);
-        *self.images.entry(key).or_insert_with(|| {
-            all.push(own);
-            u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
-        })
-    }
-
     fn thread(&mut self, part: &Profile, thread: CountedThread) -> u32 {
         let comm = moved(&mut self.stacks.profile.strings, part, thread.comm);
         let all = &mut self.stacks.threads;
@@ -174,7 +104,7 @@ impl JoinedStacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::{CodeFrame, CodeImage, CodeKind, CodeLocation, testing};
 
     /// A stack of one function, counted twice, in a program with a build id.
     fn part(build_id: &str, address: u64, inlined: bool) -> CountedStacks {

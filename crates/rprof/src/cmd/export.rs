@@ -3,14 +3,16 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
-use super::reading::{ending, is_shown, warn, warn_of, with_progress};
+#[cfg(feature = "parquet")]
+use super::reading::with_progress;
+use super::reading::{ending, is_shown, warn, warn_of};
 use super::several::OpenedRecordings;
 use super::sure;
-use crate::args::{ExportArgs, Recordings};
+use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
-use rprof_analysis::{CodeDetail, Options, Progress, load_code_samples};
+use rprof_analysis::{CodeDetail, Options, load_code_samples};
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
@@ -36,7 +38,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         return Err(usage(why));
     }
     let opened = OpenedRecordings::open(&args.input)?;
-    check_several(args, format, &opened.paths)?;
+    if args.against.is_some() {
+        opened.paths.only("--against")?;
+    }
     let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
@@ -125,20 +129,6 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<&'static Export
     Ok(format)
 }
 
-/// Refuses several recordings where their addresses would be shown: those of one mean nothing in another.
-fn check_several(args: &ExportArgs, format: &ExportFormat, paths: &Recordings) -> Result<()> {
-    let what = match format.content {
-        _ if args.against.is_some() => "--against".to_owned(),
-        Content::Samples { .. } => format!("--format {}", format.name),
-        #[cfg(feature = "parquet")]
-        Content::Tables => return Ok(()),
-        Content::Counted(_) | Content::Event(_) | Content::Profile(_) | Content::Page => {
-            return Ok(());
-        }
-    };
-    paths.only(&what).map(drop)
-}
-
 /// The names of all formats, in words.
 fn known() -> String {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
@@ -171,8 +161,9 @@ impl Writer<'_> {
         options: &Options,
         detail: CodeDetail,
     ) -> Result<ExitCode> {
-        let load = |show: &mut Progress<'_>| load_code_samples(self.reader, options, detail, show);
-        let sampled = with_progress(self.reader, load)?;
+        let sampled: SampledProfile = (self.opened).read_by(options, |reader, options, show| {
+            load_code_samples(reader, options, detail, show)
+        })?;
         self.finish(
             format,
             &sampled,

@@ -75,7 +75,16 @@ impl<'a> OpenedRecordings<'a> {
 
     /// Reads all of them; `options` are those for the first.
     pub(super) fn read<R: ReadResult>(&self, options: &Options) -> Result<R> {
-        let first = with_progress(&self.first, |show| R::load(&self.first, options, show))?;
+        self.read_by(options, R::load)
+    }
+
+    /// Reads all of them, each as `load` does.
+    pub(super) fn read_by<R: ReadResult>(
+        &self,
+        options: &Options,
+        load: impl Fn(&Reader, &Options, &mut Progress<'_>) -> Result<R, rprof_analysis::Error>,
+    ) -> Result<R> {
+        let first = with_progress(&self.first, |show| load(&self.first, options, show))?;
         if self.paths.others().is_empty() {
             return Ok(first);
         }
@@ -105,7 +114,7 @@ impl<'a> OpenedRecordings<'a> {
                 locator: self.input.samples.locator(&reader),
                 ..options.clone()
             };
-            let read = with_progress(&reader, |show| R::load(&reader, &options, show));
+            let read = with_progress(&reader, |show| load(&reader, &options, show));
             add(
                 path,
                 read.with_context(|| format!("reading {}", path.display()))?,
