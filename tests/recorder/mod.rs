@@ -12,6 +12,7 @@ mod flags;
 mod gone;
 mod identity;
 mod neighbours;
+mod off_cpu;
 mod pipe;
 mod terminal;
 mod thinning;

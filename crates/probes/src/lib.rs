@@ -24,6 +24,7 @@ pub use defined::{Defined, is_defined};
 pub use error::{DefineError, NoPlace, ProbeError};
 pub use functions::readable;
 pub use searched::Searched;
+pub use tracefs::Tracefs;
 
 use location::ProbeLocation;
 use rprof_base::{Svma, glob_matches, is_glob};

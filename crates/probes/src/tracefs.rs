@@ -13,16 +13,18 @@ pub(crate) const UPROBES: &str = "uprobe_events";
 
 /// tracefs: where it is mounted, or a mount of our own, which nobody else sees and which goes away with us.
 #[derive(Debug)]
-pub(crate) struct Tracefs {
+pub struct Tracefs {
     root: PathBuf,
     /// What `root` is a path of.
     _own: Option<OwnedFd>,
 }
 
 impl Tracefs {
+    /// Where it is mounted; else mounts it.
+    ///
     /// # Errors
     /// It is not mounted, and may not be.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         let root = Sources::default().tracefs;
         if root.join(UPROBES).exists() || root.join(KPROBES).exists() {
             return Ok(Self { root, _own: None });
@@ -34,7 +36,16 @@ impl Tracefs {
         })
     }
 
-    pub(crate) fn root(&self) -> &Path {
+    /// Where it is mounted, whether or not probes can be defined there.
+    pub fn mounted() -> Self {
+        Self {
+            root: Sources::default().tracefs,
+            _own: None,
+        }
+    }
+
+    /// The folder, as long as this lives.
+    pub fn root(&self) -> &Path {
         &self.root
     }
 

@@ -42,14 +42,16 @@ mod words;
 pub use cpu_or_thread::CpuOrThread;
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
-pub use note::{ControlNote, Degraded, FewFiles, Note, OpenedEvent, OpenedFor, SmallRings};
+pub use note::{
+    ControlNote, Degraded, FewFiles, Note, OffCpuMethod, OpenedEvent, OpenedFor, SmallRings,
+};
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::saved::{save_segments, write_segments};
 pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments, segments};
 pub use rprof_probes::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
 pub use settings::{
-    CallChains, Delay, EventCount, Inherit, Output, Rate, RotateOn, Rotation, SampleFields,
+    CallChains, Delay, EventCount, Inherit, OffCpu, Output, Rate, RotateOn, Rotation, SampleFields,
     Settings, Sideband, Space, Summary, Synthesis, Tool, Watch, WatchpointUse, When, Writing,
     user_registers,
 };

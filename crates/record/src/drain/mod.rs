@@ -8,6 +8,7 @@ pub(crate) mod head;
 pub(crate) mod lineage;
 pub(crate) mod losses;
 pub(crate) mod missing_build_ids;
+pub(crate) mod off_cpu;
 pub(crate) mod streams;
 
 use crate::drain::alive::Alive;
@@ -16,6 +17,7 @@ use crate::drain::flight::Flight;
 use crate::drain::head::Head;
 use crate::drain::lineage::Lineage;
 use crate::drain::missing_build_ids::MissingBuildIds;
+use crate::drain::off_cpu::{OffCpuSamples, Taken};
 use crate::drain::streams::Streams;
 use crate::interrupts::WriterStalled;
 use crate::jit_clock::JitClock;
@@ -121,6 +123,8 @@ pub(crate) struct Tracked {
     pub(crate) streams: Option<Streams>,
     /// Who is there, for descriptions of what runs; `None` if there will be none.
     pub(crate) alive: Option<Alive>,
+    /// Tells switches and wake-ups from other samples, if off-CPU time is recorded.
+    pub(crate) off_cpu: Option<OffCpuSamples>,
     /// Sample rings are overwritten; what was taken from them, until it is written.
     pub(crate) flight: Option<Flight>,
     /// Drops samples for which others stand.
@@ -243,6 +247,9 @@ impl Drain {
         if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
+        if let Some(off_cpu) = &mut self.tracked.off_cpu {
+            off_cpu.end_pass();
+        }
         self.fit_thinning();
         // Samples that come later are older than sideband that is written now.
         if any && self.tracked.flight.is_none() {
@@ -344,6 +351,13 @@ impl Drain {
         }
         // All of our samples begin so, and the kernel writes complete records.
         let head = Head::parse(record).unwrap_or_default();
+        let tracked = &mut self.tracked;
+        let off_cpu = tracked.off_cpu.as_mut();
+        match off_cpu.and_then(|samples| samples.take(&head, record, tracked.lineage.as_ref())) {
+            Some(Taken::Kept) => return self.recorded_sample(&head, record, sink),
+            Some(Taken::LeftOut) => return Ok(()),
+            None => {}
+        }
         if self.samples.own_pid == Some(head.pid) {
             self.counts.own_samples += 1;
             return Ok(());
@@ -363,6 +377,17 @@ impl Drain {
         {
             return Ok(());
         }
+        self.recorded_sample(&head, record, sink)
+    }
+
+    /// Takes a sample of what is recorded.
+    #[inline]
+    fn recorded_sample(
+        &mut self,
+        head: &Head,
+        record: &[u8],
+        sink: &mut Sink,
+    ) -> Result<(), WriterStalled> {
         let record = match &mut self.tracked.thinning {
             None => record,
             Some(thinning) => match thinning.take(record) {
@@ -377,6 +402,7 @@ impl Drain {
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));
         self.counts.span_ns = Some((first.min(time), last.max(time)));
+        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         let stacks = self.samples.stacks.as_ref();
         let Some(layout) = stacks.and_then(|stacks| stacks.layout(stacks.event_of(body)?)) else {
             return sink.push(record);
@@ -404,6 +430,9 @@ impl Drain {
         if let Some(coverage) = &mut self.tracked.coverage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             coverage.see(kind, body, sideband_time_ns(record));
+        }
+        if let Some(off_cpu) = &mut self.tracked.off_cpu {
+            off_cpu.see(kind, record, sideband_time_ns(record));
         }
         if let (Some(streams), RecordKind::FORK) = (&mut self.tracked.streams, kind) {
             // header, pid, ppid, tid

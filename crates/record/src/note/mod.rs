@@ -2,6 +2,7 @@
 
 mod control;
 mod degraded;
+mod off_cpu;
 mod opened_event;
 
 use rprof_base::Counted;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use control::ControlNote;
 pub use degraded::{Degraded, FewFiles, SmallRings};
+pub use off_cpu::OffCpuMethod;
 pub use opened_event::{OpenedEvent, OpenedFor};
 
 /// Something was done otherwise than asked, or is worth knowing.
@@ -141,6 +143,13 @@ pub enum Note {
         /// For how long in all.
         off: Duration,
     },
+    /// How off-CPU time is recorded.
+    OffCpu {
+        /// How.
+        method: OffCpuMethod,
+        /// What a better method needs.
+        better: Option<String>,
+    },
     /// A ring held something that is no record.
     RingDamaged(String),
     /// Samples were enabled or disabled, or a word was written to the control pipe.
@@ -180,6 +189,13 @@ impl fmt::Display for Note {
                 "{refusal}; sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
             ),
             Self::Opened(event) => write!(f, "{event}"),
+            Self::OffCpu { method, better } => {
+                write!(f, "off-CPU time: {method}")?;
+                match better {
+                    None => Ok(()),
+                    Some(better) => write!(f, " ({better})"),
+                }
+            }
             Self::Watching { who, duration } => {
                 write!(f, "recording {who}")?;
                 if let Some(duration) = duration {

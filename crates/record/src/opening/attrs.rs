@@ -5,6 +5,7 @@ use crate::interrupts::Interrupts;
 use crate::note::{Degraded, Note};
 use crate::opening::filter::Filter;
 use crate::opening::kernel_limits::{allowed_rate, check_max_stack};
+use crate::opening::off_cpu::Purpose;
 use crate::opening::stack_dump;
 use crate::opening::stack_dump::{DumpSizes, UserChain};
 use crate::opening::trial::Trial;
@@ -36,6 +37,7 @@ pub(crate) struct Prepared {
     pub(crate) call_chains: CallChains,
     /// Which hits are sampled.
     pub(crate) filter: Option<Filter>,
+    pub(crate) purpose: Purpose,
     /// A probe that is defined in tracefs: it may be of everybody only if everybody is recorded.
     pub(crate) is_defined: bool,
 }
@@ -52,6 +54,7 @@ impl Prepared {
             cgroup: None,
             call_chains: CallChains::None,
             filter: None,
+            purpose: Purpose::Asked,
             is_defined: false,
         }
     }
@@ -124,7 +127,7 @@ impl Attrs {
 
     /// Leaves out what is started later. Its mappings and names are recorded all the same where an event
     /// can have both a ring and those that inherit it: threads share what they map.
-    fn inherit_as(&mut self, inherit: Inherit) {
+    pub(crate) fn inherit_as(&mut self, inherit: Inherit) {
         let without = |event: &mut Prepared| {
             event.attr.flags = event.attr.flags.without(AttrFlags::INHERIT);
         };
@@ -227,7 +230,7 @@ fn in_cgroups(cgroups: &Cgroups, events: &[Prepared]) -> Result<Vec<Prepared>, E
     Ok(events)
 }
 
-fn prepare_event(
+pub(crate) fn prepare_event(
     event: &Event,
     rate: Option<Rate>,
     settings: &Settings,

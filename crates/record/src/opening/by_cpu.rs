@@ -94,6 +94,7 @@ impl EventCounters {
             text: self.text.clone(),
             cgroup: self.cgroup.clone(),
             filter: self.filter.clone(),
+            purpose: self.purpose,
         }
     }
 }

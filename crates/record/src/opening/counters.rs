@@ -47,6 +47,9 @@ impl Group {
         for unit in groups::units(self.events.iter().map(|event| &event.grouping)) {
             for &target in targets {
                 interrupts.check()?;
+                let Some(target) = self.target_of(unit.start, target, place) else {
+                    break;
+                };
                 for idx in unit.clone() {
                     let leader = (idx > unit.start).then_some(unit.start);
                     let opened = self.open_at(idx, leader, target, place)?;
@@ -59,6 +62,16 @@ impl Group {
             }
         }
         Ok(())
+    }
+
+    /// Whom an event is opened for when its turn comes for a target; `None` if that is all tasks, and it is open.
+    fn target_of(&self, idx: usize, target: Target, place: CpuOrThread) -> Option<Target> {
+        let event = &self.events[idx];
+        if !event.is_of_wakers() || event.cgroup.is_some() {
+            return Some(target);
+        }
+        let is_open = event.opened_for.iter().any(|&(_, at)| at == place);
+        (!is_open).then_some(Target::All)
     }
 
     /// Opens an event for a target on a CPU, behind the last counters of its leader; `None` if the thread has

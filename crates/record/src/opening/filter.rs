@@ -15,6 +15,16 @@ impl Filter {
         CString::new(event.filter.clone()?).ok().map(Self)
     }
 
+    /// One that is made here.
+    pub(crate) fn new(text: CString) -> Self {
+        Self(text)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
     /// Has the kernel apply it; to threads that inherit the event, too.
     pub(crate) fn set(&self, counter: &Counter, event: &str) -> Result<(), Error> {
         let set = counter.set_filter(&self.0);

@@ -8,6 +8,8 @@ pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 mod kernel_limits;
+pub(crate) mod off_cpu;
+pub(crate) mod off_cpu_attrs;
 pub(crate) mod ring_size;
 pub(crate) mod rings;
 pub(crate) mod sampled_by;
@@ -23,6 +25,7 @@ use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::filter::Filter;
+use crate::opening::off_cpu::Purpose;
 use crate::opening::rings::RingOwner;
 use crate::opening::stack_dump::DumpSizes;
 use crate::settings::CallChains;
@@ -60,6 +63,7 @@ pub(crate) struct EventCounters {
     pub(crate) cgroup: Option<CgroupFolder>,
     /// Which hits are sampled.
     pub(crate) filter: Option<Filter>,
+    pub(crate) purpose: Purpose,
 }
 
 /// What counters of an event say in sum.
@@ -92,6 +96,11 @@ impl EventCounters {
     /// Whether it is enabled and disabled: members of groups follow their leader.
     fn leads(&self) -> bool {
         !self.grouping.is_member()
+    }
+
+    /// Whether it is opened for all tasks, whoever is recorded.
+    pub(crate) fn is_of_wakers(&self) -> bool {
+        matches!(self.purpose, Purpose::Waking { .. })
     }
 
     /// Whether its hits are samples, with stack dumps.
@@ -296,7 +305,19 @@ impl Opened {
         } else {
             &self.sampling
         };
-        group.events.iter().flat_map(|event| &event.counters)
+        let events = group.events.iter();
+        // Wakers may be anybody, who outlives it.
+        let events = events.filter(|event| !event.is_of_wakers());
+        events.flat_map(|event| &event.counters)
+    }
+
+    /// Enables what is of all tasks, and so not enabled when a command is executed.
+    pub(crate) fn enable_wakings(&self) -> io::Result<()> {
+        let events = self.sampling.events.iter();
+        let mut counters = events
+            .filter(|event| event.is_of_wakers() && event.is_on)
+            .flat_map(|event| &event.counters);
+        counters.try_for_each(Counter::enable)
     }
 
     /// Samples are taken once they are enabled.
@@ -402,7 +423,9 @@ pub(crate) fn open_group(
     };
     counters::double(&mut group.events);
     if scope.until_exec {
-        let leaders = group.events.iter_mut().filter(|event| event.leads());
+        // exec enables events of the task that executes.
+        let enabled = |event: &&mut EventCounters| event.leads() && !event.is_of_wakers();
+        let leaders = group.events.iter_mut().filter(enabled);
         leaders.for_each(|event| event.enable_on_exec(scope.first_dumps()));
     }
     for (place, targets) in scope.places(&scope.targets) {
@@ -454,5 +477,6 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         text: event.text.clone(),
         cgroup: event.cgroup.clone(),
         filter: event.filter.clone(),
+        purpose: event.purpose,
     }
 }

@@ -10,16 +10,19 @@ use crate::drain::alive::Alive;
 use crate::drain::coverage::{Coverage, Recorded};
 use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
+use crate::drain::off_cpu::{OffCpuSamples, Wakees};
 use crate::drain::streams::Streams;
 use crate::drain::{Drain, DrainedSamples, Tracked};
 use crate::error::Error;
 use crate::live::{DeepStacks, Unreadable};
+use crate::opening::off_cpu::OffCpuEvents;
 use crate::opening::sampled_by::SampledBy;
 use crate::opening::{Opened, groups};
 use crate::output::features::{self, Features};
 use crate::output::trigger::Trigger;
 use crate::settings::{Rate, Watch};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
+use rprof_events::Event;
 use rprof_process::Gated;
 use std::sync::Arc;
 use std::time::Instant;
@@ -125,14 +128,25 @@ impl Armed {
         let (sampling, by_cpu) = (&self.opened.sampling, self.opened.by_cpu.as_ref());
         let coverage = is_covered.then(|| Coverage::new(sampling, by_cpu, recorded));
         let is_extended = self.opened.is_extended;
+        let off_cpu = OffCpuSamples::new(&self.opened.sampling, self.wakees())?;
         Ok(Tracked {
             alive: describes_later.then(|| Alive::new(sideband.clone())),
             lineage,
             coverage: coverage.flatten(),
             streams: is_extended.then(|| Streams::new(sampling)).transpose()?,
+            off_cpu,
             flight: writing.overwrite.then(Flight::default),
             thinning: None,
         })
+    }
+
+    /// Whose wake-ups are kept.
+    fn wakees(&self) -> Wakees {
+        match (&self.prepared.settings.watch, self.by) {
+            (Watch::All, _) => Wakees::All,
+            (_, SampledBy::Cpu) => Wakees::Lineage,
+            _ => Wakees::of_threads(&self.threads),
+        }
     }
 
     /// What is known of machine and recording from the start.
@@ -143,7 +157,12 @@ impl Armed {
         let events = &self.opened.sampling.events;
         let groupings: Vec<_> = events.iter().map(|event| &event.grouping).collect();
         let mut known = features::of_machine(&settings.tool, settings.clock);
-        known.extend(features::of_tracepoints(&placed.events, &placed.tracefs()));
+        let off_cpu = self.prepared.off_cpu.as_ref();
+        let tracefs = off_cpu.and_then(OffCpuEvents::tracefs);
+        let tracefs = tracefs.unwrap_or_else(|| placed.tracefs());
+        let switches = off_cpu.into_iter().flat_map(OffCpuEvents::plain);
+        let all: Vec<Event> = placed.events.iter().chain(switches).cloned().collect();
+        known.extend(features::of_tracepoints(&all, &tracefs));
         known.extend(features::of_branches(
             events.iter().map(|event| &event.attr),
         ));

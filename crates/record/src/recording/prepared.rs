@@ -8,15 +8,17 @@ use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::note::{Degraded, Note};
 use crate::opening::attrs::{self, Attrs};
+use crate::opening::off_cpu::{OffCpuEvents, Purpose, newest_task, wakee_filter};
 use crate::opening::sampled_by::{OpenedFor, SampledBy, open_all, vanished};
 use crate::opening::trial::Trial;
-use crate::opening::{Opened, Scope, group_attrs, ring_size, stack_dump, thinned};
+use crate::opening::{Opened, Scope, group_attrs, off_cpu_attrs, ring_size, stack_dump, thinned};
 use crate::output::trigger::Trigger;
 use crate::probes::{self, Placed};
 use crate::settings::{CallChains, Inherit, Settings, Watch};
 use crate::targets::targets_of;
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Gated, started_by};
+use rprof_ringbuf::Target;
 use std::rc::Rc;
 
 /// Settings that fit this machine, and the attrs to open.
@@ -25,6 +27,8 @@ pub(super) struct Prepared {
     cpus: Vec<u32>,
     pub(super) toggling: Toggling,
     pub(super) attrs: Attrs,
+    /// How switches are recorded, if that was asked for.
+    pub(super) off_cpu: Option<OffCpuEvents>,
     /// What is less than was asked for.
     degraded: Degraded,
     /// What is defined goes after all that is opened.
@@ -45,6 +49,7 @@ impl Prepared {
         let settings = possible(settings, &placed);
         let mut degraded = Degraded::default();
         let mut attrs = attrs::prepare(&settings, &interrupts, &mut degraded, note)?;
+        let off_cpu = (settings.off_cpu).map(|_| off_cpu_attrs::add(&mut attrs, &settings));
         group_attrs::complete(&mut attrs.sampling, Trial::new(&settings), note)?;
         if settings.samples_per_hour.is_some() {
             thinned::ask_for_periods(&mut attrs.sampling)?;
@@ -58,21 +63,27 @@ impl Prepared {
             toggling,
             interrupts,
             attrs,
+            off_cpu,
             degraded,
             placed,
         })
     }
 
     /// Forks the command, which waits, and opens all events, which are off.
-    pub(super) fn arm(self, note: &mut dyn FnMut(Note)) -> Result<Armed, Error> {
-        let settings = &self.settings;
-        let waited_since = wait_for_processes(settings, &self.interrupts, note)?;
-        let gated = spawn(settings)?;
+    pub(super) fn arm(mut self, note: &mut dyn FnMut(Note)) -> Result<Armed, Error> {
+        let waited_since = wait_for_processes(&self.settings, &self.interrupts, note)?;
+        let newest = newest_task();
+        let gated = spawn(&self.settings)?;
         let child = gated.as_ref().map(Gated::pid);
+        self.filter_wakings(child, newest)?;
+        let settings = &self.settings;
         let processes = unrecorded_children(settings);
         let mut scope = self.scope(child)?;
         let OpenedFor { opened, by } = open_all(&self.attrs, &mut scope, settings, child, note)?;
         opened.tell(note);
+        if let Some(off_cpu) = &self.off_cpu {
+            note(off_cpu.note());
+        }
         if processes > 0 {
             note(Note::ChildrenUnrecorded { processes });
         }
@@ -90,6 +101,27 @@ impl Prepared {
         })
     }
 
+    /// Of wake-ups, wants those of what is recorded. `newest` is the newest task from before that is known.
+    fn filter_wakings(&mut self, child: Option<i32>, newest: Option<i32>) -> Result<(), Error> {
+        if self.settings.off_cpu.is_none() || self.settings.watch == Watch::All {
+            return Ok(());
+        }
+        let targets = targets_of(&self.settings, child)?;
+        let threads = targets.iter().filter_map(|target| match target {
+            Target::Thread(tid) => Some(*tid),
+            _ => None,
+        });
+        let threads: Vec<i32> = threads.collect();
+        // Later ones are recorded if their parents are.
+        let newest = newest.filter(|_| self.settings.inherit == Inherit::Inherited);
+        for event in &mut self.attrs.sampling {
+            if matches!(event.purpose, Purpose::Waking { .. }) {
+                event.filter = wakee_filter(&threads, newest);
+            }
+        }
+        Ok(())
+    }
+
     /// Whom events are opened for, and where.
     fn scope(&self, child: Option<i32>) -> Result<Scope<'_>, Error> {
         let (settings, attrs) = (&self.settings, &self.attrs);
@@ -103,12 +135,14 @@ impl Prepared {
             per_thread: settings.inherit == Inherit::PerThread,
             until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
             ring_pages: ring_size::ring_pages(settings, attrs, n_rings),
-            sideband_pages: settings.sideband.ring_pages(),
+            sideband_pages: settings.sideband_pages(),
             is_size_asked: settings.ring_pages.is_some(),
             dump_sizes: attrs.dump_sizes(),
             // What was overwritten is not known to be missing.
             also_by_cpu: !settings.writing.overwrite
                 && settings.is_for_all_time()
+                // Switches of all tasks would be very many, to keep those of few.
+                && settings.off_cpu.is_none()
                 && attrs.can_watch_all(settings),
             few_files: None,
             interrupts: &self.interrupts,

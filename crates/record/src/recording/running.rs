@@ -80,6 +80,9 @@ impl Ready {
             (recorder.opened.sampling)
                 .enable(recorder.opened.dump_size)
                 .map_err(Error::system(enabling))?;
+        } else {
+            let enabled = recorder.opened.enable_wakings();
+            enabled.map_err(Error::system(enabling))?;
         }
         if let Some(gated) = self.gated.take() {
             return self.start_command(gated).map(Some);

@@ -1,5 +1,6 @@
 //! What to record, and what came of it: plain data.
 
+mod off_cpu;
 mod sample_fields;
 mod sideband;
 mod when;
@@ -20,6 +21,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use off_cpu::OffCpu;
 pub use sample_fields::{SampleFields, Space, user_registers};
 pub use sideband::Sideband;
 pub use when::{Delay, When};
@@ -132,6 +134,8 @@ pub struct Settings {
     pub fields: SampleFields,
     /// What else is told beside samples.
     pub sideband: Sideband,
+    /// Record what off-CPU time is derived from; `None` for no switches beside those asked for otherwise.
+    pub off_cpu: Option<OffCpu>,
     /// Whom.
     pub watch: Watch,
     /// With [`Watch::Matching`], wait until there is one.
@@ -194,6 +198,16 @@ impl Settings {
     /// compared with the time that there was.
     pub(crate) fn is_for_all_time(&self) -> bool {
         self.when.is_always() && self.inherit == Inherit::Inherited
+    }
+
+    /// Data pages of each sideband ring.
+    pub(crate) fn sideband_pages(&self) -> usize {
+        let switches = self.sideband.switches || self.off_cpu.is_some();
+        let sideband = Sideband {
+            switches,
+            ..self.sideband
+        };
+        sideband.ring_pages()
     }
 
     /// Whether the file gets mappings without code, too: unwind tables are in some, and what has a name of

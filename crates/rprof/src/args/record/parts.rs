@@ -1,7 +1,8 @@
 //! Branches and parts of the machine that are recorded, in perf's words.
 
 use rprof_abi::BranchSampleType;
-use rprof_record::{Sideband, Space};
+use rprof_record::{OffCpu, Sideband, Space};
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Parts and branches")]
@@ -22,6 +23,19 @@ pub(crate) struct PartArgs {
     /// Record what latency profiles need (report --latency): same as --switch-events
     #[arg(long)]
     latency: bool,
+
+    /// Record off-CPU time, too: switches and wake-ups, with stacks
+    #[arg(
+        long,
+        value_name = "MS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = milliseconds,
+        conflicts_with_all = ["overwrite", "samples_per_hour", "no_samples"],
+        long_help = OFF_CPU_HELP
+    )]
+    off_cpu: Option<OffCpu>,
 
     /// Sample user space only, regardless of event modifiers
     #[arg(long, conflicts_with = "all_kernel")]
@@ -46,6 +60,22 @@ pub(crate) struct PartArgs {
     /// Record branch stacks with a filter: any, any_call, any_ret, ind_call, ind_jmp, call, cond, u, k, hv, ...
     #[arg(short = 'j', long, value_name = "FILTER", value_delimiter = ',', value_parser = parse_filter)]
     branch_filter: Vec<BranchSampleType>,
+}
+
+const OFF_CPU_HELP: &str = "Record off-CPU time, too: when threads are switched out and in, where they wait, and who \
+    wakes them. With CAP_PERFMON these are the tracepoints sched:sched_switch and sched:sched_waking; where the kernel \
+    may be sampled (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else \
+    only SWITCH records, which have no stacks";
+
+/// A threshold in milliseconds.
+fn milliseconds(text: &str) -> Result<OffCpu, String> {
+    let threshold = text.parse().ok().filter(|ms| (0.0..=1e6).contains(ms));
+    match threshold {
+        Some(ms) => Ok(OffCpu {
+            threshold: Duration::from_secs_f64(ms / 1e3),
+        }),
+        None => Err("expected milliseconds, 0 to 1000000".to_owned()),
+    }
 }
 
 /// perf's words for bits.
@@ -110,6 +140,10 @@ impl PartArgs {
             cgroups: self.all_cgroups,
             switches: self.switch_events || self.latency,
         }
+    }
+
+    pub(crate) fn off_cpu(&self) -> Option<OffCpu> {
+        self.off_cpu
     }
 
     /// Where samples are taken, if that is asked for.

@@ -43,6 +43,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         watchpoints: !args.call_chains.no_watchpoints,
         fields: fields(args),
         sideband: args.parts.sideband(),
+        off_cpu: args.parts.off_cpu(),
         clock: args.fields.clockid.unwrap_or_default(),
         watch,
         wait: args.targets.wait,

@@ -1,0 +1,252 @@
+//! What off-CPU time is derived from: switches and wake-ups, as far as this user may see them.
+
+use crate::note::{Note, OffCpuMethod};
+use crate::opening::filter::Filter;
+use crate::settings::{CallChains, Inherit, Settings, Watch};
+use rprof_abi::AttrFlags;
+use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
+use rprof_events::{Callers, Event, EventError, Sources, parse_events};
+use rprof_probes::Tracefs;
+use rprof_ringbuf::OpenError;
+use rprof_targets::rights::refusal::{self, Wanted};
+use rprof_targets::rights::{Capability, Facts};
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Bytes of stack that are copied at each switch: it happens as often as programs wait.
+const STACK_BYTES: u32 = 8 << 10;
+
+/// The tracepoints.
+const SWITCH: &str = "sched:sched_switch";
+const WAKING: &str = "sched:sched_waking";
+
+/// What an event of a recording is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It was asked for.
+    #[default]
+    Asked,
+    /// A thread is switched out.
+    Switch,
+    /// A thread is woken. Wakers may be any thread or interrupt, so it is opened for all tasks, and its filter looks at
+    /// who is woken.
+    Waking {
+        /// The id of the woken thread in the raw data.
+        wakee: FieldPlace,
+    },
+}
+
+/// An event that off-CPU time needs.
+#[derive(Clone, Debug)]
+pub(crate) struct OffCpuEvent {
+    pub(crate) event: Event,
+    pub(crate) purpose: Purpose,
+}
+
+/// How switches are recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct OffCpuEvents {
+    pub(crate) method: OffCpuMethod,
+    pub(crate) events: Vec<OffCpuEvent>,
+    /// What a better method needs.
+    pub(crate) better: Option<String>,
+    /// Where the tracepoints are described.
+    tracefs: Option<Rc<Tracefs>>,
+}
+
+impl OffCpuEvents {
+    /// The best method whose events can be opened: `can_open` tries one.
+    pub(crate) fn choose(
+        settings: &Settings,
+        mut can_open: impl FnMut(&Event) -> Result<(), OpenError>,
+    ) -> Self {
+        let refused = match tracepoints(settings) {
+            Ok((events, tracefs)) => match events.iter().try_for_each(|one| can_open(&one.event)) {
+                Ok(()) => {
+                    return Self {
+                        method: OffCpuMethod::Tracepoints,
+                        events,
+                        better: None,
+                        tracefs: Some(tracefs),
+                    };
+                }
+                Err(why) => refusal::of(&why, Wanted::Tracepoint, &Facts::now()),
+            },
+            // Who may not open them needs that first.
+            Err(_) if !has_rights() => {
+                refusal::of(&OpenError::Access, Wanted::Tracepoint, &Facts::now())
+            }
+            Err(why) => why.to_string(),
+        };
+        let switch = switch_samples(settings);
+        let (method, events) = match switch {
+            Some(switch) if can_open(&switch.event).is_ok() => {
+                (OffCpuMethod::SwitchSamples, vec![switch])
+            }
+            _ => (OffCpuMethod::SwitchRecords, Vec::new()),
+        };
+        Self {
+            method,
+            events,
+            better: Some(refused),
+            tracefs: None,
+        }
+    }
+
+    /// Where the tracepoints are described, if they are used.
+    pub(crate) fn tracefs(&self) -> Option<PathBuf> {
+        let tracefs = self.tracefs.as_ref()?;
+        Some(tracefs.root().to_owned())
+    }
+
+    /// What is to be said of it.
+    pub(crate) fn note(&self) -> Note {
+        Note::OffCpu {
+            method: self.method,
+            better: self.better.clone(),
+        }
+    }
+
+    /// The events alone.
+    pub(crate) fn plain(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().map(|one| &one.event)
+    }
+}
+
+/// Whether tracepoints may be opened.
+fn has_rights() -> bool {
+    let facts = Facts::now();
+    let is_permitted = facts.paranoid.is_some_and(|level| level < 0);
+    is_permitted || facts.has(Capability::Perfmon)
+}
+
+/// The tracepoints of switches and wake-ups.
+fn tracepoints(settings: &Settings) -> Result<(Vec<OffCpuEvent>, Rc<Tracefs>), EventError> {
+    let tracefs = Tracefs::open().ok();
+    let sources = Sources {
+        tracefs: match &tracefs {
+            Some(tracefs) => tracefs.root().to_owned(),
+            None => Sources::default().tracefs,
+        },
+        ..Sources::default()
+    };
+    let switch = parse_events(SWITCH, &sources)?;
+    let tracefs = Rc::new(tracefs.unwrap_or_else(Tracefs::mounted));
+    let mut events: Vec<OffCpuEvent> = switch
+        .into_iter()
+        .map(|event| OffCpuEvent {
+            event: with_stacks(event, settings),
+            purpose: Purpose::Switch,
+        })
+        .collect();
+    let waking = parse_events(WAKING, &sources)?;
+    if let (Some(wakee), true) = (wakee_place(tracefs.root()), sees_wakers(settings)) {
+        events.extend(waking.into_iter().map(|event| OffCpuEvent {
+            event: with_kernel_chain(event, settings),
+            purpose: Purpose::Waking { wakee },
+        }));
+    }
+    Ok((events, tracefs))
+}
+
+/// Where wake-ups say who is woken.
+fn wakee_place(tracefs: &Path) -> Option<FieldPlace> {
+    let format = tracefs.join("events/sched/sched_waking/format");
+    let format = TracepointFormat::parse(&fs::read(format).ok()?).ok()?;
+    Some(format.field("pid")?.place)
+}
+
+/// Inode of the first PID namespace: `PROC_PID_INIT_INO` in include/linux/proc_ns.h.
+const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
+
+/// Whether wake-ups can be told apart by who is woken: tracepoints have the ids of the first namespace.
+fn sees_wakers(settings: &Settings) -> bool {
+    let is_first =
+        || fs::metadata("/proc/self/ns/pid").is_ok_and(|own| own.ino() == FIRST_PID_NAMESPACE);
+    settings.inherit != Inherit::PerThread && (settings.watch == Watch::All || is_first())
+}
+
+/// Switches where tracepoints are not permitted.
+fn switch_samples(settings: &Settings) -> Option<OffCpuEvent> {
+    let mut events = parse_events("context-switches", &Sources::default()).ok()?;
+    let mut event = events.pop()?;
+    event.attr.sample_period = 1;
+    Some(OffCpuEvent {
+        event: with_stacks(event, settings),
+        purpose: Purpose::Switch,
+    })
+}
+
+/// Stacks as other samples have them, from small dumps.
+fn with_stacks(mut event: Event, settings: &Settings) -> Event {
+    event.callers = match settings.call_chains {
+        CallChains::Auto => Some(Callers::Dwarf {
+            bytes: Some(STACK_BYTES),
+        }),
+        CallChains::Dwarf { bytes, .. } => Some(Callers::Dwarf {
+            bytes: Some(bytes.min(STACK_BYTES)),
+        }),
+        CallChains::BranchRecords => Some(Callers::FramePointers),
+        CallChains::FramePointers | CallChains::None => None,
+    };
+    event
+}
+
+/// The kernel's part of the stack: what woke a thread is in there, an interrupt or a system call.
+fn with_kernel_chain(mut event: Event, settings: &Settings) -> Event {
+    event.callers = match settings.call_chains {
+        CallChains::None => None,
+        _ => Some(Callers::FramePointers),
+    };
+    event.attr.flags = event.attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+    event
+}
+
+/// The kernel copies filters of up to a page.
+const MOST_FILTER_BYTES: usize = 3500;
+
+/// Lets wake-ups of these threads pass, and of threads that begin after `newest`; of more, if they are too many for a
+/// filter: the drain looks at each.
+pub(crate) fn wakee_filter(threads: &[i32], newest: Option<i32>) -> Option<Filter> {
+    let least = threads.iter().min()?;
+    let known = threads
+        .iter()
+        .filter(|&&tid| newest.is_none_or(|newest| tid <= newest));
+    let mut terms: Vec<String> = known.map(|tid| format!("pid == {tid}")).collect();
+    terms.extend(newest.map(|newest| format!("pid > {newest}")));
+    let mut text = terms.join(" || ");
+    if text.len() > MOST_FILTER_BYTES {
+        text = format!("pid >= {least}");
+    }
+    CString::new(text).ok().map(Filter::new)
+}
+
+/// The id that was given to a task last: the last word of /proc/loadavg.
+pub(crate) fn newest_task() -> Option<i32> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(threads: &[i32], newest: Option<i32>) -> String {
+        let filter = wakee_filter(threads, newest).unwrap();
+        filter.text().to_owned()
+    }
+
+    #[test]
+    fn wake_ups_of_recorded_and_later_threads_pass() {
+        assert_eq!(text(&[7, 9], Some(12)), "pid == 7 || pid == 9 || pid > 12");
+        assert_eq!(text(&[7], None), "pid == 7");
+        // A command that waits for its exec is the newest, or nearly.
+        assert_eq!(text(&[14], Some(12)), "pid > 12");
+        let many: Vec<i32> = (1000..2000).collect();
+        assert_eq!(text(&many, Some(5000)), "pid >= 1000");
+        assert!(wakee_filter(&[], Some(1)).is_none());
+    }
+}

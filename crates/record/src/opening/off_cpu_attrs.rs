@@ -1,0 +1,65 @@
+//! The attrs of the events that off-CPU time needs, beside those that were asked for.
+
+use crate::error::Error;
+use crate::note::{Degraded, OffCpuMethod};
+use crate::opening::attrs::{Attrs, Prepared, prepare_event};
+use crate::opening::off_cpu::OffCpuEvents;
+use crate::settings::{Settings, Watch};
+use rprof_abi::AttrFlags;
+use rprof_events::Event;
+use rprof_ringbuf::OpenError;
+use rprof_targets::{CgroupFolder, Cgroups};
+
+/// Adds the events that off-CPU time needs, and says which.
+pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
+    let mut prepared = Vec::new();
+    // Each hit counts, whatever the rate of samples.
+    let rate = None;
+    let mut prepare = |event: &Event| {
+        let mut degraded = Degraded::default();
+        let one = prepare_event(event, rate, settings, &mut degraded, &mut |_| {});
+        match one {
+            // Switches happen in the kernel: without it, the event never happens.
+            Ok(one) if one.attr.flags.has(AttrFlags::EXCLUDE_KERNEL) => Err(OpenError::Access),
+            Ok(one) => {
+                prepared.push(one);
+                Ok(())
+            }
+            Err(Error::Open { why, .. }) => Err(why),
+            Err(_) => Err(OpenError::Invalid),
+        }
+    };
+    let chosen = OffCpuEvents::choose(settings, &mut prepare);
+    // Those of a method that was given up come first.
+    let n_unused = prepared.len() - chosen.events.len();
+    let used = prepared.drain(n_unused..).zip(&chosen.events);
+    let used: Vec<Prepared> = used
+        .map(|(prepared, one)| Prepared {
+            purpose: one.purpose,
+            ..prepared
+        })
+        .collect();
+    let sampling = &mut attrs.sampling;
+    let groups = sampling.iter().map(|event| event.cgroup.clone());
+    let mut groups: Vec<Option<CgroupFolder>> = groups.collect();
+    groups.dedup_by_key(|group| group.as_ref().map(|group| group.name().to_owned()));
+    for cgroup in groups {
+        sampling.extend(used.iter().cloned().map(|event| Prepared {
+            cgroup: cgroup.clone(),
+            ..event
+        }));
+    }
+    if needs_records(&chosen, settings) {
+        let flags = &mut attrs.sideband.attr.flags;
+        *flags = flags.with(AttrFlags::CONTEXT_SWITCH);
+    }
+    attrs.inherit_as(settings.inherit);
+    chosen
+}
+
+/// Whether SWITCH records are needed to know when threads run again: where all of a CPU's switches are samples, each
+/// says who comes next.
+fn needs_records(chosen: &OffCpuEvents, settings: &Settings) -> bool {
+    let is_everybody = settings.watch == Watch::All && matches!(settings.cgroups, Cgroups::All);
+    !is_everybody || chosen.method != OffCpuMethod::Tracepoints
+}
