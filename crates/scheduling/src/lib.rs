@@ -1,13 +1,19 @@
 //! Context switches and wake-ups as runs and waits of threads.
 
+mod cause;
 mod delays;
 mod run;
 mod scheduler;
 mod state;
+mod thread_state;
 mod totals;
+mod wait_parts;
 
+pub use cause::{Cause, is_timer};
 pub use delays::Delays;
 pub use run::{Open, ThreadRun, Wait, WakeUp, Waker};
 pub use scheduler::{ContextSwitch, Scheduler};
 pub use state::SwitchState;
+pub use thread_state::ThreadState;
 pub use totals::ThreadTotals;
+pub use wait_parts::{WaitPart, wait_parts};

@@ -44,10 +44,24 @@ pub struct WakeUp {
 pub enum Waker {
     /// A thread.
     Thread(i32),
-    /// An interrupt, whichever thread it interrupted.
+    /// A timer that ran out, whichever thread it interrupted.
+    Timer,
+    /// Another interrupt, whichever thread it interrupted.
     Interrupt,
     /// The work that an interrupt left behind.
     SoftInterrupt,
+}
+
+impl Waker {
+    /// Its name; that of threads is what they are called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Thread(_) => "",
+            Self::Timer => "[timer]",
+            Self::Interrupt => "[irq]",
+            Self::SoftInterrupt => "[softirq]",
+        }
+    }
 }
 
 /// What a thread does when the recording ends.

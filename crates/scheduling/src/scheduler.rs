@@ -81,6 +81,60 @@ impl Scheduler {
         run
     }
 
+    /// A thread leaves its CPU, and nothing says for whom. Returns the run that it ends; `None` if it had already left.
+    pub fn leave(
+        &mut self,
+        time_ns: u64,
+        cpu: u32,
+        tid: i32,
+        state: SwitchState,
+    ) -> Option<ThreadRun> {
+        let thread = self.threads.get(&tid);
+        if tid == IDLE || thread.is_some_and(|thread| thread.cpu.is_none() && thread.wait.is_some())
+        {
+            return None;
+        }
+        Some(self.switch(ContextSwitch {
+            time_ns,
+            cpu,
+            prev: tid,
+            prev_state: state,
+            next: IDLE,
+        }))
+    }
+
+    /// A thread comes to a CPU, and nothing says after whom. If it is there already, it stays there since then.
+    pub fn enter(&mut self, time_ns: u64, cpu: u32, tid: i32) {
+        let running = self.cpus.get(&cpu).map(|running| running.tid);
+        let is_on = |thread: &Thread| thread.cpu == Some(cpu);
+        if tid == IDLE || running == Some(tid) && self.threads.get(&tid).is_some_and(is_on) {
+            return;
+        }
+        // Others that were said to be there have left, nobody knows when.
+        if let Some(other) = running.filter(|&other| other != tid && other != IDLE) {
+            self.threads.remove(&other);
+        }
+        let start_ns = time_ns;
+        self.cpus.insert(cpu, Running { tid, start_ns });
+        self.switch_in(tid, cpu);
+    }
+
+    /// Forgets a thread: its id is used again.
+    pub fn forget(&mut self, tid: i32) {
+        self.threads.remove(&tid);
+    }
+
+    /// Whether anything is known of a thread.
+    pub fn knows(&self, tid: i32) -> bool {
+        self.threads.contains_key(&tid)
+    }
+
+    /// When a thread that runs was switched in, nanoseconds.
+    pub fn running_since(&self, tid: i32) -> Option<u64> {
+        let running = self.cpus.get(&self.threads.get(&tid)?.cpu?)?;
+        (running.tid == tid).then_some(running.start_ns)
+    }
+
     /// Returns what was known of it before.
     fn switch_out(&mut self, tid: i32, time_ns: u64, state: SwitchState) -> Thread {
         if state == SwitchState::Dead {

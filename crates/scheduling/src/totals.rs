@@ -1,6 +1,6 @@
 //! [`ThreadTotals`]: what a thread did all together.
 
-use crate::{Delays, Open, SwitchState, ThreadRun, Wait, WakeUp};
+use crate::{Delays, Open, SwitchState, ThreadRun, ThreadState, Wait, WakeUp, wait_parts};
 use foldhash::HashMap;
 
 /// The account of a thread, nanoseconds. What is not in it, from [`Self::start_ns`] to [`Self::end_ns`], is unknown.
@@ -58,20 +58,14 @@ impl ThreadTotals {
 
     /// Adds a wait up to `end_ns`.
     fn add_wait(&mut self, wait: Option<Wait>, woken: Option<WakeUp>, end_ns: u64) {
-        if let Some(wait) = wait {
-            self.note_start(wait.start_ns);
-            if wait.state == SwitchState::Runnable {
-                self.preempted
-                    .add(end_ns.saturating_sub(wait.start_ns), end_ns);
-                return;
-            }
-            let until = woken.map_or(end_ns, |woken| woken.time_ns.min(end_ns));
-            let blocked = self.blocked.entry(wait.state).or_default();
-            blocked.add(until.saturating_sub(wait.start_ns), until);
-        }
-        if let Some(woken) = woken {
-            self.note_start(woken.time_ns);
-            self.woken.add(end_ns.saturating_sub(woken.time_ns), end_ns);
+        for part in wait_parts(wait, woken, end_ns) {
+            self.note_start(part.start_ns);
+            let delays = match part.state {
+                ThreadState::Preempted => &mut self.preempted,
+                ThreadState::Blocked(state) => self.blocked.entry(state).or_default(),
+                ThreadState::Runnable | ThreadState::Running => &mut self.woken,
+            };
+            delays.add(part.ns(), part.end_ns);
         }
     }
 

@@ -65,3 +65,33 @@ fn lost_switches_make_times_unknown() {
     assert_eq!((run.ran_ns(), run.wait), (5, None));
     assert_eq!(scheduler.n_contradictions(), 2);
 }
+
+#[test]
+fn records_of_single_threads_say_the_same_as_switches() {
+    let state = SwitchState::from_letters("S");
+    let mut scheduler = Scheduler::default();
+    scheduler.enter(10, 0, 5);
+    assert_eq!(scheduler.running_since(5), Some(10));
+    let run = scheduler.leave(14, 0, 5, state).unwrap();
+    assert_eq!((run.ran_ns(), run.state), (4, state));
+    assert_eq!(scheduler.leave(15, 0, 5, SwitchState::Unknown), None);
+    scheduler.enter(20, 1, 5);
+    let run = scheduler.leave(21, 1, 5, state).unwrap();
+    assert_eq!((run.waited_ns(), run.ran_ns()), (6, 1));
+    assert_eq!(scheduler.n_contradictions(), 0);
+}
+
+#[test]
+fn who_comes_where_a_switch_said_stays_since_then() {
+    let mut scheduler = Scheduler::default();
+    scheduler.switch(switch(10, 0, 5, "S", 6));
+    scheduler.leave(11, 0, 5, SwitchState::Unknown);
+    scheduler.enter(12, 0, 6);
+    assert_eq!(scheduler.running_since(6), Some(10));
+    // Nobody recorded when 6 left, and so what it does is not known.
+    scheduler.enter(30, 0, 5);
+    assert!(!scheduler.knows(6) && scheduler.knows(5));
+    let run = scheduler.switch(switch(34, 0, 5, "S", 0));
+    assert_eq!((run.waited_ns(), run.ran_ns()), (20, 4));
+    assert_eq!(scheduler.n_contradictions(), 0);
+}
