@@ -12,7 +12,7 @@ use rprof_untrusted::printable;
 pub(crate) fn explanation(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
         (EventKind::CpuTime, _) => Some("a timer: samples land one instruction late"),
-        (EventKind::Occurrence, _) => None,
+        (EventKind::OffCpuTime | EventKind::WallTime | EventKind::Occurrence, _) => None,
         (_, 0) => Some("samples land some instructions late (skid); EVENT:p or :pp has less skid"),
         (_, 1) => Some("samples land late by a constant skid (precise_ip 1)"),
         (_, 2) => Some("samples were requested without skid; some may have it (precise_ip 2)"),

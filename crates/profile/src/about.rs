@@ -235,6 +235,10 @@ impl WallClock {
 pub enum EventKind {
     /// Time on a CPU; weights are nanoseconds.
     CpuTime,
+    /// Time that threads wait; weights are nanoseconds.
+    OffCpuTime,
+    /// Time that threads run or wait; weights are nanoseconds.
+    WallTime,
     /// CPU cycles.
     Cycles,
     /// Something else that a counter counts.
@@ -265,10 +269,15 @@ impl EventKind {
         if is_modifier && is_event { bare } else { name }
     }
 
+    /// Whether weights are times.
+    pub fn is_time(self) -> bool {
+        self.unit() == Some("nanoseconds")
+    }
+
     /// What weights are, if that has a name.
     pub fn unit(self) -> Option<&'static str> {
         match self {
-            Self::CpuTime => Some("nanoseconds"),
+            Self::CpuTime | Self::OffCpuTime | Self::WallTime => Some("nanoseconds"),
             Self::Cycles | Self::Counter | Self::Occurrence => None,
         }
     }

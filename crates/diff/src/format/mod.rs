@@ -269,9 +269,10 @@ fn total_line(comparison: &Comparison, event: &ComparedEvent) -> String {
 /// An amount with its unit.
 fn amount(value: f64, kind: EventKind, per: &Per) -> String {
     match (kind, per) {
-        (EventKind::CpuTime, Per::Run) => format!("{:.3} s", value / 1e9),
-        (EventKind::CpuTime, Per::Time | Per::CpuTime) => format!("{:.3} s", value / 1e9),
-        (EventKind::CpuTime, Per::Count(_)) => format!("{:.3} us", value / 1e3),
+        (kind, Per::Run | Per::Time | Per::CpuTime) if kind.is_time() => {
+            format!("{:.3} s", value / 1e9)
+        }
+        (kind, Per::Count(_)) if kind.is_time() => format!("{:.3} us", value / 1e3),
         _ if value >= 1000.0 => format!("{value:.0}"),
         _ => trimmed_amount(value),
     }

@@ -209,7 +209,7 @@ impl Writer<'_> {
                 last = sample.time_ns;
             }
         });
-        let is_time = kind == EventKind::CpuTime;
+        let is_time = kind.is_time();
         json.column("weight", samples(), |json, sample| {
             if is_time {
                 json.millis(sample.weight)

@@ -197,6 +197,8 @@ fn throttles(sampled: &SampledProfile, json: &mut JsonWriter<'_>) {
 pub(super) fn kind_word(kind: EventKind) -> &'static str {
     match kind {
         EventKind::CpuTime => "cpu-time",
+        EventKind::OffCpuTime => "off-cpu-time",
+        EventKind::WallTime => "wall-time",
         EventKind::Cycles => "cycles",
         EventKind::Counter => "counter",
         EventKind::Occurrence => "occurrence",

@@ -1,10 +1,12 @@
 //! One filter for everything that reads samples.
 
+mod account;
 mod names;
 mod split;
 mod switches;
 mod times;
 
+pub use account::Account;
 pub use names::NameList;
 pub use switches::EventSwitches;
 pub use times::TimeSlices;
@@ -12,6 +14,8 @@ pub use times::TimeSlices;
 /// Which samples count. An empty list lets everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
+    /// Which part of the time of threads is counted.
+    pub account: Account,
     /// Names of threads.
     pub comms: NameList,
     /// Images that the innermost function must be in, by short name or path.
@@ -87,6 +91,7 @@ impl Filter {
     /// Whether no sample is left out.
     pub fn accepts_all(&self) -> bool {
         let all = Self {
+            account: self.account,
             max_stack: self.max_stack,
             ..Self::default()
         };

@@ -35,7 +35,7 @@ function duration(ns) {
  * @param {number} weight
  */
 function amount(event, weight) {
-  return event.kind === "cpu-time" ? duration(weight) : wholeNumber(weight);
+  return event.kind.endsWith("-time") ? duration(weight) : wholeNumber(weight);
 }
 
 /**

@@ -99,6 +99,7 @@ fn labels(part: &CountedStacks, service: &str, given: &Labels) -> Labels {
         labels.add_default("event", name);
         let series = match event.kind {
             EventKind::CpuTime => "process_cpu".to_owned(),
+            EventKind::WallTime => "wall".to_owned(),
             _ => {
                 let name = event.kind.without_modifier(name);
                 name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")

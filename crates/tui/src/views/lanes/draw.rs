@@ -59,6 +59,7 @@ fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     let per = TimeUnit::of(lanes.slot_ns).text(lanes.slot_ns);
     let what = match kind(cx) {
         EventKind::CpuTime => "one full CPU",
+        kind if kind.is_time() => "all of the time",
         _ => "the maximum",
     };
     let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
@@ -73,10 +74,10 @@ fn kind(cx: &Context) -> EventKind {
         .map_or(EventKind::Counter, |shown| shown.counted.event.kind)
 }
 
-/// The weight of a full column: for CPU time one whole CPU, for other events the maximum of all columns.
+/// The weight of a full column: for times all of the time, for other events the maximum of all columns.
 fn scale(cx: &Context, lanes: &ThreadLanes) -> u64 {
     match kind(cx) {
-        EventKind::CpuTime => lanes.slot_ns,
+        kind if kind.is_time() => lanes.slot_ns,
         _ => lanes
             .lanes
             .iter()
