@@ -2,7 +2,7 @@
 
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 use rprof_perfdata::feature::{self, LeftOut};
-use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_perfdata::{Feature, FeatureId, Reader, RecordedEvent};
 use rprof_profile::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 
 /// Where and how a recording was made.
@@ -98,9 +98,22 @@ fn covered(coverage: feature::SampleCoverage, reader: &Reader) -> String {
         .words(event.map_or("?", |event| event.name.raw()))
 }
 
+/// The name under which `perf record --off-cpu` writes time off the CPU: its periods are nanoseconds.
+///
+/// Source: `OFFCPU_EVENT`, tools/perf/util/off_cpu.h (v6.1).
+const OFF_CPU_TIME: &str = "offcpu-time";
+
+/// Whether perf has written time off the CPU as samples of an event.
+pub(crate) fn is_off_cpu_time(event: &RecordedEvent) -> bool {
+    let is_software = event.attr.kind == event_type::SOFTWARE;
+    is_software && event.name.raw() == OFF_CPU_TIME
+}
+
 /// What an event counts.
-pub(crate) fn kind_of(attr: &PerfEventAttr) -> EventKind {
+pub(crate) fn kind_of(event: &RecordedEvent) -> EventKind {
+    let attr = &event.attr;
     match attr.kind {
+        _ if is_off_cpu_time(event) => EventKind::OffCpuTime,
         event_type::SOFTWARE if matches!(attr.config, sw::CPU_CLOCK | sw::TASK_CLOCK) => {
             EventKind::CpuTime
         }

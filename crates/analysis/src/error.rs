@@ -32,6 +32,12 @@ pub enum Error {
         /// The flag of `record` for it, after a blank.
         flag: &'static str,
     },
+    /// Samples are to be told apart by what only derived ones have.
+    #[error("the sort key {key} is of the time of threads: add --off-cpu or --wall")]
+    KeyOfAccount {
+        /// The sort key.
+        key: &'static str,
+    },
     /// A filter makes no sense in this recording.
     #[error(transparent)]
     Filter(#[from] rprof_profile::FilterError),
@@ -44,6 +50,12 @@ pub enum Error {
          sched:sched_switch,sched:sched_waking -- COMMAND (as root), or perf sched record"
     )]
     NoSwitches,
+    /// Threads leave their CPUs, but nothing says when they come back.
+    #[error(
+        "the recording says when threads left their CPUs, and not when they ran again: record with rprof record \
+         --off-cpu, or add -a or --switch-events"
+    )]
+    NoSwitchesIn,
     /// All mappings of all tasks do not fit.
     #[error(
         "the mappings of the recorded processes need more memory than their budget: --mem 4G allows more, \

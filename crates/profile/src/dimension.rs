@@ -116,6 +116,9 @@ dimensions! {
     Mispredict = "mispredict", "Branch Mispredicted", text, "branches: whether mispredicted";
     InTx = "in_tx", "Branch in transaction", text, "branches: whether in a transaction";
     Abort = "abort", "Transaction abort", text, "branches: whether they aborted a transaction";
+    State = "state", "State", text, "what the thread did: running, runnable, preempted, sleeping ...";
+    Cause = "cause", "Cause", text, "why the thread waited: futex, pipe, socket, sleep ..., from kernel functions";
+    Waker = "waker", "Waker", text, "thread that ended the wait, or [timer], [irq], [softirq]";
     Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
 }
 
@@ -151,6 +154,11 @@ impl Dimension {
                 | Self::Abort
                 | Self::Cycles
         )
+    }
+
+    /// Whether it is of the time of threads: samples that were recorded have no value.
+    pub const fn is_of_account(self) -> bool {
+        matches!(self, Self::State | Self::Cause | Self::Waker)
     }
 
     /// Whether it is of the code that ran, and not of who called it.

@@ -100,6 +100,10 @@ impl<'r> SchedRecording<'r> {
                 }
             }
         })?;
+        // What goes on then goes on up to the end of the recording, whatever is recorded last.
+        if let (Some(of_events), Some(all)) = (&mut times, self.recording.sample_times()) {
+            *of_events = *of_events.start()..=*of_events.end().max(all.end());
+        }
         let losses = self.recording.index.losses.iter();
         let mut quality = SchedQuality {
             warnings: self.recording.warnings().collect(),

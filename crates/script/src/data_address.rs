@@ -88,7 +88,11 @@ pub(crate) fn for_each_named(
     decoded: &DecodedSample<'_>,
     visit: &mut dyn FnMut(Address),
 ) {
-    let attr = query.recording.reader.events().get(decoded.event);
+    let attr = query
+        .recording
+        .reader
+        .events()
+        .get(decoded.recorded_event());
     let has_addr = fields.has(Field::Addr)
         && fields.has(Field::Sym)
         && attr.is_some_and(|event| has_named_addr(&event.attr));

@@ -74,9 +74,13 @@ fn write_sample(
             comm_text(&recording.index.history, resolved.task).raw(),
         );
     }
-    let event = recording.reader.events().get(decoded.event);
-    if let Some(event) = event.filter(|_| asked(Field::Event)) {
-        json.field("event", event.name.raw());
+    let event = layout.query.event(decoded.event);
+    if let Some((name, _)) = event.filter(|_| asked(Field::Event)) {
+        json.field("event", name.raw());
+    }
+    if let Some(stretch) = decoded.stretch() {
+        json.field("state", stretch.state.name());
+        json.field("cause", stretch.cause.name());
     }
     if asked(Field::Period) {
         json.field("period", decoded.weight(recording.reader));
@@ -84,7 +88,7 @@ fn write_sample(
     if fields.need_all_fields()
         && let Some(recorded) = decoded.all_fields(recording.reader)
     {
-        write_others(layout, fields, (decoded.event, &recorded), json);
+        write_others(layout, fields, (decoded.recorded_event(), &recorded), json);
     }
     if asked(Field::Ip) {
         if let Some(ip) = head.ip {

@@ -32,6 +32,7 @@ use line::Layout;
 use pass::ScriptPass;
 use relative::Clock;
 use rprof_abi::registers::RegisterTable;
+use rprof_abi::{PerfEventAttr, SampleType, event_type, sw};
 use rprof_analysis::{
     DecodedSample, First, Kernel, OtherAddress, Progress, Query, Recording, SampleOrder,
     StackEndCounts, Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter,
@@ -91,14 +92,20 @@ pub fn write_script(
     progress: &mut Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<Printed, Error> {
-    let events = reader.events().iter();
-    let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
+    let derived = options.filter.account.event().map(|(name, _)| name);
+    let shown_attrs = reader.events().iter().map(|event| match derived {
+        None => event.attr.clone(),
+        Some(_) => as_clock(&event.attr),
+    });
+    let shown_attrs: Vec<PerfEventAttr> = shown_attrs.collect();
+    let events = reader.events().iter().zip(&shown_attrs);
+    let attrs = events.map(|(event, attr)| (event.name.raw(), attr, event.is_dummy()));
     let mut fields = options.fields.of_events(attrs, options.chains)?;
     if options.json {
         options.fields.check_json()?;
-        for (fields, event) in fields.iter_mut().zip(reader.events()) {
+        for (fields, event) in fields.iter_mut().zip(&shown_attrs) {
             if !fields.is_empty() {
-                let removed = options.fields.removed(&event.attr);
+                let removed = options.fields.removed(event);
                 *fields = json::default_of(*fields).minus(removed);
             }
         }
@@ -132,7 +139,9 @@ pub fn write_script(
         name_width: reader
             .events()
             .iter()
+            .filter(|_| derived.is_none())
             .map(|event| event.name.shown().len())
+            .chain(derived.map(str::len))
             .max()
             .unwrap_or(0),
         registers: reader
@@ -167,6 +176,14 @@ pub fn write_script(
     })
 }
 
+/// The attr of an event from whose samples others are derived: they are shown as those of a clock are.
+fn as_clock(attr: &PerfEventAttr) -> PerfEventAttr {
+    let mut attr = attr.clone();
+    (attr.kind, attr.config) = (event_type::SOFTWARE, sw::CPU_CLOCK);
+    attr.sample_type = attr.sample_type.with(SampleType::PERIOD);
+    attr
+}
+
 /// Symbols of all locations, if any are to be shown or filtered by.
 fn symbols_of(
     query: &Query<'_>,
@@ -183,7 +200,8 @@ fn symbols_of(
         return Ok(None);
     }
     let more = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(OtherAddress)| {
-        let fields = fields.get(decoded.event).copied().unwrap_or_default();
+        let fields = fields.get(decoded.recorded_event()).copied();
+        let fields = fields.unwrap_or_default();
         for_each_named(query, fields, decoded, &mut |address| {
             visit(OtherAddress::At(address));
         });

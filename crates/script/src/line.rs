@@ -110,7 +110,8 @@ impl<'a> Lines<'a> {
     pub(crate) fn append(&mut self, resolved: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
         let (layout, decoded) = (self.layout, resolved.decoded);
         let fields = layout.fields_of(decoded);
-        let event = layout.query.recording.reader.events().get(decoded.event);
+        let events = layout.query.recording.reader.events();
+        let event = events.get(decoded.recorded_event());
         let shows_chain = layout.shows_chain(decoded);
         let recorded = fields
             .need_all_fields()
@@ -137,8 +138,8 @@ impl<'a> Lines<'a> {
             out.push(b' ');
         }
         if fields.has(Field::Event) {
-            match event {
-                Some(event) => text::name_right(out, &event.name, layout.name_width),
+            match layout.query.event(decoded.event) {
+                Some((name, _)) => text::name_right(out, &name, layout.name_width),
                 None => text::right(out, "[unknown]", layout.name_width),
             }
             out.extend_from_slice(b": ");
@@ -168,7 +169,7 @@ impl<'a> Lines<'a> {
         if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::Trace)) {
             layout
                 .traces
-                .append(sample.resolved.decoded.event, raw, out);
+                .append(sample.resolved.decoded.recorded_event(), raw, out);
         }
         layout.addr(sample, out);
         memory::source(fields, recorded, &mut self.data_src_width, out);
@@ -227,7 +228,7 @@ impl<'a> Lines<'a> {
         out: &mut Vec<u8>,
     ) {
         self.ends.add(sample.end);
-        let lines = self.of_event.get(sample.decoded.event);
+        let lines = self.of_event.get(sample.decoded.recorded_event());
         let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
             return;
         };
@@ -266,12 +267,16 @@ fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
 impl Layout<'_> {
     /// What is shown of a sample.
     pub(crate) fn fields_of(&self, decoded: &DecodedSample<'_>) -> FieldSet {
-        self.fields.get(decoded.event).copied().unwrap_or_default()
+        self.fields
+            .get(decoded.recorded_event())
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Whether a sample's chain is shown.
     pub(crate) fn shows_chain(&self, decoded: &DecodedSample<'_>) -> bool {
-        let event = self.query.recording.reader.events().get(decoded.event);
+        let event = self.query.recording.reader.events();
+        let event = event.get(decoded.recorded_event());
         self.fields_of(decoded).has(Field::Ip) && event.is_some_and(|event| self.has_chain(event))
     }
 

@@ -117,7 +117,7 @@ impl<'r> CodeRecording<'r> {
             let event = recorded.get(number)?;
             Some(CodeEvent {
                 name: event.name.raw().to_owned(),
-                kind: kind_of(&event.attr),
+                kind: kind_of(event),
                 precise_ip: event.attr.flags.precise_ip(),
                 all: self.counts.all.get(number).copied().unwrap_or_default(),
                 counts: Vec::new(),

@@ -6,7 +6,7 @@ use rprof_profile::Level;
 /// An address of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// `None` where frames are missing: [`Address::TRUNCATED`].
+    /// `None` where frames are missing: [`Address::TRUNCATED`], or all are.
     pub level: Option<Level>,
     /// The address to look up.
     pub avma: Avma,
@@ -30,5 +30,11 @@ impl Address {
         level: None,
         avma: Avma(0),
         is_return: false,
+    };
+
+    /// Stands for the whole stack of time in which none was sampled.
+    pub(crate) const NO_STACK: Self = Self {
+        avma: Avma(1),
+        ..Self::TRUNCATED
     };
 }

@@ -1,5 +1,6 @@
 //! Where code is, whatever process runs it: an image and an offset.
 
+use super::address::Address;
 use rprof_base::Avma;
 use rprof_machine::{AddressLocation, Epoch, History};
 use rprof_profile::Level;
@@ -19,6 +20,8 @@ pub(crate) const UNMAPPED_KERNEL: u32 = u32::MAX - 1;
 pub(crate) const UNMAPPED_OTHER: u32 = u32::MAX - 2;
 /// Frames that are missing.
 pub(crate) const TRUNCATED: u32 = u32::MAX - 3;
+/// Time in which no stack was sampled.
+pub(crate) const NO_STACK: u32 = u32::MAX - 4;
 
 impl Location {
     /// The location as stacks are counted by it: all addresses that no mapping holds are one, or the
@@ -40,7 +43,11 @@ pub(super) fn location_of(
 ) -> Location {
     let Some(level) = level else {
         return Location {
-            image: TRUNCATED,
+            image: if avma == Address::NO_STACK.avma {
+                NO_STACK
+            } else {
+                TRUNCATED
+            },
             address: 0,
         };
     };
@@ -77,7 +84,7 @@ pub(super) fn location_by_mapping(
     let found = [(user, Level::User), (kernel, Level::Kernel)]
         .into_iter()
         .map(|(epoch, level)| location_of(history, epoch, Some(level), avma))
-        .find(|location| location.image < TRUNCATED);
+        .find(|location| location.image < NO_STACK);
     found.unwrap_or(Location {
         image: UNMAPPED_OTHER,
         address: avma.0,

@@ -9,7 +9,7 @@ mod tasks;
 pub use address::{Address, OtherAddress};
 pub use cache::LocationCache;
 pub use location::Location;
-pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER, distinct};
+pub(crate) use location::{NO_STACK, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER, distinct};
 pub use mappings::Mappings;
 pub(crate) use mappings::TaskCache;
 pub(crate) use tasks::{NamedThread, ShownTasks, last_comm, task_name};

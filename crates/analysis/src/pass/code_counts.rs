@@ -58,7 +58,7 @@ pub fn load_counted_stacks(
         Ok(())
     })?;
     let mut stacks = CountedStacks::default();
-    let events = event_numbers(reader, &counts);
+    let events = event_numbers(&query, &counts);
     let counted = counted.into_counts();
     stacks.profile = profile_of(&query, &grouping, &mut symbols, counts);
     counted.fill(&query, &events, &mut stacks);

@@ -5,6 +5,7 @@ use super::places::{Naming, PlaceNumbers, ValuePlace, ValuePlaces};
 use super::recorded::check;
 use super::tallied::Tallied;
 use super::trace_texts::TraceTexts;
+use super::woken_by::WokenBy;
 use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text, last_comm};
@@ -16,6 +17,7 @@ use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
+use rprof_scheduling::{Cause, ThreadState};
 
 /// A field of tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,12 +109,16 @@ impl<'a> Grouping<'a> {
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
             use Dimension::{
-                CgroupId, CommNoDigit, Cpu, Machine, Parallelism, Parent, Pid, Recording, Socket,
-                Tid, Time,
+                Cause, CgroupId, CommNoDigit, Cpu, Machine, Parallelism, Parent, Pid, Recording,
+                Socket, State, Tid, Time, Waker,
             };
             let is_usual = matches!(
                 one,
-                Pid | Tid
+                State
+                    | Cause
+                    | Waker
+                    | Pid
+                    | Tid
                     | CommNoDigit
                     | Cpu
                     | Socket
@@ -221,19 +227,25 @@ impl<'a> Grouping<'a> {
             Dimension::SymOff | Dimension::SymSize | Dimension::SymStart => {
                 self.own_place(tallied, numbers)
             }
+            Dimension::State => Some(sample.stretch()?.state.number()),
+            Dimension::Cause => Some(sample.stretch()?.cause.number()),
+            Dimension::Waker => Some(WokenBy::of(&sample.stretch()?).number()),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
-            Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
+            Dimension::Trace => {
+                let event = sample.recorded_event;
+                self.texts.whole(event, fields?.raw?, self.endian())
+            }
             Dimension::TraceField(number) => {
                 let field = self.by.trace_fields.get(usize::from(number))?;
-                let event = self.recording.reader.events().get(sample.event)?;
+                let event = self.recording.reader.events().get(sample.recorded_event)?;
                 let is_its = |name: &String| *name == *event.name.raw();
                 if !field.event.as_ref().is_none_or(is_its) {
                     return None;
                 }
                 let raw = fields?.raw?;
                 self.texts
-                    .field(sample.event, raw, self.endian(), &field.name)
+                    .field(sample.recorded_event, raw, self.endian(), &field.name)
             }
             Dimension::LocalWeight | Dimension::Weight => Some(parts(fields?).0),
             Dimension::LocalInsLat | Dimension::InsLat => Some(parts(fields?).1.into()),
@@ -404,6 +416,18 @@ impl<'a> Grouping<'a> {
             }
             Dimension::SrclineFrom | Dimension::SrclineTo => {
                 DimensionValue::Text(naming.srcline(self.places.of(value)))
+            }
+            Dimension::State => {
+                let state = ThreadState::from_number(value);
+                DimensionValue::Text(strings.intern(state.map_or("", ThreadState::name)))
+            }
+            Dimension::Cause => {
+                let cause = Cause::from_number(value);
+                DimensionValue::Text(strings.intern(cause.map_or("", Cause::name)))
+            }
+            Dimension::Waker => {
+                let waker = WokenBy::from_number(value);
+                DimensionValue::Text(strings.intern(&waker.text(history)))
             }
             Dimension::Mispredict => word(value, &["N/A", "N", "Y"], strings),
             Dimension::InTx => word(value, &[".", "T"], strings),

@@ -84,7 +84,11 @@ pub struct ResolvedSample<'s, 'r> {
 impl ResolvedSample<'_, '_> {
     /// Calls `visit` for each address of its stack, innermost first.
     #[inline]
-    pub fn for_each_address(&self, visit: impl FnMut(Address)) {
+    pub fn for_each_address(&self, mut visit: impl FnMut(Address)) {
+        if !self.decoded.has_stack() {
+            visit(Address::NO_STACK);
+            return;
+        }
         self.visit_addresses(self.user, self.query.stacks.chains.first, visit);
     }
 
@@ -98,7 +102,9 @@ impl ResolvedSample<'_, '_> {
             user.missing = Missing::Nothing;
         }
         let events = self.query.recording.reader.events();
-        let has_stack = events.get(self.decoded.event).is_some_and(has_stack);
+        let has_stack = events
+            .get(self.decoded.recorded_event)
+            .is_some_and(has_stack);
         let is_unwound = user.is_some_and(|user| !matches!(user.part, UserPart::Recorded));
         // Of stacks that could not be unwound the first frame is known.
         let first = if has_stack && !is_unwound {
@@ -265,8 +271,7 @@ impl<L, S: Copy + Default> Driver<L, S> {
             task: task_name(id, comm),
         };
         let group = pass.group(&mut self.local, &sample)?;
-        let walked = pass
-            .wants_stack(decoded)
+        let walked = (decoded.has_stack() && pass.wants_stack(decoded))
             .then(|| self.walker.walk(&query.stacks, decoded, mappings));
         let key = self.cache.as_ref().map(|cache| {
             let user = user_part(&self.walker, decoded, walked.as_ref());

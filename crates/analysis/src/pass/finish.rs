@@ -15,8 +15,8 @@ use crate::symbolize::Symbols;
 use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_perfdata::{Reader, RecordedEvent, kind_name};
-use rprof_profile::{About, EventProfile, Loss, Profile, Tally, UnnamedImage};
+use rprof_perfdata::{RecordedEvent, kind_name};
+use rprof_profile::{About, EventProfile, Loss, Profile, Sampling, Tally, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -44,6 +44,7 @@ pub(super) fn profile_of(
     };
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
+    (profile.warnings).extend_from_slice(query.samples.source.warnings());
     let numbers = add_events(query, grouping, symbols, counts.tallies, &mut profile);
     profile.images = used_images(recording, &profile.frames, &profile.strings);
     profile.event_groups = event_groups(recording.reader, &numbers);
@@ -79,9 +80,9 @@ fn add_events(
     let mut numbers = Vec::with_capacity(tallies.len());
     let events = recording.reader.events().iter().zip(tallies);
     for (idx, (event, tally)) in events.enumerate() {
-        let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
-        if is_left_out(event, tally.samples()) {
-            profile.warnings.extend(lost_sideband(loss));
+        let loss = loss_of(query, idx);
+        if is_left_out(query, idx, tally.samples()) {
+            profile.warnings.extend(lost_sideband(query, loss));
             numbers.push(None);
             continue;
         }
@@ -100,7 +101,7 @@ fn add_events(
         profile.events.push(EventProfile {
             name,
             kind,
-            sampling: about::sampling_of(&event.attr, &profile.about),
+            sampling: sampling_of(query, event, &profile.about),
             samples: tally.samples,
             weight: tally.weight,
             loss,
@@ -111,33 +112,58 @@ fn add_events(
     numbers
 }
 
-/// What to say of losses of an event that carries sideband only.
-pub(super) fn lost_sideband(loss: Loss) -> Option<String> {
+/// What was lost of an event: derived samples may lack what was lost of any.
+pub(super) fn loss_of(query: &Query<'_>, event: usize) -> Loss {
+    let losses = &query.recording.index.losses;
+    if !query.samples.source.is_derived() {
+        return losses.get(event).copied().unwrap_or_default();
+    }
+    Loss {
+        samples: losses.iter().map(|loss| loss.samples).sum(),
+        at_least: losses.iter().any(|loss| loss.at_least),
+    }
+}
+
+/// When samples of an event are taken.
+pub(super) fn sampling_of(query: &Query<'_>, event: &RecordedEvent, about: &About) -> Sampling {
+    if query.samples.source.is_derived() {
+        Sampling::Mixed
+    } else {
+        about::sampling_of(&event.attr, about)
+    }
+}
+
+/// What to say of losses of an event that is left out: it carries sideband only.
+pub(super) fn lost_sideband(query: &Query<'_>, loss: Loss) -> Option<String> {
     let lost = Counted::new(
         loss.samples,
         "mapping or name was",
         "mappings or names were",
     );
     let text = || format!("{lost} lost while recording: frames may lack names");
-    (loss.samples > 0).then(text)
+    (loss.samples > 0 && !query.samples.source.is_derived()).then(text)
 }
 
-/// Whether an event is in no profile: it carries sideband only.
-pub(super) fn is_left_out(event: &RecordedEvent, samples: u64) -> bool {
-    event.is_dummy() && samples == 0
+/// Whether an event is in no profile: it carries sideband only, or others count.
+pub(super) fn is_left_out(query: &Query<'_>, event: usize, samples: u64) -> bool {
+    let source = &query.samples.source;
+    let events = query.recording.reader.events();
+    let is_dummy = || events.get(event).is_some_and(RecordedEvent::is_dummy);
+    source.leaves_out(event) || !source.is_derived() && samples == 0 && is_dummy()
 }
 
 /// Numbers of the recording's events in the profile: those that are left out have none.
-pub(super) fn event_numbers(reader: &Reader, counts: &Counts) -> Vec<Option<u32>> {
+pub(super) fn event_numbers(query: &Query<'_>, counts: &Counts) -> Vec<Option<u32>> {
     let mut next = 0;
     let mut number = |is_in: bool| {
         let number = is_in.then_some(next);
         next += u32::from(is_in);
         number
     };
-    let events = reader.events().iter().zip(&counts.tallies);
-    events
-        .map(|(event, tally)| number(!is_left_out(event, tally.samples())))
+    let events = query.recording.reader.events().iter().zip(&counts.tallies);
+    (0..)
+        .zip(events)
+        .map(|(event, (_, tally))| number(!is_left_out(query, event, tally.samples())))
         .collect()
 }
 

@@ -18,7 +18,7 @@ use crate::stacks::First;
 use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, NodeKey, Profile, SelfTime};
+use rprof_profile::{Account, Filter, NodeKey, Profile, SelfTime};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::sync::Arc;
 
@@ -127,6 +127,12 @@ pub(super) fn query_of<'a>(
     options: &'a Options,
     frames: WantedFrames,
 ) -> Result<(Query<'a>, Request), Error> {
+    if options.filter.account == Account::OnCpu {
+        let dimensions = &options.group_by.dimensions;
+        if let Some(one) = dimensions.iter().find(|one| one.is_of_account()) {
+            return Err(Error::KeyOfAccount { key: one.name() });
+        }
+    }
     let nodes = match frames {
         WantedFrames::All => options.nodes,
         WantedFrames::Innermost => NodeKey::Function,

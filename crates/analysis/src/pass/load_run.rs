@@ -3,7 +3,7 @@
 use super::blocks::{BlockCounts, Blocks, LoggedStacks, have_times};
 use super::counts::Counts;
 use super::dimensions::Grouping;
-use super::finish::{is_left_out, lost_sideband};
+use super::finish::{is_left_out, loss_of, lost_sideband, sampling_of};
 use super::group_key::GroupKey;
 use super::load::{Options, Progress, count_stacks, query_of};
 use super::places::Naming;
@@ -70,12 +70,12 @@ fn run_of(
     };
     run.warnings.extend(counts.ignored.warnings());
     run.warnings.extend(grouping.warnings());
+    (run.warnings).extend_from_slice(query.samples.source.warnings());
     let events = recording.reader.events().iter().zip(counts.tallies);
     for (number, ((event, tally), blocks)) in events.zip(counts.blocks).enumerate() {
-        let loss = recording.index.losses.get(number).copied();
-        let loss = loss.unwrap_or_default();
-        if is_left_out(event, tally.samples()) {
-            run.warnings.extend(lost_sideband(loss));
+        let loss = loss_of(query, number);
+        if is_left_out(query, number, tally.samples()) {
+            run.warnings.extend(lost_sideband(query, loss));
             continue;
         }
         let counts = EventCounts {
@@ -156,7 +156,7 @@ impl EventCounts<'_> {
         RunEvent {
             name: name.into_raw(),
             kind,
-            sampling: about::sampling_of(&self.event.attr, &run.about),
+            sampling: sampling_of(query, self.event, &run.about),
             all,
             loss: self.loss,
             has_stacks,

@@ -1,5 +1,6 @@
 //! Passes over samples, and the one driver that runs them.
 
+mod account;
 mod block_log;
 mod blocks;
 mod branches;
@@ -31,6 +32,7 @@ mod tallied;
 mod tests;
 mod trace_texts;
 mod used_images;
+mod woken_by;
 mod words;
 mod written;
 

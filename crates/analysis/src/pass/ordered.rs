@@ -23,11 +23,14 @@ const BATCH: usize = 1 << 14;
 /// Bytes that end such a batch sooner: with their stacks, samples have 64 KiB each.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// A member of a group, of which one sample stands for all: its event, and what it counted.
+/// A member of a group, of which one sample stands for all, or one of several samples that were derived from a record: its
+/// event, and what it counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MemberSample {
     event: usize,
     period: u64,
+    /// Its number, if it was derived from the record.
+    derived: Option<u32>,
 }
 
 /// One sample of a batch; the order of its fields is the order of samples.
@@ -145,8 +148,13 @@ impl OrderedBatch {
             if entry.member == NO_SAMPLE {
                 return OrderedRecord::of(recording, entry.offset, raw).map(Item::Record);
             }
-            let mut decoded = query.samples.source.sample_at(entry.offset, raw)?;
-            if let Some(member) = self.member(entry) {
+            let (source, member) = (&query.samples.source, self.member(entry));
+            if let Some(number) = member.and_then(|member| member.derived) {
+                let derived = source.derived_at((entry.offset, raw), number);
+                return derived.map(Item::Sample);
+            }
+            let mut decoded = source.sample_at(entry.offset, raw)?;
+            if let Some(member) = member {
                 decoded.counts(member.event, member.period);
             }
             Some(Item::Sample(decoded))
@@ -178,6 +186,7 @@ impl OrderedBatch {
         self.members.push(MemberSample {
             event: decoded.event,
             period: decoded.head.period.unwrap_or(0),
+            derived: decoded.stretch.map(|(number, _)| number),
         });
         as_u32(self.members.len() - 1)
     }

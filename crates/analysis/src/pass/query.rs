@@ -1,5 +1,6 @@
 //! Which samples of a recording are wanted, with which stacks.
 
+use super::account::samples_of;
 use super::blocks::Blocks;
 use super::mode::SortMode;
 use crate::Error;
@@ -8,8 +9,9 @@ use crate::recording::Recording;
 use crate::samples::{DecodedSample, Samples};
 use crate::stacks::{ChainOptions, First, StackSources};
 use crate::symbolize::{Positions, Symbols, WantedSymbols};
-use rprof_profile::{Filter, SelfTime};
+use rprof_profile::{EventKind, Filter, SelfTime};
 use rprof_symbols::Request;
+use rprof_untrusted::Untrusted;
 
 /// What passes over the same samples share.
 #[derive(Debug)]
@@ -46,15 +48,26 @@ impl<'a> Query<'a> {
             max_stack: filter.max_stack,
             first,
         };
+        let mut samples = Samples::of(recording, filter)?;
+        if let Some(accounted) = samples_of(recording, filter.account)? {
+            samples.source = samples.source.accounted(accounted);
+        }
         Ok(Self {
             recording,
-            samples: Samples::of(recording, filter)?,
+            samples,
             stacks: StackSources::of(recording, chains),
             positions: None,
             self_time: SelfTime::default(),
             mode: SortMode::Normal,
             blocks: Blocks::ONE,
         })
+    }
+
+    /// What the samples of an event are called, and what they count; `None` for a number of none, and for events whose
+    /// samples do not count, since others are derived from them.
+    pub fn event(&self, event: usize) -> Option<(Untrusted<String>, EventKind)> {
+        let source = &self.samples.source;
+        source.event(event).filter(|_| !source.leaves_out(event))
     }
 
     /// What a sample, or each of its branches, counts.

@@ -97,7 +97,10 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Parent
         | Dimension::Cgroup
         | Dimension::CgroupId
-        | Dimension::Parallelism => return Ok(()),
+        | Dimension::Parallelism
+        | Dimension::State
+        | Dimension::Cause
+        | Dimension::Waker => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {
         return Err(not_recorded("sockets of CPUs", "socket", ""));

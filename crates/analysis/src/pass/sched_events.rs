@@ -9,8 +9,8 @@ use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::tracepoints::TracepointFormats;
 use foldhash::HashMap;
 use rprof_abi::tracepoint::{FieldPlace, NoNames, TracepointFormat};
+use rprof_perfdata::Reader;
 use rprof_scheduling::{ContextSwitch, SwitchState, WakeUp, Waker};
-use std::cell::RefCell;
 
 /// One event of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,21 @@ pub enum SchedEvent {
 #[derive(Debug)]
 pub struct SchedEvents<'q, 'a> {
     query: &'q Query<'a>,
+    decoder: SchedDecoder<'a>,
+}
+
+/// Decodes the scheduler's events; threads share it.
+#[derive(Debug)]
+pub(super) struct SchedDecoder<'a> {
+    reader: &'a Reader,
     formats: TracepointFormats,
     /// By event.
     kinds: Vec<Option<Kind>>,
-    /// What numbers of `prev_state` mean.
-    states: RefCell<HashMap<(usize, u64), SwitchState>>,
 }
+
+/// What numbers of `prev_state` mean, by event: a thread's memory.
+#[derive(Debug, Default)]
+pub(super) struct KnownStates(HashMap<(usize, u64), SwitchState>);
 
 /// What an event is, and where its fields are.
 #[derive(Clone, Copy, Debug)]
@@ -76,37 +85,16 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     /// # Errors
     /// [`Error::NoSwitches`] if the recording has no `sched_switch`, or no times or CPUs.
     pub fn new(query: &'q Query<'a>) -> Result<Self, Error> {
-        let reader = query.recording.reader;
-        let (formats, _) = TracepointFormats::of(reader);
-        let events = 0..reader.events().len();
-        let names = events.map(|event| formats.of_event(event));
-        let names: Vec<&str> = names
-            .map(|format| format.map_or("", |format| &format.name))
-            .collect();
-        let has_waking = names.contains(&"sched_waking");
-        let kinds = names.iter().enumerate().map(|(event, name)| {
-            let format = formats.of_event(event)?;
-            match *name {
-                "sched_wakeup" if has_waking => None,
-                name => Kind::new(name, format),
-            }
-        });
-        let kinds: Vec<Option<Kind>> = kinds.collect();
-        let is_switch = |kind: &Option<Kind>| matches!(kind, Some(Kind::Switch { .. }));
-        if !query.recording.index.has_times || !kinds.iter().any(is_switch) {
+        let decoder = SchedDecoder::new(query.recording.reader);
+        if !query.recording.index.has_times || !decoder.has_switches() {
             return Err(Error::NoSwitches);
         }
-        Ok(Self {
-            query,
-            formats,
-            kinds,
-            states: RefCell::default(),
-        })
+        Ok(Self { query, decoder })
     }
 
     /// Whether the recording has [`SchedEvent::RunTime`].
     pub fn have_run_times(&self) -> bool {
-        let mut kinds = self.kinds.iter().flatten();
+        let mut kinds = self.decoder.kinds.iter().flatten();
         kinds.any(|kind| matches!(kind, Kind::RunTime { .. }))
     }
 
@@ -124,15 +112,16 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
             in_file_order: false,
         };
         let mut n_bad = 0;
+        let mut states = KnownStates::default();
         let mut ignored = for_each_batch(self.query, records, |batch| {
             for item in batch.items(self.query, 0..batch.entries.len()) {
                 let Item::Sample(decoded) = item else {
                     continue;
                 };
-                let Some(kind) = self.kinds.get(decoded.event).copied().flatten() else {
+                if !self.decoder.is_of_scheduler(decoded.event) {
                     continue;
-                };
-                match self.event(&decoded, kind) {
+                }
+                match self.decoder.decode(&decoded, &mut states) {
                     Some(event) if !visit(&decoded, event) => return false,
                     Some(_) => {}
                     None => n_bad += 1,
@@ -143,12 +132,53 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         ignored.n_bad += n_bad;
         Ok(ignored)
     }
+}
 
-    fn event(&self, decoded: &DecodedSample<'_>, kind: Kind) -> Option<SchedEvent> {
-        let reader = self.query.recording.reader;
+impl<'a> SchedDecoder<'a> {
+    /// For the events of a recording.
+    pub(super) fn new(reader: &'a Reader) -> Self {
+        let (formats, _) = TracepointFormats::of(reader);
+        let events = 0..reader.events().len();
+        let names = events.map(|event| formats.of_event(event));
+        let names: Vec<&str> = names
+            .map(|format| format.map_or("", |format| &format.name))
+            .collect();
+        let has_waking = names.contains(&"sched_waking");
+        let kinds = names.iter().enumerate().map(|(event, name)| {
+            let format = formats.of_event(event)?;
+            match *name {
+                "sched_wakeup" if has_waking => None,
+                name => Kind::new(name, format),
+            }
+        });
+        Self {
+            kinds: kinds.collect(),
+            reader,
+            formats,
+        }
+    }
+
+    /// Whether there are context switches.
+    pub(super) fn has_switches(&self) -> bool {
+        let mut kinds = self.kinds.iter().flatten();
+        kinds.any(|kind| matches!(kind, Kind::Switch { .. }))
+    }
+
+    /// Whether an event is one of the scheduler's.
+    pub(super) fn is_of_scheduler(&self, event: usize) -> bool {
+        self.kinds.get(event).is_some_and(Option::is_some)
+    }
+
+    /// What a sample of such an event says; `None` if it is damaged.
+    pub(super) fn decode(
+        &self,
+        decoded: &DecodedSample<'_>,
+        states: &mut KnownStates,
+    ) -> Option<SchedEvent> {
+        let kind = self.kinds.get(decoded.event).copied().flatten()?;
         let time_ns = decoded.head.time_ns?;
-        let sample = decoded.all_fields(reader)?;
-        let data = self.formats.data(sample.raw?, reader.endian());
+        let sample = decoded.all_fields(self.reader)?;
+        let data = self.formats.data(sample.raw?, self.reader.endian());
         let tid = |place| {
             let number = u32::try_from(data.field_number(place)?).ok()?;
             Some(number.cast_signed())
@@ -158,7 +188,12 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
                 time_ns,
                 cpu: decoded.head.cpu?,
                 prev: tid(prev)?,
-                prev_state: self.state(decoded.event, data.field_number(state)?, state, data.bytes),
+                prev_state: {
+                    let bits = data.field_number(state)?;
+                    states.of((decoded.event, bits), || {
+                        self.state(decoded.event, bits, state, data.bytes)
+                    })
+                },
                 next: tid(next)?,
             }),
             Kind::WakeUp { pid, flags } => {
@@ -184,28 +219,31 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
 
     /// What a number of `prev_state` means, as the recorded kernel prints it.
     fn state(&self, event: usize, bits: u64, place: FieldPlace, raw: &[u8]) -> SwitchState {
-        let mut states = self.states.borrow_mut();
+        let format = self.formats.of_event(event);
+        let format = format.filter(|format| format.print_error().is_none());
+        let printed = format.and_then(|format| {
+            // Names of threads, which could say anything, stay out of the text.
+            let number = place.offset..place.offset + place.size;
+            let mut bytes = vec![0; raw.len()];
+            bytes
+                .get_mut(number.clone())?
+                .copy_from_slice(raw.get(number)?);
+            let mut text = Vec::new();
+            let data = self.formats.data(&bytes, self.reader.endian());
+            format.print(&data, &NoNames, &mut text);
+            printed_state(&text)
+        });
+        printed.unwrap_or_else(|| SwitchState::from_bits(bits))
+    }
+}
+
+impl KnownStates {
+    fn of(&mut self, number: (usize, u64), find: impl FnOnce() -> SwitchState) -> SwitchState {
         // Few numbers occur, whatever a damaged file has.
-        if states.len() > MOST_STATES {
-            states.clear();
+        if self.0.len() > MOST_STATES {
+            self.0.clear();
         }
-        *states.entry((event, bits)).or_insert_with(|| {
-            let format = self.formats.of_event(event);
-            let format = format.filter(|format| format.print_error().is_none());
-            let printed = format.and_then(|format| {
-                // Names of threads, which could say anything, stay out of the text.
-                let number = place.offset..place.offset + place.size;
-                let mut bytes = vec![0; raw.len()];
-                bytes
-                    .get_mut(number.clone())?
-                    .copy_from_slice(raw.get(number)?);
-                let endian = self.query.recording.reader.endian();
-                let mut text = Vec::new();
-                format.print(&self.formats.data(&bytes, endian), &NoNames, &mut text);
-                printed_state(&text)
-            });
-            printed.unwrap_or_else(|| SwitchState::from_bits(bits))
-        })
+        *self.0.entry(number).or_insert_with(find)
     }
 }
 

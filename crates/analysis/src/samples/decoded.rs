@@ -1,5 +1,6 @@
 //! One sample, decoded as far as every pass asks.
 
+use super::Stretch;
 use crate::recording::Recording;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleHead, Weight, context};
@@ -17,7 +18,11 @@ pub struct DecodedSample<'r> {
     pub is_member: bool,
     /// The user part of its chain, if that came later.
     pub deferred: Option<Callchain<'r>>,
-    /// Number of its event in the recording.
+    /// Which stretch of time it is a sample of, and its number, if it was derived from context switches.
+    pub(crate) stretch: Option<(u32, Stretch)>,
+    /// Number of the event in the recording that its record is of.
+    pub(crate) recorded_event: usize,
+    /// Number of its event: that of the record, but for members of groups and samples that were derived.
     pub event: usize,
     /// Process id; -1 if it was not recorded.
     pub pid: i32,
@@ -39,6 +44,8 @@ impl<'r> DecodedSample<'r> {
             raw,
             deferred: None,
             is_member: false,
+            stretch: None,
+            recorded_event: event,
             event,
             pid,
             tid,
@@ -53,6 +60,23 @@ impl<'r> DecodedSample<'r> {
         self.event = event;
         self.head.period = Some(period);
         self
+    }
+
+    /// The stretch of time that it is a sample of; `None` if it was recorded.
+    pub fn stretch(&self) -> Option<Stretch> {
+        self.stretch.map(|(_, stretch)| stretch)
+    }
+
+    /// Number of the event that its record is of: what the record has is that event's.
+    #[inline]
+    pub fn recorded_event(&self) -> usize {
+        self.recorded_event
+    }
+
+    /// Whether its record's stack is its own.
+    #[inline]
+    pub(crate) fn has_stack(&self) -> bool {
+        self.stretch.is_none_or(|(_, stretch)| stretch.has_stack)
     }
 
     /// All fields of the sample; `None` where it was derived from another record.

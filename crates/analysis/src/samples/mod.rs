@@ -1,6 +1,7 @@
 //! The samples of a recording that a filter accepts. A [`SampleSource`] yields them: decoded, a group's values made into
 //! samples of its members, user chains that came later joined.
 
+mod accounted;
 mod decoded;
 mod group_values;
 mod ignored;
@@ -9,6 +10,8 @@ mod source;
 mod switches;
 mod times;
 
+pub use accounted::Stretch;
+pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples};
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
@@ -16,12 +19,14 @@ pub(crate) use source::{BATCH, SampleSource};
 pub(crate) use times::span;
 
 use crate::Error;
+use crate::about::is_off_cpu_time;
 use crate::index::Descendants;
 use crate::recording::Recording;
+use crate::tracepoints::TracepointFormats;
 use rprof_abi::SampleType;
 use rprof_base::parallel;
-use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{Ancestor, Filter};
+use rprof_perfdata::{Feature, FeatureId, Reader, RecordedEvent};
+use rprof_profile::{Account, Ancestor, Filter};
 use std::ops::RangeInclusive;
 use switches::SwitchedSpans;
 
@@ -221,6 +226,21 @@ pub(crate) fn sockets(reader: &Reader) -> Vec<u32> {
     }
 }
 
+/// Whether a recording says when threads did not run.
+fn tells_of_waits(reader: &Reader) -> bool {
+    let has_times = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::TIME);
+    let mut events = reader.events().iter();
+    let has_records = has_switches(reader) && reader.events().iter().any(has_times);
+    has_records || events.any(is_off_cpu_time) || {
+        let (formats, _) = TracepointFormats::of(reader);
+        let mut events = reader.events().iter().enumerate();
+        events.any(|(at, event)| {
+            let format = formats.of_event(at).filter(|_| has_times(event));
+            format.is_some_and(|format| format.name == "sched_switch")
+        })
+    }
+}
+
 /// Refuses a filter by what no sample has: it would leave nothing, and not say why.
 ///
 /// # Errors
@@ -239,6 +259,12 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
     let of_switches = "rprof record --latency, perf record --switch-events";
     let of_times = "rprof record, perf record --timestamp";
     let missing = [
+        (
+            filter.account != Account::OnCpu && !tells_of_waits(reader),
+            "context switches",
+            filter.account.option(),
+            "rprof record --off-cpu, rprof record -a -g -e sched:sched_switch,sched:sched_waking",
+        ),
         (
             !filter.cpus.is_empty() && !has_cpus,
             "CPUs",

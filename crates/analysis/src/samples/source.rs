@@ -2,7 +2,7 @@
 //! samples stand for several is known here alone: passes see samples, one after the other, and do not ask.
 
 use super::group_values::{Gain, GroupValues, LastValues, holds_values};
-use super::{DecodedSample, IgnoredSamples};
+use super::{ACCOUNTED_EVENT, AccountedSamples, DecodedSample, IgnoredSamples};
 use crate::Error;
 use crate::about;
 use crate::recording::Recording;
@@ -20,6 +20,8 @@ pub(crate) const BATCH: usize = 64;
 pub(crate) struct SampleSource<'a> {
     recording: &'a Recording<'a>,
     values: GroupValues,
+    /// The samples that count instead, if a part of the time of threads is asked for.
+    accounted: Option<AccountedSamples>,
 }
 
 impl<'a> SampleSource<'a> {
@@ -28,6 +30,15 @@ impl<'a> SampleSource<'a> {
         Self {
             recording,
             values: GroupValues::of(recording.reader),
+            accounted: None,
+        }
+    }
+
+    /// Others, derived from those that were recorded.
+    pub(crate) fn accounted(self, samples: AccountedSamples) -> Self {
+        Self {
+            accounted: Some(samples),
+            ..self
         }
     }
 }
@@ -35,13 +46,35 @@ impl<'a> SampleSource<'a> {
 impl SampleSource<'_> {
     /// Whether chunks have to be read one after the other.
     pub(crate) fn needs_order(&self) -> bool {
-        self.values.need_order()
+        self.accounted.is_none() && self.values.need_order()
+    }
+
+    /// Whether samples were derived, not recorded.
+    pub(crate) fn is_derived(&self) -> bool {
+        self.accounted.is_some()
+    }
+
+    /// Whether an event has no samples, since others count.
+    pub(crate) fn leaves_out(&self, event: usize) -> bool {
+        self.is_derived() && event != ACCOUNTED_EVENT
+    }
+
+    /// What is to be said of derived samples, one sentence each.
+    pub(crate) fn warnings(&self) -> &[String] {
+        let accounted = self.accounted.as_ref();
+        accounted.map_or(&[], |samples| &samples.warnings)
     }
 
     /// What the samples of an event are called, and what they count; `None` for a number of none.
     pub(crate) fn event(&self, event: usize) -> Option<(Untrusted<String>, EventKind)> {
-        let event = self.recording.reader.events().get(event)?;
-        Some((event.name.clone(), about::kind_of(&event.attr)))
+        let recorded = self.recording.reader.events().get(event)?;
+        match &self.accounted {
+            Some(samples) if event == ACCOUNTED_EVENT => {
+                let (name, kind) = samples.event();
+                Some((Untrusted::new(name.to_owned()), kind))
+            }
+            _ => Some((recorded.name.clone(), about::kind_of(recorded))),
+        }
     }
 
     /// Remembers what has been read before a chunk: the next pass begins there.
@@ -59,8 +92,75 @@ impl SampleSource<'_> {
         DecodedSample::of(self.recording, offset, raw)
     }
 
+    /// The derived sample of a record with a number.
+    pub(crate) fn derived_at<'r>(
+        &self,
+        record: (u64, RawRecord<'r>),
+        number: u32,
+    ) -> Option<DecodedSample<'r>> {
+        (self.accounted.as_ref()?).sample(self.recording, record, number)
+    }
+
     /// Calls `visit` for the samples of a chunk that are accepted, some at a time.
     pub(super) fn for_each_batch(
+        &self,
+        chunk: usize,
+        accepts: impl Fn(&DecodedSample<'_>) -> bool,
+        visit: impl FnMut(&[DecodedSample<'_>]),
+    ) -> Result<IgnoredSamples, Error> {
+        match &self.accounted {
+            Some(samples) => self.for_each_derived(samples, chunk, accepts, visit),
+            None => self.for_each_recorded(chunk, accepts, visit),
+        }
+    }
+
+    fn for_each_derived(
+        &self,
+        samples: &AccountedSamples,
+        chunk: usize,
+        accepts: impl Fn(&DecodedSample<'_>) -> bool,
+        mut visit: impl FnMut(&[DecodedSample<'_>]),
+    ) -> Result<IgnoredSamples, Error> {
+        let mut ignored = IgnoredSamples::default();
+        let Some(range) = self.recording.index.chunks.get(chunk) else {
+            return Ok(ignored);
+        };
+        let mut next = samples.from(range.start);
+        let mut scratch = Vec::new();
+        self.recording
+            .reader
+            .walk_windows(range.clone(), |records| {
+                let mut batch = Vec::with_capacity(BATCH);
+                for (offset, raw) in records {
+                    let numbers = samples.of_record(next, offset);
+                    next = numbers.end;
+                    for number in numbers {
+                        let number = u32::try_from(number).unwrap_or(u32::MAX);
+                        let sample = samples.sample(self.recording, (offset, raw), number);
+                        let Some(sample) = sample.filter(&accepts) else {
+                            continue;
+                        };
+                        if batch.len() == BATCH || sample.is_deferred() {
+                            visit(&batch);
+                            batch.clear();
+                        }
+                        if !sample.is_deferred() {
+                            batch.push(sample);
+                            continue;
+                        }
+                        let mut joined = sample;
+                        let is_joined = joined.join(self.recording, &mut scratch);
+                        ignored.n_unjoined += u64::from(!is_joined);
+                        visit(slice::from_ref(&joined));
+                    }
+                }
+                visit(&batch);
+                Step::On
+            })?;
+        Ok(ignored)
+    }
+
+    fn for_each_recorded(
         &self,
         chunk: usize,
         accepts: impl Fn(&DecodedSample<'_>) -> bool,

@@ -24,7 +24,7 @@ pub(crate) fn append_frames(
     decoded: &DecodedSample<'_>,
     frames: &mut Vec<StackFrame>,
 ) -> Option<()> {
-    let event = recording.reader.events().get(decoded.event);
+    let event = recording.reader.events().get(decoded.recorded_event);
     let chain = decoded
         .head
         .callchain

@@ -25,7 +25,7 @@ pub(crate) fn append_frames(
     decoded: &DecodedSample<'_>,
     frames: &mut Vec<StackFrame>,
 ) -> Option<()> {
-    let event = recording.reader.events().get(decoded.event)?;
+    let event = recording.reader.events().get(decoded.recorded_event)?;
     let sample = &decoded.head;
     let chain = sample.callchain.filter(|_| has_calls(event))?;
     let innermost = innermost(chain, decoded.raw.misc.cpu_mode(), sample.ip)?;

@@ -5,7 +5,7 @@ use super::known_names::SymbolizeResult;
 use super::places::Positions;
 use crate::Error;
 use crate::index::EmbeddedSymbols;
-use crate::locations::{Location, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+use crate::locations::{Location, NO_STACK, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::recording::Recording;
 use crate::stacks::StackSources;
 use foldhash::HashMap;
@@ -402,7 +402,11 @@ fn own_name<'a>(location: &Location, image: Option<&'a RecordedImage>) -> Option
         // One piece of code: BPF programs are named by the record that announced them.
         Some(image) => matches!(image.kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
             .then(|| String::from_utf8_lossy(&image.path)),
-        None => (location.image == TRUNCATED).then_some(Cow::Borrowed("[truncated]")),
+        None => match location.image {
+            TRUNCATED => Some(Cow::Borrowed("[truncated]")),
+            NO_STACK => Some(Cow::Borrowed("[no stack]")),
+            _ => None,
+        },
     }
 }
 

@@ -73,7 +73,7 @@ pub fn write_tables(
         let warning = "names of code that have the hash of other code, and are counted as that";
         symbols.warnings.push(format!("{n} {warning}"));
     }
-    let events = TableEvent::all_of(reader);
+    let events = TableEvent::all_of(&query);
     let pass = TablesPass {
         query: &query,
         symbols: &symbols,
@@ -161,7 +161,7 @@ fn finish(
     let columns =
         RecordingColumns::new(named, &source.to_string_lossy(), &profile, tables.times_ns);
     let mut recordings = TableWriter::new(files.recordings.file()?, columns)?;
-    let events = TableEvent::all_of(reader).into_iter();
+    let events = TableEvent::all_of(query).into_iter();
     let events = events.zip(tables.written.iter().copied());
     write_events(&profile, events, &mut recordings)?;
     recordings.finish()?;

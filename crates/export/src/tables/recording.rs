@@ -9,9 +9,8 @@ use super::table::{Column, Columns, RowGroup, Table, TableWriter, Texts, text, w
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use rprof_abi::{AttrFlags, SampleType};
-use rprof_analysis::{Recording, about};
+use rprof_analysis::{Query, Recording, about};
 use rprof_base::tables;
-use rprof_perfdata::Reader;
 use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
 
 /// A recording, as all tables name it.
@@ -99,13 +98,14 @@ pub(super) struct TableEvent {
 
 impl TableEvent {
     /// All events of a recording. A second one of a name is called `NAME#2`.
-    pub(super) fn all_of(reader: &Reader) -> Vec<Self> {
+    pub(super) fn all_of(query: &Query<'_>) -> Vec<Self> {
         let mut all = Vec::new();
-        for event in reader.events() {
+        for (number, event) in query.recording.reader.events().iter().enumerate() {
             let attr = &event.attr;
             let is_weighed =
                 attr.sample_type.has(SampleType::PERIOD) || !attr.flags.has(AttrFlags::FREQ);
-            Self::push(&mut all, event.name.raw(), is_weighed);
+            let (name, kind) = query.event(number).unwrap_or_default();
+            Self::push(&mut all, name.raw(), is_weighed || kind.is_time());
         }
         all
     }
@@ -128,7 +128,7 @@ impl TableEvent {
     /// What weights count.
     fn unit(&self, kind: EventKind) -> &'static str {
         match kind {
-            EventKind::CpuTime if self.has_weights => "nanoseconds",
+            _ if kind.is_time() && self.has_weights => "nanoseconds",
             EventKind::Cycles if self.has_weights => "cycles",
             _ => "events",
         }

@@ -1,6 +1,6 @@
 //! Which samples: the filters that all readers share.
 
-use rprof_profile::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
+use rprof_profile::{Account, Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 use std::fs::File;
 use std::io::Read;
 
@@ -19,6 +19,7 @@ pub(crate) struct FilterArgs {
 /// The filters that comparisons have, too. Both parts stand together in `--help`, so each flag says its place.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "samples/common_filters")]
+#[command(group = clap::ArgGroup::new("account").args(["on_cpu", "off_cpu", "wall"]))]
 pub(crate) struct CommonFilterArgs {
     /// Keep samples of threads with these names: a comma-separated list; each may be a pattern such as 'std::*' or a
     /// '/regex/'; a leading '!' excludes it; file:FILE reads one name per line
@@ -49,6 +50,19 @@ pub(crate) struct CommonFilterArgs {
     /// from the beginning of the recording; -2s,: its last two seconds; 10%/2, 10%-20%: shares of the recording
     #[arg(help_heading = HEADING, display_order = 11, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     time: Option<TimeSlices>,
+
+    /// Count the samples that were recorded (default)
+    #[arg(help_heading = HEADING, display_order = 12, long)]
+    on_cpu: bool,
+
+    /// Count the time that threads wait instead, in nanoseconds, with the stacks in which they left the CPU; requires
+    /// recorded context switches
+    #[arg(help_heading = HEADING, display_order = 13, long)]
+    off_cpu: bool,
+
+    /// Count all of the time of threads, running and waiting, in nanoseconds; requires recorded context switches
+    #[arg(help_heading = HEADING, display_order = 14, long)]
+    wall: bool,
 }
 
 /// The filters of commands that read a single recording.
@@ -186,6 +200,11 @@ impl CommonFilterArgs {
             tids: self.tid.clone(),
             cpus: numbers(self.cpu.as_ref()),
             times: self.time.clone(),
+            account: match (self.off_cpu, self.wall) {
+                (true, _) => Account::OffCpu,
+                (_, true) => Account::Wall,
+                _ => Account::OnCpu,
+            },
             ..Filter::default()
         }
     }

@@ -3,7 +3,7 @@
 use crate::say;
 use anyhow::{Result, bail};
 use rprof_perfdata::Reader;
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::{Account, EventProfile, Profile};
 use rprof_untrusted::Untrusted;
 
 /// Says which event is shown, if others have samples, too, and `how` those are.
@@ -27,8 +27,12 @@ pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usi
     of_name(profile.events.iter().map(|event| &event.name), name).map(Some)
 }
 
-/// Whether a recording has an event with this name.
-pub(crate) fn check(reader: &Reader, name: &str) -> Result<()> {
+/// Whether a recording has an event with this name, or its samples will be of that event.
+pub(crate) fn check(reader: &Reader, account: Account, name: &str) -> Result<()> {
+    if let Some((derived, _)) = account.event() {
+        let derived = Untrusted::new(derived.to_owned());
+        return of_name([&derived].into_iter(), name).map(drop);
+    }
     let events = reader.events().iter().filter(|event| !event.is_dummy());
     of_name(events.map(|event| &event.name), name).map(drop)
 }

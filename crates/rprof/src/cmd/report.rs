@@ -144,7 +144,8 @@ fn opened(args: &ReportArgs, weighing: Weighing) -> Result<OpenedRecordings<'_>>
     if let Some(event) = &args.event
         && opened.count() == 1
     {
-        event::check(&opened.first, event)?;
+        let account = args.input.filter().account;
+        event::check(&opened.first, account, event)?;
     }
     Ok(opened)
 }

@@ -109,7 +109,7 @@ fn load(
     let filler = RowFiller {
         query,
         stacks: &stacks,
-        events: event_numbers(query.recording.reader, &counts),
+        events: event_numbers(query, &counts),
         spacing_ns: u64::from(code.is_some() && !pass.has_times) * SPACING_NS,
     };
     let grouping = Grouping::of(query.recording, &GroupBy::default())?;

@@ -1,0 +1,203 @@
+//! Samples that are derived from others: the time of threads, as context switches tell it. Each stretch of time is a
+//! sample of the record with whose stack it began, or that was sampled in it.
+
+use super::DecodedSample;
+use crate::recording::Recording;
+use foldhash::HashMap;
+use rprof_abi::record::Record;
+use rprof_abi::{RawRecord, RecordKind, SampleHead};
+use rprof_profile::{Account, EventKind};
+use rprof_scheduling::{Cause, ThreadState, Waker};
+use std::ops::Range;
+
+/// A stretch of a thread's time in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// What the thread did.
+    pub state: ThreadState,
+    /// Why.
+    pub cause: Cause,
+    /// Who woke it, where that is known.
+    pub waker: Option<Waker>,
+    /// Whether the stack of the record is that of the thread.
+    pub(crate) has_stack: bool,
+    /// Whether the record is another thread's.
+    pub(crate) is_foreign: bool,
+}
+
+/// A stretch, and the record that it is a sample of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AccountedSample {
+    /// Where the record is.
+    pub(crate) offset: u64,
+    /// How long the stretch took.
+    pub(crate) ns: u64,
+    pub(crate) stretch: Stretch,
+}
+
+/// All samples of an account.
+#[derive(Debug, Default)]
+pub(crate) struct AccountedSamples {
+    account: Account,
+    /// In the order of the file.
+    samples: Vec<AccountedSample>,
+    /// By record, process and thread of its samples that are another thread's than the record.
+    tasks: HashMap<u64, (i32, i32)>,
+    /// What is to be said of them, one sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The number of the event that they are of: it stands in for the first of the recording.
+pub(crate) const ACCOUNTED_EVENT: usize = 0;
+
+impl AccountedSamples {
+    /// Samples in any order, and by record the process and thread of those that are not its own.
+    pub(crate) fn new(
+        account: Account,
+        mut samples: Vec<AccountedSample>,
+        tasks: HashMap<u64, (i32, i32)>,
+        warnings: Vec<String>,
+    ) -> Self {
+        samples.sort_unstable_by_key(|one| {
+            let Stretch {
+                state, is_foreign, ..
+            } = one.stretch;
+            // A thread is blocked first, and runnable then.
+            (one.offset, is_foreign, state == ThreadState::Runnable)
+        });
+        Self {
+            account,
+            samples,
+            tasks,
+            warnings,
+        }
+    }
+
+    /// What the event is called, and what it counts.
+    pub(crate) fn event(&self) -> (&'static str, EventKind) {
+        self.account.event().unwrap_or_default()
+    }
+
+    /// All samples, with their threads: `tid_of` says whose a record is.
+    #[cfg(test)]
+    pub(crate) fn for_each_task(
+        &self,
+        tid_of: impl Fn(u64) -> i32,
+    ) -> impl Iterator<Item = (i32, AccountedSample)> {
+        self.samples.iter().map(move |sample| {
+            let foreign = self.tasks.get(&sample.offset);
+            let foreign = foreign.filter(|_| sample.stretch.is_foreign);
+            (
+                foreign.map_or_else(|| tid_of(sample.offset), |&(_, tid)| tid),
+                *sample,
+            )
+        })
+    }
+
+    /// The numbers of the samples from an offset on.
+    pub(super) fn from(&self, offset: u64) -> usize {
+        self.samples.partition_point(|one| one.offset < offset)
+    }
+
+    /// The numbers of the samples of a record, where those before `next` are of earlier ones.
+    #[inline]
+    pub(super) fn of_record(&self, next: usize, offset: u64) -> Range<usize> {
+        let rest = self.samples.get(next..).unwrap_or_default();
+        let start = next + rest.iter().take_while(|one| one.offset < offset).count();
+        let rest = self.samples.get(start..).unwrap_or_default();
+        start..start + rest.iter().take_while(|one| one.offset == offset).count()
+    }
+
+    /// A sample of a record, by its number.
+    pub(crate) fn sample<'r>(
+        &self,
+        recording: &Recording<'_>,
+        (offset, raw): (u64, RawRecord<'r>),
+        number: u32,
+    ) -> Option<DecodedSample<'r>> {
+        let accounted = self.samples.get(number as usize)?;
+        let mut sample = match raw.kind {
+            RecordKind::SAMPLE => DecodedSample::of(recording, offset, raw)?,
+            _ => of_record(recording, offset, raw)?,
+        };
+        sample.counts(ACCOUNTED_EVENT, accounted.ns);
+        sample.stretch = Some((number, accounted.stretch));
+        if accounted.stretch.is_foreign
+            && let Some(&task) = self.tasks.get(&offset)
+        {
+            (sample.pid, sample.tid) = task;
+            sample.head.task = Some(task);
+        }
+        if !accounted.stretch.has_stack {
+            (sample.head.ip, sample.head.callchain) = (None, None);
+        }
+        Some(sample)
+    }
+}
+
+/// A record that is no sample as one without a stack.
+fn of_record<'r>(
+    recording: &Recording<'_>,
+    offset: u64,
+    raw: RawRecord<'r>,
+) -> Option<DecodedSample<'r>> {
+    let event = recording.reader.event_of(raw)?;
+    let layout = &recording.reader.events().get(event)?.layout;
+    let (_, id) = Record::parse(raw, layout).ok()?;
+    let (pid, tid) = (id.pid.unwrap_or(-1), id.tid.unwrap_or(-1));
+    Some(DecodedSample {
+        raw,
+        deferred: None,
+        is_member: false,
+        stretch: None,
+        recorded_event: event,
+        event,
+        pid,
+        tid,
+        key: recording.index.key(id.time_ns, offset),
+        head: SampleHead {
+            task: Some((pid, tid)),
+            time_ns: id.time_ns,
+            cpu: id.cpu,
+            ..SampleHead::default()
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_found_by_their_record() {
+        let stretch = |state, is_foreign| Stretch {
+            state,
+            cause: Cause::Unknown,
+            waker: None,
+            has_stack: true,
+            is_foreign,
+        };
+        let at = |offset, ns, state, is_foreign| AccountedSample {
+            offset,
+            ns,
+            stretch: stretch(state, is_foreign),
+        };
+        let (first, second) = (ThreadState::Preempted, ThreadState::Runnable);
+        let samples = vec![
+            at(80, 1, second, false),
+            at(40, 2, second, true),
+            at(80, 3, first, false),
+            at(120, 4, first, false),
+        ];
+        let tasks = HashMap::from_iter([(40, (7, 8))]);
+        let all = AccountedSamples::new(Account::OffCpu, samples, tasks, Vec::new());
+        assert_eq!(all.from(41), 1);
+        assert_eq!(all.of_record(0, 80), 1..3);
+        assert_eq!(all.of_record(1, 100), 3..3);
+        assert_eq!(all.of_record(3, 120), 3..4);
+        let found: Vec<_> = all.for_each_task(|_| 9).collect();
+        let found: Vec<_> = found.iter().map(|(tid, one)| (*tid, one.ns)).collect();
+        assert_eq!(found, [(8, 2), (9, 3), (9, 1), (9, 4)]);
+        assert_eq!(all.event().0, "offcpu-time");
+    }
+}
