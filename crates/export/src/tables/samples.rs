@@ -9,6 +9,7 @@ use rprof_analysis::{
     DecodedSample, LocationCache, OrderedPass, Query, ResolvedSample, StackEndCounts, Symbols,
     TaskSample, comm_text,
 };
+use rprof_scheduling::{Cause, ThreadState};
 
 /// The pass: writes each sample in bytes, as [`SampleBytes`] reads them.
 pub(super) struct TablesPass<'a> {
@@ -83,6 +84,7 @@ impl OrderedPass for TablesPass<'_> {
         let frames = if is_sent { &[] } else { &local.frames[..] };
         let comm = comm_text(&recording.index.history, sample.task).into_raw();
         let has_stack = !local.frames.is_empty();
+        let stretch = decoded.stretch();
         let words = [
             decoded.event as u64,
             decoded.head.time_ns.unwrap_or(NONE),
@@ -91,6 +93,8 @@ impl OrderedPass for TablesPass<'_> {
             decoded.head.cpu.map_or(NONE, u64::from),
             decoded.weight(recording.reader),
             decoded.head.period.unwrap_or(NONE),
+            stretch.map_or(NONE, |one| one.state.number()),
+            stretch.map_or(NONE, |one| one.cause.number()),
             has_stack.into(),
             content.hash.cast_unsigned(),
             content.check,
@@ -177,6 +181,9 @@ pub(super) struct SampleTables {
     /// Of the first and the last sample.
     pub(super) times_ns: Option<(i64, i64)>,
     known: KnownHashes,
+    /// Names of states and causes, by number.
+    states: Vec<ByteArray>,
+    causes: Vec<ByteArray>,
     /// Samples of one task come together.
     comm: (Vec<u8>, ByteArray),
 }
@@ -196,6 +203,8 @@ impl SampleTables {
             offset_ns,
             times_ns: None,
             known: KnownHashes::default(),
+            states: ThreadState::ALL.map(|state| text(state.name())).into(),
+            causes: Cause::ALL.map(|cause| text(cause.name())).into(),
             comm: (Vec::new(), text("")),
         }
     }
@@ -225,6 +234,15 @@ impl SampleTables {
         columns.weight.push(weight);
         let period = bytes.number().map(|period| signed("period", period));
         columns.period.push_option(period.transpose()?);
+        for (column, names) in [
+            (&mut columns.state, &self.states),
+            (&mut columns.cause, &self.causes),
+        ] {
+            let number = bytes
+                .number()
+                .and_then(|number| usize::try_from(number).ok());
+            column.push_option(number.and_then(|number| names.get(number).cloned()));
+        }
         let has_stack = bytes.word() != 0;
         let stack = ContentHash {
             hash: bytes.word().cast_signed(),

@@ -23,6 +23,8 @@ pub(super) struct SampleColumns {
     pub(super) event: Texts,
     pub(super) weight: Column<Int64Type>,
     pub(super) period: Column<Int64Type>,
+    pub(super) state: Texts,
+    pub(super) cause: Texts,
     pub(super) stack_hash: Column<Int64Type>,
 }
 
@@ -38,6 +40,8 @@ impl SampleColumns {
             event: Column::default(),
             weight: Column::default(),
             period: Column::default(),
+            state: Column::default(),
+            cause: Column::default(),
             stack_hash: Column::default(),
         }
     }
@@ -68,8 +72,8 @@ impl Columns for SampleColumns {
         self.event.write(group)?;
         self.weight.write(group)?;
         self.period.write(group)?;
-        null(group)?;
-        null(group)?;
+        self.state.write(group)?;
+        self.cause.write(group)?;
         null(group)?;
         self.stack_hash.write(group)
     }
