@@ -5,11 +5,11 @@
 //! order: its flame-chart mode takes lines as they come, last one first.
 
 use crate::Error;
-use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
+use inferno::flamegraph::color::{BasicPalette, Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
-use rprof_profile::{EventProfile, Profile, Quality};
+use rprof_profile::{EventKind, EventProfile, Profile, Quality};
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -129,6 +129,7 @@ pub fn write_flame(
     let left_out = folded.leave_out_narrow(least_width);
     let stacks = DrawnStacks {
         labels: folded.labels(),
+        causes: folded.causes(),
         lines: folded.lines().collect(),
     };
     let drawn = Drawn {
@@ -142,6 +143,8 @@ pub fn write_flame(
 pub(crate) struct DrawnStacks<'l> {
     /// What frames and threads are called.
     pub(crate) labels: &'l [String],
+    /// What causes of waits are called.
+    pub(crate) causes: &'l [String],
     /// Folded stacks, from left to right.
     pub(crate) lines: Vec<String>,
 }
@@ -158,16 +161,21 @@ pub(crate) fn draw(
     if stacks.lines.is_empty() {
         return Err(Error::NothingToDraw);
     }
-    let FlamePalette(palette) = options.palette;
+    let palette = match (options.palette.0, event.kind) {
+        // As off-CPU flame graphs have them.
+        (Palette::Multi(MultiPalette::Java), EventKind::OffCpuTime) => {
+            Palette::Basic(BasicPalette::Io)
+        }
+        (palette, _) => palette,
+    };
     let mut colors = match palette {
         Palette::Multi(MultiPalette::Java) => own_colors(stacks.labels),
         _ => PaletteMap::default(),
     };
-    let title = format!(
-        "{}, {}",
-        event.name,
-        Counted::new(event.samples, "sample", "samples")
-    );
+    for cause in stacks.causes {
+        colors.insert(cause, cause_color(cause));
+    }
+    let title = title_of(event);
     let mut drawing = Options::default();
     drawing.title = shown_title(options, title);
     drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
@@ -186,6 +194,16 @@ pub(crate) fn draw(
     let lines = stacks.lines.iter().rev().map(String::as_str);
     from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
     Ok(drawn)
+}
+
+/// What is drawn, in words.
+fn title_of(event: &EventProfile) -> String {
+    let counted = |one, many| Counted::new(event.samples, one, many);
+    match event.kind {
+        EventKind::OffCpuTime => format!("Off-CPU time, {}", counted("wait", "waits")),
+        EventKind::WallTime => format!("Wall time, {}", counted("sample", "samples")),
+        _ => format!("{}, {}", event.name, counted("sample", "samples")),
+    }
 }
 
 /// The title, cut to what the picture's width has room for beside its buttons.
@@ -257,11 +275,28 @@ fn red(name: &str) -> Color {
     }
 }
 
+/// The colour of a cause of waits: blue and violet, of which each has its own; a wait for a CPU is yellow.
+fn cause_color(label: &str) -> Color {
+    if label == "[runnable]" {
+        return Color {
+            r: 240,
+            g: 210,
+            b: 60,
+        };
+    }
+    let Color { r, g, .. } = red(label);
+    Color {
+        r: (r - 200) * 3 + 60,
+        g: g + 40,
+        b: 235,
+    }
+}
+
 /// What an event's weight counts.
 pub(crate) fn unit(event: &str) -> &str {
     let name = event.split([':', '/']).next().unwrap_or(event);
     match name {
-        "cpu-clock" | "task-clock" => "ns",
+        "cpu-clock" | "task-clock" | "offcpu-time" | "wall-time" => "ns",
         "" => "events",
         name => name,
     }

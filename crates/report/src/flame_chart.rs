@@ -37,6 +37,7 @@ pub fn write_flame_chart(
     let stacks = DrawnStacks {
         lines: lines(&chart, &labels),
         labels: &labels.all,
+        causes: &[],
     };
     let drawn = Drawn {
         left_out: chart.left_out,

@@ -1,7 +1,10 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
 use crate::Thread;
-use crate::{EventKind, EventProfile, FrameId, Level, Node, Profile, Sampling, without_digits};
+use crate::{
+    Dimension, DimensionValue, EventKind, EventProfile, FrameId, Group, Level, Node, Profile,
+    Sampling, without_digits,
+};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
 use rprof_untrusted::{Untrusted, printable};
@@ -51,6 +54,7 @@ impl Count {
             node.self_weight.abs_diff(expected_ns) <= node.self_samples
         };
         match event.kind {
+            EventKind::OffCpuTime | EventKind::WallTime => Self::Weight,
             EventKind::CpuTime if !event.tree.nodes().iter().all(is_even) => Self::Weight,
             // A folded stack is one sample, whatever it counted.
             EventKind::Counter if event.sampling == Sampling::Every(1) => Self::Weight,
@@ -87,6 +91,8 @@ pub struct FoldOptions {
 pub struct FoldedStacks {
     /// Names, sorted, so that their numbers are in the names' order.
     labels: Vec<String>,
+    /// Those of causes of waits.
+    causes: Vec<String>,
     /// Sorted, each once.
     stacks: Vec<(Box<[u32]>, u64)>,
 }
@@ -100,6 +106,11 @@ impl FoldedStacks {
     /// What frames and threads are called in lines, each once.
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// What causes of waits are called, which are innermost in pictures of profiles that tell them apart.
+    pub fn causes(&self) -> &[String] {
+        &self.causes
     }
 
     /// What all count.
@@ -197,11 +208,19 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
     } = options;
     let nodes = event.tree.nodes();
     let comms = thread_labels(&thread_names(profile, event), threads);
-    let numbers = LabelNumbers::of(profile, nodes, (comms, audience));
+    let causes = match audience {
+        Audience::Picture => cause_labels(profile, event),
+        Audience::Tools => Vec::new(),
+    };
+    let numbers = LabelNumbers::of(profile, nodes, (comms, &causes, audience));
     let mut stacks: Vec<(Box<[u32]>, u64)> = Vec::new();
     let mut stack = Vec::new();
     for node in nodes.iter().filter(|node| node.self_samples > 0) {
         numbers.stack(nodes, node, &mut stack);
+        let cause = numbers.causes.get(node.group as usize).copied().flatten();
+        if let Some(cause) = cause {
+            stack.insert(0, cause);
+        }
         stack.extend(numbers.comms.get(node.group as usize));
         if first == FirstFrame::Outermost {
             stack.reverse();
@@ -213,8 +232,14 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         stacks.push((stack.as_slice().into(), count));
     }
     stacks.sort_unstable();
-    let labels = numbers.labels;
-    let mut folded = FoldedStacks { labels, stacks };
+    let mut causes: Vec<String> = causes.into_iter().flatten().collect();
+    causes.sort_unstable();
+    causes.dedup();
+    let mut folded = FoldedStacks {
+        labels: numbers.labels,
+        causes,
+        stacks,
+    };
     folded.merge();
     folded
 }
@@ -224,6 +249,8 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
 struct LabelNumbers {
     labels: Vec<String>,
     comms: Vec<u32>,
+    /// By group, if it is of waits.
+    causes: Vec<Option<u32>>,
     frames: HashMap<FrameId, u32>,
     nameless: HashSet<u32>,
     audience: Audience,
@@ -231,7 +258,11 @@ struct LabelNumbers {
 
 impl LabelNumbers {
     /// Of the frames of a tree, and of threads.
-    fn of(profile: &Profile, nodes: &[Node], (comms, audience): (Vec<String>, Audience)) -> Self {
+    fn of(
+        profile: &Profile,
+        nodes: &[Node],
+        (comms, causes, audience): (Vec<String>, &[Option<String>], Audience),
+    ) -> Self {
         let mut frames: HashMap<FrameId, String> = HashMap::default();
         for node in nodes {
             frames
@@ -240,6 +271,7 @@ impl LabelNumbers {
         }
         let mut labels: Vec<String> = frames.values().cloned().collect();
         labels.extend(comms.iter().cloned());
+        labels.extend(causes.iter().flatten().cloned());
         labels.sort_unstable();
         labels.dedup();
         // Every label looked up is in the list.
@@ -249,12 +281,14 @@ impl LabelNumbers {
             .map(|(&id, label)| (id, rank(label)))
             .collect();
         let comms: Vec<u32> = comms.iter().map(rank).collect();
+        let causes = causes.iter().map(|cause| cause.as_ref().map(rank));
         let nameless = frames
             .iter()
             .filter(|&(&id, _)| !profile.frames.of(id).is_function())
             .map(|(_, &label)| label)
             .collect();
         Self {
+            causes: causes.collect(),
             labels,
             comms,
             frames,
@@ -282,6 +316,18 @@ pub(crate) fn thread_names<'p>(profile: &'p Profile, event: &EventProfile) -> Ve
     let groups = event.groups.iter();
     let names = groups.map(|group| profile.strings.of(group.comm));
     names.map(Untrusted::into_raw).collect()
+}
+
+/// Why the threads of each group wait, if groups are told apart by that.
+fn cause_labels(profile: &Profile, event: &EventProfile) -> Vec<Option<String>> {
+    let label = |group: &Group| match profile.values.of(group.values).get(Dimension::Cause)? {
+        DimensionValue::Text(cause) => match profile.strings.of(cause).into_raw() {
+            "running" => None,
+            cause => Some(safe(&format!("[{cause}]"))),
+        },
+        _ => None,
+    };
+    event.groups.iter().map(label).collect()
 }
 
 /// What threads are called in folded stacks.

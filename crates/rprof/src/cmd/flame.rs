@@ -11,11 +11,11 @@ use crate::args::FlameArgs;
 use crate::usage::usage;
 use crate::{browser, say, target};
 use anyhow::{Context, Result, bail};
-use rprof_analysis::Options;
+use rprof_analysis::{GroupBy, Options};
 use rprof_base::Counted;
 use rprof_export::{Folded, Format};
 use rprof_profile::view::ThreadNames;
-use rprof_profile::{Profile, SampledProfile};
+use rprof_profile::{Account, Dimension, Profile, SampledProfile};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_report::{Drawn, Error, FlameOptions, quality_faults, write_flame, write_flame_chart};
 use rprof_ringbuf::sys::Rights;
@@ -39,7 +39,12 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         opened.paths.only("--against")?;
     }
     let reader = &opened.first;
+    let causes = match args.input.filter().account {
+        Account::OnCpu => &[][..],
+        Account::OffCpu | Account::Wall => &[Dimension::Cause][..],
+    };
     let options = Options {
+        group_by: GroupBy::of(causes),
         demangling: args.fold.demangling(args.input.demangling()),
         nodes: args.frames,
         ..args.input.options(reader)
