@@ -1,5 +1,7 @@
 //! Runs and waits of threads: those that perf sched has, and those of programs that wait as told.
 
+mod waiting;
+
 use crate::common::{fixtures, needs, perf, rprof, run, scratch, tracefs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,17 +9,22 @@ use std::path::{Path, PathBuf};
 /// Records the scheduler's events of the whole machine while `program` runs.
 #[track_caller]
 fn record(tracefs: crate::common::Tracefs, dir: &Path, program: &str) -> PathBuf {
+    let events = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
+    record_events(tracefs, dir, (events, "none"), program)
+}
+
+/// Records some events of the whole machine, with stacks of one kind.
+#[track_caller]
+fn record_events(
+    tracefs: crate::common::Tracefs,
+    dir: &Path,
+    (events, stacks): (&str, &str),
+    program: &str,
+) -> PathBuf {
     let file = dir.join("perf.data");
-    let mut record = rprof(["record", "-q", "-a", "-m", "4096", "--call-graph", "none"]);
-    let record = record.args([
-        "-e",
-        "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new",
-    ]);
-    let record = record
-        .arg("-o")
-        .arg(&file)
-        .args(["--", "sh", "-c", program]);
-    run(&mut tracefs.within(record)).ok();
+    let mut record = rprof(["record", "-q", "-a", "-m", "4096", "--call-graph", stacks]);
+    let record = record.args(["-e", events, "-o"]).arg(&file);
+    run(&mut tracefs.within(record.args(["--", "sh", "-c", program]))).ok();
     file
 }
 

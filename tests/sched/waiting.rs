@@ -1,0 +1,207 @@
+//! The time of threads that wait as told: each for one thing, and who wakes them.
+
+use super::record_events;
+use crate::common::{Tracefs, compile, fixtures, needs, rprof, run, scratch, tracefs};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const SWITCHES: &str = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
+
+/// Records threads each of which is called `in_` and what it waits for.
+#[track_caller]
+fn record_waits(tracefs: Tracefs, dir: &Path, events: &str) -> PathBuf {
+    let program = dir.join("waits");
+    compile(&program, include_str!("waits.c"), &["-O1", "-pthread"]);
+    record_events(tracefs, dir, (events, "fp"), program.to_str().unwrap())
+}
+
+/// A derived sample.
+#[derive(Debug)]
+struct Stretch {
+    tid: i64,
+    comm: String,
+    state: String,
+    cause: String,
+    ns: u64,
+}
+
+/// All samples of an account.
+fn stretches(file: &Path, account: &str) -> Vec<Stretch> {
+    let mut script = rprof(["script", account, "-G", "--json", "-i"]);
+    let lines = run(script.arg(file)).ok().stdout;
+    let samples = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let stretch = |sample: Value| {
+        let text = |name: &str| Some(sample[name].as_str()?.to_owned());
+        Some(Stretch {
+            tid: sample["tid"].as_i64()?,
+            comm: text("comm")?,
+            state: text("state")?,
+            cause: text("cause")?,
+            ns: sample["period"].as_u64()?,
+        })
+    };
+    samples.filter_map(stretch).collect()
+}
+
+/// Milliseconds that `rprof sched` has for each thread of the program: run, runnable, sleeping, disk, other, unknown.
+fn of_sched(file: &Path) -> BTreeMap<i64, [f64; 6]> {
+    let table = run(rprof(["sched", "-c", "/^in_|^waker$/"]).arg(file)).ok();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let (_, ids) = cells.last()?.trim_end_matches(']').rsplit_once('[')?;
+        let tid = ids.split('/').next()?.parse().ok()?;
+        // The moment of the longest wait for a CPU may be missing: what is behind it is counted from the end.
+        let at = |from_behind: usize| cells.len().checked_sub(from_behind);
+        let mut times = [0.0; 6];
+        for (time, at) in times
+            .iter_mut()
+            .zip([Some(0), Some(1), at(8), at(7), at(6), at(5)])
+        {
+            *time = cells.get(at?)?.parse().ok()?;
+        }
+        Some((tid, times))
+    };
+    table.stdout.lines().filter_map(row).collect()
+}
+
+/// Milliseconds, which tables cut after three digits.
+fn milliseconds(ns: u64) -> f64 {
+    let micros = u32::try_from(ns / 1000).unwrap();
+    f64::from(micros) / 1000.0
+}
+
+#[test]
+fn waits_have_their_cause_and_add_up_to_those_of_sched() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let file = record_waits(tracefs, dir.path(), SWITCHES);
+    let all = stretches(&file, "--off-cpu");
+    let of_sched = of_sched(&file);
+    assert!(of_sched.len() > 10, "{of_sched:?}");
+    for (tid, [_, runnable, sleeping, disk, ..]) in of_sched {
+        let sum = |states: &[&str]| {
+            let asked = all
+                .iter()
+                .filter(|one| one.tid == tid && states.contains(&&*one.state));
+            milliseconds(asked.map(|one| one.ns).sum())
+        };
+        let own = [
+            sum(&["runnable", "preempted"]),
+            sum(&["sleeping"]),
+            sum(&["disk sleep"]),
+        ];
+        for (own, of_sched) in own.into_iter().zip([runnable, sleeping, disk]) {
+            assert!((own - of_sched).abs() < 0.0005, "{tid} {own} {of_sched}");
+        }
+    }
+    for (comm, causes) in [
+        ("in_sleep", &["sleep"][..]),
+        ("in_pipe", &["pipe"]),
+        ("in_socket", &["socket"]),
+        ("in_eventfd", &["eventfd"]),
+        ("in_futex", &["futex"]),
+        ("in_epoll", &["epoll"]),
+        ("in_poll", &["poll"]),
+        ("in_select", &["select"]),
+        ("in_child", &["child", "sleep"]),
+        ("in_timerfd", &["sleep"]),
+    ] {
+        let mut of_cause: BTreeMap<&str, u64> = BTreeMap::new();
+        for one in all
+            .iter()
+            .filter(|one| one.comm == comm && one.state == "sleeping")
+        {
+            *of_cause.entry(&one.cause).or_default() += one.ns;
+        }
+        let sum: u64 = of_cause.values().sum();
+        let right: u64 = causes.iter().filter_map(|cause| of_cause.get(cause)).sum();
+        assert!(
+            sum > 10_000_000 && right * 100 >= sum * 95,
+            "{comm}: {of_cause:?}"
+        );
+    }
+}
+
+#[test]
+fn each_wait_has_who_ended_it() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let file = record_waits(tracefs, dir.path(), SWITCHES);
+    let mut report = rprof(["report", "--off-cpu", "--no-children", "--format", "csv"]);
+    let keys = ["-s", "comm,state,cause,waker", "-c", "/^in_/", "-i"];
+    let table = run(report.args(keys).arg(&file)).ok().stdout;
+    let rows = table
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let mut seen = Vec::new();
+    for row in rows {
+        let [.., comm, state, cause, waker] = row[..] else {
+            continue;
+        };
+        let of_thread = ["pipe", "socket", "eventfd", "epoll", "poll", "select"];
+        match (state, cause) {
+            // Which thread a timer interrupts has nothing to do with it.
+            ("sleeping", "sleep") => assert_eq!(waker, "[timer]", "{table}"),
+            ("sleeping", cause) if of_thread.contains(&cause) && comm == format!("in_{cause}") => {
+                assert_eq!(waker, "waker", "{table}");
+                seen.push(cause);
+            }
+            _ => {}
+        }
+    }
+    assert!(seen.len() >= 6, "{table}");
+}
+
+#[test]
+fn running_and_waiting_are_all_of_the_time() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let file = record_waits(tracefs, dir.path(), &format!("cpu-clock,{SWITCHES}"));
+    let of_sched = of_sched(&file);
+    assert!(of_sched.len() > 10, "{of_sched:?}");
+    let all = stretches(&file, "--wall");
+    // Where switches are missing, a sample may say more than they do.
+    let known = of_sched.into_iter().filter(|(_, times)| times[5] == 0.0);
+    let mut n_checked = 0;
+    for (tid, of_sched) in known {
+        n_checked += 1;
+        let own = all.iter().filter(|one| one.tid == tid).map(|one| one.ns);
+        let (own, known) = (milliseconds(own.sum()), of_sched.iter().sum::<f64>());
+        assert!(
+            (own - known).abs() <= 0.01 + known / 1000.0,
+            "{tid} {own} {known}"
+        );
+    }
+    // A picture of both: what waits has the colour of its cause.
+    let picture = run(rprof(["flame", "--wall", "-o", "-", "-i"]).arg(&file))
+        .ok()
+        .stdout;
+    assert!(picture.contains("Wall time, ") && picture.contains("[pipe]"));
+}
+
+#[test]
+fn a_recording_without_switches_has_no_time_off_the_cpu() {
+    let file = fixtures().join("spin").join("perf.data");
+    for account in ["--off-cpu", "--wall"] {
+        let refused = run(rprof(["report", account, "-i"]).arg(&file)).fails(1);
+        assert!(refused.contains("no context switches"), "{refused}");
+        assert!(refused.contains(account) && refused.contains("rprof record --off-cpu"));
+    }
+    let refused = run(rprof(["report", "-s", "cause", "-i"]).arg(&file)).fails(1);
+    assert!(refused.contains("add --off-cpu or --wall"), "{refused}");
+}
