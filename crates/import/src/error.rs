@@ -57,6 +57,14 @@ pub enum Error {
         /// How much it may take.
         most: u64,
     },
+    /// Tables have more rows than are looked at.
+    #[error("{}: more than {most} rows in all tables (--mem allows more)", path.display())]
+    Rows {
+        /// The file with those that are too many.
+        path: PathBuf,
+        /// How many are looked at.
+        most: u64,
+    },
     /// The recording that is made of it takes more room than it may.
     #[error("{}: needs more than {most} bytes in a temporary file (--max-spool allows more)", path.display())]
     Spool {

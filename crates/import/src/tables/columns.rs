@@ -1,13 +1,14 @@
 //! Rows of a Parquet file, some thousands at a time: columns by name, whichever engine wrote them.
 
 use super::files::FoundFile;
+use super::pages::CountedPages;
 use crate::Error;
 use parquet::basic::{LogicalType, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use rprof_base::tables::{VERSION, VERSION_KEY};
 use rprof_untrusted::Budget;
@@ -17,6 +18,13 @@ use std::path::{Path, PathBuf};
 
 /// Rows that are in memory at once.
 const BATCH_ROWS: usize = 8192;
+
+/// What looking at a row counts as, bytes of those that may be read: pages say how many rows they have, and have as
+/// many without taking any room.
+const ROW_BYTES: u64 = 8;
+
+/// Bytes of memory that a value of a list takes, with its levels: lists of a few rows may be all of a group's values.
+const LIST_VALUE_BYTES: u64 = 32;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,11 +178,10 @@ impl<'w> TableFile<'w> {
             self.check(group.metadata(), budget)?;
             let mut columns = Vec::new();
             for found in &self.found {
-                let open = || found.map(|at| group.get_column_reader(at)).transpose();
+                let open = || found.map(|at| column(&*group, at)).transpose();
                 columns.push(guarded(&self.path, open)?);
             }
-            let n_rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            let mut left = n_rows;
+            let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             while left > 0 {
                 let n = left.min(BATCH_ROWS);
                 let batch = self.batch(&mut columns, n)?;
@@ -185,23 +192,30 @@ impl<'w> TableFile<'w> {
         Ok(())
     }
 
-    /// What a page may unpack to is bounded by what its column says. The library trusts places of columns.
+    /// What a page may unpack to is bounded by what its column says, and rows by what may be read of all files. The
+    /// library trusts places of columns.
     fn check(&self, group: &RowGroupMetaData, budget: &Budget) -> Result<(), Error> {
         let mut sum = 0u64;
-        for &at in self.found.iter().flatten() {
+        for (found, wanted) in self.found.iter().zip(self.wanted) {
+            let &Some(at) = found else { continue };
             let column = group.columns().get(at);
-            let size = column.and_then(|column| self.checked_size(column));
+            let size = column.and_then(|column| self.checked_size(column, wanted.kind));
             let size = size.ok_or_else(|| Error::table(&self.path, "a column with a bad place"))?;
             sum = sum.saturating_add(size);
         }
         if sum > budget.limits().memory {
             return Err(Error::memory(&self.path, budget));
         }
-        Ok(())
+        let n_rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        let read = budget.read(n_rows.saturating_mul(ROW_BYTES));
+        read.map_err(|_| Error::Rows {
+            path: self.path.clone(),
+            most: budget.limits().read / ROW_BYTES,
+        })
     }
 
-    /// Bytes of a column before compression; `None` if it is not in the file.
-    fn checked_size(&self, column: &ColumnChunkMetaData) -> Option<u64> {
+    /// Bytes of a column before compression, and of its lists in memory; `None` if it is not in the file.
+    fn checked_size(&self, column: &ColumnChunkMetaData, kind: Kind) -> Option<u64> {
         let place = column.dictionary_page_offset();
         let start = u64::try_from(place.unwrap_or(column.data_page_offset())).ok()?;
         let len = u64::try_from(column.compressed_size()).ok()?;
@@ -213,7 +227,11 @@ impl<'w> TableFile<'w> {
         ];
         let is_positive = sizes.iter().all(|&size| size >= 0);
         let size = u64::try_from(column.uncompressed_size()).ok()?;
-        (is_inside && is_positive).then_some(size)
+        let of_lists = match kind {
+            Kind::Numbers => n_values(column).saturating_mul(LIST_VALUE_BYTES),
+            Kind::Number | Kind::Text => 0,
+        };
+        (is_inside && is_positive).then_some(size.saturating_add(of_lists))
     }
 
     fn batch(&self, readers: &mut [Option<ColumnReader>], n_rows: usize) -> Result<Batch, Error> {
@@ -269,6 +287,18 @@ fn is_of(column: &ColumnDescriptor, kind: Kind) -> bool {
         _ => false,
     };
     is_kind && column.max_rep_level() == levels
+}
+
+/// How many values a column says that it has in a group.
+fn n_values(column: &ColumnChunkMetaData) -> u64 {
+    u64::try_from(column.num_values()).unwrap_or(0)
+}
+
+/// Opens a column of a group.
+fn column(group: &dyn RowGroupReader, at: usize) -> Result<ColumnReader, ParquetError> {
+    let about = group.metadata().column(at);
+    let pages = CountedPages::new(group.get_column_page_reader(at)?, n_values(about));
+    Ok(get_column_reader(about.column_descr_ptr(), Box::new(pages)))
 }
 
 fn read(

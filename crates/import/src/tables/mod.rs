@@ -4,6 +4,7 @@ mod code;
 mod columns;
 mod files;
 mod key;
+mod pages;
 mod recordings;
 mod samples;
 

@@ -1,10 +1,12 @@
 //! Tables as queries write them: what is read of them, and what is refused.
 
 use super::TableFolder;
+use super::pages::CountedPages;
 use crate::Imported;
 use parquet::data_type::{ByteArrayType, DataType, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
@@ -124,6 +126,69 @@ fn other_versions_types_and_columns_are_refused() {
     );
     fs::write(&samples, b"PAR1 and no more").unwrap();
     assert!(refused(dir.path()).contains("samples.parquet: "));
+}
+
+fn refused_with_memory(dir: &Path, bytes: u64) -> String {
+    let allowed = Allowed {
+        memory: Some(bytes),
+        spool: None,
+    };
+    TableFolder::open(dir, allowed).unwrap_err().to_string()
+}
+
+/// Pages have as many rows of one value as they say, and take no room for them.
+#[test]
+fn rows_that_take_no_room_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let samples = dir.path().join("samples.parquet");
+    let schema = "message samples { REQUIRED INT64 stack_hash; }";
+    write(&samples, schema, None, |group| {
+        column::<Int64Type>(group, &[1; 100_000], [None, None])
+    });
+    assert!(fs::metadata(&samples).unwrap().len() < 1000);
+    let said = refused_with_memory(dir.path(), 1 << 16);
+    let expected = "samples.parquet: more than 32768 rows in all tables (--mem allows more)";
+    assert!(said.ends_with(expected), "{said}");
+    let folder = TableFolder::open(dir.path(), Allowed::default()).unwrap();
+    let first = folder.recordings().next().unwrap();
+    folder.read(&first, Allowed::default()).unwrap().unwrap();
+}
+
+#[test]
+fn lists_that_take_no_room_are_bounded() {
+    const N: usize = 100_000;
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let stacks = dir.path().join("stacks.parquet");
+    let mut repetitions = vec![1; N];
+    repetitions[0] = 0;
+    write(&stacks, STACKS, None, |group| {
+        column::<Int64Type>(group, &[1], [Some(&[1]), None]);
+        let levels = [Some(&[3; N][..]), Some(&repetitions[..])];
+        column::<Int64Type>(group, &[10; N], levels);
+    });
+    assert!(fs::metadata(&stacks).unwrap().len() < 1000);
+    let said = refused_with_memory(dir.path(), 1 << 20);
+    let expected = "stacks.parquet: needs more than 1048576 bytes of memory (--mem allows more)";
+    assert!(said.ends_with(expected), "{said}");
+}
+
+#[test]
+fn a_column_with_more_values_than_it_says_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    folder(dir.path());
+    let file = File::open(dir.path().join("stacks.parquet")).unwrap();
+    let file = SerializedFileReader::new(file).unwrap();
+    let pages = |n_values| {
+        let pages = file.get_row_group(0).unwrap().get_column_page_reader(1);
+        let pages = CountedPages::new(pages.unwrap(), n_values);
+        pages.collect::<Result<Vec<_>, _>>()
+    };
+    // A dictionary of two values, and three that are one of them.
+    assert_eq!(pages(3).unwrap().len(), 2);
+    let error = pages(2).unwrap_err().to_string();
+    assert!(error.ends_with("more values than it says"), "{error}");
 }
 
 proptest! {
