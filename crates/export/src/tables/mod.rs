@@ -10,6 +10,7 @@ mod error;
 mod folder;
 mod frames;
 mod hash;
+mod place;
 mod recording;
 mod samples;
 mod schema;
@@ -20,7 +21,8 @@ mod tests;
 pub use error::TablesError;
 
 use folder::{TableFile, partition, put_all};
-use frames::{System, WrittenFrames, is_by_name, write_frames};
+use frames::{Names, WrittenFrames, write_frames};
+use place::{System, is_by_name};
 use recording::{NamedRecording, RecordingColumns, TableEvent, write_events};
 use rprof_analysis::{
     Options, OrderedResult, Progress, Query, Recording, SampleOrder, StackEndCounts, Symbols,
@@ -67,12 +69,12 @@ pub fn write_tables(
     let mut symbols = query.symbolize(found.locations, request)?;
     let as_recorded = names_as_recorded(&query, &symbols, request)?;
     let frames = TableWriter::new(files.frames.file()?, FrameColumns::new(text(&named.name)))?;
-    let written = put_frames(&recording, &named, (&symbols, &as_recorded), frames)?;
-    if written.n_collisions > 0 {
-        let n = written.n_collisions;
-        let warning = "names of code that have the hash of other code, and are counted as that";
-        symbols.warnings.push(format!("{n} {warning}"));
-    }
+    let names = Names {
+        shown: &symbols,
+        recorded: &as_recorded,
+    };
+    let written = put_frames(&recording, &named, names, frames)?;
+    symbols.warnings.extend(written.warning());
     let events = TableEvent::all_of(&query);
     let pass = TablesPass {
         query: &query,
@@ -82,7 +84,7 @@ pub fn write_tables(
     let mut tables = SampleTables::new(
         TableWriter::new(files.samples.file()?, SampleColumns::new(named.origin()))?,
         TableWriter::new(files.stacks.file()?, StackColumns::new(text(&named.name)))?,
-        events.iter().map(|event| text(&event.name)).collect(),
+        events.iter().map(|event| event.name.clone()).collect(),
         named.wall_offset_ns.unwrap_or(0),
     );
     let result = write_samples(&pass, &mut tables, progress)?;
@@ -110,14 +112,14 @@ fn names_as_recorded(
 fn put_frames(
     recording: &Recording<'_>,
     named: &NamedRecording,
-    symbols: (&Symbols, &Symbols),
+    names: Names<'_>,
     mut frames: TableWriter<FrameColumns>,
 ) -> Result<WrittenFrames, TablesError> {
     let system = System {
         release: named.about.os_release.as_deref().unwrap_or_default(),
         arch: named.about.arch.as_deref().unwrap_or_default(),
     };
-    let written = write_frames(recording, system, symbols, &mut frames)?;
+    let written = write_frames(recording, system, names, &mut frames)?;
     frames.finish()?;
     Ok(written)
 }
@@ -145,7 +147,7 @@ fn finish(
     query: &Query<'_>,
     symbols: Symbols,
     result: OrderedResult<Local>,
-    tables: SampleTables,
+    mut tables: SampleTables,
     named: &NamedRecording,
     files: &TableFiles,
 ) -> Result<WrittenTables, TablesError> {
@@ -153,6 +155,8 @@ fn finish(
     for local in result.locals {
         ends.merge(&local.ends);
     }
+    tables.samples.end()?;
+    tables.stacks.end()?;
     let profile = result.samples.profile(query, Some(symbols), ends)?;
     tables.samples.finish()?;
     tables.stacks.finish()?;

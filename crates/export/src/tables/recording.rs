@@ -136,6 +136,7 @@ impl TableEvent {
 }
 
 /// Rows of `recordings`.
+#[derive(Clone)]
 pub(super) struct RecordingColumns {
     origin: Origin,
     /// What all rows have, in the order of the schema.
@@ -265,6 +266,7 @@ impl Columns for RecordingColumns {
         schema: tables::RECORDINGS,
         ascending: &[],
         plain: &[],
+        zstd_level: 3,
     };
 
     fn are_full(&self) -> bool {

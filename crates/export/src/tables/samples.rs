@@ -3,8 +3,7 @@
 use super::error::TablesError;
 use super::hash::{Collision, ContentHash, KnownHashes, stack_hash};
 use super::schema::{SampleColumns, StackColumns};
-use super::table::{TableWriter, text};
-use parquet::data_type::ByteArray;
+use super::table::TableWriter;
 use rprof_analysis::{
     DecodedSample, LocationCache, OrderedPass, Query, ResolvedSample, StackEndCounts, Symbols,
     TaskSample, comm_text,
@@ -28,9 +27,9 @@ pub(super) struct Local {
     pub(super) ends: StackEndCounts,
 }
 
-/// Stacks that a thread has sent with their frames, as far as they are remembered: the table takes any again. 128 KiB
+/// Stacks that a thread has sent with their frames, as far as they are remembered: the table takes any again. 192 KiB
 /// for each thread.
-struct SentStacks(Box<[Option<i64>]>);
+struct SentStacks(Box<[Option<ContentHash>]>);
 
 impl SentStacks {
     const BITS: u32 = 13;
@@ -38,9 +37,9 @@ impl SentStacks {
     const SLOTS: usize = 1 << Self::BITS;
 
     /// Whether a stack was sent; from now on it was.
-    fn add(&mut self, hash: i64) -> bool {
-        let slot = &mut self.0[(hash.cast_unsigned() >> (u64::BITS - Self::BITS)) as usize];
-        slot.replace(hash) == Some(hash)
+    fn add(&mut self, stack: ContentHash) -> bool {
+        let slot = &mut self.0[(stack.hash.cast_unsigned() >> (u64::BITS - Self::BITS)) as usize];
+        slot.replace(stack) == Some(stack)
     }
 }
 
@@ -80,7 +79,7 @@ impl OrderedPass for TablesPass<'_> {
         let decoded = sample.decoded;
         let recording = self.query.recording;
         let content = stack_hash(&local.frames);
-        let is_sent = local.frames.is_empty() || local.sent.add(content.hash);
+        let is_sent = local.frames.is_empty() || local.sent.add(content);
         let frames = if is_sent { &[] } else { &local.frames[..] };
         let comm = comm_text(&recording.index.history, sample.task).into_raw();
         let has_stack = !local.frames.is_empty();
@@ -173,7 +172,7 @@ pub(super) struct SampleTables {
     pub(super) samples: TableWriter<SampleColumns>,
     pub(super) stacks: TableWriter<StackColumns>,
     /// Names of events, by number.
-    pub(super) event_names: Vec<ByteArray>,
+    pub(super) event_names: Vec<String>,
     /// What is added to times.
     pub(super) offset_ns: i64,
     /// By event.
@@ -181,18 +180,13 @@ pub(super) struct SampleTables {
     /// Of the first and the last sample.
     pub(super) times_ns: Option<(i64, i64)>,
     known: KnownHashes,
-    /// Names of states and causes, by number.
-    states: Vec<ByteArray>,
-    causes: Vec<ByteArray>,
-    /// Samples of one task come together.
-    comm: (Vec<u8>, ByteArray),
 }
 
 impl SampleTables {
     pub(super) fn new(
         samples: TableWriter<SampleColumns>,
         stacks: TableWriter<StackColumns>,
-        event_names: Vec<ByteArray>,
+        event_names: Vec<String>,
         offset_ns: i64,
     ) -> Self {
         Self {
@@ -203,9 +197,6 @@ impl SampleTables {
             offset_ns,
             times_ns: None,
             known: KnownHashes::default(),
-            states: ThreadState::ALL.map(|state| text(state.name())).into(),
-            causes: Cause::ALL.map(|cause| text(cause.name())).into(),
-            comm: (Vec::new(), text("")),
         }
     }
 
@@ -234,15 +225,17 @@ impl SampleTables {
         columns.weight.push(weight);
         let period = bytes.number().map(|period| signed("period", period));
         columns.period.push_option(period.transpose()?);
-        for (column, names) in [
-            (&mut columns.state, &self.states),
-            (&mut columns.cause, &self.causes),
-        ] {
-            let number = bytes
+        let mut place = || {
+            bytes
                 .number()
-                .and_then(|number| usize::try_from(number).ok());
-            column.push_option(number.and_then(|number| names.get(number).cloned()));
-        }
+                .and_then(|number| usize::try_from(number).ok())
+        };
+        let state = place().and_then(|number| ThreadState::ALL.get(number));
+        let state = state.map(|state| state.name().as_bytes());
+        columns.state.push_option(state);
+        let cause = place().and_then(|number| Cause::ALL.get(number));
+        let cause = cause.map(|cause| cause.name().as_bytes());
+        columns.cause.push_option(cause);
         let has_stack = bytes.word() != 0;
         let stack = ContentHash {
             hash: bytes.word().cast_signed(),
@@ -254,16 +247,13 @@ impl SampleTables {
         let (comm_len, n_frames) = (bytes.word(), bytes.word());
         let frames = bytes.bytes(n_frames.saturating_mul(8));
         let comm = bytes.bytes(comm_len);
-        if self.comm.0 != comm {
-            let array = text(&String::from_utf8_lossy(comm));
-            self.comm = (comm.to_vec(), array);
-        }
-        columns.comm.push(self.comm.1.clone());
+        columns.comm.push(comm);
         let name = self.event_names.get(event);
-        columns.event.push(name.cloned().unwrap_or_default());
+        columns.event.push(name.map_or(b"", String::as_bytes));
         self.count(event, weight, time_ns)?;
         self.samples.end_row()?;
-        if has_stack {
+        // One without frames was compared when it came with them.
+        if !frames.is_empty() {
             self.take_stack(stack, frames)?;
         }
         Ok(())
@@ -287,7 +277,7 @@ impl SampleTables {
         Ok(())
     }
 
-    /// Every stack is compared with what has its hash; only one that is new has come with its frames.
+    /// A stack is compared with what has its hash; it is written if it is new.
     fn take_stack(&mut self, stack: ContentHash, frames: &[u8]) -> Result<(), TablesError> {
         let collision = |Collision(hash)| TablesError::Collision {
             what: "stacks",

@@ -1,6 +1,6 @@
 //! The columns of the four tables. PARQUET.md says what they mean.
 
-use super::table::{Column, Columns, MAX_ROWS, RowGroup, Table, Texts, write_same};
+use super::table::{Column, Columns, MAX_ROWS, NumberedTexts, RowGroup, Table, write_same};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use rprof_base::tables;
@@ -13,18 +13,19 @@ pub(super) struct Origin {
 }
 
 /// Rows of `samples`.
+#[derive(Clone)]
 pub(super) struct SampleColumns {
     pub(super) origin: Origin,
     pub(super) time_ns: Column<Int64Type>,
     pub(super) pid: Column<Int32Type>,
     pub(super) tid: Column<Int32Type>,
-    pub(super) comm: Texts,
+    pub(super) comm: NumberedTexts,
     pub(super) cpu: Column<Int32Type>,
-    pub(super) event: Texts,
+    pub(super) event: NumberedTexts,
     pub(super) weight: Column<Int64Type>,
     pub(super) period: Column<Int64Type>,
-    pub(super) state: Texts,
-    pub(super) cause: Texts,
+    pub(super) state: NumberedTexts,
+    pub(super) cause: NumberedTexts,
     pub(super) stack_hash: Column<Int64Type>,
 }
 
@@ -35,13 +36,13 @@ impl SampleColumns {
             time_ns: Column::default(),
             pid: Column::default(),
             tid: Column::default(),
-            comm: Column::default(),
+            comm: NumberedTexts::default(),
             cpu: Column::default(),
-            event: Column::default(),
+            event: NumberedTexts::default(),
             weight: Column::default(),
             period: Column::default(),
-            state: Column::default(),
-            cause: Column::default(),
+            state: NumberedTexts::default(),
+            cause: NumberedTexts::default(),
             stack_hash: Column::default(),
         }
     }
@@ -52,6 +53,7 @@ impl Columns for SampleColumns {
         schema: tables::SAMPLES,
         ascending: &["time_ns"],
         plain: &[],
+        zstd_level: 3,
     };
 
     fn are_full(&self) -> bool {
@@ -80,6 +82,7 @@ impl Columns for SampleColumns {
 }
 
 /// Rows of `stacks`.
+#[derive(Clone)]
 pub(super) struct StackColumns {
     recording: ByteArray,
     pub(super) stack_hash: Column<Int64Type>,
@@ -104,6 +107,7 @@ impl Columns for StackColumns {
         schema: tables::STACKS,
         ascending: &[],
         plain: &["stack_hash", "frame_hashes.list.element"],
+        zstd_level: 3,
     };
 
     fn are_full(&self) -> bool {
@@ -131,18 +135,19 @@ impl Columns for StackColumns {
 }
 
 /// Rows of `frames`.
+#[derive(Clone)]
 pub(super) struct FrameColumns {
     recording: ByteArray,
     pub(super) frame_hash: Column<Int64Type>,
     pub(super) inline_depth: Column<Int32Type>,
-    pub(super) build_id: Texts,
+    pub(super) build_id: NumberedTexts,
     pub(super) offset: Column<Int64Type>,
-    pub(super) function: Texts,
+    pub(super) function: NumberedTexts,
     pub(super) is_inlined: Column<BoolType>,
-    pub(super) module: Texts,
-    pub(super) path: Texts,
-    pub(super) level: Texts,
-    pub(super) file: Texts,
+    pub(super) module: NumberedTexts,
+    pub(super) path: NumberedTexts,
+    pub(super) level: NumberedTexts,
+    pub(super) file: NumberedTexts,
     pub(super) line: Column<Int32Type>,
 }
 
@@ -152,14 +157,14 @@ impl FrameColumns {
             recording,
             frame_hash: Column::default(),
             inline_depth: Column::default(),
-            build_id: Column::default(),
+            build_id: NumberedTexts::default(),
             offset: Column::default(),
-            function: Column::default(),
+            function: NumberedTexts::default(),
             is_inlined: Column::default(),
-            module: Column::default(),
-            path: Column::default(),
-            level: Column::default(),
-            file: Column::default(),
+            module: NumberedTexts::default(),
+            path: NumberedTexts::default(),
+            level: NumberedTexts::default(),
+            file: NumberedTexts::default(),
             line: Column::default(),
         }
     }
@@ -170,6 +175,8 @@ impl Columns for FrameColumns {
         schema: tables::FRAMES,
         ascending: &["offset"],
         plain: &["frame_hash"],
+        // Names shrink by a fifth more, and are few.
+        zstd_level: 9,
     };
 
     fn are_full(&self) -> bool {

@@ -73,7 +73,7 @@ fn tables(dir: &Path) -> SampleTables {
     SampleTables::new(
         TableWriter::new(create("samples"), SampleColumns::new(origin)).unwrap(),
         TableWriter::new(create("stacks"), StackColumns::new(text("r"))).unwrap(),
-        vec![text("cycles")],
+        vec!["cycles".to_owned()],
         500,
     )
 }
