@@ -72,6 +72,7 @@ pub const FRAMES: TableSchema = TableSchema {
         REQUIRED BYTE_ARRAY level (STRING) = 10;
         OPTIONAL BYTE_ARRAY file (STRING) = 11;
         OPTIONAL INT32 line = 12;
+        REQUIRED INT64 known = 13;
     }",
 };
 

@@ -44,7 +44,7 @@ SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__')
 FROM file('profiles/frames/date=*/machine=*/*.parquet', Parquet, '
     recording String, frame_hash Int64, inline_depth Int32, build_id Nullable(String), offset Nullable(Int64),
     function Nullable(String), is_inlined Bool, module String, path Nullable(String), level String,
-    file Nullable(String), line Nullable(Int32)
+    file Nullable(String), line Nullable(Int32), known Int64
 ');
 
 CREATE OR REPLACE VIEW stacks AS
@@ -57,18 +57,12 @@ SELECT stack_hash, toInt64(position) AS position, frame_hash
 FROM stacks
 ARRAY JOIN range(length(frame_hashes)) AS position, frame_hashes AS frame_hash;
 
--- Without a join, or engines would join the locations of all recordings first.
+-- Each row from the recording that knows its location best. With one sort key, engines need neither sort nor join.
 CREATE OR REPLACE VIEW frames AS
 SELECT frame_hash, inline_depth, build_id, `offset`, function, is_inlined, module, path, level, file, line
 FROM (
-    SELECT *, rank() OVER (PARTITION BY frame_hash ORDER BY known DESC, recording) AS place
-    FROM (
-        SELECT *, sum(
-            CASE WHEN function LIKE '[%' OR function IS NULL THEN 1 ELSE 2 END
-            + CASE WHEN line IS NULL THEN 0 ELSE 1 END
-        ) OVER (PARTITION BY frame_hash, recording) AS known
-        FROM all_frames
-    ) one
+    SELECT *, row_number() OVER (PARTITION BY frame_hash, inline_depth ORDER BY known DESC) AS place
+    FROM all_frames
 ) ranked
 WHERE place = 1;
 

@@ -87,7 +87,8 @@ FROM read_parquet('profiles/frames/date=*/machine=*/*.parquet', hive_partitionin
         9: {name: 'path', type: 'VARCHAR', default_value: NULL},
         10: {name: 'level', type: 'VARCHAR', default_value: NULL},
         11: {name: 'file', type: 'VARCHAR', default_value: NULL},
-        12: {name: 'line', type: 'INTEGER', default_value: NULL}
+        12: {name: 'line', type: 'INTEGER', default_value: NULL},
+        13: {name: 'known', type: 'BIGINT', default_value: NULL}
     });
 
 CREATE OR REPLACE VIEW stacks AS
@@ -99,18 +100,12 @@ CREATE OR REPLACE VIEW stack_frames AS
 SELECT stack_hash, unnest(range(len(frame_hashes))) AS position, unnest(frame_hashes) AS frame_hash
 FROM stacks;
 
--- Without a join, or engines would join the locations of all recordings first.
+-- Each row from the recording that knows its location best. With one sort key, engines need neither sort nor join.
 CREATE OR REPLACE VIEW frames AS
 SELECT frame_hash, inline_depth, build_id, "offset", function, is_inlined, module, path, level, file, line
 FROM (
-    SELECT *, rank() OVER (PARTITION BY frame_hash ORDER BY known DESC, recording) AS place
-    FROM (
-        SELECT *, sum(
-            CASE WHEN function LIKE '[%' OR function IS NULL THEN 1 ELSE 2 END
-            + CASE WHEN line IS NULL THEN 0 ELSE 1 END
-        ) OVER (PARTITION BY frame_hash, recording) AS known
-        FROM all_frames
-    ) one
+    SELECT *, row_number() OVER (PARTITION BY frame_hash, inline_depth ORDER BY known DESC) AS place
+    FROM all_frames
 ) ranked
 WHERE place = 1;
 

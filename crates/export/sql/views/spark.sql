@@ -31,7 +31,8 @@ CREATE OR REPLACE TEMPORARY VIEW all_stacks (
 
 CREATE OR REPLACE TEMPORARY VIEW all_frames (
     recording STRING, frame_hash BIGINT, inline_depth INT, build_id STRING, offset BIGINT, function STRING,
-    is_inlined BOOLEAN, module STRING, path STRING, level STRING, file STRING, line INT, date STRING, machine STRING
+    is_inlined BOOLEAN, module STRING, path STRING, level STRING, file STRING, line INT, known BIGINT, date STRING,
+    machine STRING
 ) USING parquet OPTIONS (path 'profiles/frames');
 
 CREATE OR REPLACE TEMPORARY VIEW stacks AS
@@ -44,18 +45,12 @@ SELECT stack_hash, position, frame_hash
 FROM stacks
 LATERAL VIEW posexplode(frame_hashes) exploded AS position, frame_hash;
 
--- Without a join, or engines would join the locations of all recordings first.
+-- Each row from the recording that knows its location best. With one sort key, engines need neither sort nor join.
 CREATE OR REPLACE TEMPORARY VIEW frames AS
 SELECT frame_hash, inline_depth, build_id, `offset`, function, is_inlined, module, path, level, file, line
 FROM (
-    SELECT *, rank() OVER (PARTITION BY frame_hash ORDER BY known DESC, recording) AS place
-    FROM (
-        SELECT *, sum(
-            CASE WHEN function LIKE '[%' OR function IS NULL THEN 1 ELSE 2 END
-            + CASE WHEN line IS NULL THEN 0 ELSE 1 END
-        ) OVER (PARTITION BY frame_hash, recording) AS known
-        FROM all_frames
-    ) one
+    SELECT *, row_number() OVER (PARTITION BY frame_hash, inline_depth ORDER BY known DESC) AS place
+    FROM all_frames
 ) ranked
 WHERE place = 1;
 

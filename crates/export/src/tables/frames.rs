@@ -174,6 +174,7 @@ fn write_location(
     let path = place.path.filter(|path| !path.is_empty());
     // The short name of code in memory has the number of its process.
     let module = path.filter(|path| path.starts_with(b"["));
+    let known = knowledge(frames, table.columns.recording_number);
     for (depth, frame) in (0..).zip(frames) {
         let columns = &mut table.columns;
         columns.frame_hash.push(hash);
@@ -196,9 +197,23 @@ fn write_location(
             .push_option(file.filter(|file| !file.is_empty()));
         let line = frame.source.and_then(|(_, line)| i32::try_from(line).ok());
         columns.line.push_option(line);
+        columns.known.push(known);
         table.end_row()?;
     }
     Ok(())
+}
+
+/// How much a recording knows of a location. One more function outweighs all names and lines, so that of the recordings
+/// that know most, all have the same number of rows. Of two that know as much, `recording` tells which one counts.
+fn knowledge(frames: &[Frame<'_>], recording: u32) -> i64 {
+    const FUNCTION: i64 = 1000;
+    let of_frame = |frame: &Frame<'_>| {
+        let is_named = |name: &&str| !name.is_empty() && !name.starts_with('[');
+        let has_name = frame.function.as_deref().filter(is_named).is_some();
+        FUNCTION + i64::from(has_name) + i64::from(frame.source.is_some())
+    };
+    let sum: i64 = frames.iter().map(of_frame).sum();
+    sum << u32::BITS | i64::from(recording)
 }
 
 #[cfg(test)]
@@ -237,5 +252,29 @@ mod tests {
             said.starts_with("1 names of code that have the hash"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn one_more_function_outweighs_names_and_lines() {
+        let frame = |function: Option<&'static str>, source| Frame {
+            function: function.map(Cow::Borrowed),
+            is_inlined: false,
+            level: Level::User,
+            module: "a",
+            source,
+        };
+        let nothing = frame(None, None);
+        let by_place = frame(Some("[a+0x10]"), None);
+        let named = frame(Some("f"), None);
+        let all = frame(Some("f"), Some(("f.c", 1)));
+        let rising = [
+            &[by_place][..],
+            &[named],
+            &[all],
+            &[nothing.clone(), nothing],
+        ];
+        let of_recordings = |frames| [1, u32::MAX].map(|recording| knowledge(frames, recording));
+        let rising = rising.map(of_recordings);
+        assert!(rising.as_flattened().is_sorted_by(|a, b| a < b));
     }
 }

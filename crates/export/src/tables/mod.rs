@@ -68,7 +68,7 @@ pub fn write_tables(
     })?;
     let mut symbols = query.symbolize(found.locations, request)?;
     let as_recorded = names_as_recorded(&query, &symbols, request)?;
-    let frames = TableWriter::new(files.frames.file()?, FrameColumns::new(text(&named.name)))?;
+    let frames = TableWriter::new(files.frames.file()?, FrameColumns::new(&named.name))?;
     let names = Names {
         shown: &symbols,
         recorded: &as_recorded,

@@ -1,6 +1,6 @@
 //! The columns of the four tables. PARQUET.md says what they mean.
 
-use super::table::{Column, Columns, MAX_ROWS, NumberedTexts, RowGroup, Table, write_same};
+use super::table::{Column, Columns, MAX_ROWS, NumberedTexts, RowGroup, Table, text, write_same};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::Result;
 use rprof_base::tables;
@@ -138,6 +138,8 @@ impl Columns for StackColumns {
 #[derive(Clone)]
 pub(super) struct FrameColumns {
     recording: ByteArray,
+    /// Some digits of its name, as a number.
+    pub(super) recording_number: u32,
     pub(super) frame_hash: Column<Int64Type>,
     pub(super) inline_depth: Column<Int32Type>,
     pub(super) build_id: NumberedTexts,
@@ -149,12 +151,15 @@ pub(super) struct FrameColumns {
     pub(super) level: NumberedTexts,
     pub(super) file: NumberedTexts,
     pub(super) line: Column<Int32Type>,
+    pub(super) known: Column<Int64Type>,
 }
 
 impl FrameColumns {
-    pub(super) fn new(recording: ByteArray) -> Self {
+    pub(super) fn new(recording: &str) -> Self {
+        let digits = recording.get(..8).unwrap_or_default();
         Self {
-            recording,
+            recording: text(recording),
+            recording_number: u32::from_str_radix(digits, 16).unwrap_or(0),
             frame_hash: Column::default(),
             inline_depth: Column::default(),
             build_id: NumberedTexts::default(),
@@ -166,6 +171,7 @@ impl FrameColumns {
             level: NumberedTexts::default(),
             file: NumberedTexts::default(),
             line: Column::default(),
+            known: Column::default(),
         }
     }
 }
@@ -196,6 +202,7 @@ impl Columns for FrameColumns {
         self.path.write(group)?;
         self.level.write(group)?;
         self.file.write(group)?;
-        self.line.write(group)
+        self.line.write(group)?;
+        self.known.write(group)
     }
 }
