@@ -56,6 +56,15 @@ pub enum Error {
          --off-cpu, or add -a or --switch-events"
     )]
     NoSwitchesIn,
+    /// What threads did does not fit.
+    #[error("the time of threads needs more memory than its budget: --mem 4G allows more")]
+    AccountOverBudget,
+    /// Waits are known, but time on CPUs is not.
+    #[error(
+        "--wall adds times, but samples on CPUs are none (and no context switches say how long threads ran): \
+         record with -e cpu-clock"
+    )]
+    NoCpuTime,
     /// All mappings of all tasks do not fit.
     #[error(
         "the mappings of the recorded processes need more memory than their budget: --mem 4G allows more, \

@@ -115,9 +115,11 @@ impl<'r> CodeRecording<'r> {
         let recorded = self.recording.reader.events();
         let event = |&number: &usize| {
             let event = recorded.get(number)?;
+            let derived = self.options.filter.account.event();
+            let (name, kind) = derived.unwrap_or((event.name.raw(), kind_of(event)));
             Some(CodeEvent {
-                name: event.name.raw().to_owned(),
-                kind: kind_of(event),
+                name: name.to_owned(),
+                kind,
                 precise_ip: event.attr.flags.precise_ip(),
                 all: self.counts.all.get(number).copied().unwrap_or_default(),
                 counts: Vec::new(),
@@ -190,7 +192,8 @@ fn count(
         let frames = WantedFrames::Innermost;
         let query = Query::of(recording, &options.filter, frames, First::Own)?;
         let counts = count_code(&query, None, &mut first)?;
-        let symbols = query.symbolize(counts.locations(), request)?;
+        let mut symbols = query.symbolize(counts.locations(), request)?;
+        (symbols.warnings).extend_from_slice(query.samples.source.warnings());
         return Ok((counts, symbols));
     }
     let query = Query::of(recording, &options.filter, WantedFrames::All, First::Own)?;
@@ -209,6 +212,7 @@ fn count(
     };
     let mut second = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
     let counts = count_code(&query, Some(&is_caller), &mut second)?;
-    let symbols = query.symbolize(counts.locations(), request)?;
+    let mut symbols = query.symbolize(counts.locations(), request)?;
+    (symbols.warnings).extend_from_slice(query.samples.source.warnings());
     Ok((counts, symbols))
 }

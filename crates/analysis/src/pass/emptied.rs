@@ -44,7 +44,10 @@ const STAGES: [(&str, &str); 10] = [
 /// As [`load`].
 pub fn empty_filter(reader: &Reader, options: &Options) -> Result<Option<EmptyFilter>, Error> {
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
-    let all = Filter::default();
+    let all = Filter {
+        account: options.filter.account,
+        ..Filter::default()
+    };
     let query = Query::of(&recording, &all, WantedFrames::Innermost, First::Own)?;
     let pass = StagesPass {
         query: &query,

@@ -1,13 +1,17 @@
 //! Samples that are derived from others: the time of threads, as context switches tell it. Each stretch of time is a
 //! sample of the record with whose stack it began, or that was sampled in it.
 
-use super::DecodedSample;
+use super::{DecodedSample, has_switches};
+use crate::about::is_off_cpu_time;
 use crate::recording::Recording;
+use crate::tracepoints::TracepointFormats;
 use foldhash::HashMap;
 use rprof_abi::record::Record;
-use rprof_abi::{RawRecord, RecordKind, SampleHead};
+use rprof_abi::{RawRecord, RecordKind, SampleHead, SampleType};
+use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::{Account, EventKind};
 use rprof_scheduling::{Cause, ThreadState, Waker};
+use rprof_untrusted::{Budget, Held, OverBudget};
 use std::ops::Range;
 
 /// A stretch of a thread's time in one state.
@@ -21,8 +25,8 @@ pub struct Stretch {
     pub waker: Option<Waker>,
     /// Whether the stack of the record is that of the thread.
     pub(crate) has_stack: bool,
-    /// Whether the record is another thread's.
-    pub(crate) is_foreign: bool,
+    /// The thread, if the record does not say that it is this one's; else 0.
+    pub(crate) other_tid: i32,
 }
 
 /// A stretch, and the record that it is a sample of.
@@ -41,36 +45,51 @@ pub(crate) struct AccountedSamples {
     account: Account,
     /// In the order of the file.
     samples: Vec<AccountedSample>,
-    /// By record, process and thread of its samples that are another thread's than the record.
-    tasks: HashMap<u64, (i32, i32)>,
+    /// The processes of threads that have samples of other threads' records.
+    pids: HashMap<i32, i32>,
     /// What is to be said of them, one sentence each.
     pub(crate) warnings: Vec<String>,
+    /// The memory of the samples.
+    _held: Option<Held>,
 }
 
 /// The number of the event that they are of: it stands in for the first of the recording.
 pub(crate) const ACCOUNTED_EVENT: usize = 0;
 
 impl AccountedSamples {
-    /// Samples in any order, and by record the process and thread of those that are not its own.
+    /// Samples in any order, and the processes of threads that have samples of records that are not theirs.
     pub(crate) fn new(
         account: Account,
         mut samples: Vec<AccountedSample>,
-        tasks: HashMap<u64, (i32, i32)>,
+        pids: HashMap<i32, i32>,
         warnings: Vec<String>,
     ) -> Self {
         samples.sort_unstable_by_key(|one| {
             let Stretch {
-                state, is_foreign, ..
+                state, other_tid, ..
             } = one.stretch;
             // A thread is blocked first, and runnable then.
-            (one.offset, is_foreign, state == ThreadState::Runnable)
+            (one.offset, other_tid, state == ThreadState::Runnable)
         });
         Self {
             account,
             samples,
-            tasks,
+            pids,
             warnings,
+            _held: None,
         }
+    }
+
+    /// Accounts for their memory.
+    ///
+    /// # Errors
+    /// [`OverBudget`].
+    pub(crate) fn hold(self, budget: &Budget) -> Result<Self, OverBudget> {
+        let bytes = (self.samples.len() * size_of::<AccountedSample>()) as u64;
+        Ok(Self {
+            _held: Some(budget.hold(bytes)?),
+            ..self
+        })
     }
 
     /// What the event is called, and what it counts.
@@ -84,14 +103,12 @@ impl AccountedSamples {
         &self,
         tid_of: impl Fn(u64) -> i32,
     ) -> impl Iterator<Item = (i32, AccountedSample)> {
-        self.samples.iter().map(move |sample| {
-            let foreign = self.tasks.get(&sample.offset);
-            let foreign = foreign.filter(|_| sample.stretch.is_foreign);
-            (
-                foreign.map_or_else(|| tid_of(sample.offset), |&(_, tid)| tid),
-                *sample,
-            )
-        })
+        self.samples
+            .iter()
+            .map(move |sample| match sample.stretch.other_tid {
+                0 => (tid_of(sample.offset), *sample),
+                tid => (tid, *sample),
+            })
     }
 
     /// The numbers of the samples from an offset on.
@@ -122,11 +139,10 @@ impl AccountedSamples {
         };
         sample.counts(ACCOUNTED_EVENT, accounted.ns);
         sample.stretch = Some((number, accounted.stretch));
-        if accounted.stretch.is_foreign
-            && let Some(&task) = self.tasks.get(&offset)
-        {
-            (sample.pid, sample.tid) = task;
-            sample.head.task = Some(task);
+        let tid = accounted.stretch.other_tid;
+        if tid != 0 {
+            (sample.pid, sample.tid) = (self.pids.get(&tid).copied().unwrap_or(tid), tid);
+            sample.head.task = Some((sample.pid, tid));
         }
         if !accounted.stretch.has_stack {
             (sample.head.ip, sample.head.callchain) = (None, None);
@@ -164,33 +180,46 @@ fn of_record<'r>(
     })
 }
 
+/// Whether a recording says when threads did not run.
+pub(super) fn tells_of_waits(reader: &Reader) -> bool {
+    let has_times = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::TIME);
+    let mut events = reader.events().iter();
+    let has_records = has_switches(reader) && reader.events().iter().any(has_times);
+    has_records || events.any(is_off_cpu_time) || {
+        let (formats, _) = TracepointFormats::of(reader);
+        let mut events = reader.events().iter().enumerate();
+        events.any(|(at, event)| {
+            let format = formats.of_event(at).filter(|_| has_times(event));
+            format.is_some_and(|format| format.name == "sched_switch")
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn samples_are_found_by_their_record() {
-        let stretch = |state, is_foreign| Stretch {
-            state,
-            cause: Cause::Unknown,
-            waker: None,
-            has_stack: true,
-            is_foreign,
-        };
-        let at = |offset, ns, state, is_foreign| AccountedSample {
+        let at = |offset, ns, state, other_tid| AccountedSample {
             offset,
             ns,
-            stretch: stretch(state, is_foreign),
+            stretch: Stretch {
+                state,
+                cause: Cause::Unknown,
+                waker: None,
+                has_stack: true,
+                other_tid,
+            },
         };
         let (first, second) = (ThreadState::Preempted, ThreadState::Runnable);
         let samples = vec![
-            at(80, 1, second, false),
-            at(40, 2, second, true),
-            at(80, 3, first, false),
-            at(120, 4, first, false),
+            at(80, 1, second, 0),
+            at(40, 2, second, 8),
+            at(80, 3, first, 0),
+            at(120, 4, first, 0),
         ];
-        let tasks = HashMap::from_iter([(40, (7, 8))]);
-        let all = AccountedSamples::new(Account::OffCpu, samples, tasks, Vec::new());
+        let all = AccountedSamples::new(Account::OffCpu, samples, HashMap::default(), Vec::new());
         assert_eq!(all.from(41), 1);
         assert_eq!(all.of_record(0, 80), 1..3);
         assert_eq!(all.of_record(1, 100), 3..3);
@@ -199,5 +228,7 @@ mod tests {
         let found: Vec<_> = found.iter().map(|(tid, one)| (*tid, one.ns)).collect();
         assert_eq!(found, [(8, 2), (9, 3), (9, 1), (9, 4)]);
         assert_eq!(all.event().0, "offcpu-time");
+        // Recordings have millions of them.
+        assert_eq!(size_of::<AccountedSample>(), 32);
     }
 }

@@ -11,6 +11,7 @@ mod switches;
 mod times;
 
 pub use accounted::Stretch;
+use accounted::tells_of_waits;
 pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples};
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
@@ -19,13 +20,11 @@ pub(crate) use source::{BATCH, SampleSource};
 pub(crate) use times::span;
 
 use crate::Error;
-use crate::about::is_off_cpu_time;
 use crate::index::Descendants;
 use crate::recording::Recording;
-use crate::tracepoints::TracepointFormats;
 use rprof_abi::SampleType;
 use rprof_base::parallel;
-use rprof_perfdata::{Feature, FeatureId, Reader, RecordedEvent};
+use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Account, Ancestor, Filter};
 use std::ops::RangeInclusive;
 use switches::SwitchedSpans;
@@ -223,21 +222,6 @@ pub(crate) fn sockets(reader: &Reader) -> Vec<u32> {
             topology.cpus.iter().map(|cpu| cpu.socket_id).collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// Whether a recording says when threads did not run.
-fn tells_of_waits(reader: &Reader) -> bool {
-    let has_times = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::TIME);
-    let mut events = reader.events().iter();
-    let has_records = has_switches(reader) && reader.events().iter().any(has_times);
-    has_records || events.any(is_off_cpu_time) || {
-        let (formats, _) = TracepointFormats::of(reader);
-        let mut events = reader.events().iter().enumerate();
-        events.any(|(at, event)| {
-            let format = formats.of_event(at).filter(|_| has_times(event));
-            format.is_some_and(|format| format.name == "sched_switch")
-        })
     }
 }
 

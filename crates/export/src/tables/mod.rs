@@ -59,7 +59,7 @@ pub fn write_tables(
 ) -> Result<WrittenTables, TablesError> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
-    let named = NamedRecording::of(&recording);
+    let named = NamedRecording::of(&recording, options.filter.account);
     let files = TableFiles::create(folder, &named)?;
     let (query, request) = code_query(&recording, options)?;
     let n_chunks = recording.n_chunks();

@@ -11,7 +11,7 @@ use parquet::errors::Result;
 use rprof_abi::{AttrFlags, SampleType};
 use rprof_analysis::{Query, Recording, about};
 use rprof_base::tables;
-use rprof_profile::{About, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
+use rprof_profile::{About, Account, EventKind, EventProfile, Flaw, Profile, Quality, Sampling};
 
 /// A recording, as all tables name it.
 #[derive(Debug)]
@@ -26,7 +26,8 @@ pub(super) struct NamedRecording {
 }
 
 impl NamedRecording {
-    pub(super) fn of(recording: &Recording<'_>) -> Self {
+    /// With what is counted of it: its time off the CPU is another table's rows than its samples.
+    pub(super) fn of(recording: &Recording<'_>, account: Account) -> Self {
         let about = about(recording.reader);
         let wall_offset_ns = about.wall_clock.and_then(|clock| {
             let offset = i128::from(clock.wall_ns) - i128::from(clock.clock_ns);
@@ -38,7 +39,7 @@ impl NamedRecording {
             .zip(first_ns)
             .and_then(|(offset, first)| first.checked_add(offset));
         Self {
-            name: name(recording, &about),
+            name: name(recording, &about, account),
             about,
             wall_offset_ns,
             start_ns,
@@ -59,7 +60,7 @@ impl NamedRecording {
 }
 
 /// 32 digits of a hash of what tells recordings apart without reading all of them.
-fn name(recording: &Recording<'_>, about: &About) -> String {
+fn name(recording: &Recording<'_>, about: &About, account: Account) -> String {
     let reader = recording.reader;
     let mut hasher = ContentHasher::new("rprof recording");
     for part in [&about.host, &about.os_release, &about.arch] {
@@ -82,6 +83,9 @@ fn name(recording: &Recording<'_>, about: &About) -> String {
     hasher.number(recording.index.n_samples);
     let data = reader.data();
     hasher.number(data.end.saturating_sub(data.start));
+    if let Some((event, _)) = account.event() {
+        hasher.bytes(event.as_bytes());
+    }
     hasher.finish().digits()
 }
 

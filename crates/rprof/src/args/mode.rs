@@ -12,7 +12,12 @@ use rprof_profile::view::{Columns, Field, SortKey};
 #[group(id = "tables/mode")]
 pub(crate) struct ModeArgs {
     /// Count the branches in the samples' branch stacks (default if recorded with record -b or -j)
-    #[arg(short = 'b', long, overrides_with = "no_branch_stack")]
+    #[arg(
+        short = 'b',
+        long,
+        overrides_with = "no_branch_stack",
+        conflicts_with_all = ["off_cpu", "wall"]
+    )]
     branch_stack: bool,
 
     /// Count samples, even if branch stacks were recorded
@@ -24,7 +29,7 @@ pub(crate) struct ModeArgs {
     no_branch_stack: bool,
 
     /// Weight samples by the cost of their memory access, and show its details (record -d -W)
-    #[arg(long, conflicts_with = "branch_stack")]
+    #[arg(long, conflicts_with_all = ["branch_stack", "off_cpu", "wall"])]
     mem_mode: bool,
 }
 

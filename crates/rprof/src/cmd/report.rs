@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::view::{Field, SortKey, Weighing};
-use rprof_profile::{Dimension, Profile};
+use rprof_profile::{Account, Dimension, Profile};
 use rprof_report::{
     Graph, Layout, TableOptions, write_csv, write_json, write_markdown, write_stats, write_table,
 };
@@ -53,8 +53,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     args.groups.check(reader)?;
     args.columns.check(reader)?;
-    let mode = if folded || args.stats {
-        // Stacks are of samples.
+    let is_derived = args.input.filter().account != Account::OnCpu;
+    let mode = if folded || args.stats || is_derived {
+        // Stacks are of samples, and so is time.
         SortMode::Normal
     } else {
         args.mode.mode(reader)?

@@ -1,12 +1,12 @@
 //! Steps in order become stretches of time, each of one thread.
 
-use super::Sources;
 use super::kernel_stacks::StackFacts;
+use super::sources::Sources;
 use super::steps::{Step, What};
+use super::told::Told;
 use crate::Error;
 use crate::samples::{AccountedSample, AccountedSamples, Stretch};
-use foldhash::HashMap;
-use rprof_base::Counted;
+use foldhash::{HashMap, HashSet};
 use rprof_profile::Account;
 use rprof_scheduling::{
     Cause, ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, WakeUp, Waker,
@@ -22,8 +22,8 @@ pub(super) struct Ledger {
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
     samples: Vec<AccountedSample>,
-    /// Threads of samples whose record is another thread's, by record.
-    foreign: HashMap<u64, i32>,
+    /// Threads that have samples of records that are not theirs.
+    foreign: HashSet<i32>,
     pids: HashMap<i32, i32>,
     told: Told,
 }
@@ -58,20 +58,6 @@ struct Left {
     is_foreign: bool,
 }
 
-/// What is said of what could not be accounted for.
-#[derive(Debug, Default)]
-struct Told {
-    /// Runs that ended, and those of them whose beginning is known.
-    n_runs: u64,
-    n_whole_runs: u64,
-    n_open: u64,
-    n_begun: u64,
-    n_unknown: u64,
-    unknown_ns: u64,
-    unsampled_ns: u64,
-    n_unsampled: u64,
-}
-
 impl Ledger {
     pub(super) fn new(sources: Sources) -> Self {
         Self {
@@ -80,7 +66,7 @@ impl Ledger {
             threads: HashMap::default(),
             gaps: Vec::new(),
             samples: Vec::new(),
-            foreign: HashMap::default(),
+            foreign: HashSet::default(),
             pids: HashMap::default(),
             told: Told::default(),
         }
@@ -192,7 +178,12 @@ impl Ledger {
             thread.switched = Some((step.offset, true));
         }
         if let Some(run) = run.filter(|run| run.tid > 0) {
-            self.end_run(&run, Left::of(step, facts));
+            // The kernel has taken the id from one that ends: its last switches are nobody's.
+            let left = Left {
+                is_foreign: step.tid != prev,
+                ..Left::of(step, facts)
+            };
+            self.end_run(&run, left);
         }
     }
 
@@ -230,7 +221,7 @@ impl Ledger {
         }
         let thread = self.threads.entry(run.tid).or_default();
         thread.left = Some(left);
-        thread.switched = Some((left.offset, false));
+        thread.switched = Some((left.offset, left.is_foreign));
         if run.state == SwitchState::Dead {
             self.charge_rest(run.tid);
             self.threads.remove(&run.tid);
@@ -303,7 +294,7 @@ impl Ledger {
                 cause: Cause::Running,
                 waker: None,
                 has_stack: true,
-                is_foreign: false,
+                other_tid: 0,
             },
         });
     }
@@ -316,7 +307,7 @@ impl Ledger {
         waker: Option<Waker>,
     ) {
         if left.is_foreign {
-            self.foreign.insert(left.offset, tid);
+            self.foreign.insert(tid);
         }
         self.samples.push(AccountedSample {
             offset: left.offset,
@@ -326,7 +317,7 @@ impl Ledger {
                 cause: left.cause.in_state(state),
                 waker,
                 has_stack: left.has_stack,
-                is_foreign: left.is_foreign,
+                other_tid: if left.is_foreign { tid } else { 0 },
             },
         });
     }
@@ -375,8 +366,7 @@ impl Ledger {
             return Err(Error::NoSwitchesIn);
         }
         let pid = |tid| self.pids.get(&tid).copied().unwrap_or(tid);
-        let foreign = self.foreign.iter();
-        let tasks = foreign.map(|(&offset, &tid)| (offset, (pid(tid), tid)));
+        let tasks = self.foreign.iter().map(|&tid| (tid, pid(tid)));
         let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
         Ok(AccountedSamples::new(
             self.sources.account,
@@ -419,56 +409,6 @@ impl Thread {
         let from = start_ns.max(self.charged_ns);
         self.pending_ns += end_ns.saturating_sub(from);
         self.charged_ns = self.charged_ns.max(end_ns);
-    }
-}
-
-impl Told {
-    fn warnings(&self, n_contradictions: u64, n_bad: u64) -> Vec<String> {
-        let waits = |n| Counted::new(n, "wait", "waits");
-        let ms = |ns: u64| format!("{}.{:03} ms", ns / 1_000_000, ns / 1000 % 1000);
-        let mut all = Vec::new();
-        let mut say = |n: u64, text: String| all.extend((n > 0).then_some(text));
-        say(
-            self.n_open,
-            format!(
-                "{} had not ended when the recording did, counted up to there",
-                waits(self.n_open)
-            ),
-        );
-        say(
-            self.n_begun,
-            format!(
-                "{} had begun before anything was recorded of the thread, not counted",
-                waits(self.n_begun)
-            ),
-        );
-        say(
-            self.n_unknown,
-            format!(
-                "{} ({}) not counted: records were lost meanwhile (record with a larger -m)",
-                waits(self.n_unknown),
-                ms(self.unknown_ns)
-            ),
-        );
-        say(
-            n_contradictions,
-            format!(
-                "{n_contradictions} switches do not fit those before them: times between them are unknown"
-            ),
-        );
-        say(
-            self.n_unsampled,
-            format!(
-                "{} ran for {} without a sample: that time has no stack",
-                Counted::new(self.n_unsampled, "thread", "threads"),
-                ms(self.unsampled_ns)
-            ),
-        );
-        say(
-            n_bad,
-            format!("{n_bad} damaged records of the scheduler were ignored"),
-        );
-        all
     }
 }
 

@@ -1,17 +1,17 @@
 //! What records say of threads, as small steps in order of time.
 
-use super::kernel_stacks::{KernelStacks, NO_STACK, StackFacts};
-use super::{Sources, is_context_switches};
+use super::finder::{Finder, Found};
+#[cfg(test)]
+use super::kernel_stacks::NO_STACK;
+use super::kernel_stacks::{KernelStacks, StackFacts};
+use super::sources::Sources;
 use crate::Error;
-use crate::pass::sched_events::{KnownStates, SchedDecoder, SchedEvent};
 use crate::recording::Recording;
-use crate::samples::DecodedSample;
 use foldhash::HashMap;
-use rprof_abi::record::Record;
-use rprof_abi::{Misc, RawRecord, RecordKind};
 use rprof_base::parallel;
 use rprof_perfdata::Step as Walk;
 use rprof_scheduling::{SwitchState, Waker};
+use rprof_untrusted::Held;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
@@ -61,85 +61,51 @@ pub(super) enum What {
 pub(super) struct Steps {
     /// Each thread's, in order.
     threads: Vec<Vec<Step>>,
+    /// Their memory.
+    _held: Vec<Held>,
     facts: Vec<Vec<StackFacts>>,
     losses: Vec<(u64, Option<u32>)>,
     end_ns: u64,
     n_bad: u64,
 }
 
-/// What a thread reads.
-struct Local {
-    steps: Vec<Step>,
-    stacks: KernelStacks,
-    states: KnownStates,
-    /// Moments of losses, and the CPU.
-    losses: Vec<(u64, Option<u32>)>,
-    end_ns: u64,
-    n_bad: u64,
-}
-
-/// What all threads share.
-struct Finder<'a> {
-    recording: &'a Recording<'a>,
-    sources: Sources,
-    decoder: SchedDecoder<'a>,
-    /// Whether samples of `context-switches` are of interest.
-    has_leaving: Vec<bool>,
-    /// Whether ends of threads are: `sched_switch` has them, too.
-    wants_exits: bool,
-}
-
 impl Steps {
     /// Reads a recording.
     pub(super) fn find(recording: &Recording<'_>, sources: Sources) -> Result<Self, Error> {
-        let reader = recording.reader;
-        let decoder = SchedDecoder::new(reader);
-        let finder = Finder {
-            recording,
-            sources,
-            wants_exits: !decoder.has_switches(),
-            has_leaving: reader.events().iter().map(is_context_switches).collect(),
-            decoder,
-        };
-        let new_local = || Local {
-            steps: Vec::new(),
-            stacks: KernelStacks::new(),
-            states: KnownStates::default(),
-            losses: Vec::new(),
-            end_ns: 0,
-            n_bad: 0,
-        };
-        let visit = |local: &mut Local, chunk: usize| -> Result<(), Error> {
+        let finder = Finder::new(recording, sources);
+        let visit = |found: &mut Found, chunk: usize| -> Result<(), Error> {
             if let Some(range) = recording.index.chunks.get(chunk) {
-                reader.walk_windows(range.clone(), |records| {
+                recording.reader.walk_windows(range.clone(), |records| {
                     for (offset, raw) in records {
-                        finder.take(local, offset, raw);
+                        finder.take(found, offset, raw);
                     }
                     Walk::On
                 })?;
             }
-            Ok(())
+            found.hold()
         };
+        let new_found = || Found::new(recording.reader.budget());
         let work = (recording.index.chunks.len(), parallel::n_cpus());
-        let locals = parallel::for_each(work, new_local, visit, &mut |_| {})?;
-        let mut steps = Self {
-            threads: Vec::new(),
-            facts: Vec::new(),
-            losses: Vec::new(),
-            end_ns: 0,
-            n_bad: 0,
-        };
-        let mut stacks = Vec::new();
-        for mut local in locals {
-            local.steps.sort_unstable_by_key(Step::order);
-            steps.threads.push(local.steps);
-            steps.losses.append(&mut local.losses);
-            steps.end_ns = steps.end_ns.max(local.end_ns);
-            steps.n_bad += local.n_bad;
-            stacks.push(local.stacks);
+        let all = parallel::for_each(work, new_found, visit, &mut |_| {})?;
+        let (mut threads, mut held, mut stacks, mut losses) = (vec![], vec![], vec![], vec![]);
+        let (mut end_ns, mut n_bad) = (0, 0);
+        for mut found in all {
+            found.steps.sort_unstable_by_key(Step::order);
+            threads.push(found.steps);
+            held.push(found.held);
+            stacks.push(found.stacks);
+            losses.append(&mut found.losses);
+            end_ns = found.end_ns.max(end_ns);
+            n_bad += found.n_bad;
         }
-        steps.facts = KernelStacks::facts(recording, &stacks)?;
-        Ok(steps)
+        Ok(Self {
+            threads,
+            _held: held,
+            facts: KernelStacks::facts(recording, &stacks)?,
+            losses,
+            end_ns,
+            n_bad,
+        })
     }
 
     /// The last moment of the recording, nanoseconds.
@@ -222,127 +188,5 @@ impl Step {
             has_stack: false,
             what,
         }
-    }
-}
-
-impl Finder<'_> {
-    fn take(&self, local: &mut Local, offset: u64, raw: RawRecord<'_>) {
-        let is_asked = match raw.kind {
-            RecordKind::SAMPLE => return self.take_sample(local, offset, raw),
-            RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE | RecordKind::LOST => true,
-            RecordKind::EXIT => self.wants_exits,
-            _ => false,
-        };
-        if is_asked && self.take_record(local, offset, raw).is_none() {
-            local.n_bad += 1;
-        }
-    }
-
-    /// Returns `None` if it is damaged, or has no time.
-    fn take_record(&self, local: &mut Local, offset: u64, raw: RawRecord<'_>) -> Option<()> {
-        let reader = self.recording.reader;
-        let event = reader.event_of(raw)?;
-        let (record, id) = Record::parse(raw, &reader.events().get(event)?.layout).ok()?;
-        let time_ns = id.time_ns?;
-        local.end_ns = local.end_ns.max(time_ns);
-        let (mut pid, mut tid) = (id.pid.unwrap_or(-1), id.tid.unwrap_or(-1));
-        let what = match record {
-            Record::Lost(_) => {
-                local.losses.push((time_ns, id.cpu));
-                return Some(());
-            }
-            Record::Exit(task) => {
-                (pid, tid) = (task.pid, task.tid);
-                What::Exit
-            }
-            _ if !raw.misc.has(Misc::SWITCH_OUT) => What::Enter,
-            _ if raw.misc.has(Misc::SWITCH_OUT_PREEMPT) => What::Leave(SwitchState::Runnable),
-            _ => What::Leave(SwitchState::Unknown),
-        };
-        if tid > 0 {
-            local.steps.push(Step {
-                time_ns,
-                offset,
-                pid,
-                tid,
-                cpu: id.cpu,
-                stack: NO_STACK,
-                has_stack: false,
-                what,
-            });
-        }
-        Some(())
-    }
-
-    fn take_sample(&self, local: &mut Local, offset: u64, raw: RawRecord<'_>) {
-        let Some(sample) = DecodedSample::of(self.recording, offset, raw) else {
-            // The pass over samples counts it.
-            return;
-        };
-        let Some(time_ns) = sample.head.time_ns else {
-            return;
-        };
-        // perf writes the waits that it has added up with times that are none.
-        if Some(sample.event) != self.sources.off_cpu_event {
-            local.end_ns = local.end_ns.max(time_ns);
-        }
-        let Some(what) = self.what(local, &sample) else {
-            return;
-        };
-        // Who wakes as a thread is known; of interrupts, the stack says more.
-        let is_told = match what {
-            What::WakeUp { waker, .. } => !matches!(waker, Waker::Thread(_)),
-            What::OnCpu { .. } => false,
-            _ => true,
-        };
-        local.steps.push(Step {
-            time_ns,
-            offset,
-            pid: sample.pid,
-            tid: sample.tid,
-            cpu: sample.head.cpu,
-            stack: if is_told {
-                local.stacks.number(self.recording, &sample)
-            } else {
-                NO_STACK
-            },
-            has_stack: sample.head.callchain.is_some() || sample.head.ip.is_some(),
-            what,
-        });
-    }
-
-    fn what(&self, local: &mut Local, sample: &DecodedSample<'_>) -> Option<What> {
-        let ns = || sample.weight(self.recording.reader);
-        if self.sources.off_cpu_event.is_some() {
-            return match Some(sample.event) {
-                event if event == self.sources.off_cpu_event => Some(What::OffCpu { ns: ns() }),
-                event if event == self.sources.cpu_event => Some(What::OnCpu { ns: ns() }),
-                _ => None,
-            };
-        }
-        if self.decoder.is_of_scheduler(sample.event) {
-            return match self.decoder.decode(sample, &mut local.states) {
-                Some(SchedEvent::Switch(switch)) => Some(What::Switch {
-                    prev: switch.prev,
-                    state: switch.prev_state,
-                    next: switch.next,
-                }),
-                Some(SchedEvent::WakeUp { tid, woken }) => Some(What::WakeUp {
-                    tid,
-                    waker: woken.waker,
-                }),
-                Some(SchedEvent::RunTime { .. }) => None,
-                None => {
-                    local.n_bad += 1;
-                    None
-                }
-            };
-        }
-        if self.has_leaving.get(sample.event) == Some(&true) {
-            return Some(What::Leaving);
-        }
-        let is_clock = self.sources.is_clock;
-        let ns = if is_clock { ns() } else { 0 };
-        (Some(sample.event) == self.sources.cpu_event).then_some(What::OnCpu { ns })
     }
 }

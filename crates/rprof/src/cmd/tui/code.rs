@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, TimeSlices};
+use rprof_profile::{Account, Filter, TimeSlices};
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -137,11 +137,15 @@ impl CodeReader {
             // What does not fit itself is called by what does.
             options.callers = selection.frames.clone();
         }
-        options.event = event_number(reader, event);
+        options.event = match options.filter.account {
+            Account::OnCpu => event_number(reader, event),
+            // All samples are of one event.
+            Account::OffCpu | Account::Wall => None,
+        };
         let note = match (is_exact, options.event) {
             (false, _) => Some("all samples, ignoring zooms"),
-            (true, None) => Some("all events"),
-            (true, Some(_)) => None,
+            (true, None) if options.filter.account == Account::OnCpu => Some("all events"),
+            (true, _) => None,
         };
         (options, note)
     }

@@ -49,7 +49,8 @@ fn ns_of(
     asked.map(|(_, sample)| sample.ns).sum()
 }
 
-/// What two CPUs and four threads did, by events that a kernel could have written, and what `rprof sched` makes of them.
+/// What two CPUs and four threads did, by events that a kernel could have written, and what `rprof sched` makes of
+/// them.
 fn play(events: &[(u8, u8)]) -> (Vec<Step>, Vec<ThreadTotals>, u64) {
     let mut scheduler = Scheduler::default();
     let mut totals = vec![ThreadTotals::default(); 5];
@@ -251,4 +252,44 @@ fn switches_out_alone_say_nothing_of_waits() {
         ledger.take(&step, StackFacts::default());
     }
     assert!(ledger.finish(30, 0).is_err());
+}
+
+#[test]
+fn waits_that_perf_has_written_are_taken_as_they_are() {
+    let mut ledger = Ledger::new(Sources {
+        off_cpu_event: Some(0),
+        ..sources(Account::Wall)
+    });
+    let steps = [
+        step(10, (7, 0), What::OnCpu { ns: 4 }),
+        step(99, (7, 0), What::OffCpu { ns: 30 }),
+    ];
+    for step in &steps {
+        ledger.take(step, StackFacts::default());
+    }
+    let samples = ledger.finish(10, 0).unwrap();
+    let ns: Vec<u64> = samples
+        .for_each_task(|_| 7)
+        .map(|(_, one)| one.ns)
+        .collect();
+    assert_eq!(ns, [4, 30]);
+    assert!(samples.warnings.is_empty());
+}
+
+#[test]
+fn the_last_wait_of_a_thread_that_ends_is_its_own() {
+    let to = |prev, state, next| What::Switch { prev, state, next };
+    // Its id is not that of the sample any more.
+    let steps = [
+        step(10, (0, 0), to(0, SwitchState::Runnable, 7)),
+        step(15, (-1, 0), to(7, SwitchState::Runnable, 9)),
+        step(18, (9, 0), to(9, SLEEPING, 7)),
+        step(19, (-1, 0), to(7, SwitchState::Dead, 0)),
+    ];
+    let samples = accounted(Account::OffCpu, &steps, 20);
+    let all: Vec<_> = samples
+        .for_each_task(|_| -1)
+        .map(|(tid, one)| (tid, one.offset, one.ns))
+        .collect();
+    assert_eq!(all[0], (7, 15, 3));
 }

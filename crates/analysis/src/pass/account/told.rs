@@ -1,0 +1,75 @@
+//! What is said of time that is in no account, or only in part.
+
+use rprof_base::Counted;
+
+/// What is said of what could not be accounted for.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Runs that ended, and those of them whose beginning is known.
+    pub(super) n_runs: u64,
+    pub(super) n_whole_runs: u64,
+    /// Waits that go on.
+    pub(super) n_open: u64,
+    /// Waits that began before anything was recorded of their thread.
+    pub(super) n_begun: u64,
+    /// Waits in which records were lost.
+    pub(super) n_unknown: u64,
+    pub(super) unknown_ns: u64,
+    /// Threads that ran without a sample, and how long that was.
+    pub(super) n_unsampled: u64,
+    pub(super) unsampled_ns: u64,
+}
+
+impl Told {
+    /// A sentence for each.
+    pub(super) fn warnings(&self, n_contradictions: u64, n_bad: u64) -> Vec<String> {
+        let waits = |n| Counted::new(n, "wait", "waits");
+        let ms = |ns: u64| format!("{}.{:03} ms", ns / 1_000_000, ns / 1000 % 1000);
+        let mut all = Vec::new();
+        let mut say = |n: u64, text: String| all.extend((n > 0).then_some(text));
+        say(
+            self.n_open,
+            format!(
+                "{} had not ended when the recording did, counted up to there",
+                waits(self.n_open)
+            ),
+        );
+        say(
+            self.n_begun,
+            format!(
+                "{} had begun before anything was recorded of the thread, not counted",
+                waits(self.n_begun)
+            ),
+        );
+        say(
+            self.n_unknown,
+            format!(
+                "{} ({}) not counted: records were lost meanwhile (record with a larger -m)",
+                waits(self.n_unknown),
+                ms(self.unknown_ns)
+            ),
+        );
+        say(
+            n_contradictions,
+            format!(
+                "{n_contradictions} switches do not fit those before them: times between them are unknown"
+            ),
+        );
+        say(
+            self.n_unsampled,
+            format!(
+                "{} ran for {} without a sample: that time has no stack",
+                Counted::new(self.n_unsampled, "thread", "threads"),
+                ms(self.unsampled_ns)
+            ),
+        );
+        say(
+            n_bad,
+            format!(
+                "{} ignored",
+                Counted::new(n_bad, "damaged record was", "damaged records were")
+            ),
+        );
+        all
+    }
+}
