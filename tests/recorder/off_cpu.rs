@@ -2,7 +2,8 @@
 
 use crate::common::nobody::{Nobody, Sysctl};
 use crate::common::{
-    compile_c, in_path, is_root, needs, number_before, perf, rprof, run, scratch, skipped,
+    Running, compile_c, in_path, is_root, needs, number_before, perf, record_while, rprof, run,
+    scratch, skipped, tool, tracefs,
 };
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,8 @@ const WAITS: &str = r#"
         struct epoll_event one;
         sink += epoll_wait(fd, &one, 1, 3);
     }
-    int main(void) {
+    int main(int argc, char **argv) {
+        if (argc > 1) getchar();
         int questions[2], answers[2];
         if (pipe(questions) || pipe(answers)) return 1;
         if (!fork()) {
@@ -207,6 +209,58 @@ fn switches_are_those_that_the_thread_counts_and_their_stacks_name_what_waits() 
 }
 
 #[test]
+fn stacks_of_long_waits_are_read_while_they_last() {
+    needs!(root, cc, live);
+    let dir = scratch();
+    let (program, file) = waits(dir.path());
+    let mut record = rprof(["record", "--off-cpu", "-o"]);
+    let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
+    let Some(n_read) = number_before(&ran.stderr, " waits that lasted 1 ms") else {
+        return skipped("tracepoints");
+    };
+    let told = Told::parse(&ran.stdout);
+    let all = switches(&file, told.pid);
+    let n_lost = number_before(&ran.stderr, " lost").unwrap();
+    assert!(all.len() as u64 + n_lost >= told.switches);
+    // Whole stacks, or the innermost frame and a gap.
+    let mut n_whole = 0;
+    for wait in all.iter().filter(|wait| wait.is_blocked) {
+        let has = |name: &str| wait.frames.iter().any(|frame| frame == name);
+        n_whole += u64::from(has("main"));
+        let is_cut = !has("main") && FUNCTIONS.iter().any(|function| has(function));
+        assert!(!is_cut, "{:?}", wait.frames);
+    }
+    // Of its child, too. How soon the recorder looks is for the machine to say: it sees some of 80 waits of 3 ms.
+    assert!((1..=n_read).contains(&n_whole), "{}", ran.stderr);
+}
+
+#[test]
+fn switches_of_a_running_process_and_of_all_are_recorded() {
+    needs!(root, cc, alone);
+    let dir = scratch();
+    let (program, file) = waits(dir.path());
+    for target in ["-p", "-a"] {
+        let mut waits = Running::start(tool(&program).arg("later"));
+        let mut recorder = rprof(["record", "--off-cpu=0", "-m", "8192", "-o"]);
+        recorder.arg(&file).arg(target);
+        if target == "-p" {
+            recorder.arg(waits.pid().to_string());
+        }
+        let mut lines = Vec::new();
+        let ran = record_while(&mut recorder, || {
+            waits.type_in(b"\n");
+            lines.extend((0..3).map(|_| waits.line()));
+        });
+        let ran = ran.ok();
+        waits.finish().ok();
+        if !ran.stderr.contains("and wake-ups") {
+            return skipped("tracepoints");
+        }
+        check(&file, &lines.join(" "), &ran.stderr);
+    }
+}
+
+#[test]
 fn perf_reads_the_switches() {
     needs!(root, cc, perf, live);
     let dir = scratch();
@@ -300,15 +354,15 @@ fn a_capability_is_enough() {
     let dir = scratch();
     let (program, file) = waits(dir.path());
     // CAP_PERFMON, and root's files: tracefs cannot be mounted with it.
-    let mut record = crate::common::tool("setpriv");
+    let mut record = tool("setpriv");
     record.args(["--bounding-set=-all,+perfmon", "--inh-caps=-all,+perfmon"]);
     let own = rprof(["record", "--off-cpu=0", "-o"]);
     record.arg(own.get_program()).args(own.get_args());
     record.arg(&file).arg("--").arg(&program);
-    let Some(tracefs) = crate::common::tracefs() else {
+    let Some(mounted) = tracefs() else {
         return;
     };
-    let ran = run(&mut tracefs.within(&record)).ok();
+    let ran = run(&mut mounted.within(&record)).ok();
     assert!(ran.stderr.contains("and wake-ups"), "{}", ran.stderr);
     check(&file, &ran.stdout, &ran.stderr);
 }

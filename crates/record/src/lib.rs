@@ -43,7 +43,8 @@ pub use cpu_or_thread::CpuOrThread;
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
 pub use note::{
-    ControlNote, Degraded, FewFiles, Note, OffCpuMethod, OpenedEvent, OpenedFor, SmallRings,
+    ControlNote, Degraded, FewFiles, Note, OffCpuMethod, OffCpuStacks, OpenedEvent, OpenedFor,
+    SmallRings,
 };
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::saved::{save_segments, write_segments};

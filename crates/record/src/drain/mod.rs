@@ -5,19 +5,24 @@ pub(crate) mod alive;
 pub(crate) mod coverage;
 pub(crate) mod flight;
 pub(crate) mod head;
+pub(crate) mod held_switches;
+mod in_order;
 pub(crate) mod lineage;
 pub(crate) mod losses;
 pub(crate) mod missing_build_ids;
 pub(crate) mod off_cpu;
+mod rounds;
 pub(crate) mod streams;
 
 use crate::drain::alive::Alive;
 use crate::drain::coverage::Coverage;
 use crate::drain::flight::Flight;
 use crate::drain::head::Head;
+use crate::drain::in_order::WaitingRecord;
 use crate::drain::lineage::Lineage;
 use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::drain::off_cpu::{OffCpuSamples, Taken};
+use crate::drain::rounds::Rounds;
 use crate::drain::streams::Streams;
 use crate::interrupts::WriterStalled;
 use crate::jit_clock::JitClock;
@@ -29,13 +34,17 @@ use crate::sink::Sink;
 use crate::thinning::Thinning;
 use crate::words::{u32_at, u64_at};
 use rprof_abi::record::Record;
-use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
+use rprof_abi::{Endian, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::feature::SampleThinning;
-use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
 use std::mem;
 use std::ops::AddAssign;
+
+/// No record is longer: its size has 16 bits.
+const MOST_SAMPLE_BYTES: u64 = 64 << 10;
+/// No record of sideband is longer: what is longest in one is a path.
+const MOST_SIDEBAND_BYTES: u64 = 8 << 10;
 
 /// Counts of the file so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -144,17 +153,10 @@ pub(crate) struct Drain {
     complete_until_ns: u64,
     /// Sideband that is newer than what is known to be complete.
     waiting: Vec<WaitingRecord>,
+    rounds: Rounds,
     heads: Vec<u64>,
     /// What is to be said after the pass.
     pub(crate) notes: Vec<Note>,
-}
-
-/// A record of sideband that is not taken yet.
-#[derive(Debug)]
-struct WaitingRecord {
-    time_ns: u64,
-    kind: RecordKind,
-    bytes: Vec<u8>,
 }
 
 /// A mapping's record with the build id of the file, if it changes.
@@ -202,6 +204,7 @@ impl Drain {
             tracked,
             complete_until_ns: 0,
             waiting: Vec::new(),
+            rounds: Rounds::default(),
             heads: Vec::new(),
             notes: Vec::new(),
         }
@@ -229,16 +232,20 @@ impl Drain {
             any = self.sideband_in_order(opened, sink, now_ns)?;
         } else {
             for ring in &mut opened.sideband.rings {
+                let before = ring.tail();
                 any |= self.drain(ring.batch(), sink, Self::sideband)?;
+                self.check_room(ring, before, MOST_SIDEBAND_BYTES);
             }
         }
         let heads = mem::take(&mut self.heads);
         let mut fullest_ring_percent = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
             let size = ring.size_bytes();
+            let before = ring.tail();
             let batch = ring.batch_until(head);
             fullest_ring_percent = fullest_ring_percent.max(batch.len_bytes() * 100 / size);
             any |= self.drain(batch, sink, Self::sample)?;
+            self.check_room(ring, before, MOST_SAMPLE_BYTES);
         }
         self.heads = heads;
         if let Some(coverage) = &mut self.tracked.coverage {
@@ -247,16 +254,9 @@ impl Drain {
         if let Some(lineage) = &mut self.tracked.lineage {
             lineage.end_pass();
         }
-        if let Some(off_cpu) = &mut self.tracked.off_cpu {
-            off_cpu.end_pass();
-        }
         self.fit_thinning();
-        // Samples that come later are older than sideband that is written now.
-        if any && self.tracked.flight.is_none() {
-            self.end_round(sink)?
-        } else {
-            sink.flush()?
-        }
+        self.release_switches(now_ns, !any, sink)?;
+        self.end_round_if_due(any, sink)?;
         Ok(Pass {
             is_empty: !any,
             fullest_ring_percent,
@@ -269,49 +269,6 @@ impl Drain {
             // The clock of samples may be set back (`-k realtime`).
             thinning.end_pass(Clock::Monotonic.now_ns());
         }
-    }
-
-    /// Ends a round: what comes later is newer than what came in the one before.
-    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), WriterStalled> {
-        let mut round = Vec::new();
-        let record = RawRecord {
-            kind: file_kind::FINISHED_ROUND,
-            misc: Misc(0),
-            body: &[],
-        };
-        if record.encode(&mut round, Endian::NATIVE).is_ok() {
-            sink.push(&round)?;
-        }
-        sink.flush()
-    }
-
-    /// Takes the sideband of all CPUs in order of time, up to a moment before which all of it is in the
-    /// rings. Who is watched depends on what happened before, on any CPU.
-    fn sideband_in_order(
-        &mut self,
-        opened: &mut Opened,
-        sink: &mut Sink,
-        until_ns: u64,
-    ) -> Result<bool, WriterStalled> {
-        for ring in &mut opened.sideband.rings {
-            self.drain(ring.batch(), sink, |drain, kind, record, _| {
-                drain.waiting.push(WaitingRecord {
-                    time_ns: sideband_time_ns(record),
-                    kind,
-                    bytes: record.to_vec(),
-                });
-                Ok(())
-            })?;
-        }
-        self.waiting.sort_by_key(|record| record.time_ns);
-        let n_ready = self
-            .waiting
-            .partition_point(|record| record.time_ns <= until_ns);
-        let ready: Vec<_> = self.waiting.drain(..n_ready).collect();
-        for record in &ready {
-            self.sideband(record.kind, &record.bytes, sink)?;
-        }
-        Ok(!ready.is_empty() || !self.waiting.is_empty())
     }
 
     fn drain(
@@ -402,6 +359,11 @@ impl Drain {
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));
         self.counts.span_ns = Some((first.min(time), last.max(time)));
+        if let Some(off_cpu) = &mut self.tracked.off_cpu
+            && off_cpu.hold(head, record)
+        {
+            return Ok(());
+        }
         let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         let stacks = self.samples.stacks.as_ref();
         let Some(layout) = stacks.and_then(|stacks| stacks.layout(stacks.event_of(body)?)) else {
@@ -432,7 +394,11 @@ impl Drain {
             coverage.see(kind, body, sideband_time_ns(record));
         }
         if let Some(off_cpu) = &mut self.tracked.off_cpu {
-            off_cpu.see(kind, record, sideband_time_ns(record));
+            off_cpu.see(
+                kind,
+                record,
+                (sideband_tid(record), sideband_time_ns(record)),
+            );
         }
         if let (Some(streams), RecordKind::FORK) = (&mut self.tracked.streams, kind) {
             // header, pid, ppid, tid
@@ -482,6 +448,9 @@ impl Drain {
         opened: &mut Opened,
         sink: &mut Sink,
     ) -> Result<(), WriterStalled> {
+        if let Some(held) = self.tracked.held_switches() {
+            held.end_reading();
+        }
         let mut n_empty = 0;
         while n_empty < 2 {
             n_empty = if self.pass(opened, sink)?.is_empty {
@@ -490,7 +459,7 @@ impl Drain {
                 0
             };
         }
-        Ok(())
+        self.release_all_switches(sink)
     }
 
     /// Notes that came up while draining.

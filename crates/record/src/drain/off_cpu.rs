@@ -1,13 +1,16 @@
 //! Switches and wake-ups among the samples: which are kept depends on whom they are about, not on who ran.
 
 use crate::drain::head::Head;
+use crate::drain::held_switches::HeldSwitches;
 use crate::drain::lineage::Lineage;
 use crate::error::Error;
-use crate::opening::Group;
 use crate::opening::off_cpu::Purpose;
+use crate::opening::{EventCounters, Group};
 use foldhash::HashMap;
 use rprof_abi::tracepoint::FieldPlace;
-use rprof_abi::{Endian, RecordHeader, RecordKind, SampleLayout};
+use rprof_abi::{Endian, Misc, RecordHeader, RecordKind, SampleLayout};
+use rprof_ringbuf::sys::Clock;
+use std::time::Duration;
 
 /// Whose wake-ups are kept.
 #[derive(Debug)]
@@ -51,15 +54,23 @@ pub(crate) struct OffCpuSamples {
     /// By id.
     ids: HashMap<u64, usize>,
     wakees: Wakees,
+    /// Those of switches that wait for their stacks, if these are read later.
+    pub(crate) held: Option<HeldSwitches>,
 }
 
 impl OffCpuSamples {
     /// Those of a recording; `None` if it has none.
-    pub(crate) fn new(sampling: &Group, wakees: Wakees) -> Result<Option<Self>, Error> {
+    pub(crate) fn new(
+        sampling: &Group,
+        wakees: Wakees,
+        (threshold, clock): (Duration, Clock),
+    ) -> Result<Option<Self>, Error> {
+        let is_read_later = sampling.events.iter().any(EventCounters::is_read_later);
         let mut samples = Self {
             events: Vec::new(),
             ids: HashMap::default(),
             wakees,
+            held: is_read_later.then(|| HeldSwitches::new(threshold, clock)),
         };
         for event in &sampling.events {
             if event.purpose == Purpose::Asked {
@@ -81,45 +92,90 @@ impl OffCpuSamples {
     /// Says what becomes of a sample; `None` for those that are as any other.
     #[inline]
     pub(crate) fn take(
-        &self,
+        &mut self,
         head: &Head,
         record: &[u8],
         lineage: Option<&Lineage>,
     ) -> Option<Taken> {
         let event = self.events.get(*self.ids.get(&head.id)?)?;
+        if let (
+            Purpose::Switch {
+                next: Some(next), ..
+            },
+            Some(held),
+            Wakees::All,
+        ) = (event.purpose, &mut self.held, &self.wakees)
+            && let Some(tid) = raw_id(record, &event.layout, next)
+        {
+            held.switched_in(tid, head.time_ns);
+        }
         let is_kept = match (event.purpose, &self.wakees) {
             // All of a CPU's switches make sense only together, those of the recorder among them.
-            (Purpose::Switch | Purpose::Waking { .. }, Wakees::All) => true,
+            (Purpose::Switch { .. } | Purpose::Waking { .. }, Wakees::All) => true,
             (Purpose::Waking { wakee }, Wakees::Lineage) => {
-                let tid = woken(record, &event.layout, wakee)?;
+                let tid = raw_id(record, &event.layout, wakee)?;
                 lineage.is_some_and(|lineage| lineage.has_thread(tid, head.time_ns))
             }
             (Purpose::Waking { wakee }, Wakees::Threads(threads)) => {
-                let tid = woken(record, &event.layout, wakee)?;
+                let tid = raw_id(record, &event.layout, wakee)?;
                 threads.has_thread(tid, head.time_ns)
             }
-            (Purpose::Asked | Purpose::Switch, _) => return None,
+            (Purpose::Asked | Purpose::Switch { .. }, _) => return None,
         };
         Some(if is_kept { Taken::Kept } else { Taken::LeftOut })
     }
 
-    /// Notes what a record of sideband says of threads.
-    pub(crate) fn see(&mut self, kind: RecordKind, record: &[u8], time_ns: u64) {
+    /// Takes the sample of a switch whose stack is read later. Returns whether it is held back.
+    #[inline]
+    pub(crate) fn hold(&mut self, head: &Head, record: &[u8]) -> bool {
+        let Some(held) = &mut self.held else {
+            return false;
+        };
+        let number = self.ids.get(&head.id).copied();
+        let event = number.and_then(|number| Some((number, self.events.get(number)?)));
+        event.is_some_and(|(number, event)| {
+            matches!(event.purpose, Purpose::Switch { .. })
+                && held.hold(head, record, (number, &event.layout))
+        })
+    }
+
+    /// Notes what a record of sideband says of a thread.
+    pub(crate) fn see(&mut self, kind: RecordKind, record: &[u8], (tid, time_ns): (i32, u64)) {
+        let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
+        if let (Some(held), true) = (&mut self.held, is_switch) {
+            // The header's `misc`, after the kind.
+            let misc = record.get(4..).and_then(|rest| rest.first_chunk());
+            let misc = misc.map(|bytes| Misc(u16::from_ne_bytes(*bytes)));
+            if misc.is_some_and(|misc| !misc.has(Misc::SWITCH_OUT)) {
+                held.switched_in(tid, time_ns);
+            }
+            return;
+        }
         if let Wakees::Threads(threads) = &mut self.wakees {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             threads.see_own(kind, body, time_ns);
         }
     }
 
-    pub(crate) fn end_pass(&mut self) {
+    /// The end of a pass that began at this time.
+    pub(crate) fn end_pass(&mut self, began_ns: u64, is_empty: bool) {
         if let Wakees::Threads(threads) = &mut self.wakees {
             threads.end_pass();
         }
+        if let Some(held) = &mut self.held {
+            let layout = |event: usize| Some(&self.events.get(event)?.layout);
+            held.end_pass(began_ns, is_empty, layout);
+        }
+    }
+
+    /// The layout of an event's samples, by its number here.
+    pub(crate) fn layout(&self, event: usize) -> Option<&SampleLayout> {
+        Some(&self.events.get(event)?.layout)
     }
 }
 
-/// Who is woken.
-fn woken(record: &[u8], layout: &SampleLayout, place: FieldPlace) -> Option<i32> {
+/// The id of a thread in the raw data.
+fn raw_id(record: &[u8], layout: &SampleLayout, place: FieldPlace) -> Option<i32> {
     let sample = layout.parse_sample(record.get(RecordHeader::LEN..)?).ok()?;
     let bytes = sample.raw?.get(place.offset..)?;
     Some(i32::from_ne_bytes(*bytes.first_chunk()?))

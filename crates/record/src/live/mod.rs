@@ -15,7 +15,7 @@ mod walk;
 
 use crate::control::{StackCare, UnwindStatistics};
 use crate::layouts::Layouts;
-use crate::opening::stack_dump::REDUCED_BYTES;
+use crate::opening::stack_dump::{NO_STACK_BYTES, REDUCED_BYTES};
 use crate::settings::WatchpointUse;
 use address_space::LiveSpace;
 use code::Code;
@@ -84,6 +84,8 @@ pub(crate) struct UnwinderSettings {
     /// Of all times.
     pub(crate) clock: Clock,
     pub(crate) unreadable: Arc<Unreadable>,
+    /// Events whose samples without a stack have no more than the innermost frame.
+    pub(crate) read_later: Vec<bool>,
     /// Keeps files open.
     pub(crate) kept_files: Option<Arc<KeptFiles>>,
 }
@@ -268,11 +270,20 @@ impl LiveUnwinder {
         self.chain.clear();
         let kernel = kernel_part(sample.callchain.as_ref());
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
+        let is_read_later = self.settings.read_later.get(event).copied();
+        let dump_bytes = sample.stack_user.as_ref().map(|dump| dump.data.len());
+        let is_without =
+            is_read_later.unwrap_or(false) && dump_bytes <= Some(NO_STACK_BYTES as usize);
         let walked = match self.care {
+            _ if is_without => None,
             StackCare::None => self.take_as_it_is(&sample),
             StackCare::Full | StackCare::DumpOnly => self.walk(&sample),
         };
-        let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
+        let n_before_gap = if is_without {
+            self.take_innermost(&sample)
+        } else {
+            walked.and_then(|walked| walked.n_before_gap)
+        };
         let gap = self.close_gap(n_before_gap, others_bytes(raw.body, &sample));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
@@ -421,6 +432,13 @@ impl LiveUnwinder {
     /// From now on so much is done for stacks.
     pub(crate) fn care_for_stacks(&mut self, care: StackCare) {
         self.care = care;
+    }
+
+    /// Takes the innermost frame, before a gap in place of its callers.
+    fn take_innermost(&mut self, sample: &Sample<'_>) -> Option<usize> {
+        self.frames
+            .push(innermost_frame(sample.regs_user.as_ref()?)?);
+        Some(1)
     }
 
     /// Takes what frame pointers tell, or where the sample is; `None` if it has no user part.

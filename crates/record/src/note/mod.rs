@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub use control::ControlNote;
 pub use degraded::{Degraded, FewFiles, SmallRings};
-pub use off_cpu::OffCpuMethod;
+pub use off_cpu::{OffCpuMethod, OffCpuStacks};
 pub use opened_event::{OpenedEvent, OpenedFor};
 
 /// Something was done otherwise than asked, or is worth knowing.
@@ -150,6 +150,8 @@ pub enum Note {
         /// What a better method needs.
         better: Option<String>,
     },
+    /// Which waits have their user stacks.
+    OffCpuStacks(OffCpuStacks),
     /// A ring held something that is no record.
     RingDamaged(String),
     /// Samples were enabled or disabled, or a word was written to the control pipe.
@@ -189,6 +191,7 @@ impl fmt::Display for Note {
                 "{refusal}; sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
             ),
             Self::Opened(event) => write!(f, "{event}"),
+            Self::OffCpuStacks(stacks) => write!(f, "off-CPU time: {stacks}"),
             Self::OffCpu { method, better } => {
                 write!(f, "off-CPU time: {method}")?;
                 match better {

@@ -1,6 +1,8 @@
 //! How off-CPU time is recorded.
 
+use rprof_base::Counted;
 use std::fmt;
+use std::time::Duration;
 
 /// What tells when threads do not run, and why; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub enum OffCpuMethod {
     SwitchSamples,
     /// SWITCH records, which all may have.
     SwitchRecords,
+    /// There are no events, and so nothing tells of switches.
+    Nothing,
 }
 
 impl fmt::Display for OffCpuMethod {
@@ -18,7 +22,47 @@ impl fmt::Display for OffCpuMethod {
         f.write_str(match self {
             Self::Tracepoints => "recording switches with stacks, and wake-ups",
             Self::SwitchSamples => "recording switches with stacks, but no wake-ups and states",
+            Self::Nothing => "not recorded, since it needs perf events",
             Self::SwitchRecords => "recording only when threads run, not where and why they wait",
         })
+    }
+}
+
+/// Which waits have their user stacks, where these are read while threads wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffCpuStacks {
+    /// Waits that have lasted for this long have theirs.
+    pub threshold: Duration,
+    /// Waits with a stack.
+    pub read: u64,
+    /// Shorter ones, which have their innermost frame.
+    pub short: u64,
+    /// Longer ones that were over before it was read, or could not be proved to last.
+    pub missed: u64,
+}
+
+impl fmt::Display for OffCpuStacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            read,
+            short,
+            missed,
+            ..
+        } = *self;
+        let ms = self.threshold.as_secs_f64() * 1e3;
+        let waits = Counted::new(read, "wait", "waits");
+        write!(f, "user stacks of {waits} that lasted {ms} ms or more")?;
+        if missed > 0 {
+            let others = Counted::new(missed, "other", "others");
+            write!(f, "; {others} ended before the stack was read")?;
+        }
+        if short > 0 {
+            let shorter = Counted::new(short, "shorter wait", "shorter waits");
+            write!(
+                f,
+                "; of {shorter}, only the innermost frame (--off-cpu=0 for all)"
+            )?;
+        }
+        Ok(())
     }
 }

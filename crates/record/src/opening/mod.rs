@@ -27,7 +27,7 @@ use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::filter::Filter;
 use crate::opening::off_cpu::Purpose;
 use crate::opening::rings::RingOwner;
-use crate::opening::stack_dump::DumpSizes;
+use crate::opening::stack_dump::{DumpSizes, NO_STACK_BYTES};
 use crate::settings::CallChains;
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
@@ -101,6 +101,18 @@ impl EventCounters {
     /// Whether it is opened for all tasks, whoever is recorded.
     pub(crate) fn is_of_wakers(&self) -> bool {
         matches!(self.purpose, Purpose::Waking { .. })
+    }
+
+    /// Whether its user stacks are read later, if at all.
+    pub(crate) fn is_read_later(&self) -> bool {
+        let is_read_later = matches!(
+            self.purpose,
+            Purpose::Switch {
+                is_read_later: true,
+                ..
+            }
+        );
+        is_read_later && self.attr.sample_stack_user == NO_STACK_BYTES
     }
 
     /// Whether its hits are samples, with stack dumps.

@@ -2,12 +2,14 @@
 
 use crate::note::{Note, OffCpuMethod};
 use crate::opening::filter::Filter;
+use crate::opening::stack_dump::NO_STACK_BYTES;
 use crate::settings::{CallChains, Inherit, Settings, Watch};
 use rprof_abi::AttrFlags;
 use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
 use rprof_events::{Callers, Event, EventError, Sources, parse_events};
 use rprof_probes::Tracefs;
 use rprof_ringbuf::OpenError;
+use rprof_targets::Cgroups;
 use rprof_targets::rights::refusal::{self, Wanted};
 use rprof_targets::rights::{Capability, Facts};
 use std::ffi::CString;
@@ -30,7 +32,12 @@ pub(crate) enum Purpose {
     #[default]
     Asked,
     /// A thread is switched out.
-    Switch,
+    Switch {
+        /// The id of the thread that runs next in the raw data, if it is there.
+        next: Option<FieldPlace>,
+        /// Its user stack is read only if the wait is long.
+        is_read_later: bool,
+    },
     /// A thread is woken. Wakers may be any thread or interrupt, so it is opened for all tasks, and its filter looks at
     /// who is woken.
     Waking {
@@ -110,6 +117,15 @@ impl OffCpuEvents {
         }
     }
 
+    /// Whether SWITCH records are needed to know when threads run again: where all of a CPU's switches are samples, each
+    /// says who comes next.
+    pub(crate) fn needs_records(&self, settings: &Settings) -> bool {
+        let says_next =
+            |one: &OffCpuEvent| matches!(one.purpose, Purpose::Switch { next: Some(_), .. });
+        let is_everybody = settings.watch == Watch::All && matches!(settings.cgroups, Cgroups::All);
+        !is_everybody || !self.events.iter().any(says_next)
+    }
+
     /// The events alone.
     pub(crate) fn plain(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().map(|one| &one.event)
@@ -134,16 +150,17 @@ fn tracepoints(settings: &Settings) -> Result<(Vec<OffCpuEvent>, Rc<Tracefs>), E
         ..Sources::default()
     };
     let switch = parse_events(SWITCH, &sources)?;
-    let tracefs = Rc::new(tracefs.unwrap_or_else(Tracefs::mounted));
-    let mut events: Vec<OffCpuEvent> = switch
-        .into_iter()
-        .map(|event| OffCpuEvent {
-            event: with_stacks(event, settings),
-            purpose: Purpose::Switch,
-        })
-        .collect();
     let waking = parse_events(WAKING, &sources)?;
-    if let (Some(wakee), true) = (wakee_place(tracefs.root()), sees_wakers(settings)) {
+    let tracefs = Rc::new(tracefs.unwrap_or_else(Tracefs::mounted));
+    let place = |name, field| field_place(tracefs.root(), name, field);
+    let next = place("sched_switch", "next_pid").filter(|_| has_first_ids());
+    let mut events = Vec::new();
+    events.extend(
+        switch
+            .into_iter()
+            .map(|event| of_switches(event, next, settings)),
+    );
+    if let (Some(wakee), true) = (place("sched_waking", "pid"), sees_wakers(settings)) {
         events.extend(waking.into_iter().map(|event| OffCpuEvent {
             event: with_kernel_chain(event, settings),
             purpose: Purpose::Waking { wakee },
@@ -152,21 +169,24 @@ fn tracepoints(settings: &Settings) -> Result<(Vec<OffCpuEvent>, Rc<Tracefs>), E
     Ok((events, tracefs))
 }
 
-/// Where wake-ups say who is woken.
-fn wakee_place(tracefs: &Path) -> Option<FieldPlace> {
-    let format = tracefs.join("events/sched/sched_waking/format");
+/// Where a tracepoint has a field.
+fn field_place(tracefs: &Path, name: &str, field: &str) -> Option<FieldPlace> {
+    let format = tracefs.join("events/sched").join(name).join("format");
     let format = TracepointFormat::parse(&fs::read(format).ok()?).ok()?;
-    Some(format.field("pid")?.place)
+    Some(format.field(field)?.place)
 }
 
 /// Inode of the first PID namespace: `PROC_PID_INIT_INO` in include/linux/proc_ns.h.
 const FIRST_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 
-/// Whether wake-ups can be told apart by who is woken: tracepoints have the ids of the first namespace.
+/// Whether tasks have the same ids in tracepoints as elsewhere: those of the first namespace.
+fn has_first_ids() -> bool {
+    fs::metadata("/proc/self/ns/pid").is_ok_and(|own| own.ino() == FIRST_PID_NAMESPACE)
+}
+
+/// Whether wake-ups can be told apart by who is woken, if they have to be.
 fn sees_wakers(settings: &Settings) -> bool {
-    let is_first =
-        || fs::metadata("/proc/self/ns/pid").is_ok_and(|own| own.ino() == FIRST_PID_NAMESPACE);
-    settings.inherit != Inherit::PerThread && (settings.watch == Watch::All || is_first())
+    settings.inherit != Inherit::PerThread && (settings.watch == Watch::All || has_first_ids())
 }
 
 /// Switches where tracepoints are not permitted.
@@ -174,15 +194,21 @@ fn switch_samples(settings: &Settings) -> Option<OffCpuEvent> {
     let mut events = parse_events("context-switches", &Sources::default()).ok()?;
     let mut event = events.pop()?;
     event.attr.sample_period = 1;
-    Some(OffCpuEvent {
-        event: with_stacks(event, settings),
-        purpose: Purpose::Switch,
-    })
+    Some(of_switches(event, None, settings))
 }
 
-/// Stacks as other samples have them, from small dumps.
-fn with_stacks(mut event: Event, settings: &Settings) -> Event {
+/// Switches, with stacks as other samples have them: from small dumps, or read later.
+fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) -> OffCpuEvent {
+    // Whatever is read is proved by times, and `dwarf` reads nothing afterwards.
+    let is_read_later = settings.call_chains == CallChains::Auto
+        && settings.clock.is_steady()
+        && settings
+            .off_cpu
+            .is_some_and(|off_cpu| !off_cpu.threshold.is_zero());
     event.callers = match settings.call_chains {
+        CallChains::Auto if is_read_later => Some(Callers::Dwarf {
+            bytes: Some(NO_STACK_BYTES),
+        }),
         CallChains::Auto => Some(Callers::Dwarf {
             bytes: Some(STACK_BYTES),
         }),
@@ -192,7 +218,13 @@ fn with_stacks(mut event: Event, settings: &Settings) -> Event {
         CallChains::BranchRecords => Some(Callers::FramePointers),
         CallChains::FramePointers | CallChains::None => None,
     };
-    event
+    OffCpuEvent {
+        event,
+        purpose: Purpose::Switch {
+            next,
+            is_read_later,
+        },
+    }
 }
 
 /// The kernel's part of the stack: what woke a thread is in there, an interrupt or a system call.

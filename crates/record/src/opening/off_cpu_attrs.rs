@@ -1,14 +1,14 @@
 //! The attrs of the events that off-CPU time needs, beside those that were asked for.
 
 use crate::error::Error;
-use crate::note::{Degraded, OffCpuMethod};
+use crate::note::Degraded;
 use crate::opening::attrs::{Attrs, Prepared, prepare_event};
 use crate::opening::off_cpu::OffCpuEvents;
-use crate::settings::{Settings, Watch};
+use crate::settings::Settings;
 use rprof_abi::AttrFlags;
 use rprof_events::Event;
 use rprof_ringbuf::OpenError;
-use rprof_targets::{CgroupFolder, Cgroups};
+use rprof_targets::CgroupFolder;
 
 /// Adds the events that off-CPU time needs, and says which.
 pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
@@ -49,17 +49,10 @@ pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
             ..event
         }));
     }
-    if needs_records(&chosen, settings) {
+    if chosen.needs_records(settings) {
         let flags = &mut attrs.sideband.attr.flags;
         *flags = flags.with(AttrFlags::CONTEXT_SWITCH);
     }
     attrs.inherit_as(settings.inherit);
     chosen
-}
-
-/// Whether SWITCH records are needed to know when threads run again: where all of a CPU's switches are samples, each
-/// says who comes next.
-fn needs_records(chosen: &OffCpuEvents, settings: &Settings) -> bool {
-    let is_everybody = settings.watch == Watch::All && matches!(settings.cgroups, Cgroups::All);
-    !is_everybody || chosen.method != OffCpuMethod::Tracepoints
 }

@@ -210,6 +210,32 @@ pub(crate) fn append_trimmed(
     }
 }
 
+/// The dump of switches whose stacks are read later: the smallest there is.
+pub(crate) const NO_STACK_BYTES: u32 = 8;
+
+/// A sample with another dump in place of its own; `None` if it has none, or if that is too much for a record. A whole
+/// stack keeps 8 bytes more, as above.
+pub(crate) fn with_dump(
+    record: &[u8],
+    layout: &SampleLayout,
+    dump: &[u8],
+    is_whole: bool,
+) -> Option<Vec<u8>> {
+    let sample = layout.parse_sample(record.get(RecordHeader::LEN..)?).ok()?;
+    let (before, after) = around(record, &sample.stack_user?)?;
+    let padding = if is_whole { 8 } else { 0 };
+    let mut out = Vec::with_capacity(record.len() + dump.len() + 24);
+    out.extend_from_slice(before);
+    out.extend_from_slice(&((dump.len() + padding) as u64).to_ne_bytes());
+    out.extend_from_slice(dump);
+    out.extend_from_slice(&[0; 8][..padding]);
+    out.extend_from_slice(&(dump.len() as u64).to_ne_bytes());
+    out.extend_from_slice(after);
+    let len = u16::try_from(out.len()).ok()?;
+    out.get_mut(6..8)?.copy_from_slice(&len.to_ne_bytes());
+    Some(out)
+}
+
 /// What comes before and after a dump in its record.
 fn around<'r>(record: &'r [u8], stack: &StackDump<'_>) -> Option<(&'r [u8], &'r [u8])> {
     // Its size, its bytes, how many of them count (only if there are any).

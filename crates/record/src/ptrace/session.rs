@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::interrupts::{Interrupts, StopRequest, WriterStalled};
 use crate::live::process_memory::ProcessMemory;
 use crate::live::{DeepStacks, Unreadable};
-use crate::note::Note;
+use crate::note::{Note, OffCpuMethod};
 use crate::opening::{Opened, stack_dump};
 use crate::output::features;
 use crate::recording::limits::{EndReason, Limits};
@@ -67,6 +67,10 @@ pub(crate) fn record(
     note: &mut dyn FnMut(Note),
 ) -> Result<Summary, Error> {
     note(fallback.note.clone());
+    if settings.off_cpu.is_some() {
+        let (method, better) = (OffCpuMethod::Nothing, None);
+        note(Note::OffCpu { method, better });
+    }
     let interrupts = Rc::new(Interrupts::listen(settings.block_signals())?);
     let waited_since = wait_for_processes(settings, &interrupts, note)?;
     let gated = spawn(settings)?;
@@ -134,6 +138,7 @@ impl Session {
             // There are no watchpoints that would prove anything.
             deep_stacks: DeepStacks::LeftTruncated,
             small_dump_bytes: stack_dump::SMALL_BYTES,
+            read_later: Vec::new(),
         };
         let unreadable = Arc::new(Unreadable::new());
         let mut plan = Plan::for_events(settings, drained, &layout, &unreadable);

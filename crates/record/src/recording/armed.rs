@@ -25,7 +25,7 @@ use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::Event;
 use rprof_process::Gated;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Everything that is open, and the command that waits for it.
 pub(super) struct Armed {
@@ -128,7 +128,11 @@ impl Armed {
         let (sampling, by_cpu) = (&self.opened.sampling, self.opened.by_cpu.as_ref());
         let coverage = is_covered.then(|| Coverage::new(sampling, by_cpu, recorded));
         let is_extended = self.opened.is_extended;
-        let off_cpu = OffCpuSamples::new(&self.opened.sampling, self.wakees())?;
+        let threshold = settings
+            .off_cpu
+            .map_or(Duration::ZERO, |off_cpu| off_cpu.threshold);
+        let held = (threshold, settings.clock);
+        let off_cpu = OffCpuSamples::new(&self.opened.sampling, self.wakees(), held)?;
         Ok(Tracked {
             alive: describes_later.then(|| Alive::new(sideband.clone())),
             lineage,

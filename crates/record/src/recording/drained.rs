@@ -45,6 +45,7 @@ impl Drained {
             ..
         } = &mut recorder;
         let drained = drain.rest(opened, sink);
+        (drain.notes).extend(drain.tracked.held_switches().map(|held| held.note()));
         let flown = match &mut drain.tracked.flight {
             Some(flight) => {
                 drain.notes.extend(flight.note());

@@ -55,6 +55,8 @@ pub(crate) struct DrainedEvents {
     pub(crate) deep_stacks: DeepStacks,
     /// Stacks that need more than this count as large.
     pub(crate) small_dump_bytes: u32,
+    /// Events whose stacks are read later, if at all.
+    pub(crate) read_later: Vec<bool>,
 }
 
 impl Plan {
@@ -79,6 +81,9 @@ impl Plan {
                 DeepStacks::LeftTruncated
             },
             small_dump_bytes: small.unwrap_or(stack_dump::SMALL_BYTES),
+            read_later: (opened.sampling.events.iter())
+                .map(EventCounters::is_read_later)
+                .collect(),
         };
         Ok(Self::for_events(settings, drained, sideband, unreadable))
     }
@@ -118,6 +123,7 @@ impl Plan {
                     small_dump_bytes: drained.small_dump_bytes,
                     clock: settings.clock,
                     unreadable: Arc::clone(unreadable),
+                    read_later: drained.read_later,
                     kept_files: settings.kept_files.clone(),
                 })
             }),

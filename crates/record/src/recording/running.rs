@@ -166,7 +166,9 @@ impl Running {
             self.toggling.due_in(now),
             limits.time_left(now),
         ];
-        let calm = poll_interval.min(self.coverage_poll_interval(now));
+        let calm = poll_interval
+            .min(self.coverage_poll_interval(now))
+            .min(self.recorder.drain.poll_interval());
         due.into_iter().flatten().fold(calm, Duration::min)
     }
 

@@ -107,6 +107,11 @@ impl Ring {
         self.region.load_acquire(DATA_HEAD)
     }
 
+    /// Position up to which records were taken, bytes since the ring was made.
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+
     /// A batch of all records up to now.
     pub fn batch(&mut self) -> Batch<'_> {
         let head = self.head();

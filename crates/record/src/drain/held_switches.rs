@@ -1,0 +1,356 @@
+//! Stacks of threads that wait for long: they stand still, and are read from the process.
+//!
+//! At a switch, only registers are copied. Its sample is held back until the wait is over, or until it has lasted for
+//! the threshold and the stack has been read. What was read counts if the thread was still off then. This is proved:
+//! a record that it runs again is in its ring before the thread runs in user space. So a pass over all rings that
+//! begins after the reading finds that record, if there is one. Where a ring may have lost records meanwhile, nothing
+//! that was read counts.
+
+use crate::drain::head::Head;
+use crate::live::process_memory::ProcessMemory;
+use crate::note::{Note, OffCpuStacks};
+use crate::opening::stack_dump;
+use foldhash::HashMap;
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::{RecordHeader, SampleLayout};
+use rprof_ringbuf::sys::Clock;
+use std::env::consts::ARCH;
+use std::time::Duration;
+
+/// The most that is read of a stack: what a record has room for beside other fields.
+const MOST_BYTES: usize = 56 << 10;
+
+/// Reading takes this much of a pass at most; what is left has its turn in the next one.
+const MOST_READING_NS: u64 = 2_000_000;
+
+/// Threads of which is known when they were last switched in. More are not waited for by name.
+const MOST_THREADS: usize = 1 << 17;
+
+/// Bytes of stacks that wait for their proof.
+const MOST_HELD_BYTES: usize = 32 << 20;
+
+/// The time between passes: as long as rings stay empty, it doubles up to the longest.
+const LONGEST_POLL: Duration = Duration::from_millis(8);
+
+/// How many waits have their stacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct HeldCounts {
+    /// Waits with the stack that was read.
+    read: u64,
+    /// Waits that were over before the threshold.
+    short: u64,
+    /// Longer ones that were over before their stack was read, or could not be proved to have lasted.
+    missed: u64,
+}
+
+/// A thread that is off.
+#[derive(Debug)]
+struct Held {
+    /// When it was switched out.
+    time_ns: u64,
+    pid: i32,
+    sp: u64,
+    event: usize,
+    record: Vec<u8>,
+    /// When it was first seen to run again.
+    runs_ns: Option<u64>,
+    stack: Option<ReadStack>,
+}
+
+/// A stack as it was read.
+#[derive(Debug)]
+struct ReadStack {
+    bytes: Vec<u8>,
+    /// It was read by then.
+    until_ns: u64,
+}
+
+/// A sample that is held no longer.
+#[derive(Debug)]
+pub(crate) struct Released {
+    pub(crate) event: usize,
+    pub(crate) record: Vec<u8>,
+}
+
+/// Samples of switches that are held back.
+#[derive(Debug)]
+pub(crate) struct HeldSwitches {
+    threshold_ns: u64,
+    clock: Clock,
+    /// When each thread was switched in since the last pass, and the last time before.
+    switched_in: HashMap<i32, Vec<u64>>,
+    /// Those with more than one time.
+    more_than_once: Vec<i32>,
+    held: HashMap<i32, Held>,
+    held_bytes: usize,
+    released: Vec<Released>,
+    memory: ProcessMemory,
+    poll: Duration,
+    /// Events are off: nothing that is read now could be proved.
+    is_over: bool,
+    counts: HeldCounts,
+}
+
+impl HeldSwitches {
+    pub(crate) fn new(threshold: Duration, clock: Clock) -> Self {
+        Self {
+            threshold_ns: u64::try_from(threshold.as_nanos()).unwrap_or(u64::MAX),
+            clock,
+            switched_in: HashMap::default(),
+            more_than_once: Vec::new(),
+            held: HashMap::default(),
+            held_bytes: 0,
+            released: Vec::new(),
+            memory: ProcessMemory::default(),
+            poll: LONGEST_POLL,
+            is_over: false,
+            counts: HeldCounts::default(),
+        }
+    }
+
+    /// A thread runs again.
+    #[inline]
+    pub(crate) fn switched_in(&mut self, tid: i32, time_ns: u64) {
+        if tid <= 0 {
+            return;
+        }
+        let times = self.switched_in.entry(tid).or_default();
+        // Rings come one after the other: a thread that moved may have older ones later.
+        let at = times.partition_point(|&one| one <= time_ns);
+        times.insert(at, time_ns);
+        if times.len() == 2 {
+            self.more_than_once.push(tid);
+        }
+        if let Some(held) = self.held.get_mut(&tid)
+            && held.time_ns < time_ns
+        {
+            held.runs_ns = Some(held.runs_ns.map_or(time_ns, |first| first.min(time_ns)));
+        }
+    }
+
+    /// Takes the sample of a switch. Returns whether it is held back; one that is not is written as it is.
+    #[inline]
+    pub(crate) fn hold(
+        &mut self,
+        head: &Head,
+        record: &[u8],
+        (event, layout): (usize, &SampleLayout),
+    ) -> bool {
+        if let Some(times) = self.switched_in.get(&head.tid) {
+            let next = times.partition_point(|&one| one <= head.time_ns);
+            if let Some(&runs_ns) = times.get(next) {
+                self.count_without(runs_ns - head.time_ns);
+                return false;
+            }
+        }
+        let is_newest = self
+            .held
+            .get(&head.tid)
+            .is_none_or(|held| held.time_ns < head.time_ns);
+        let Some(sp) = stack_pointer(record, layout).filter(|_| head.tid > 0 && is_newest) else {
+            return false;
+        };
+        let held = Held {
+            time_ns: head.time_ns,
+            pid: head.pid.cast_signed(),
+            sp,
+            event,
+            record: record.to_vec(),
+            runs_ns: None,
+            stack: None,
+        };
+        if let Some(before) = self.held.insert(head.tid, held) {
+            // It ran in between, whenever that was.
+            let runs_ns = before.runs_ns.unwrap_or(before.time_ns);
+            self.release(before, Some(runs_ns), layout);
+        }
+        true
+    }
+
+    /// Records may have been lost: whatever is held back, its thread may have run since.
+    pub(crate) fn doubt(&mut self) {
+        for held in self.held.values_mut() {
+            held.stack = None;
+            held.runs_ns.get_or_insert(u64::MAX);
+        }
+        self.held_bytes = 0;
+    }
+
+    /// The end of a pass that began at this time: reads the stacks of threads that have been off for long enough.
+    /// `layouts` are those of events.
+    pub(crate) fn end_pass<'l>(
+        &mut self,
+        began_ns: u64,
+        is_empty: bool,
+        layout_of: impl Fn(usize) -> Option<&'l SampleLayout>,
+    ) {
+        self.adapt_poll(is_empty);
+        let now_ns = self.clock.now_ns();
+        let is_done = |held: &Held| {
+            let is_proved = |stack: &ReadStack| stack.until_ns <= began_ns;
+            held.runs_ns.is_some() || held.stack.as_ref().is_some_and(is_proved)
+        };
+        let done: Vec<i32> = (self.held.iter())
+            .filter(|(_, held)| is_done(held))
+            .map(|(&tid, _)| tid)
+            .collect();
+        for tid in done {
+            if let Some(held) = self.held.remove(&tid)
+                && let Some(layout) = layout_of(held.event)
+            {
+                let runs_ns = held.runs_ns;
+                self.release(held, runs_ns, layout);
+            }
+        }
+        if !self.is_over {
+            self.read_stacks(now_ns, layout_of);
+        }
+        for tid in self.more_than_once.drain(..) {
+            if let Some(times) = self.switched_in.get_mut(&tid) {
+                times.drain(..times.len().saturating_sub(1));
+            }
+        }
+        if self.switched_in.len() > MOST_THREADS {
+            // Samples before that were drained in this pass or before.
+            let is_new = |times: &[u64]| times.last().is_some_and(|&last_ns| last_ns >= began_ns);
+            self.switched_in.retain(|_, times| is_new(times));
+        }
+    }
+
+    fn read_stacks<'l>(
+        &mut self,
+        now_ns: u64,
+        layout_of: impl Fn(usize) -> Option<&'l SampleLayout>,
+    ) {
+        let least_ns = now_ns.saturating_sub(self.threshold_ns);
+        let mut failed = Vec::new();
+        for (&tid, held) in &mut self.held {
+            if held.time_ns > least_ns || held.stack.is_some() {
+                continue;
+            }
+            let is_full = self.held_bytes >= MOST_HELD_BYTES;
+            if is_full || self.clock.now_ns().saturating_sub(now_ns) > MOST_READING_NS {
+                break;
+            }
+            let mut bytes = vec![0; MOST_BYTES];
+            match self.memory.read(held.pid, held.sp, &mut bytes) {
+                Some(n) => {
+                    bytes.truncate(n & !7);
+                    bytes.shrink_to_fit();
+                    self.held_bytes += bytes.len();
+                    held.stack = Some(ReadStack {
+                        bytes,
+                        until_ns: self.clock.now_ns(),
+                    });
+                }
+                None => failed.push(tid),
+            }
+        }
+        for tid in failed {
+            if let Some(held) = self.held.remove(&tid)
+                && let Some(layout) = layout_of(held.event)
+            {
+                self.release(held, None, layout);
+            }
+        }
+    }
+
+    /// Lets a sample go: with its stack, if the thread was off for as long as reading took.
+    fn release(&mut self, held: Held, runs_ns: Option<u64>, layout: &SampleLayout) {
+        let Held {
+            event,
+            record,
+            stack,
+            time_ns,
+            ..
+        } = held;
+        let read_bytes = stack.as_ref().map_or(0, |stack| stack.bytes.len());
+        self.held_bytes = self.held_bytes.saturating_sub(read_bytes);
+        let proved = stack.filter(|stack| runs_ns.is_none_or(|runs_ns| stack.until_ns < runs_ns));
+        let with = proved.and_then(|stack| {
+            let is_whole = stack.bytes.len() < MOST_BYTES;
+            stack_dump::with_dump(&record, layout, &stack.bytes, is_whole)
+        });
+        match with {
+            Some(_) => self.counts.read += 1,
+            None => self.count_without(runs_ns.map_or(u64::MAX, |runs_ns| runs_ns - time_ns)),
+        }
+        let record = with.unwrap_or(record);
+        self.released.push(Released { event, record });
+    }
+
+    fn count_without(&mut self, waited_ns: u64) {
+        if waited_ns < self.threshold_ns {
+            self.counts.short += 1;
+        } else {
+            self.counts.missed += 1;
+        }
+    }
+
+    /// Samples that are to be written now.
+    pub(crate) fn take_released(&mut self) -> Vec<Released> {
+        std::mem::take(&mut self.released)
+    }
+
+    /// When the longest of the waits began whose samples are held back.
+    pub(crate) fn oldest_ns(&self) -> Option<u64> {
+        self.held.values().map(|held| held.time_ns).min()
+    }
+
+    /// Events are off now.
+    pub(crate) fn end_reading(&mut self) {
+        self.is_over = true;
+    }
+
+    /// All that is left is written without its stack: these waits go on.
+    pub(crate) fn release_all(&mut self) {
+        let now_ns = self.clock.now_ns();
+        for (_, held) in std::mem::take(&mut self.held) {
+            self.count_without(now_ns.saturating_sub(held.time_ns));
+            self.released.push(Released {
+                event: held.event,
+                record: held.record,
+            });
+        }
+    }
+
+    /// What came of the waits.
+    pub(crate) fn note(&self) -> Note {
+        let HeldCounts {
+            read,
+            short,
+            missed,
+        } = self.counts;
+        Note::OffCpuStacks(OffCpuStacks {
+            threshold: Duration::from_nanos(self.threshold_ns),
+            read,
+            short,
+            missed,
+        })
+    }
+
+    /// The longest time to the next pass: waits are looked at when they have lasted for the threshold.
+    pub(crate) fn poll_interval(&self) -> Duration {
+        self.poll
+    }
+
+    fn adapt_poll(&mut self, is_empty: bool) {
+        let threshold = Duration::from_nanos(self.threshold_ns);
+        let shortest = threshold.clamp(Duration::from_millis(1), LONGEST_POLL);
+        self.poll = if is_empty && self.held.is_empty() {
+            (self.poll * 2).min(LONGEST_POLL)
+        } else {
+            shortest
+        };
+    }
+}
+
+/// Where a thread's stack is; `None` for one of the kernel.
+fn stack_pointer(record: &[u8], layout: &SampleLayout) -> Option<u64> {
+    let sample = layout.parse_sample(record.get(RecordHeader::LEN..)?).ok()?;
+    let table = RegisterTable::of(ARCH)?;
+    sample.regs_user?.value(table.stack_pointer)
+}
+
+#[cfg(test)]
+mod tests;
