@@ -85,6 +85,8 @@ pub(crate) struct HeldSwitches {
     held_bytes: usize,
     released: Vec<Released>,
     memory: ProcessMemory,
+    /// For the next stack.
+    room: Vec<u8>,
     poll: Duration,
     /// Events are off: nothing that is read now could be proved.
     is_over: bool,
@@ -102,6 +104,7 @@ impl HeldSwitches {
             held_bytes: 0,
             released: Vec::new(),
             memory: ProcessMemory::default(),
+            room: vec![0; MOST_BYTES],
             poll: LONGEST_POLL,
             is_over: false,
             counts: HeldCounts::default(),
@@ -232,11 +235,9 @@ impl HeldSwitches {
             if is_full || self.clock.now_ns().saturating_sub(now_ns) > MOST_READING_NS {
                 break;
             }
-            let mut bytes = vec![0; MOST_BYTES];
-            match self.memory.read(held.pid, held.sp, &mut bytes) {
+            match self.memory.read(held.pid, held.sp, &mut self.room) {
                 Some(n) => {
-                    bytes.truncate(n & !7);
-                    bytes.shrink_to_fit();
+                    let bytes = self.room.get(..n & !7).unwrap_or_default().to_vec();
                     self.held_bytes += bytes.len();
                     held.stack = Some(ReadStack {
                         bytes,

@@ -41,8 +41,6 @@ use rprof_ringbuf::{Batch, Ring};
 use std::mem;
 use std::ops::AddAssign;
 
-/// No record is longer: its size has 16 bits.
-const MOST_SAMPLE_BYTES: u64 = 64 << 10;
 /// No record of sideband is longer: what is longest in one is a path.
 const MOST_SIDEBAND_BYTES: u64 = 8 << 10;
 
@@ -237,6 +235,8 @@ impl Drain {
                 self.check_room(ring, before, MOST_SIDEBAND_BYTES);
             }
         }
+        let any_sideband = any;
+        let n_before = self.counts.ring_records;
         let heads = mem::take(&mut self.heads);
         let mut fullest_ring_percent = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
@@ -245,7 +245,7 @@ impl Drain {
             let batch = ring.batch_until(head);
             fullest_ring_percent = fullest_ring_percent.max(batch.len_bytes() * 100 / size);
             any |= self.drain(batch, sink, Self::sample)?;
-            self.check_room(ring, before, MOST_SAMPLE_BYTES);
+            self.check_sample_room(ring, before);
         }
         self.heads = heads;
         if let Some(coverage) = &mut self.tracked.coverage {
@@ -255,8 +255,11 @@ impl Drain {
             lineage.end_pass();
         }
         self.fit_thinning();
-        self.release_switches(now_ns, !any, sink)?;
-        self.end_round_if_due(any, sink)?;
+        // Wake-ups of others are no reason for anything.
+        let n_foreign = mem::take(&mut self.rounds.n_foreign);
+        let any_kept = any_sideband || self.counts.ring_records - n_before > n_foreign;
+        self.release_switches(now_ns, !any_kept, sink)?;
+        self.end_round_if_due(any_kept, sink)?;
         Ok(Pass {
             is_empty: !any,
             fullest_ring_percent,
@@ -312,7 +315,10 @@ impl Drain {
         let off_cpu = tracked.off_cpu.as_mut();
         match off_cpu.and_then(|samples| samples.take(&head, record, tracked.lineage.as_ref())) {
             Some(Taken::Kept) => return self.recorded_sample(&head, record, sink),
-            Some(Taken::LeftOut) => return Ok(()),
+            Some(Taken::LeftOut) => {
+                self.rounds.n_foreign += 1;
+                return Ok(());
+            }
             None => {}
         }
         if self.samples.own_pid == Some(head.pid) {

@@ -125,6 +125,11 @@ impl OffCpuSamples {
         Some(if is_kept { Taken::Kept } else { Taken::LeftOut })
     }
 
+    /// Whether samples of switches tell when threads run again.
+    pub(crate) fn says_next(&self) -> bool {
+        matches!(self.wakees, Wakees::All)
+    }
+
     /// Takes the sample of a switch whose stack is read later. Returns whether it is held back.
     #[inline]
     pub(crate) fn hold(&mut self, head: &Head, record: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 use super::Drain;
 use super::Tracked;
 use super::held_switches::HeldSwitches;
+use super::off_cpu::OffCpuSamples;
 use crate::control::POLL_INTERVAL;
 use crate::interrupts::WriterStalled;
 use crate::sink::Sink;
@@ -10,6 +11,9 @@ use rprof_abi::{Endian, Misc, RawRecord};
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::Ring;
 use std::time::Duration;
+
+/// No record is longer: its size has 16 bits.
+const MOST_SAMPLE_BYTES: u64 = 64 << 10;
 
 /// What is known of the last rounds.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub(super) struct Rounds {
     is_due: bool,
     /// A ring may have been full since the last pass.
     may_have_lost: bool,
+    /// Samples of this pass that are about others.
+    pub(super) n_foreign: u64,
 }
 
 impl Tracked {
@@ -44,6 +50,14 @@ impl Drain {
     pub(super) fn check_room(&mut self, ring: &Ring, from: u64, most_bytes: u64) {
         let written = ring.head().wrapping_sub(from);
         self.rounds.may_have_lost |= written.saturating_add(most_bytes) > ring.size_bytes();
+    }
+
+    /// The same of a ring of samples, if these say who runs next.
+    pub(super) fn check_sample_room(&mut self, ring: &Ring, from: u64) {
+        let off_cpu = self.tracked.off_cpu.as_ref();
+        if off_cpu.is_some_and(OffCpuSamples::says_next) {
+            self.check_room(ring, from, MOST_SAMPLE_BYTES);
+        }
     }
 
     /// Writes the samples that are held back no longer, at the end of a pass that began at this time.
