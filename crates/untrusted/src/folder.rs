@@ -6,6 +6,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, openat, unlinkat}
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -97,7 +98,7 @@ impl NewFile {
 }
 
 /// Has the names in a folder on the disk, as far as the file system can do that.
-pub(crate) fn sync_folder(folder: &File) {
+pub(crate) fn sync_folder(folder: &impl AsFd) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(folder) = openat(folder, ".", flags, Mode::empty()) {
         // Not all file systems can; files are there without it.

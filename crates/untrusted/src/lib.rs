@@ -7,6 +7,7 @@
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
 //! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
 //!   there under a name of its own, then put into place; [`NewFolders`]: folders for them.
+//! - [`OwnFolder`]: a folder that is ours alone, held open, for notes in a place where others may write.
 //! - [`memory_file`]: a file that no folder has.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
 //! - [`JsonWriter`]: the one writer of JSON, which escapes text that others chose.
@@ -22,6 +23,7 @@ mod holes;
 mod json;
 mod memory;
 mod open;
+mod own_folder;
 mod place;
 mod quote;
 mod text;
@@ -34,6 +36,7 @@ pub use holes::{is_mostly_hole, stored};
 pub use json::{JsonContainer, JsonLayout, JsonScalar, JsonWriter};
 pub use memory::memory_file;
 pub use open::{Seen, open};
+pub use own_folder::{OwnFolder, open_folder};
 pub use place::{FolderEntry, Goal, open_fifo, open_to_append, open_to_change};
 pub use quote::quoted;
 pub use text::{Untrusted, printable};
