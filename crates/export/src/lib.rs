@@ -69,7 +69,7 @@ pub use folded::Folded;
 pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use otlp::{Otlp, service_name};
 pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
-pub use pprof::Pprof;
+pub use pprof::{Pprof, SampleLabels, StorePprof, store_series};
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;
 #[cfg(feature = "parquet")]

@@ -105,14 +105,24 @@ impl Otlp {
     }
 }
 
-/// What a service is called that was recorded, unless somebody says more: the name of a single process, or
-/// `unknown_service`, as OpenTelemetry has it.
+/// What a service is called that was recorded, unless somebody says more: the name that a single process had for most
+/// of its weight (it may have executed another program), or `unknown_service`, as OpenTelemetry has it.
 pub fn service_name(stacks: &CountedStacks) -> String {
+    let mut weights = vec![0u128; stacks.threads.len()];
+    for one in &stacks.counts {
+        if let Some(sum) = weights.get_mut(one.thread as usize) {
+            *sum += u128::from(one.count.weight);
+        }
+    }
     let is_single = only_process(stacks).is_some();
-    let mut threads = stacks.threads.iter().filter(|_| is_single);
-    let main = threads.clone().find(|thread| thread.tid == thread.pid);
-    let name = main.or_else(|| threads.next()).map(|thread| thread.comm);
-    let name = name.map(|name| stacks.profile.strings.of(name).into_raw());
+    let threads = stacks.threads.iter().zip(weights).enumerate();
+    let threads = threads.filter(|_| is_single);
+    // The main thread has the program's name.
+    let name = threads.max_by_key(|&(idx, (thread, weight))| {
+        let is_main = thread.tid == thread.pid;
+        (is_main, weight, std::cmp::Reverse(idx))
+    });
+    let name = name.map(|(_, (thread, _))| stacks.profile.strings.of(thread.comm).into_raw());
     name.filter(|name| !name.is_empty())
         .unwrap_or("unknown_service")
         .to_owned()

@@ -4,6 +4,7 @@
 //! a mapping begins in memory where it does in the file (of the kernel: addresses in memory), and
 //! what processes have at different addresses is one.
 
+mod store;
 mod tables;
 
 use crate::Format;
@@ -14,9 +15,11 @@ use rprof_pprof::{
     PPROF_SAMPLE as SAMPLE, PprofLabel as Label, PprofRest as Rest, PprofSample as Sample,
     PprofValueType as ValueType,
 };
-use rprof_profile::{CountedStacks, StackCount};
+use rprof_profile::{CountedStacks, EventProfile, StackCount};
 use std::io::{self, Write};
 use tables::{Strings, Tables};
+
+pub use store::{SampleLabels, StorePprof, store_series};
 
 /// pprof's protocol buffer; tools expect it compressed ([`crate::write_gzip`]).
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +32,27 @@ impl Format for Pprof {
     type Source = CountedStacks;
 
     fn write(&self, stacks: &CountedStacks, out: &mut dyn Write) -> io::Result<()> {
+        let words = Words {
+            labels: SampleLabels::All,
+            type_name: |event| event.name.raw().to_owned(),
+        };
+        words.write(stacks, out)
+    }
+}
+
+/// What readers of a profile call things.
+struct Words {
+    labels: SampleLabels,
+    /// Of an event, as a type of values.
+    type_name: fn(&EventProfile) -> String,
+}
+
+impl Words {
+    fn write(&self, stacks: &CountedStacks, out: &mut dyn Write) -> io::Result<()> {
         let mut strings = Strings::new();
         let tables = Tables::of(stacks, &mut strings);
-        write_samples(stacks, &mut strings, out)?;
-        let rest = rest_of(stacks, tables, strings);
+        write_samples(stacks, self.labels, &mut strings, out)?;
+        let rest = rest_of(stacks, self.type_name, tables, strings);
         out.write_all(&rest.encode_to_vec())
     }
 }
@@ -40,6 +60,7 @@ impl Format for Pprof {
 /// Writes a sample for all that have the same stack, thread and CPU.
 fn write_samples(
     stacks: &CountedStacks,
+    which: SampleLabels,
     strings: &mut Strings,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -63,7 +84,7 @@ fn write_samples(
                 .map(|node| u64::from(node.frame.number()) + 1)
                 .collect(),
             value,
-            label: labels(stacks, first, strings),
+            label: labels(stacks, first, which, strings),
         };
         encode_key(SAMPLE, WireType::LengthDelimited, &mut buffer);
         // A vector takes whatever comes.
@@ -77,7 +98,12 @@ fn write_samples(
 }
 
 /// Where a sample was taken. Numbers are text: tools take a number of 0 for none.
-fn labels(stacks: &CountedStacks, sample: &StackCount, strings: &mut Strings) -> Vec<Label> {
+fn labels(
+    stacks: &CountedStacks,
+    sample: &StackCount,
+    which: SampleLabels,
+    strings: &mut Strings,
+) -> Vec<Label> {
     let mut labels = Vec::new();
     let mut add = |key, value: &str| {
         labels.push(Label {
@@ -85,34 +111,43 @@ fn labels(stacks: &CountedStacks, sample: &StackCount, strings: &mut Strings) ->
             str: strings.of(value),
         });
     };
+    let is_all = which == SampleLabels::All;
     if let Some(thread) = stacks.threads.get(sample.thread as usize) {
-        add("pid", &thread.pid.to_string());
-        add("tid", &thread.tid.to_string());
+        if is_all {
+            add("pid", &thread.pid.to_string());
+            add("tid", &thread.tid.to_string());
+        }
         add("comm", stacks.profile.strings.of(thread.comm).into_raw());
     }
-    if let Some(cpu) = sample.cpu {
+    if let Some(cpu) = sample.cpu.filter(|_| is_all) {
         add("cpu", &cpu.to_string());
     }
     labels
 }
 
 /// All but the samples.
-fn rest_of(stacks: &CountedStacks, tables: Tables, mut strings: Strings) -> Rest {
+fn rest_of(
+    stacks: &CountedStacks,
+    type_name: fn(&EventProfile) -> String,
+    tables: Tables,
+    mut strings: Strings,
+) -> Rest {
     let profile = &stacks.profile;
     let is_single = profile.events.len() == 1;
     let mut sample_type = Vec::new();
     for event in &profile.events {
+        let weight = type_name(event);
         let samples = if is_single {
             "samples".to_owned()
         } else {
-            format!("{}-samples", event.name.raw())
+            format!("{weight}-samples")
         };
         sample_type.push(ValueType {
             kind: strings.of(&samples),
             unit: strings.of("count"),
         });
         sample_type.push(ValueType {
-            kind: strings.of(event.name.raw()),
+            kind: strings.of(&weight),
             unit: strings.of(event.kind.unit().unwrap_or("count")),
         });
     }
