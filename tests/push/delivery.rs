@@ -1,7 +1,7 @@
 //! Recordings that are larger than a message, and what happens to them when rprof is killed.
 
 use super::collector::{Collector, Received, Reply};
-use super::protocols::{PushRequest, unpacked};
+use super::protocols::{Pprof, PushRequest, unpacked};
 use super::{push, pushed};
 use crate::common::{Running, scratch};
 use crate::export::otlp;
@@ -15,9 +15,11 @@ use rprof_perfdata::{Writer, WrittenEvent};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
+use std::time::SystemTime;
 
-/// Writes a recording of samples, each of a thread of its own, with stacks of this many frames.
-fn record(path: &Path, n_samples: i32, depth: u64) {
+/// Writes a recording of samples, each of a thread of its own, with stacks of this many frames. If they are deep, all are
+/// of one thread, and differ in their outermost frame.
+pub(super) fn record(path: &Path, n_samples: i32, depth: u64) {
     let types = [
         SampleType::IP,
         SampleType::TID,
@@ -41,12 +43,15 @@ fn record(path: &Path, n_samples: i32, depth: u64) {
     };
     let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
     let context = u64::MAX - 511;
-    let chain = [context]
-        .into_iter()
-        .chain((0..depth).map(|nth| 0x1000 + 16 * nth));
-    let chain: Vec<u8> = chain.flat_map(u64::to_ne_bytes).collect();
     let mut records = Vec::new();
     for (tid, time_ns) in (1..=n_samples).zip(1000u64..) {
+        let (tid, outer) = if depth > 1000 { (1, time_ns) } else { (tid, 0) };
+        let frames = (0..depth).map(|nth| match nth {
+            nth if nth + 1 == depth => 0x10_0000 + outer,
+            nth => 0x1000 + 16 * nth,
+        });
+        let chain = [context].into_iter().chain(frames);
+        let chain: Vec<u8> = chain.flat_map(u64::to_ne_bytes).collect();
         let sample = Sample {
             id: Some(5),
             ip: Some(0x1000),
@@ -70,13 +75,13 @@ fn record(path: &Path, n_samples: i32, depth: u64) {
 
 /// Sum of samples, over messages that differ.
 #[track_caller]
-fn n_samples(received: &[Received]) -> u64 {
+pub(super) fn n_samples(received: &[Received]) -> u64 {
     let bodies: BTreeSet<_> = received.iter().map(|one| unpacked(&one.body)).collect();
     let sums = bodies.iter().map(|body| {
         let message = otlp::Request::decode(&**body).unwrap();
         let rows = message.profiles().next().unwrap().samples.len();
         assert!(rows <= 16_000, "{rows}");
-        assert!(body.len() <= 4 << 20);
+        assert!(body.len() <= 2 << 20);
         message.sums()[0].1
     });
     sums.sum()
@@ -94,23 +99,6 @@ fn a_large_recording_is_several_messages_with_its_sums() {
     assert_eq!(n_samples(&server.received()), 40_000);
 }
 
-/// `perftools.profiles.Profile` of pprof, as far as is looked at.
-#[derive(Clone, PartialEq, prost::Message)]
-struct Pprof {
-    #[prost(message, repeated, tag = "2")]
-    samples: Vec<PprofSample>,
-    #[prost(string, repeated, tag = "6")]
-    strings: Vec<String>,
-}
-
-#[derive(Clone, PartialEq, prost::Message)]
-struct PprofSample {
-    #[prost(uint64, repeated, tag = "1")]
-    locations: Vec<u64>,
-    #[prost(int64, repeated, tag = "2")]
-    values: Vec<i64>,
-}
-
 #[test]
 fn pyroscope_gets_no_stack_that_is_too_long() {
     let dir = scratch();
@@ -123,8 +111,16 @@ fn pyroscope_gets_no_stack_that_is_too_long() {
     let request = PushRequest::decode(&*server.received()[0].body).unwrap();
     let bytes = unpacked(&request.series[0].samples[0].raw_profile);
     let profile = Pprof::decode(&*bytes).unwrap();
-    let samples: i64 = profile.samples.iter().map(|one| one.values[0]).sum();
-    assert_eq!(samples, 7);
+    // They differ only in frames that are cut.
+    assert_eq!(profile.sums(), [7, 7000]);
+    assert_eq!(profile.samples.len(), 1);
+    // Nobody has noted the time of day: it is that of the file, as perf has it.
+    let written = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let written = written.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(
+        u128::from(profile.time_ns.cast_unsigned()),
+        written.as_nanos() - 6
+    );
     assert!(
         profile
             .samples

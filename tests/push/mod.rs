@@ -2,6 +2,7 @@
 
 mod collector;
 mod delivery;
+mod limits;
 mod protocols;
 mod refusals;
 mod secrets;

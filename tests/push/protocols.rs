@@ -7,6 +7,7 @@ use crate::export::{otlp, pprof};
 use flate2::read::GzDecoder;
 use prost::Message;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -45,10 +46,79 @@ fn check_pprof(bytes: &[u8]) {
     let dir = scratch();
     let path = dir.path().join("profile.pb.gz");
     std::fs::write(&path, bytes).unwrap();
-    let totals = Recording::fixture("spin").totals();
-    assert!(unpacked(bytes).len() < 4 << 20);
+    let mut totals = Recording::fixture("spin").totals();
+    // Pyroscope refuses types with dashes, and both stores part their selectors at colons.
+    let profile = Pprof::decode(&*unpacked(bytes)).unwrap();
+    assert_eq!(profile.types(), ["samples/count", "cpu/nanoseconds"]);
+    assert_eq!(profile.sums(), [totals[0].1, totals[0].2]);
+    totals[0].0 = "cpu".to_owned();
     if let Some(sums) = pprof::totals(&path, &totals) {
         assert_eq!(sums, totals);
+    }
+}
+
+/// `perftools.profiles.Profile` of pprof, as far as is looked at.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct Pprof {
+    #[prost(message, repeated, tag = "1")]
+    sample_types: Vec<ValueType>,
+    #[prost(message, repeated, tag = "2")]
+    pub(super) samples: Vec<PprofSample>,
+    #[prost(string, repeated, tag = "6")]
+    pub(super) strings: Vec<String>,
+    #[prost(int64, tag = "9")]
+    pub(super) time_ns: i64,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct ValueType {
+    #[prost(int64, tag = "1")]
+    kind: i64,
+    #[prost(int64, tag = "2")]
+    unit: i64,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct PprofSample {
+    #[prost(uint64, repeated, tag = "1")]
+    pub(super) locations: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(super) values: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    labels: Vec<PprofLabel>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct PprofLabel {
+    #[prost(int64, tag = "1")]
+    key: i64,
+}
+
+impl Pprof {
+    fn text(&self, number: i64) -> &str {
+        &self.strings[usize::try_from(number).unwrap()]
+    }
+
+    pub(super) fn types(&self) -> Vec<String> {
+        let types = self.sample_types.iter();
+        types
+            .map(|one| format!("{}/{}", self.text(one.kind), self.text(one.unit)))
+            .collect()
+    }
+
+    /// Of each type of values.
+    pub(super) fn sums(&self) -> Vec<u64> {
+        let sum = |nth| {
+            let values = self.samples.iter().map(|one: &PprofSample| one.values[nth]);
+            values.sum::<i64>().cast_unsigned()
+        };
+        (0..self.sample_types.len()).map(sum).collect()
+    }
+
+    /// Names of what samples are labelled with.
+    fn labels(&self) -> BTreeSet<&str> {
+        let labels = self.samples.iter().flat_map(|sample| &sample.labels);
+        labels.map(|label| self.text(label.key)).collect()
     }
 }
 
@@ -132,7 +202,11 @@ fn pyroscope_gets_a_series_with_its_labels() {
     assert_eq!(labels, LABELS);
     assert_eq!(series.samples.len(), 1);
     assert_eq!(series.samples[0].id.len(), 36);
-    check_pprof(&series.samples[0].raw_profile);
+    let profile = &series.samples[0].raw_profile;
+    check_pprof(profile);
+    // It makes a series of each set of labels.
+    let profile = Pprof::decode(&*unpacked(profile)).unwrap();
+    assert_eq!(profile.labels(), BTreeSet::from(["comm"]));
 }
 
 #[test]
@@ -161,7 +235,12 @@ fn parca_gets_json_without_http_2() {
     assert_eq!(labels, expected);
     let profile = message["series"][0]["samples"][0]["rawProfile"].as_str();
     let dir = scratch();
-    check_pprof(&from_base64(profile.unwrap(), dir.path()));
+    let profile = from_base64(profile.unwrap(), dir.path());
+    check_pprof(&profile);
+    let profile = Pprof::decode(&*unpacked(&profile)).unwrap();
+    let labels = ["comm", "cpu", "pid", "tid"];
+    assert!(profile.labels().is_subset(&BTreeSet::from(labels)));
+    assert!(profile.labels().contains("tid"));
 }
 
 /// The bytes of a text, as coreutils reads it.

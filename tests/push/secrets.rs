@@ -39,12 +39,11 @@ fn a_token_is_sent_and_neither_it_nor_a_label_is_said_or_noted() {
     for (status, code) in [(200, 0), (400, 1), (401, 1), (503, 1)] {
         let (secret, spool) = (scratch(), scratch());
         let file = copied("spin", spool.path(), "perf.data");
-        let body = if status == 200 {
-            Vec::new()
-        } else {
-            echo.clone().into_bytes()
-        };
-        let server = Collector::new(move |_, _| Reply::Is(status, head, body.clone()));
+        let body = echo.clone().into_bytes();
+        let server = Collector::new(move |_, _| match status {
+            200 => Reply::ok(),
+            status => Reply::Is(status, head, body.clone()),
+        });
         for protocol in ["otlp", "pyroscope", "pyroscope-ingest", "parca"] {
             let mut command = push(&server.url, protocol, &file);
             command.arg("--label").arg(format!("zone={LABEL}"));

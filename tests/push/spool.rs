@@ -2,9 +2,9 @@
 
 use super::collector::{Collector, Reply};
 use super::{copied, push, pushed};
-use crate::common::{Running, needs, run, scratch, tool};
+use crate::common::{Running, both, needs, run, scratch, tool, until};
 use std::fs::{self, File, FileTimes};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -47,8 +47,9 @@ fn complete_recordings_of_a_directory_are_taken_and_nothing_else() {
         "{}",
         ran.stderr
     );
-    // By name it is taken.
-    pushed(&server.url, "otlp", &dir.path().join("perf.data"));
+    // By name it is taken, with a warning: there may be more to come.
+    let ran = pushed(&server.url, "otlp", &dir.path().join("perf.data"));
+    assert!(ran.stderr.contains("is not finished"), "{}", ran.stderr);
     assert!(server.received().len() > 1);
 }
 
@@ -118,7 +119,7 @@ fn beyond_its_bound_a_directory_loses_what_is_delivered_first() {
     };
     // The oldest is not delivered.
     let server = Collector::new(|_, nth| match nth {
-        0 => Reply::status(413),
+        0 => Reply::status(400),
         _ => Reply::ok(),
     });
     let mut command = push(&server.url, "otlp", dir.path());
@@ -126,7 +127,7 @@ fn beyond_its_bound_a_directory_loses_what_is_delivered_first() {
     assert_eq!(left(), ["1.data", "4.data"], "{error}");
     assert!(error.contains("2.data (212 samples, delivered)"), "{error}");
     assert!(error.contains("3.data (212 samples, delivered)"), "{error}");
-    let gone = Collector::new(|_, _| Reply::status(413));
+    let gone = Collector::new(|_, _| Reply::status(400));
     let mut command = push(&gone.url, "otlp", dir.path());
     let error = run(command.args(["--max-disk", "30000"])).fails(1);
     assert_eq!(left(), ["4.data"], "{error}");
@@ -170,20 +171,57 @@ fn a_full_disk_is_said_and_all_goes_on() {
     assert!(ran.stderr.contains("pushed 2 recordings"), "{}", ran.stderr);
 }
 
+/// Without notes that are there, all would be sent again.
 #[test]
-fn a_directory_that_cannot_be_written_to_is_pushed_all_the_same() {
+fn notes_that_cannot_be_read_stop_it() {
     let dir = scratch();
     copied("spin", dir.path(), "1.data");
-    // Whatever has the name, it is no folder of ours.
     fs::write(dir.path().join(".rprof-push"), "").unwrap();
     let server = Collector::good();
+    let error = run(&mut push(&server.url, "otlp", dir.path())).fails(1);
+    let said = ".rprof-push: cannot read this note on what is delivered";
+    assert!(error.contains(said), "{error}");
+    assert_eq!(server.received().len(), 0);
+}
+
+#[test]
+fn root_takes_no_recordings_of_strangers_from_a_directory_for_all() {
+    needs!(root);
+    let dir = scratch();
+    copied("spin", dir.path(), "1.data");
+    let strangers = copied("dwarf", dir.path(), "2.data");
+    std::os::unix::fs::chown(&strangers, Some(65534), None).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let server = Collector::good();
     let ran = pushed(&server.url, "otlp", dir.path());
-    assert!(
-        ran.stderr.contains("cannot note what is delivered"),
-        "{}",
-        ran.stderr
-    );
+    let said = "2.data is left out: it belongs to another user";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert_eq!(server.received().len(), 1);
+    // By name it is taken, and where nobody else may write.
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    pushed(&server.url, "otlp", dir.path());
+    assert_eq!(server.received().len(), 2);
+}
+
+/// `--switch-max-files` keeps only so many, delivered or not.
+#[test]
+fn a_recording_that_goes_before_it_is_delivered_is_said() {
+    let dir = scratch();
+    let [first, second] = ["1.data", "2.data"].map(|name| copied("spin", dir.path(), name));
+    copied_as(dir.path(), "3.data");
+    // It takes 1 and its copy, and not 3.
+    let server = Collector::new(|_, nth| match nth {
+        0 => Reply::ok(),
+        _ => Reply::status(400),
+    });
+    let mut command = push(&server.url, "otlp", dir.path());
+    let mut running = Running::start(&mut both(command.arg("--follow")));
+    until(&mut running, "3.data is set aside");
+    for file in [first, second, dir.path().join("3.data")] {
+        fs::remove_file(file).unwrap();
+    }
+    let said = until(&mut running, "3.data is gone, and was not delivered");
+    assert_eq!(said.matches("is gone").count(), 1, "{said}");
 }
 
 #[test]

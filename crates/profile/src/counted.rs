@@ -3,7 +3,7 @@
 
 mod part;
 
-pub use part::CutStacks;
+pub use part::{CutStacks, PartOf};
 
 use crate::{CodeTable, Profile, SampleCount, StrId, Tree};
 use std::ops::RangeInclusive;

@@ -38,7 +38,7 @@ mod window;
 pub use about::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 pub use code_table::{CodeFrame, CodeImage, CodeKind, CodeLocation, CodeTable};
 pub use comm::without_digits;
-pub use counted::{CountedStacks, CountedThread, CutStacks, StackCount};
+pub use counted::{CountedStacks, CountedThread, CutStacks, PartOf, StackCount};
 pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
 pub use filter::{Account, Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 pub use fold::{Fold, Others};

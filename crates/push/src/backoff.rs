@@ -23,7 +23,8 @@ impl Backoff {
         }
     }
 
-    /// The next wait: between half of what it may be and all of it, but not less than the server asks for.
+    /// The next wait: between half of what it may be and all of it. What the server asks for is the least, and up to a
+    /// quarter more: it may have asked many at once.
     pub(crate) fn next(&mut self, asked: Option<Duration>) -> Duration {
         let longest = self.next;
         self.next = (longest * 2).min(Self::LONGEST);
@@ -31,7 +32,8 @@ impl Backoff {
         let share = u32::try_from(self.random.hash_one(self.n_waits) % 1000).unwrap_or(0);
         let half = longest / 2;
         let wait = half + half * share / 1000;
-        wait.max(asked.unwrap_or_default())
+        let asked = asked.unwrap_or_default();
+        wait.max(asked + asked * share / 4000)
     }
 }
 
@@ -49,7 +51,8 @@ mod tests {
             longest = (longest * 2).min(Backoff::LONGEST);
         }
         let asked = Duration::from_secs(100);
-        assert_eq!(backoff.next(Some(asked)), asked);
+        let wait = backoff.next(Some(asked));
+        assert!(asked <= wait && wait <= asked * 5 / 4, "{wait:?}");
         assert!(backoff.next(Some(Duration::ZERO)) >= Duration::from_secs(30));
     }
 }

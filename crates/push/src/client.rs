@@ -87,9 +87,9 @@ impl Client {
             ureq::Error::HostNotFound => again("host not found".to_owned()),
             ureq::Error::ConnectionFailed => again("the connection failed".to_owned()),
             ureq::Error::Io(error) if is_certificate(&error.to_string()) => untrusted(error),
-            ureq::Error::Io(error) => again(error.to_string()),
+            ureq::Error::Io(error) => again(answer::cut(&error.to_string())),
             ureq::Error::Rustls(error) if is_certificate(&error.to_string()) => untrusted(error),
-            ureq::Error::Rustls(error) => again(format!("TLS: {error}")),
+            ureq::Error::Rustls(error) => again(answer::cut(&format!("TLS: {error}"))),
             ureq::Error::Tls(error) => again(format!("TLS: {error}")),
             ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
                 again("what it answers is not HTTP".to_owned())
@@ -108,6 +108,8 @@ fn is_certificate(error: &str) -> bool {
 }
 
 fn untrusted(error: &dyn std::fmt::Display) -> Answer {
+    // It says which names the certificate has.
+    let error = answer::cut(&error.to_string());
     Answer::Stop(format!(
         "its certificate is not trusted ({error}): if it has a private authority, use --ca-file"
     ))

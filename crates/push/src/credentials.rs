@@ -41,10 +41,10 @@ impl fmt::Debug for Authorization {
 }
 
 impl Authorization {
-    /// Whether a text gives it away.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    /// What gives it away: the token, and what is sent of it.
+    pub(crate) fn secrets(&self) -> [&str; 2] {
         let encoded = self.header.rsplit(' ').next().unwrap_or_default();
-        text.contains(&self.token) || text.contains(encoded)
+        [&self.token, encoded]
     }
 }
 
@@ -54,11 +54,17 @@ impl Credentials {
     /// # Errors
     /// [`Error::Token`] if it cannot be used now.
     pub fn new(file: Option<&Path>, user: Option<&str>) -> Result<Self, Error> {
+        if user.is_some_and(|user| user.is_empty() || user.contains([':', '\n', '\r'])) {
+            return Err(Error::Token {
+                place: "--user".to_owned(),
+                why: "expected a name without a colon".to_owned(),
+            });
+        }
         let credentials = Self {
             file: file.map(Path::to_owned),
             variable: match file {
                 Some(_) => None,
-                None => std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()),
+                None => variable()?,
             },
             user: user.map(str::to_owned),
         };
@@ -107,6 +113,19 @@ impl Credentials {
             header,
             token: token.to_owned(),
         }))
+    }
+}
+
+/// The token in the environment, if there is one.
+fn variable() -> Result<Option<String>, Error> {
+    match std::env::var(VARIABLE) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        // Without it we would push as somebody else.
+        Err(std::env::VarError::NotUnicode(_)) => Err(Error::Token {
+            place: VARIABLE.to_owned(),
+            why: "not a token: expected one line of visible ASCII characters".to_owned(),
+        }),
     }
 }
 
@@ -166,13 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_give_a_token_away_are_known() {
+    fn what_gives_a_token_away_is_known() {
         let file = file("hunter2", 0o600);
         let credentials = Credentials::new(Some(file.path()), Some("me")).unwrap();
         let authorization = credentials.authorization().unwrap().unwrap();
-        assert!(authorization.is_in("no such token: hunter2!"));
-        assert!(authorization.is_in("bad header Basic bWU6aHVudGVyMg=="));
-        assert!(!authorization.is_in("no"));
+        assert_eq!(authorization.secrets(), ["hunter2", "bWU6aHVudGVyMg=="]);
         assert!(!format!("{authorization:?} {credentials:?}").contains("hunter"));
+    }
+
+    #[test]
+    fn a_user_has_no_colon() {
+        for user in ["", "a:b", "a\nb"] {
+            assert!(Credentials::new(None, Some(user)).is_err(), "{user}");
+        }
     }
 }

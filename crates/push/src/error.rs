@@ -43,9 +43,21 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// Notes on what is delivered cannot be read or written.
+    /// Notes on what is delivered cannot be written. Without them all goes on in memory.
     #[error("{path}")]
     State {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// There are notes on what is delivered, and they cannot be read. Without them, all would be sent again.
+    #[error(
+        "{path}: cannot read this note on what is delivered, and without it samples would count twice; push as the user \
+         who made it, or delete it to push again"
+    )]
+    Notes {
         /// The folder or file.
         path: PathBuf,
         /// Why not.

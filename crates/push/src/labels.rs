@@ -43,18 +43,30 @@ impl Labels {
                 let why = "the value has more than 2048 bytes, or control characters";
                 return Err(wrong(name, why));
             }
-            if labels.0.insert(name.to_owned(), value.to_owned()).is_some() {
-                return Err(wrong(name, "given twice"));
+            if is_service(name) && value.is_empty() {
+                return Err(wrong(name, "the name of the service must not be empty"));
             }
+            // Some servers know no dots and dashes.
+            let plain = plain_name(name);
+            if labels.0.keys().any(|known| plain_name(known) == plain) {
+                return Err(wrong(name, "given twice ('.', '-' and '_' are the same)"));
+            }
+            labels.0.insert(name.to_owned(), value.to_owned());
         }
         Ok(labels)
     }
 
-    /// Adds one, unless its name is taken.
+    /// Adds one, unless its name is taken. The value may be a recording's, and others may have made that: it becomes one
+    /// that [`Self::parse`] would take.
     pub fn add_default(&mut self, name: &str, value: &str) {
-        self.0
-            .entry(name.to_owned())
-            .or_insert_with(|| value.to_owned());
+        self.0.entry(name.to_owned()).or_insert_with(|| {
+            let mut value = value.replace(char::is_control, "_");
+            let end = (0..=MAX_VALUE.min(value.len()))
+                .rev()
+                .find(|&end| value.is_char_boundary(end));
+            value.truncate(end.unwrap_or_default());
+            value
+        });
     }
 
     /// The value of a name.
@@ -70,12 +82,22 @@ impl Labels {
     /// The same with names of letters, digits and `_`, which is all that Prometheus has.
     #[must_use]
     pub fn in_prometheus_form(&self) -> Self {
-        let labels = self.0.iter().map(|(name, value)| {
-            let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-            (name, value.clone())
-        });
+        let labels = self
+            .0
+            .iter()
+            .map(|(name, value)| (plain_name(name), value.clone()));
         Self(labels.collect())
     }
+}
+
+/// A name as Prometheus has them.
+fn plain_name(name: &str) -> String {
+    name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
+}
+
+/// Whether a label of this name is the service's name.
+fn is_service(name: &str) -> bool {
+    plain_name(name) == "service_name"
 }
 
 fn is_name(name: &str) -> bool {
@@ -104,6 +126,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_recording_says_becomes_a_value() {
+        let mut labels = Labels::default();
+        labels.add_default("a", "x\u{1b}[2J\n");
+        labels.add_default("a", "y");
+        labels.add_default("b", &"é".repeat(MAX_VALUE));
+        assert_eq!(labels.value("a"), Some("x_[2J_"));
+        assert_eq!(labels.value("b"), Some(&*"é".repeat(MAX_VALUE / 2)));
+    }
+
+    #[test]
     fn errors_do_not_show_values() {
         for texts in [
             &["hunter2"][..],
@@ -111,6 +143,9 @@ mod tests {
             &["__name__=hunter2"],
             &["a=hunter2\u{1b}"],
             &["a=hunter2", "a=hunter2"],
+            &["a.b=hunter2", "a-b=hunter2"],
+            &["service.name=hunter2", "service_name=hunter2"],
+            &["service.name="],
         ] {
             let error = parse(texts).unwrap_err();
             assert!(!error.contains("hunter2"), "{error}");

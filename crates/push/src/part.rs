@@ -9,6 +9,8 @@ use std::fmt;
 pub struct Part<'a> {
     /// A pprof profile or an OTLP request, not compressed.
     pub body: &'a [u8],
+    /// What it is called.
+    pub id: PartId,
     /// What tells its series from others; OTLP's body has them already.
     pub labels: &'a Labels,
     /// When its samples were taken, nanoseconds since 1970; 0 if that is not known.
@@ -40,6 +42,15 @@ impl PartId {
         let hash = Sha256::digest(body);
         id.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
         Self(id)
+    }
+
+    /// Of the nth part with the same body, from 0: each is a part of its own.
+    #[must_use]
+    pub fn nth(self, nth: u64) -> Self {
+        if nth == 0 {
+            return self;
+        }
+        Self::of(&[&self.0[..], &nth.to_be_bytes()].concat())
     }
 
     /// Reads 32 hexadecimal digits.
@@ -80,6 +91,8 @@ mod tests {
         let id = PartId::of(b"a");
         assert_eq!(PartId::parse(&id.to_string()), Some(id));
         assert_ne!(id, PartId::of(b"b"));
+        assert_eq!(id.nth(0), id);
+        assert!(id.nth(1) != id && id.nth(1) != id.nth(2));
         assert_eq!(PartId::parse("+1234567890123456789012345678901"), None);
         assert_eq!(id.as_uuid(), "ca978112-ca1b-bdca-fac2-31b39a23dc4d");
     }

@@ -1,7 +1,7 @@
 //! The protocols: where their requests go, what is in them, and how large that may be.
 
 use crate::wire::{LabelPair, PushRequest, PyroscopeSample, PyroscopeSeries};
-use crate::{Labels, Part, PartId};
+use crate::{Labels, Part};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
@@ -21,6 +21,9 @@ pub enum Protocol {
     /// Parca's `ProfileStoreService/WriteRaw`, in JSON over HTTP/1.1.
     Parca,
 }
+
+/// Bytes that are left for labels.
+const LABELS: usize = 64 << 10;
 
 /// How much a part may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +64,13 @@ impl Protocol {
         }
     }
 
-    /// How much a part may hold: Pyroscope's defaults (`max_profile_size_bytes`, `max_profile_stacktrace_samples`,
-    /// `max_profile_stacktrace_depth`). They are small enough for the others, which cut no stacks.
+    /// How much a part may hold: Pyroscope's defaults (`max_profile_stacktrace_samples`,
+    /// `max_profile_stacktrace_depth`; `max_profile_size_bytes` is 4 MiB, but `ingestion_burst_size_mb` 2 MiB, labels
+    /// included). They are small enough for the others, which cut no stacks.
     pub fn limits(self) -> PartLimits {
         PartLimits {
             samples: 16_000,
-            bytes: 4 << 20,
+            bytes: (2 << 20) - LABELS,
             depth: match self {
                 Self::Pyroscope | Self::PyroscopeIngest => 1000,
                 Self::Otlp | Self::Parca => usize::MAX,
@@ -141,7 +145,7 @@ fn pyroscope(part: &Part<'_>, labels: &Labels) -> io::Result<Vec<u8>> {
             labels: pairs.collect(),
             samples: vec![PyroscopeSample {
                 raw_profile: gzip(part.body)?,
-                id: PartId::of(part.body).as_uuid(),
+                id: part.id.as_uuid(),
             }],
         }],
     };
@@ -215,6 +219,7 @@ fn parca(part: &Part<'_>, labels: &Labels) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PartId;
     use std::io::Read;
 
     fn request(protocol: Protocol) -> Request {
@@ -223,6 +228,7 @@ mod tests {
         labels.add_default("__name__", "process_cpu");
         let part = Part {
             body: b"profile",
+            id: PartId::of(b"profile"),
             labels: &labels,
             start_ns: 5_000_000_000,
             duration_ns: 3_999_999_999,

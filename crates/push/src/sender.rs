@@ -1,11 +1,18 @@
 //! Delivers parts, one after the other, however long that takes.
 
-use crate::answer::{Answer, PartialSuccess, Refusal};
+use crate::answer::{Answer, PartialSuccess, Refusal, with_message};
 use crate::backoff::Backoff;
 use crate::client::{Client, read_roots};
 use crate::{Credentials, Error, Labels, Part, PushTarget};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// A server that answers 429 so often to a part, one time after the other, may never take so much at once: Pyroscope
+/// answers so to what is larger than its burst.
+const MAX_LIMITED: u32 = 6;
+
+/// Parts of fewer bytes are as small as any server takes.
+const MIN_SPLIT: usize = 256 << 10;
 
 /// How to send.
 #[derive(Clone, Debug)]
@@ -18,8 +25,6 @@ pub struct SenderSettings {
     pub ca_file: Option<PathBuf>,
     /// How long a request may take, with its answer.
     pub timeout: Duration,
-    /// How long a part is tried; for ever without.
-    pub give_up_after: Option<Duration>,
     /// Labels whose values are not shown.
     pub secret_labels: Labels,
 }
@@ -29,6 +34,8 @@ pub struct SenderSettings {
 pub enum Delivery {
     /// The server has it; perhaps not all of it.
     Delivered(Option<PartialSuccess>),
+    /// The server does not take so much at once.
+    TooLarge(Refusal),
     /// The server will never take it.
     Refused(Refusal),
     /// The server takes nothing: access, address or certificate are wrong. The text says what.
@@ -71,31 +78,56 @@ impl Sender {
         &self.target
     }
 
-    /// Sends a part until the server has it, or says that it never will. `waits` is told before each wait why there is
-    /// one.
-    ///
-    /// # Errors
-    /// Those of the token's file.
-    pub fn send(&self, part: &Part<'_>, waits: &mut dyn FnMut(&str)) -> Result<Delivery, Error> {
+    /// Sends a part until the server has it, says that it never will, or `patience` is over; it is tried once in any
+    /// case. `wait` is told why there is a wait and how long it is to be, and waits.
+    pub fn send(
+        &self,
+        part: &Part<'_>,
+        patience: Duration,
+        wait: &mut dyn FnMut(&str, Duration),
+    ) -> Delivery {
         let start = Instant::now();
         let mut backoff = Backoff::new();
+        let mut n_limited = 0;
         loop {
-            let authorization = self.settings.credentials.authorization()?;
-            let labels = &self.settings.secret_labels;
-            let answer = (self.client).send(&self.target, part, authorization.as_ref(), labels);
-            let (why, after) = match answer {
-                Answer::Delivered(partial) => return Ok(Delivery::Delivered(partial)),
-                Answer::Refused(refusal) => return Ok(Delivery::Refused(refusal)),
-                Answer::Stop(why) => return Ok(Delivery::Stopped(why)),
-                Answer::Again { why, after } => (why, after),
+            let (why, after) = match self.try_once(part) {
+                Answer::Delivered(partial) => return Delivery::Delivered(partial),
+                Answer::TooLarge(refusal) => return Delivery::TooLarge(refusal),
+                Answer::Refused(refusal) => return Delivery::Refused(refusal),
+                Answer::Stop(why) => return Delivery::Stopped(why),
+                Answer::Limited { refusal, after } => {
+                    n_limited += 1;
+                    if n_limited == MAX_LIMITED && part.body.len() > MIN_SPLIT {
+                        return Delivery::TooLarge(refusal);
+                    }
+                    (with_message(refusal.status, &refusal.message), after)
+                }
+                Answer::Again { why, after } => {
+                    n_limited = 0;
+                    (why, after)
+                }
             };
-            let wait = backoff.next(after);
-            let end = self.settings.give_up_after;
-            if end.is_some_and(|end| start.elapsed() + wait > end) {
-                return Ok(Delivery::GaveUp(why));
+            let next = backoff.next(after);
+            if start.elapsed() + next > patience {
+                return Delivery::GaveUp(why);
             }
-            waits(&why);
-            std::thread::sleep(wait);
+            wait(&why, next);
         }
+    }
+
+    fn try_once(&self, part: &Part<'_>) -> Answer {
+        let authorization = match self.settings.credentials.authorization() {
+            Ok(authorization) => authorization,
+            // It was there at the start: somebody is replacing it.
+            Err(error) => {
+                return Answer::Again {
+                    why: error.to_string(),
+                    after: None,
+                };
+            }
+        };
+        let labels = &self.settings.secret_labels;
+        self.client
+            .send(&self.target, part, authorization.as_ref(), labels)
     }
 }

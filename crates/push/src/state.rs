@@ -7,9 +7,14 @@
 //! file DEVICE INODE SIZE MTIME
 //! samples 212
 //! part 3f2a...
+//! split 91c4...
+//! reading
 //! delivered
 //! end
 //! ```
+//!
+//! A message that was too large for the server is noted as split: if the server took it whole later, what it already has
+//! of it would count twice.
 
 use crate::PartId;
 use crate::part::hex;
@@ -20,8 +25,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
-/// Bytes of a note that are read: those of 30,000 parts.
-pub(crate) const MAX_NOTE: u64 = 1 << 20;
+/// Bytes of a note that are read: those of 400,000 parts.
+pub(crate) const MAX_NOTE: u64 = 16 << 20;
 
 const FIRST_LINE: &str = "rprof-push 1";
 
@@ -77,6 +82,10 @@ pub(crate) struct Note {
     pub(crate) samples: Option<u64>,
     /// Parts that the server has.
     pub(crate) parts: BTreeSet<PartId>,
+    /// Parts that were too large for the server: what they were split into is sent instead.
+    pub(crate) split: BTreeSet<PartId>,
+    /// It is being read. If that is on disk when rprof starts, reading it has ended the last run.
+    pub(crate) is_reading: bool,
     /// The server has all of it.
     pub(crate) is_delivered: bool,
 }
@@ -87,8 +96,19 @@ impl Note {
             stamp,
             samples: None,
             parts: BTreeSet::new(),
+            split: BTreeSet::new(),
+            is_reading: false,
             is_delivered: false,
         }
+    }
+
+    /// Takes over what another note on the same recording says.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.samples = self.samples.or(other.samples);
+        self.is_delivered |= other.is_delivered;
+        self.is_reading |= other.is_reading;
+        self.parts.extend(&other.parts);
+        self.split.extend(&other.split);
     }
 
     pub(crate) fn encode(&self) -> String {
@@ -106,8 +126,16 @@ impl Note {
         for part in &self.parts {
             let _ = writeln!(text, "part {part}");
         }
-        if self.is_delivered {
-            text.push_str("delivered\n");
+        for part in &self.split {
+            let _ = writeln!(text, "split {part}");
+        }
+        for (is_said, word) in [
+            (self.is_reading, "reading"),
+            (self.is_delivered, "delivered"),
+        ] {
+            if is_said {
+                let _ = writeln!(text, "{word}");
+            }
         }
         text.push_str("end\n");
         text
@@ -134,6 +162,10 @@ impl Note {
                 Some(("part", id)) => {
                     note.parts.insert(PartId::parse(id)?);
                 }
+                Some(("split", id)) => {
+                    note.split.insert(PartId::parse(id)?);
+                }
+                None if line == "reading" => note.is_reading = true,
                 None if line == "delivered" => note.is_delivered = true,
                 _ => return None,
             }
@@ -156,6 +188,8 @@ mod tests {
             },
             samples: Some(212),
             parts: BTreeSet::from([PartId::of(b"a"), PartId::of(b"b")]),
+            split: BTreeSet::from([PartId::of(b"c")]),
+            is_reading: true,
             is_delivered: true,
         }
     }
@@ -165,9 +199,20 @@ mod tests {
         let mut note = note();
         assert_eq!(Note::parse(&note.encode()).as_ref(), Some(&note));
         note.is_delivered = false;
+        note.is_reading = false;
         note.samples = None;
         note.parts.clear();
+        note.split.clear();
         assert_eq!(Note::parse(&note.encode()), Some(note));
+    }
+
+    #[test]
+    fn two_notes_on_a_recording_know_more_than_one() {
+        let (one, mut other) = (note(), Note::new(note().stamp));
+        other.parts.insert(PartId::of(b"d"));
+        other.join(&one);
+        assert!(other.is_delivered && other.parts.len() == 3 && other.split.len() == 1);
+        assert_eq!(other.samples, Some(212));
     }
 
     #[test]

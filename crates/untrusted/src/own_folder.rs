@@ -4,9 +4,7 @@
 use crate::folder::sync_folder;
 use crate::place::look_at;
 use crate::{FolderEntry, NewFile};
-use rustix::fs::{
-    AtFlags, Dir, FlockOperation, Mode, OFlags, flock, mkdirat, openat, unlinkat,
-};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -108,12 +106,21 @@ impl OwnFolder {
         new.file().write_all(bytes)?;
         new.file().sync_all()?;
         new.put()?;
-        self.0.sync_all()
+        match self.0.sync_all() {
+            // Not all file systems can have the names of a folder on the disk.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        }
     }
 
     /// When a file was last changed, if that can be told.
     pub fn modified(&self, name: &OsStr) -> Option<SystemTime> {
-        look_at(&self.0, name).ok()?.metadata().ok()?.modified().ok()
+        look_at(&self.0, name)
+            .ok()?
+            .metadata()
+            .ok()?
+            .modified()
+            .ok()
     }
 
     /// Removes a file.

@@ -33,6 +33,7 @@ impl Format for StorePprof {
             labels: self.labels,
             type_name: |event| match event.kind {
                 EventKind::CpuTime => "cpu".to_owned(),
+                EventKind::WallTime => "wall".to_owned(),
                 _ => plain_name(event),
             },
         };
@@ -44,6 +45,7 @@ impl Format for StorePprof {
 pub fn store_series(event: &EventProfile) -> String {
     match event.kind {
         EventKind::CpuTime => "process_cpu".to_owned(),
+        EventKind::WallTime => "wall".to_owned(),
         _ => plain_name(event),
     }
 }

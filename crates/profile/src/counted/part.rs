@@ -16,6 +16,18 @@ pub struct CutStacks {
     pub samples: u64,
 }
 
+/// What becomes a part of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct PartOf<'c> {
+    /// Counts of one event.
+    pub counts: &'c [StackCount],
+    /// Frames of a stack. Longer stacks keep their innermost frames, and a frame `[truncated]` is in place of the outer
+    /// ones.
+    pub max_depth: usize,
+    /// The event's losses are this part's.
+    pub has_losses: bool,
+}
+
 impl CountedStacks {
     /// What was counted of an event, in order.
     pub fn of_event(&self, event: u32) -> Vec<StackCount> {
@@ -23,17 +35,42 @@ impl CountedStacks {
         counts.filter(|one| one.event == event).copied().collect()
     }
 
+    /// The same by stack and thread name alone, in order: the first thread of each name stands for all that have it,
+    /// and no CPU is told.
+    pub fn of_event_by_comm(&self, event: u32) -> Vec<StackCount> {
+        let mut first = HashMap::default();
+        let numbered = (0u32..).zip(&self.threads);
+        let first_of_name: Vec<u32> = numbered
+            .map(|(number, thread)| *first.entry(thread.comm).or_insert(number))
+            .collect();
+        let mut known: HashMap<(Option<u32>, u32), usize> = HashMap::default();
+        let mut counts: Vec<StackCount> = Vec::new();
+        for one in self.counts.iter().filter(|one| one.event == event) {
+            let thread = first_of_name.get(one.thread as usize);
+            let thread = thread.copied().unwrap_or(one.thread);
+            let idx = *known.entry((one.stack, thread)).or_insert(counts.len());
+            match counts.get_mut(idx) {
+                Some(same) => same.count.add(one.count),
+                None => counts.push(StackCount {
+                    thread,
+                    cpu: None,
+                    ..*one
+                }),
+            }
+        }
+        counts
+    }
+
     /// Hands over counts of one event as if nothing else had been counted: their sums, and the threads and the code
-    /// that they lead to. Longer stacks keep their innermost frames, `max_depth` in all with a frame `[truncated]` in
-    /// place of the outer ones. Losses are the event's, if the counts are its first.
+    /// that they lead to. Stacks that are equal once they are cut are counted as one.
     ///
     /// The profile's names and functions are lent to the part, not copied.
-    pub fn with_part<T>(
-        &mut self,
-        counts: &[StackCount],
-        max_depth: usize,
-        take: impl FnOnce(&Self, CutStacks) -> T,
-    ) -> T {
+    pub fn with_part<T>(&mut self, of: PartOf<'_>, take: impl FnOnce(&Self, CutStacks) -> T) -> T {
+        let PartOf {
+            counts,
+            max_depth,
+            has_losses,
+        } = of;
         let mut profile = std::mem::take(&mut self.profile);
         let events = std::mem::take(&mut profile.events);
         let mut part = Part::new(self, &mut profile, max_depth.max(2));
@@ -50,8 +87,7 @@ impl CountedStacks {
         if let Some(whole) = events.get(event as usize) {
             let mut own = whole.clone();
             (own.samples, own.weight) = (sum.samples, sum.weight);
-            let is_first = self.counts.iter().find(|one| one.event == event) == counts.first();
-            if !is_first {
+            if !has_losses {
                 own.loss = crate::Loss::default();
             }
             profile.events = vec![own];
@@ -75,6 +111,8 @@ struct Part<'w> {
     locations: HashMap<u32, FrameId>,
     images: HashMap<u32, u32>,
     threads: HashMap<u32, u32>,
+    /// Index of what was counted of a cut stack, by stack, thread and CPU.
+    cut: HashMap<(Option<u32>, u32, Option<u32>), usize>,
     /// The frame that stands for others.
     truncated: Option<FrameId>,
 }
@@ -95,6 +133,7 @@ impl<'w> Part<'w> {
             locations: HashMap::default(),
             images: HashMap::default(),
             threads: HashMap::default(),
+            cut: HashMap::default(),
             truncated: None,
         }
     }
@@ -109,7 +148,17 @@ impl<'w> Part<'w> {
             one.stack.and_then(|stack| self.stack(stack))
         };
         let thread = self.thread(one.thread);
-        self.stacks.counts.push(StackCount {
+        let counts = &mut self.stacks.counts;
+        // Only cut stacks can have become equal: all of them begin with the same frame, which no other has.
+        if is_cut {
+            let known = self.cut.entry((stack, thread, one.cpu));
+            let idx = *known.or_insert(counts.len());
+            if let Some(equal) = counts.get_mut(idx) {
+                equal.count.add(one.count);
+                return true;
+            }
+        }
+        counts.push(StackCount {
             stack,
             thread,
             event: 0,
@@ -243,120 +292,4 @@ fn number(index: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing;
-
-    /// Two events; a stack of three frames in one program, and one of another thread in a library.
-    fn whole() -> CountedStacks {
-        let mut whole = CountedStacks::default();
-        for (number, name) in (0u32..).zip(["main", "work", "hot", "other"]) {
-            let frame = testing::frame(&mut whole.profile, name);
-            let image = u32::from(name == "other");
-            whole.code.locations.push(CodeLocation {
-                image,
-                address: number.into(),
-                svma: None,
-                function: None,
-                frames: vec![CodeFrame { frame, line: None }],
-            });
-        }
-        for path in ["prog", "lib"] {
-            let name = whole.profile.strings.intern(path);
-            whole.code.images.push(CodeImage {
-                name,
-                path: name,
-                build_id: None,
-                kind: CodeKind::Program,
-                base: None,
-            });
-        }
-        let comm = whole.profile.strings.intern("prog");
-        for tid in [7, 8] {
-            whole.threads.push(CountedThread { pid: 7, tid, comm });
-        }
-        whole.profile.events = vec![testing::event("cycles"), testing::event("faults")];
-        let mut parent = None;
-        for number in 0..3 {
-            let frame = FrameId::from_number(number);
-            parent = Some(whole.stacks.child(parent, 0, frame));
-        }
-        let other = whole.stacks.child(None, 0, FrameId::from_number(3));
-        let counts = [
-            (parent, 0, 0, (2, 20)),
-            (parent, 0, 1, (1, 1)),
-            (Some(other), 1, 0, (3, 30)),
-            (None, 1, 0, (4, 40)),
-        ];
-        let counts = counts.map(|(stack, thread, event, (samples, weight))| StackCount {
-            stack,
-            thread,
-            cpu: None,
-            event,
-            count: SampleCount { samples, weight },
-        });
-        whole.counts = counts.to_vec();
-        whole
-    }
-
-    /// Names of a stack's functions, innermost first.
-    fn names(part: &CountedStacks, one: &StackCount) -> Vec<String> {
-        let nodes = part.stacks.path(one.stack);
-        let locations = nodes.map(|node| part.code.of(node).unwrap());
-        let frames = locations.map(|location| location.frames[0].frame);
-        let profile = &part.profile;
-        frames
-            .map(|frame| profile.frames.label(frame, &profile.strings).into_raw())
-            .collect()
-    }
-
-    #[test]
-    fn a_part_has_only_what_its_counts_lead_to() {
-        let mut whole = whole();
-        let counts = whole.of_event(0);
-        assert_eq!(counts.len(), 3);
-        whole.with_part(&counts[1..], 100, |part, cut| {
-            assert_eq!(cut.samples, 0);
-            assert_eq!((part.code.images.len(), part.code.locations.len()), (1, 1));
-            assert_eq!(part.threads.len(), 1);
-            assert_eq!(part.threads[0].tid, 8);
-            let [event] = &part.profile.events[..] else {
-                panic!("one event");
-            };
-            assert_eq!((event.samples, event.weight), (7, 70));
-            assert_eq!(names(part, &part.counts[0]), ["other"]);
-            assert_eq!(part.counts[1].stack, None);
-        });
-        assert_eq!(whole.profile.events.len(), 2);
-        assert_eq!(whole.counts.len(), 4);
-    }
-
-    #[test]
-    fn longer_stacks_keep_their_innermost_frames() {
-        let mut whole = whole();
-        let counts = whole.of_event(0);
-        for (max_depth, expected, n_cut) in [
-            (3, &["hot", "work", "main"][..], 0),
-            (2, &["hot", TRUNCATED], 2),
-        ] {
-            whole.with_part(&counts, max_depth, |part, cut| {
-                assert_eq!(names(part, &part.counts[0]), expected);
-                assert_eq!(cut.samples, n_cut);
-                let samples = part.counts.iter().map(|one| one.count.samples);
-                assert_eq!(samples.sum::<u64>(), 9);
-            });
-        }
-    }
-
-    #[test]
-    fn losses_are_of_the_first_part() {
-        let mut whole = whole();
-        whole.profile.events[0].loss.samples = 5;
-        let counts = whole.of_event(0);
-        for (range, lost) in [(0..1, 5), (1..3, 0)] {
-            whole.with_part(&counts[range], 9, |part, _| {
-                assert_eq!(part.profile.events[0].loss.samples, lost);
-            });
-        }
-    }
-}
+mod tests;

@@ -2,23 +2,23 @@
 //!
 //! Texts of servers may repeat what was sent: they are shown only without credentials and values of labels.
 
+mod retry_after;
+mod secrets;
+
+use crate::Protocol;
 use crate::wire::{ExportResponse, PushResponse, Status};
-use crate::{Labels, Protocol};
 use prost::Message;
+use retry_after::retry_after;
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
 use ureq::Body;
 use ureq::http::{HeaderMap, Response};
 
+pub(crate) use secrets::{Secrets, cut};
+
 /// Bytes of an answer that are read.
 pub(crate) const MAX_ANSWER: u64 = 64 << 10;
-
-/// Characters of a server's text that are shown.
-const MAX_SHOWN: usize = 200;
-
-/// The longest time that a server may ask us to wait.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,14 @@ pub(crate) enum Answer {
         /// How long the server wants us to wait.
         after: Option<Duration>,
     },
+    /// The server takes no more now (429): it may have it later, or less of it.
+    Limited {
+        refusal: Refusal,
+        /// See [`Self::Again`].
+        after: Option<Duration>,
+    },
+    /// It is too large for the server.
+    TooLarge(Refusal),
     /// It will never have it.
     Refused(Refusal),
     /// It will have nothing of us as long as that is so.
@@ -61,6 +69,7 @@ impl fmt::Display for Refusal {
             400 => "bad request",
             413 => "too large",
             422 => "cannot be processed",
+            429 => "too many requests",
             _ => "refused",
         };
         write!(f, "status {}, {meaning}", self.status)?;
@@ -68,30 +77,6 @@ impl fmt::Display for Refusal {
             write!(f, ": {}", self.message)?;
         }
         Ok(())
-    }
-}
-
-/// What must not be shown.
-pub(crate) struct Secrets<'a> {
-    pub(crate) authorization: Option<&'a crate::credentials::Authorization>,
-    /// As users gave them.
-    pub(crate) labels: &'a Labels,
-}
-
-impl Secrets<'_> {
-    /// A server's text, if it repeats nothing that is to be kept to ourselves.
-    fn shown(&self, text: &str) -> String {
-        let text = text.trim();
-        let is_secret = self.authorization.is_some_and(|one| one.is_in(text))
-            || (self.labels.iter()).any(|(_, value)| !value.is_empty() && text.contains(value));
-        if is_secret {
-            return "(the server's text repeats a label or the token, and is not shown)".to_owned();
-        }
-        let end = text.char_indices().nth(MAX_SHOWN).map(|(at, _)| at);
-        match end.and_then(|end| text.get(..end)) {
-            Some(cut) => format!("{cut}..."),
-            None => text.to_owned(),
-        }
     }
 }
 
@@ -133,14 +118,11 @@ pub(crate) fn read(protocol: Protocol, response: Response<Body>, secrets: &Secre
             "it has no {} endpoint there (status {status}): check --to and --protocol",
             protocol.name()
         )),
-        408 | 425 | 429 | 500..=599 => Answer::Again {
+        408 | 425 | 500..=599 => Answer::Again {
             why: with_message(status, &message()),
             after,
         },
-        400..=499 => Answer::Refused(Refusal {
-            status,
-            message: message(),
-        }),
+        400..=499 => refused(status, message(), after),
         _ => Answer::Again {
             why: format!("it answered with status {status}"),
             after: None,
@@ -148,7 +130,16 @@ pub(crate) fn read(protocol: Protocol, response: Response<Body>, secrets: &Secre
     }
 }
 
-fn with_message(status: u16, message: &str) -> String {
+fn refused(status: u16, message: String, after: Option<Duration>) -> Answer {
+    let refusal = Refusal { status, message };
+    match status {
+        413 => Answer::TooLarge(refusal),
+        429 => Answer::Limited { refusal, after },
+        _ => Answer::Refused(refusal),
+    }
+}
+
+pub(crate) fn with_message(status: u16, message: &str) -> String {
     if message.is_empty() {
         format!("it answered with status {status}")
     } else {
@@ -162,10 +153,10 @@ fn delivered(
     content_type: &str,
     body: &[u8],
 ) -> Option<Option<PartialSuccess>> {
-    if body.is_empty() {
-        return Some(None);
-    }
-    let is = |expected: &[&str]| expected.contains(&content_type);
+    // Who answers nothing may leave out what that is; proxies and pages to log in say another type.
+    let is = |expected: &[&str]| {
+        expected.contains(&content_type) || body.is_empty() && content_type.is_empty()
+    };
     match protocol {
         Protocol::Otlp => {
             let is_protobuf = is(&["application/x-protobuf", "application/protobuf"]);
@@ -186,7 +177,9 @@ fn delivered(
             (is(&["application/json"]) && is_object).then_some(None)
         }
         // It says nothing at all.
-        Protocol::PyroscopeIngest => None,
+        Protocol::PyroscopeIngest => {
+            (body.is_empty() && !content_type.starts_with("text/html")).then_some(None)
+        }
     }
 }
 
@@ -208,16 +201,12 @@ fn content_type(headers: &HeaderMap) -> String {
     bare.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Seconds; dates are not read, as clocks differ.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get("retry-after")?.to_str().ok()?;
-    let seconds: u64 = value.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::retry_after::MAX_RETRY_AFTER;
+    use super::secrets::MAX_SHOWN;
     use super::*;
+    use crate::Labels;
 
     fn answer(protocol: Protocol, status: u16, kind: &str, body: &[u8]) -> Answer {
         let response = Response::builder()
@@ -239,15 +228,20 @@ mod tests {
         let endless = vec![0; 1 << 17];
         for (protocol, kind, body, is_delivered) in [
             (Otlp, "", &b""[..], true),
+            (Otlp, "application/x-protobuf", b"", true),
+            (Otlp, "text/html", b"", false),
             (Otlp, "application/x-protobuf", b"\x0a\x00", true),
             (Otlp, "application/x-protobuf", b"\xff\xff", false),
             (Otlp, "text/html", b"\x0a\x00", false),
             (Pyroscope, "application/proto", b"", true),
             (Pyroscope, "text/html; charset=utf-8", b"<html>", false),
+            (Pyroscope, "text/plain", b"", false),
             (PyroscopeIngest, "text/plain", b"", true),
+            (PyroscopeIngest, "text/html", b"", false),
             (PyroscopeIngest, "text/html", b"log in", false),
             (Parca, "application/json; charset=utf-8", b"{}\n", true),
             (Parca, "text/html", b"<html>", false),
+            (Parca, "", b"", false),
             (Otlp, "application/x-protobuf", &endless, false),
         ] {
             let answer = answer(protocol, 200, kind, body);
@@ -265,9 +259,9 @@ mod tests {
             (403, "stop"),
             (404, "stop"),
             (408, "again"),
-            (413, "refused"),
+            (413, "too large"),
             (422, "refused"),
-            (429, "again"),
+            (429, "limited"),
             (500, "again"),
             (501, "stop"),
             (503, "again"),
@@ -280,6 +274,12 @@ mod tests {
                     assert!(why.ends_with(": why"), "{why}");
                     "again"
                 }
+                Answer::Limited { refusal, after } => {
+                    assert_eq!(*after, Some(MAX_RETRY_AFTER));
+                    assert!(refusal.to_string().ends_with(": why"));
+                    "limited"
+                }
+                Answer::TooLarge(_) => "too large",
                 Answer::Refused(refusal) => {
                     assert!(refusal.to_string().ends_with(": why"));
                     "refused"

@@ -203,6 +203,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether the command waits for other processes until a signal ends it.
     pub(crate) fn is_waiting(&self) -> bool {
+        #[cfg(feature = "push")]
+        if matches!(self, Self::Push(_)) {
+            return true;
+        }
         matches!(
             self,
             Self::Record(_) | Self::Stat(_) | Self::StatRecord(_) | Self::Top(_)

@@ -58,7 +58,7 @@ pub(crate) struct PushArgs {
     pub(crate) ca_file: Option<PathBuf>,
 
     /// Time limit for a request and its answer
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = some_seconds)]
     pub(crate) timeout: Duration,
 
     /// Give up when a message could not be delivered for this long [default: 60; with --follow, never]
@@ -95,8 +95,19 @@ fn protocols() -> impl TypedValueParser<Value = Protocol> {
     })
 }
 
+/// A longer time is none.
+const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| "expected a number of seconds".to_owned())
+    time.ok_or_else(|| "expected a number of seconds, up to a week".to_owned())
+}
+
+fn some_seconds(text: &str) -> Result<Duration, String> {
+    seconds(text).and_then(|time| match time {
+        Duration::ZERO => Err("expected more than 0 seconds".to_owned()),
+        time => Ok(time),
+    })
 }

@@ -44,13 +44,6 @@ pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
     or_say(reader, WAY_OUT)
 }
 
-/// The same where recordings are files.
-#[cfg(feature = "push")]
-pub(crate) fn open_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
-    let reader = Reader::open_allowing(path, limits.allowed());
-    or_say(reader, WAY_OUT_OF_FILES)
-}
-
 /// Opens the recording where the addresses of code matter, which other files do not have.
 pub(crate) fn open_code(path: &Path, limits: LimitArgs) -> Result<Reader> {
     let allowed = limits.allowed();

@@ -2,9 +2,11 @@
 
 use super::pushing::Settings;
 use anyhow::Result;
-use rprof_export::{Format, Otlp, Pprof, SampledTime, service_name};
-use rprof_profile::{CountedStacks, CutStacks, EventKind, StackCount};
-use rprof_push::{Labels, PartLimits, Protocol};
+use rprof_export::{
+    Format, Otlp, SampleLabels, SampledTime, StorePprof, service_name, store_series,
+};
+use rprof_profile::{CountedStacks, CutStacks, PartOf};
+use rprof_push::{Labels, Protocol};
 use std::ops::Range;
 
 /// A message's content.
@@ -14,29 +16,59 @@ pub(super) struct Message {
     pub(super) time: SampledTime,
     /// Samples whose stacks are too long for the server.
     pub(super) cut: CutStacks,
+    /// It can be made two of.
+    pub(super) is_divisible: bool,
+}
+
+/// What came of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// On to the next one.
+    Done,
+    /// It is too large for the server: its halves come next.
+    Halve,
+    /// No other one is wanted.
+    Enough,
 }
 
 /// Hands over all messages of a recording, one at a time.
 pub(super) fn each_message(
     stacks: &mut CountedStacks,
     settings: &Settings<'_>,
-    take: &mut dyn FnMut(Message) -> Result<()>,
+    take: &mut dyn FnMut(Message) -> Result<Taken>,
 ) -> Result<()> {
-    let limits = settings.target.protocol.limits();
+    let protocol = settings.target.protocol;
+    let limits = protocol.limits();
     let service = service_name(stacks);
     for event in (0u32..).take(stacks.profile.events.len()) {
-        let counts = stacks.of_event(event);
+        let counts = match labels_of(protocol) {
+            Some(SampleLabels::Comm) => stacks.of_event_by_comm(event),
+            _ => stacks.of_event(event),
+        };
         let mut todo = chunks(counts.len(), limits.samples);
         while let Some(range) = todo.pop() {
             let Some(part) = counts.get(range.clone()) else {
                 continue;
             };
-            let message = encoded(stacks, part, &service, settings)?;
-            if message.body.len() > limits.bytes && range.len() > 1 {
-                let middle = range.start + range.len() / 2;
-                todo.extend([middle..range.end, range.start..middle]);
+            let of = PartOf {
+                counts: part,
+                max_depth: limits.depth,
+                has_losses: range.start == 0,
+            };
+            let message = encoded(stacks, of, &service, settings)?;
+            let is_divisible = message.is_divisible;
+            let taken = if message.body.len() > limits.bytes && is_divisible {
+                Taken::Halve
             } else {
-                take(message)?;
+                take(message)?
+            };
+            match taken {
+                Taken::Halve if is_divisible => {
+                    let middle = range.start + range.len() / 2;
+                    todo.extend([middle..range.end, range.start..middle]);
+                }
+                Taken::Halve | Taken::Done => {}
+                Taken::Enough => return Ok(()),
             }
         }
     }
@@ -49,26 +81,35 @@ fn chunks(len: usize, most: usize) -> Vec<Range<usize>> {
     starts.map(|start| start..len.min(start + most)).collect()
 }
 
+/// What pprof's samples are labelled with; `None` if the protocol has another format.
+fn labels_of(protocol: Protocol) -> Option<SampleLabels> {
+    match protocol {
+        Protocol::Otlp => None,
+        Protocol::Pyroscope | Protocol::PyroscopeIngest => Some(SampleLabels::Comm),
+        Protocol::Parca => Some(SampleLabels::All),
+    }
+}
+
 fn encoded(
     stacks: &mut CountedStacks,
-    counts: &[StackCount],
+    of: PartOf<'_>,
     service: &str,
     settings: &Settings<'_>,
 ) -> Result<Message> {
-    let protocol = settings.target.protocol;
-    let PartLimits { depth, .. } = protocol.limits();
-    stacks.with_part(counts, depth, |part, cut| {
+    let is_divisible = of.counts.len() > 1;
+    stacks.with_part(of, |part, cut| {
         let labels = labels(part, service, &settings.labels);
         let mut body = Vec::new();
-        match protocol {
-            Protocol::Otlp => otlp(service, &settings.labels).write(part, &mut body)?,
-            _ => Pprof.write(part, &mut body)?,
+        match labels_of(settings.target.protocol) {
+            None => otlp(service, &settings.labels).write(part, &mut body)?,
+            Some(labels) => StorePprof { labels }.write(part, &mut body)?,
         }
         Ok(Message {
             body,
             labels,
             time: SampledTime::of(part),
             cut,
+            is_divisible,
         })
     })
 }
@@ -95,17 +136,8 @@ fn labels(part: &CountedStacks, service: &str, given: &Labels) -> Labels {
         labels.add_default("machine", host);
     }
     if let Some(event) = part.profile.events.first() {
-        let name = event.name.raw();
-        labels.add_default("event", name);
-        let series = match event.kind {
-            EventKind::CpuTime => "process_cpu".to_owned(),
-            EventKind::WallTime => "wall".to_owned(),
-            _ => {
-                let name = event.kind.without_modifier(name);
-                name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
-            }
-        };
-        labels.add_default("__name__", &series);
+        labels.add_default("event", event.name.raw());
+        labels.add_default("__name__", &store_series(event));
     }
     labels
 }

@@ -1,8 +1,10 @@
 //! The bound on disk space: the oldest recordings are deleted, those that were delivered first.
 
-use super::spool::{Scan, Spool, SpooledFile, open_as};
+use super::spool::{Scan, Spool, SpooledFile};
 use crate::say;
+use rprof_push::FileStamp;
 use rprof_untrusted::FileId;
+use std::collections::HashSet;
 
 /// What may be deleted.
 #[derive(Clone, Copy, Debug)]
@@ -15,42 +17,59 @@ pub(super) enum Removable<'f> {
     AllBut(&'f SpooledFile),
 }
 
-/// Deletes recordings of directories while all of them are larger than `max_bytes`. `count` counts the samples of one
-/// that nobody has counted yet.
+/// How much the recordings may take, and which of them go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit<'f> {
+    pub(super) max_bytes: u64,
+    pub(super) removable: Removable<'f>,
+    /// What the server will never take: that goes before what it may take.
+    pub(super) refused: &'f HashSet<FileStamp>,
+}
+
+/// Deletes recordings of directories while all of them are larger than the limit; returns which. `count` counts the
+/// samples of one that nobody has counted yet.
 pub(super) fn make_room(
     spool: &mut Spool,
     scan: &Scan,
-    max_bytes: u64,
-    removable: Removable<'_>,
+    limit: &Limit<'_>,
     count: &dyn Fn(&SpooledFile) -> Option<u64>,
-) {
-    let files = scan.files.iter().filter(|file| !file.is_named);
-    // Those that are gone by now take no room.
-    let mut files: Vec<&SpooledFile> = files
-        .filter(|file| matches!(open_as(&file.path, &file.stamp), Ok(Some(_))))
-        .collect();
-    let sizes = files.iter().map(|file| file.stamp.size);
-    let mut total = sizes.fold(0u64, u64::saturating_add);
-    if total <= max_bytes {
-        return;
+) -> Vec<FileStamp> {
+    let is_in_directory = |file: &&SpooledFile| !file.is_named;
+    let of_files = |files: &[&SpooledFile]| {
+        let sizes = files.iter().map(|file| file.stamp.size);
+        sizes.fold(0u64, u64::saturating_add)
+    };
+    let mut files: Vec<&SpooledFile> = scan.files.iter().filter(is_in_directory).collect();
+    if of_files(&files) <= limit.max_bytes {
+        return Vec::new();
     }
-    files.retain(|file| match removable {
-        Removable::Delivered => is_delivered(spool, file),
-        Removable::All => true,
-        Removable::AllBut(pushed) => file.stamp != pushed.stamp,
-    });
-    files.sort_by_key(|file| {
+    // Those that are gone by now take no room.
+    files.retain(|file| matches!(file.open(), Ok(Some(_))));
+    let mut total = of_files(&files);
+    let ranked = files.into_iter().filter_map(|file| {
         let is_delivered = is_delivered(spool, file);
-        (!is_delivered, file.stamp.modified_ns, file.path.clone())
+        let may_go = match limit.removable {
+            Removable::Delivered => is_delivered,
+            Removable::All => true,
+            Removable::AllBut(pushed) => file.stamp != pushed.stamp,
+        };
+        let is_refused = limit.refused.contains(&file.stamp);
+        let rank = (!is_delivered, !is_refused, file.stamp.modified_ns);
+        may_go.then_some((rank, file))
     });
-    for file in files {
-        if total <= max_bytes {
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by(|(a, file), (b, other)| a.cmp(b).then_with(|| file.path.cmp(&other.path)));
+    let mut removed = Vec::new();
+    for (_, file) in ranked {
+        if total <= limit.max_bytes {
             break;
         }
         if remove(spool, file, count) {
             total = total.saturating_sub(file.stamp.size);
+            removed.push(file.stamp);
         }
     }
+    removed
 }
 
 fn is_delivered(spool: &Spool, file: &SpooledFile) -> bool {
@@ -82,7 +101,7 @@ fn remove(
         |samples| rprof_base::Counted::new(samples, "sample", "samples").to_string(),
     );
     let path = file.path.display();
-    let removed = open_as(&file.path, &file.stamp).and_then(|opened| match opened {
+    let removed = file.open().and_then(|opened| match opened {
         Some(opened) => FileId::of(&opened)?.remove(&file.path),
         None => Err(std::io::ErrorKind::NotFound.into()),
     });
