@@ -1,8 +1,8 @@
-//! The unit and the DaemonSet of continuous recording: they start what they say, and their rights are enough.
+//! The units and the DaemonSets of continuous recording: they start what they say, and their rights are enough.
 
 use crate::common::nobody::NOBODY;
 use crate::common::{
-    Ran, Running, copy_of_rprof, needs, report, run, scratch, skipped, tool,
+    Ran, Running, copy_of_rprof, needs, report, rprof, run, scratch, skipped, tool,
     work::{burn, worker},
 };
 use std::path::{Path, PathBuf};
@@ -11,13 +11,18 @@ use std::process::Command;
 const UNIT: &str = include_str!("../../crates/record/continuous/rprof-record.service");
 const PUSH_UNIT: &str = include_str!("../../crates/record/continuous/rprof-push.service");
 const DAEMONSET: &str = include_str!("../../crates/record/continuous/daemonset.yaml");
+const PUSH_DAEMONSET: &str = include_str!("../../crates/record/continuous/daemonset-push.yaml");
 
 /// What both may do.
 const CAPABILITIES: &str = "-all,+perfmon,+sys_ptrace,+syslog";
 
-/// The value of a line of the unit.
+/// The value of a line of the recorder's unit.
 fn value(key: &str) -> &'static str {
-    let values = UNIT.lines().filter_map(|line| line.strip_prefix(key));
+    value_of(UNIT, key)
+}
+
+fn value_of(unit: &'static str, key: &str) -> &'static str {
+    let values = unit.lines().filter_map(|line| line.strip_prefix(key));
     let values: Vec<_> = values.filter_map(|rest| rest.strip_prefix('=')).collect();
     let [value] = values[..] else {
         panic!("{key}: {values:?}");
@@ -25,9 +30,9 @@ fn value(key: &str) -> &'static str {
     value
 }
 
-/// The words of the DaemonSet's command.
-fn command_of_daemonset() -> Vec<&'static str> {
-    let lines = DAEMONSET.lines().map(str::trim);
+/// The words of a DaemonSet's command.
+fn command_of(daemonset: &'static str) -> Vec<&'static str> {
+    let lines = daemonset.lines().map(str::trim);
     let lines = lines.skip_while(|line| *line != "command:").skip(1);
     let words = lines.map_while(|line| line.strip_prefix("- "));
     words.map(|word| word.trim_matches('"')).collect()
@@ -38,7 +43,7 @@ fn both_record_alike_and_by_the_same_rights() {
     let unit: Vec<&str> = value("ExecStart").split(' ').collect();
     let own_folder = |word: &str| word.replace("${STATE_DIRECTORY}", "/var/lib/rprof");
     let unit: Vec<String> = unit.into_iter().map(own_folder).collect();
-    assert_eq!(unit, command_of_daemonset());
+    assert_eq!(unit, command_of(DAEMONSET));
     let all = "CAP_PERFMON CAP_SYS_PTRACE CAP_SYSLOG";
     assert_eq!(value("AmbientCapabilities"), all);
     assert_eq!(value("CapabilityBoundingSet"), all);
@@ -59,16 +64,47 @@ fn both_record_alike_and_by_the_same_rights() {
 
 #[test]
 fn the_unit_sees_the_names_of_the_kernels_functions() {
-    // systemd hides /proc/kallsyms from units with it.
-    let is_hidden = |line: &str| line.starts_with("ProtectKernelTunables");
-    assert!(!UNIT.lines().any(is_hidden), "{UNIT}");
+    for unit in [UNIT, PUSH_UNIT] {
+        // systemd hides /proc/kallsyms from units with the first, and takes CAP_SYSLOG by the others: then all addresses
+        // there are 0.
+        for key in ["ProtectKernelTunables", "ProtectKernelLogs", "PrivateUsers"] {
+            let is_hidden = |line: &str| line.starts_with(key);
+            assert!(!unit.lines().any(is_hidden), "{key}");
+        }
+    }
+    for key in ["AmbientCapabilities", "CapabilityBoundingSet"] {
+        assert_eq!(value_of(PUSH_UNIT, key), "CAP_SYSLOG");
+    }
+}
+
+/// Arguments that are wrong end with 2; here, only the directory or the token is missing.
+#[test]
+fn what_pushes_is_a_command_that_rprof_knows() {
+    let dir = scratch();
+    let missing = dir.path().join("missing");
+    let unit = value_of(PUSH_UNIT, "ExecStart").split(' ');
+    for (words, said) in [
+        (unit.collect(), "missing"),
+        (command_of(PUSH_DAEMONSET), "token"),
+    ] {
+        let word = |word: &&str| match *word {
+            "${RPROF_PUSH_URL}" => "https://profiles.example".to_owned(),
+            "${RPROF_PUSH_PROTOCOL}" => "pyroscope".to_owned(),
+            "${STATE_DIRECTORY}" => missing.display().to_string(),
+            word => word.replace("/run/secrets", dir.path().to_str().unwrap()),
+        };
+        assert_eq!(words[..2], ["rprof", "push"]);
+        let words: Vec<String> = words[1..].iter().map(word).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let error = run(&mut rprof(words)).fails(1);
+        assert!(error.contains(said), "{error}");
+    }
 }
 
 #[test]
-fn the_daemonset_is_yaml() {
+fn the_daemonsets_are_yaml() {
     let read = "import sys, yaml; one = yaml.safe_load(open(sys.argv[1])); \
                 print(*one['spec']['template']['spec']['containers'][0]['command'], sep='\\n')";
-    let mut python = tool("python3");
     if !run(tool("python3").args(["-c", "import yaml"]))
         .status
         .success()
@@ -76,12 +112,15 @@ fn the_daemonset_is_yaml() {
         return skipped("python3-yaml");
     }
     let dir = scratch();
-    let file = dir.path().join("daemonset.yaml");
-    std::fs::write(&file, DAEMONSET).unwrap();
-    python.args(["-c", read]).arg(&file);
-    let words = run(&mut python).ok().stdout;
-    let words: Vec<&str> = words.lines().collect();
-    assert_eq!(words, command_of_daemonset());
+    for daemonset in [DAEMONSET, PUSH_DAEMONSET] {
+        let file = dir.path().join("daemonset.yaml");
+        std::fs::write(&file, daemonset).unwrap();
+        let words = run(tool("python3").args(["-c", read]).arg(&file))
+            .ok()
+            .stdout;
+        let words: Vec<&str> = words.lines().collect();
+        assert_eq!(words, command_of(daemonset));
+    }
 }
 
 /// Whether systemd-analyze is recent enough to check the units; if not, says so.

@@ -202,13 +202,15 @@ fn fill(release: &Release, binary: &Path, tree: &Path) -> Result<()> {
     fs::write(texts.join("LICENSES-OF-LIBRARIES"), licences).context("writing licences")
 }
 
-/// What records all the time: units where systemd looks for them, on Debian, too, and an example for Kubernetes.
+/// What records all the time, and pushes: units where systemd looks for them, on Debian, too, and examples for Kubernetes.
 fn continuous(tree: &Path) -> Result<()> {
     let from = root().join("crates/record/continuous");
     for (name, folder) in [
         ("rprof-record.service", "lib/systemd/system"),
+        ("rprof-push.service", "lib/systemd/system"),
         ("rprof.conf", "lib/tmpfiles.d"),
         ("daemonset.yaml", "share/doc/rprof/examples"),
+        ("daemonset-push.yaml", "share/doc/rprof/examples"),
     ] {
         copy(&from.join(name), &tree.join(folder).join(name))?;
     }
