@@ -21,7 +21,7 @@ use crate::{command, tidy};
 use summary::{Summary, in_words};
 
 /// What a wide run has beside the default features. Lints and tests have the same, so that nothing is built twice.
-const WIDE_FEATURES: [&str; 2] = ["--features", "rprof-cli/parquet,rprof-cli/push"];
+const WIDE_FEATURES: [&str; 2] = ["--features", "rprof-cli/parquet"];
 
 /// Runs everything that a change must pass.
 pub(crate) fn run(args: &[String]) -> Result<()> {

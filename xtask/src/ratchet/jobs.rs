@@ -15,11 +15,11 @@ use crate::repeat::repeat;
 /// The fixtures that are read, and copies of their records: so many that reading outweighs starting.
 const FIXTURES: &[(&str, u64)] = &[("spin", 100), ("dwarf", 500)];
 
-/// Every command. `help` and `completions` only write texts; `push` is not in this build (feature `push`), and needs a
-/// server: its work is `export`'s.
+/// Every command. `help` and `completions` only write texts. What `push` does beside starting needs a server, and is
+/// `export`'s work.
 const COMMANDS: &[&str] = &[
-    "record", "stat", "top", "report", "tui", "annotate", "diff", "flame", "export", "script",
-    "sched", "dump", "info", "doctor", "list", "symbols",
+    "record", "stat", "top", "report", "tui", "annotate", "diff", "flame", "export", "push",
+    "script", "sched", "dump", "info", "doctor", "list", "symbols",
 ];
 
 /// What is read: fixtures, their records repeated.
