@@ -38,9 +38,15 @@ fn complete_recordings_of_a_directory_are_taken_and_nothing_else() {
     let mut bytes = fs::read(&other).unwrap();
     bytes[72..104].fill(0);
     fs::write(dir.path().join("perf.data"), &bytes).unwrap();
+    // As perf leaves it that writes a file for each CPU: its section DIR_FORMAT says so.
+    let mut bytes = fs::read(&other).unwrap();
+    bytes[72 + 3] |= 1;
+    fs::write(dir.path().join("data"), &bytes).unwrap();
     let server = Collector::good();
     let ran = pushed(&server.url, "otlp", dir.path());
     assert_eq!(server.received().len(), 1);
+    let said = "/data is left out: it is a part of a recording in a directory";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(
         ran.stderr
             .contains("perf.data is left out: it is still being recorded"),

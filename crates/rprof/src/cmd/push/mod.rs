@@ -3,6 +3,7 @@
 //! Recordings stay where they are until they are delivered, and what is delivered is noted beside them. So the command
 //! may end at any moment, by any signal: the next run sends the rest.
 
+mod delivering;
 mod ending;
 mod parts;
 mod patience;
@@ -10,6 +11,7 @@ mod pushing;
 mod recording;
 mod room;
 mod spool;
+mod state;
 
 use crate::args::PushArgs;
 use crate::say;

@@ -1,13 +1,13 @@
 //! The recordings to push: those that are named, and those in directories that are complete.
 
+use super::state::{FileState, state_of};
 use anyhow::{Context, Result};
-use rprof_perfdata::{FeatureId, FileHeader};
 use rprof_push::{FileStamp, Ledger, PushTarget};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::Seen;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -32,17 +32,6 @@ impl SpooledFile {
             opened => opened,
         }
     }
-}
-
-/// What a file in a directory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FileState {
-    Complete,
-    /// Its recorder writes it, or was killed.
-    Unfinished,
-    /// One of several files of a recording.
-    InDirectory,
-    NoRecording,
 }
 
 /// A path that was given, and the number of the notes on what is there.
@@ -280,23 +269,4 @@ fn open_as(path: &Path, stamp: &FileStamp) -> io::Result<Option<File>> {
         return Ok(None);
     }
     Ok(Some(seen.open_regular(File::options().read(true))?))
-}
-
-/// What the beginning of a file says. Its end is written last, and then the beginning.
-fn state_of(file: &File) -> io::Result<FileState> {
-    let mut head = Vec::new();
-    file.take(FileHeader::LEN).read_to_end(&mut head)?;
-    let Some(endian) = head
-        .first_chunk()
-        .and_then(|magic| FileHeader::endian_of(*magic))
-    else {
-        return Ok(FileState::NoRecording);
-    };
-    let dir_format = 1 << FeatureId::DIR_FORMAT.0;
-    Ok(match FileHeader::parse(&head, endian) {
-        Ok(header) if header.features[0] & dir_format != 0 => FileState::InDirectory,
-        Ok(header) if !header.is_unfinished() => FileState::Complete,
-        // Of what came through a pipe nobody knows whether there is more.
-        Ok(_) | Err(_) => FileState::Unfinished,
-    })
 }
