@@ -141,19 +141,20 @@ fn parcas_own_client_reads_what_parca_gets() {
         return;
     }
     let dir = scratch();
-    for fixture in ["spin", "dwarf"] {
+    for (fixture, labels) in [
+        ("spin", &["comm", "pid", "tid"][..]),
+        ("dwarf", &["comm", "cpu", "pid", "tid"]),
+    ] {
         let message = decoded("parca", &received(fixture, "parca").body, dir.path());
         assert_eq!(message["n_series"], 1);
         assert_eq!(message["normalized"], true);
-        let labels = message["labels"].as_array().unwrap();
-        assert!(
-            labels.contains(&json!(["__name__", "process_cpu"])),
-            "{labels:?}"
-        );
+        let series = message["labels"].as_array().unwrap();
+        let name = json!(["__name__", "process_cpu"]);
+        assert!(series.contains(&name), "{series:?}");
         let [profile] = &message["profiles"].as_array().unwrap()[..] else {
             panic!("{message}");
         };
-        check_profile(profile, fixture, &["comm", "pid", "tid"]);
+        check_profile(profile, fixture, labels);
     }
 }
 
