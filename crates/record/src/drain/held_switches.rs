@@ -29,6 +29,9 @@ const MOST_THREADS: usize = 1 << 17;
 /// Bytes of stacks that wait for their proof.
 const MOST_HELD_BYTES: usize = 32 << 20;
 
+/// When a thread that has ended was last switched in: whatever comes of it is not held back.
+const NEVER_OFF: u64 = u64::MAX;
+
 /// The time between passes: as long as rings stay empty, it doubles up to the longest.
 const LONGEST_POLL: Duration = Duration::from_millis(8);
 
@@ -131,6 +134,16 @@ impl HeldSwitches {
         }
     }
 
+    /// A thread ends: its last switch is no wait, and its stack is another thread's soon.
+    pub(crate) fn ended(&mut self, tid: i32) {
+        self.switched_in.insert(tid, vec![NEVER_OFF]);
+    }
+
+    /// A thread begins, whatever had its id before.
+    pub(crate) fn begins(&mut self, tid: i32) {
+        self.switched_in.remove(&tid);
+    }
+
     /// Takes the sample of a switch. Returns whether it is held back; one that is not is written as it is.
     #[inline]
     pub(crate) fn hold(
@@ -141,9 +154,13 @@ impl HeldSwitches {
     ) -> bool {
         if let Some(times) = self.switched_in.get(&head.tid) {
             let next = times.partition_point(|&one| one <= head.time_ns);
-            if let Some(&runs_ns) = times.get(next) {
-                self.count_without(runs_ns - head.time_ns);
-                return false;
+            match times.get(next) {
+                Some(&NEVER_OFF) => return false,
+                Some(&runs_ns) => {
+                    self.count_without(runs_ns - head.time_ns);
+                    return false;
+                }
+                None => {}
             }
         }
         let is_newest = self

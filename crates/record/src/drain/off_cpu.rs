@@ -6,6 +6,7 @@ use crate::drain::lineage::Lineage;
 use crate::error::Error;
 use crate::opening::off_cpu::Purpose;
 use crate::opening::{EventCounters, Group};
+use crate::words::u32_at;
 use foldhash::HashMap;
 use rprof_abi::tracepoint::FieldPlace;
 use rprof_abi::{Endian, Misc, RecordHeader, RecordKind, SampleLayout};
@@ -146,15 +147,8 @@ impl OffCpuSamples {
 
     /// Notes what a record of sideband says of a thread.
     pub(crate) fn see(&mut self, kind: RecordKind, record: &[u8], (tid, time_ns): (i32, u64)) {
-        let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
-        if let (Some(held), true) = (&mut self.held, is_switch) {
-            // The header's `misc`, after the kind.
-            let misc = record.get(4..).and_then(|rest| rest.first_chunk());
-            let misc = misc.map(|bytes| Misc(u16::from_ne_bytes(*bytes)));
-            if misc.is_some_and(|misc| !misc.has(Misc::SWITCH_OUT)) {
-                held.switched_in(tid, time_ns);
-            }
-            return;
+        if let Some(held) = &mut self.held {
+            tell(held, kind, record, (tid, time_ns));
         }
         if let Wakees::Threads(threads) = &mut self.wakees {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
@@ -176,6 +170,25 @@ impl OffCpuSamples {
     /// The layout of an event's samples, by its number here.
     pub(crate) fn layout(&self, event: usize) -> Option<&SampleLayout> {
         Some(&self.events.get(event)?.layout)
+    }
+}
+
+/// Tells what is held back of switches what a record says of a thread.
+fn tell(held: &mut HeldSwitches, kind: RecordKind, record: &[u8], (current, time_ns): (i32, u64)) {
+    // Header, pid, ppid, tid.
+    let subject = u32_at(record, 16).map_or(-1, u32::cast_signed);
+    match kind {
+        RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => {
+            // The header's `misc`, after the kind.
+            let misc = record.get(4..).and_then(|rest| rest.first_chunk());
+            let misc = misc.map(|bytes| Misc(u16::from_ne_bytes(*bytes)));
+            if misc.is_some_and(|misc| !misc.has(Misc::SWITCH_OUT)) {
+                held.switched_in(current, time_ns);
+            }
+        }
+        RecordKind::EXIT => held.ended(subject),
+        RecordKind::FORK => held.begins(subject),
+        _ => {}
     }
 }
 

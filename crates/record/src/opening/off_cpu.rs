@@ -199,12 +199,7 @@ fn switch_samples(settings: &Settings) -> Option<OffCpuEvent> {
 
 /// Switches, with stacks as other samples have them: from small dumps, or read later.
 fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) -> OffCpuEvent {
-    // Whatever is read is proved by times, and `dwarf` reads nothing afterwards.
-    let is_read_later = settings.call_chains == CallChains::Auto
-        && settings.clock.is_steady()
-        && settings
-            .off_cpu
-            .is_some_and(|off_cpu| !off_cpu.threshold.is_zero());
+    let is_read_later = reads_later(settings);
     event.callers = match settings.call_chains {
         CallChains::Auto if is_read_later => Some(Callers::Dwarf {
             bytes: Some(NO_STACK_BYTES),
@@ -225,6 +220,17 @@ fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) 
             is_read_later,
         },
     }
+}
+
+/// Whether user stacks are read while threads wait. That they still wait is proved by times, and by records of all CPUs
+/// at all times; `dwarf` reads nothing afterwards.
+fn reads_later(settings: &Settings) -> bool {
+    let is_seen = settings.cpus.is_none() && settings.when.is_always();
+    let threshold = settings.off_cpu.map(|off_cpu| off_cpu.threshold);
+    settings.call_chains == CallChains::Auto
+        && settings.clock.is_steady()
+        && is_seen
+        && threshold.is_some_and(|threshold| !threshold.is_zero())
 }
 
 /// The kernel's part of the stack: what woke a thread is in there, an interrupt or a system call.

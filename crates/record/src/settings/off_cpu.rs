@@ -8,8 +8,3 @@ pub struct OffCpu {
     /// Waits that last longer get their user stacks; zero for all.
     pub threshold: Duration,
 }
-
-impl OffCpu {
-    /// Shorter waits are too many to look at, and too short to matter one by one.
-    pub const DEFAULT_THRESHOLD: Duration = Duration::from_millis(1);
-}

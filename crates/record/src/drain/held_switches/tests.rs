@@ -156,6 +156,18 @@ fn short_waits_are_not_held_back() {
 }
 
 #[test]
+fn the_last_switch_of_a_thread_is_no_wait() {
+    let mut waits = Waits::new(Duration::from_nanos(1));
+    waits.held.switched_in(TID, 100);
+    waits.held.ended(TID);
+    assert!(!waits.switched_out(200));
+    assert_eq!(waits.counts(), [0; 3]);
+    // Its id is used again.
+    waits.held.begins(TID);
+    assert!(waits.switched_out(300));
+}
+
+#[test]
 fn what_is_left_at_the_end_goes_without_a_stack() {
     let mut waits = Waits::new(Duration::from_nanos(1));
     assert!(waits.switched_out(now_ns() - 10));

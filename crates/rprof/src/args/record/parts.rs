@@ -63,18 +63,22 @@ pub(crate) struct PartArgs {
 }
 
 const OFF_CPU_HELP: &str = "Record off-CPU time, too: when threads are switched out and in, where they wait, and who \
-    wakes them. With CAP_PERFMON these are the tracepoints sched:sched_switch and sched:sched_waking; where the kernel \
-    may be sampled (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else \
-    only SWITCH records, which have no stacks";
+    wakes them. User stacks are those of waits that last for MS milliseconds (1); 0 copies all of them. With CAP_PERFMON \
+    the tracepoints sched:sched_switch and sched:sched_waking are recorded; where the kernel may be sampled \
+    (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else only SWITCH records, \
+    which have no stacks";
+
+/// The longest threshold, milliseconds: samples are held back for as long.
+const MOST_MS: f64 = 10_000.0;
 
 /// A threshold in milliseconds.
 fn milliseconds(text: &str) -> Result<OffCpu, String> {
-    let threshold = text.parse().ok().filter(|ms| (0.0..=1e6).contains(ms));
+    let threshold = text.parse().ok().filter(|ms| (0.0..=MOST_MS).contains(ms));
     match threshold {
         Some(ms) => Ok(OffCpu {
             threshold: Duration::from_secs_f64(ms / 1e3),
         }),
-        None => Err("expected milliseconds, 0 to 1000000".to_owned()),
+        None => Err(format!("expected milliseconds, 0 to {MOST_MS}")),
     }
 }
 
@@ -168,6 +172,17 @@ fn one_of(is_kernel: bool, is_user: bool) -> Option<Space> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thresholds_are_milliseconds() {
+        let threshold = |text| milliseconds(text).map(|off_cpu| off_cpu.threshold);
+        assert_eq!(threshold("1"), Ok(Duration::from_millis(1)));
+        assert_eq!(threshold("0.25"), Ok(Duration::from_micros(250)));
+        assert_eq!(threshold("0"), Ok(Duration::ZERO));
+        for bad in ["", "-1", "ms", "NaN", "inf", "10001"] {
+            assert!(threshold(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn filters_are_those_that_perf_opens() {
