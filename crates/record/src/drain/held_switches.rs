@@ -29,9 +29,6 @@ const MOST_THREADS: usize = 1 << 17;
 /// Bytes of stacks that wait for their proof.
 const MOST_HELD_BYTES: usize = 32 << 20;
 
-/// When a thread that has ended was last switched in: whatever comes of it is not held back.
-const NEVER_OFF: u64 = u64::MAX;
-
 /// The time between passes: as long as rings stay empty, it doubles up to the longest.
 const LONGEST_POLL: Duration = Duration::from_millis(8);
 
@@ -44,6 +41,19 @@ struct HeldCounts {
     short: u64,
     /// Longer ones that were over before their stack was read, or could not be proved to have lasted.
     missed: u64,
+}
+
+/// When the owner of an id last began and ended, in whatever order rings tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Life {
+    began_ns: u64,
+    ended_ns: u64,
+}
+
+impl Life {
+    fn has_ended_at(self, time_ns: u64) -> bool {
+        (self.began_ns + 1..=time_ns).contains(&self.ended_ns)
+    }
 }
 
 /// A thread that is off.
@@ -84,6 +94,8 @@ pub(crate) struct HeldSwitches {
     switched_in: HashMap<i32, Vec<u64>>,
     /// Those with more than one time.
     more_than_once: Vec<i32>,
+    /// By thread.
+    lives: HashMap<i32, Life>,
     held: HashMap<i32, Held>,
     held_bytes: usize,
     released: Vec<Released>,
@@ -103,6 +115,7 @@ impl HeldSwitches {
             clock,
             switched_in: HashMap::default(),
             more_than_once: Vec::new(),
+            lives: HashMap::default(),
             held: HashMap::default(),
             held_bytes: 0,
             released: Vec::new(),
@@ -135,13 +148,15 @@ impl HeldSwitches {
     }
 
     /// A thread ends: its last switch is no wait, and its stack is another thread's soon.
-    pub(crate) fn ended(&mut self, tid: i32) {
-        self.switched_in.insert(tid, vec![NEVER_OFF]);
+    pub(crate) fn ended(&mut self, tid: i32, time_ns: u64) {
+        let life = self.lives.entry(tid).or_default();
+        life.ended_ns = life.ended_ns.max(time_ns);
     }
 
-    /// A thread begins, whatever had its id before.
-    pub(crate) fn begins(&mut self, tid: i32) {
-        self.switched_in.remove(&tid);
+    /// A thread begins, or takes over the id of another one by executing a program.
+    pub(crate) fn begins(&mut self, tid: i32, time_ns: u64) {
+        let life = self.lives.entry(tid).or_default();
+        life.began_ns = life.began_ns.max(time_ns);
     }
 
     /// Takes the sample of a switch. Returns whether it is held back; one that is not is written as it is.
@@ -154,14 +169,14 @@ impl HeldSwitches {
     ) -> bool {
         if let Some(times) = self.switched_in.get(&head.tid) {
             let next = times.partition_point(|&one| one <= head.time_ns);
-            match times.get(next) {
-                Some(&NEVER_OFF) => return false,
-                Some(&runs_ns) => {
-                    self.count_without(runs_ns - head.time_ns);
-                    return false;
-                }
-                None => {}
+            if let Some(&runs_ns) = times.get(next) {
+                self.count_without(runs_ns - head.time_ns);
+                return false;
             }
+        }
+        let life = self.lives.get(&head.tid);
+        if life.is_some_and(|life| life.has_ended_at(head.time_ns)) {
+            return false;
         }
         let is_newest = self
             .held
@@ -234,6 +249,10 @@ impl HeldSwitches {
             // Samples before that were drained in this pass or before.
             let is_new = |times: &[u64]| times.last().is_some_and(|&last_ns| last_ns >= began_ns);
             self.switched_in.retain(|_, times| is_new(times));
+        }
+        if self.lives.len() > MOST_THREADS {
+            self.lives
+                .retain(|_, life| life.began_ns.max(life.ended_ns) >= began_ns);
         }
     }
 

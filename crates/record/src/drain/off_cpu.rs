@@ -186,8 +186,9 @@ fn tell(held: &mut HeldSwitches, kind: RecordKind, record: &[u8], (current, time
                 held.switched_in(current, time_ns);
             }
         }
-        RecordKind::EXIT => held.ended(subject),
-        RecordKind::FORK => held.begins(subject),
+        RecordKind::EXIT => held.ended(subject, time_ns),
+        RecordKind::FORK => held.begins(subject, time_ns),
+        RecordKind::COMM => held.begins(current, time_ns),
         _ => {}
     }
 }

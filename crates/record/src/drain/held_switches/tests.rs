@@ -159,11 +159,12 @@ fn short_waits_are_not_held_back() {
 fn the_last_switch_of_a_thread_is_no_wait() {
     let mut waits = Waits::new(Duration::from_nanos(1));
     waits.held.switched_in(TID, 100);
-    waits.held.ended(TID);
+    waits.held.ended(TID, 150);
     assert!(!waits.switched_out(200));
     assert_eq!(waits.counts(), [0; 3]);
-    // Its id is used again.
-    waits.held.begins(TID);
+    // Its id is used again, and what another CPU tells of the time before comes later.
+    waits.held.begins(TID, 250);
+    waits.held.ended(TID, 150);
     assert!(waits.switched_out(300));
 }
 
