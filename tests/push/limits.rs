@@ -159,15 +159,18 @@ fn a_signal_waits_for_the_answer() {
     }
 }
 
+/// What a server asks for holds for all messages, and a signal does not wait for it.
 #[test]
-fn a_signal_does_not_wait_for_a_server_that_is_out() {
+fn a_server_that_wants_nothing_for_a_while_gets_nothing() {
     let dir = scratch();
     copied("spin", dir.path(), "1.data");
+    copied("dwarf", dir.path(), "2.data");
     let server = Collector::new(|_, _| Reply::Is(503, "Retry-After: 200\r\n", Vec::new()));
     let mut command = push(&server.url, "otlp", dir.path());
-    command.args(["--follow", "--give-up-after", "1000"]);
-    let mut running = Running::start(&mut both(&command));
-    until(&mut running, "trying again");
+    let mut running = Running::start(&mut both(command.arg("--follow")));
+    let said = until(&mut running, "it wants nothing now; trying again");
+    assert!(said.contains("1.data is put off"), "{said}");
+    assert_eq!(server.received().len(), 1);
     terminate(&running);
     let ran = running.finish_within(Duration::from_secs(60));
     assert_eq!(ran.status.code(), Some(0), "{}", ran.stdout);

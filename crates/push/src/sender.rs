@@ -40,8 +40,13 @@ pub enum Delivery {
     Refused(Refusal),
     /// The server takes nothing: access, address or certificate are wrong. The text says what.
     Stopped(String),
-    /// It could not be delivered in the time that there was. The text says why.
-    GaveUp(String),
+    /// It could not be delivered in the time that there was.
+    GaveUp {
+        /// Why not.
+        why: String,
+        /// For how long the server wants nothing, if it has said that.
+        after: Option<Duration>,
+    },
 }
 
 /// Sends parts to a server. Copies share connections.
@@ -109,7 +114,7 @@ impl Sender {
             };
             let next = backoff.next(after);
             if start.elapsed() + next > patience {
-                return Delivery::GaveUp(why);
+                return Delivery::GaveUp { why, after };
             }
             wait(&why, next);
         }

@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use rprof_profile::CountedStacks;
 use rprof_push::{Delivery, Part, PartId};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// What came of a recording's messages so far.
 pub(super) struct Progress {
@@ -125,14 +126,15 @@ impl Push<'_> {
                 Ok(Taken::Done)
             }
             Delivery::Stopped(why) => bail!("{host}: {why}; nothing is lost: recordings stay"),
-            Delivery::GaveUp(why) => self.gave_up(file, &why, progress),
+            Delivery::GaveUp { why, after } => {
+                self.patience.failed(after);
+                self.gave_up(file, &why, progress)
+            }
         }
     }
 
     /// A message could not be delivered in its time: another one says whether it is the message or the server.
     fn gave_up(&mut self, file: &SpooledFile, why: &str, progress: &mut Progress) -> Result<Taken> {
-        let is_first = !self.patience.is_server_out();
-        self.patience.failed();
         let host = self.settings.target.host();
         if self.patience.is_over() {
             bail!(
@@ -140,7 +142,7 @@ impl Push<'_> {
             );
         }
         progress.is_put_off = true;
-        if is_first {
+        if self.patience.is_one() {
             let path = file.path.display();
             say::warning(format_args!(
                 "{path} is put off: {host} does not take all of it ({why})"
@@ -150,22 +152,35 @@ impl Push<'_> {
         Ok(Taken::Enough)
     }
 
-    /// Sends a message, however long that takes; meanwhile, directories are kept within their bound.
+    /// Sends a message, however long that takes.
     fn send(&mut self, file: &SpooledFile, part: &Part<'_>) -> Delivery {
+        if let Some(wait) = self.patience.quiet() {
+            let why = "it wants nothing now";
+            if !self.settings.args.follow {
+                return Delivery::GaveUp {
+                    why: why.to_owned(),
+                    after: None,
+                };
+            }
+            self.wait(file, why, wait);
+        }
         let sender = self.sender.clone();
         let patience = self.patience.of_next();
-        sender.send(part, patience, &mut |why, wait| {
-            if !std::mem::replace(&mut self.is_out, true) {
-                let host = self.settings.target.host();
-                say::line(format_args!(
-                    "{host}: {why}; trying again, recordings stay until then"
-                ));
-            }
-            self.make_room(Removable::AllBut(file));
-            // Nothing is on its way: a signal ends it at once.
-            self.ending.end();
-            std::thread::sleep(wait);
-            self.ending.begin();
-        })
+        sender.send(part, patience, &mut |why, wait| self.wait(file, why, wait))
+    }
+
+    /// Waits for the server; meanwhile, directories are kept within their bound.
+    fn wait(&mut self, file: &SpooledFile, why: &str, wait: Duration) {
+        if !std::mem::replace(&mut self.is_out, true) {
+            let host = self.settings.target.host();
+            say::line(format_args!(
+                "{host}: {why}; trying again, recordings stay until then"
+            ));
+        }
+        self.make_room(Removable::AllBut(file));
+        // Nothing is on its way: a signal ends it at once.
+        self.ending.end();
+        std::thread::sleep(wait);
+        self.ending.begin();
     }
 }

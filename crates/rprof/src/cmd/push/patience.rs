@@ -19,6 +19,8 @@ pub(super) struct Patience {
     n_failed: u32,
     /// When the first of them was sent first.
     since: Instant,
+    /// Until when the server wants nothing (`Retry-After`).
+    quiet_until: Option<Instant>,
 }
 
 impl Patience {
@@ -30,7 +32,14 @@ impl Patience {
             is_following,
             n_failed: 0,
             since: Instant::now(),
+            quiet_until: None,
         }
+    }
+
+    /// How long the server still wants nothing.
+    pub(super) fn quiet(&mut self) -> Option<Duration> {
+        let until = self.quiet_until.take()?;
+        until.checked_duration_since(Instant::now())
     }
 
     /// How long the next message is tried. After the first one that could not be delivered, one try of another says
@@ -51,14 +60,20 @@ impl Patience {
         }
     }
 
-    /// A message could not be delivered.
-    pub(super) fn failed(&mut self) {
+    /// A message could not be delivered; for so long, the server wants no other either.
+    pub(super) fn failed(&mut self, quiet: Option<Duration>) {
         self.n_failed = self.n_failed.saturating_add(1);
+        self.quiet_until = quiet.map(|quiet| Instant::now() + quiet);
     }
 
     /// A message was delivered, or refused: the server answers. Whether it had taken no other message either.
     pub(super) fn answered(&mut self) -> bool {
         std::mem::take(&mut self.n_failed) > 1
+    }
+
+    /// Only the last message could not be delivered: another one says whether that is the server's.
+    pub(super) fn is_one(&self) -> bool {
+        self.n_failed == 1
     }
 
     /// The server takes nothing.
@@ -83,24 +98,35 @@ mod tests {
         let mut tried = Vec::new();
         for _ in 0..9 {
             tried.push(patience.of_next().as_secs());
-            patience.failed();
+            patience.failed(None);
         }
         assert_eq!(tried, [60, 0, 240, 480, 960, 1920, 3600, 3600, 3600]);
         assert!(!patience.is_over());
         assert!(patience.answered());
         assert_eq!(patience.of_next(), USUAL);
-        patience.failed();
+        patience.failed(None);
         assert!(!patience.answered());
+    }
+
+    #[test]
+    fn a_server_that_wants_nothing_gets_nothing() {
+        let mut patience = Patience::new(None, true);
+        assert_eq!(patience.quiet(), None);
+        patience.failed(Some(Duration::from_secs(200)));
+        let quiet = patience.quiet().unwrap();
+        assert!(quiet > Duration::from_secs(100), "{quiet:?}");
+        patience.failed(Some(Duration::ZERO));
+        assert!(patience.quiet().is_none_or(|quiet| quiet.is_zero()));
     }
 
     #[test]
     fn without_follow_a_second_message_that_fails_is_the_last() {
         let mut patience = Patience::new(Some(Duration::ZERO), false);
         assert_eq!(patience.of_next(), Duration::ZERO);
-        patience.failed();
+        patience.failed(None);
         assert!(!patience.is_over() && patience.is_server_out());
         assert_eq!(patience.of_next(), Duration::ZERO);
-        patience.failed();
+        patience.failed(None);
         assert!(patience.is_over());
     }
 }
