@@ -142,8 +142,8 @@ fn parcas_own_client_reads_what_parca_gets() {
     }
     let dir = scratch();
     for (fixture, labels) in [
-        ("spin", &["comm", "pid", "tid"][..]),
-        ("dwarf", &["comm", "cpu", "pid", "tid"]),
+        ("spin", &["comm", "cpu", "pid", "tid"][..]),
+        ("dwarf", &["comm", "pid", "tid"]),
     ] {
         let message = decoded("parca", &received(fixture, "parca").body, dir.path());
         assert_eq!(message["n_series"], 1);
