@@ -1,6 +1,7 @@
 //! Context switches and wake-ups as runs and waits of threads.
 
 mod cause;
+mod critical;
 mod delays;
 mod run;
 mod scheduler;
@@ -10,6 +11,7 @@ mod totals;
 mod wait_parts;
 
 pub use cause::{Cause, is_timer};
+pub use critical::{Activity, PathStep, RunGraph};
 pub use delays::Delays;
 pub use run::{Open, ThreadRun, Wait, WakeUp, Waker};
 pub use scheduler::{ContextSwitch, Scheduler};
