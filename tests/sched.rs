@@ -1,5 +1,6 @@
 //! Runs and waits of threads: those that perf sched has, and those of programs that wait as told.
 
+mod critical;
 mod waiting;
 
 use crate::common::{fixtures, needs, perf, rprof, run, scratch, tracefs};

@@ -101,6 +101,7 @@ fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
         Command::Script(args) => cmd::script::run(&args, paging),
         Command::Sched(args) => cmd::sched::run(&args, paging),
         Command::SchedLatency(args) => cmd::sched::latency(&args, paging),
+        Command::SchedCritical(args) => cmd::sched::critical(&args, paging),
         Command::SchedTimehist(args) => cmd::sched::timehist(&args, paging),
         Command::Dump(args) => cmd::dump::run(&args, paging),
         Command::Symbols(args) => cmd::symbols::run(&args, paging),

@@ -79,7 +79,7 @@ pub(crate) use record::{
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
-pub(crate) use sched::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+pub(crate) use sched::{CriticalArgs, LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
@@ -88,7 +88,7 @@ pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
-use two_words::{SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
+use two_words::{SCHED_CRITICAL, SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -178,6 +178,9 @@ pub(crate) enum Command {
     Script(ScriptArgs),
     /// Show how long threads ran, waited for a CPU, and for anything else
     Sched(SchedArgs),
+    /// Show what the end of a program waited for, thread by thread
+    #[command(hide = true, name = SCHED_CRITICAL, bin_name = "rprof sched critical")]
+    SchedCritical(CriticalArgs),
     /// Show how long threads waited for a CPU, in perf sched latency's format
     #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency")]
     SchedLatency(LatencyArgs),

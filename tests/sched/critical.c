@@ -1,0 +1,43 @@
+// The end of main waits for in_slow, which works after in_quick has: that one wakes nobody.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_int is_done;
+
+static void work(long ms) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+
+static void *quick(void *unused) {
+    (void)unused;
+    pthread_setname_np(pthread_self(), "in_quick");
+    work(10);
+    is_done = 1;
+    return 0;
+}
+
+static void *slow(void *unused) {
+    (void)unused;
+    pthread_setname_np(pthread_self(), "in_slow");
+    while (!is_done)
+        ;
+    work(60);
+    return 0;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, quick, 0);
+    pthread_create(&threads[1], 0, slow, 0);
+    pthread_join(threads[1], 0);
+    usleep(30000);
+    work(20);
+    return 0;
+}
