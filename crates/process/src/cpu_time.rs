@@ -15,7 +15,7 @@ pub struct CpuTime {
 
 /// A moment of a thread (`/proc/PID/task/TID/stat`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadState {
+pub struct ThreadStat {
     /// Its name.
     pub comm: Vec<u8>,
     /// It runs, or waits for a CPU only.
@@ -52,14 +52,14 @@ impl CpuTime {
                 std::str::from_utf8(first).ok()?.parse().ok()
             }
             Err(_) => {
-                let state = ThreadState::read(self.pid, self.tid)?;
+                let state = ThreadStat::read(self.pid, self.tid)?;
                 Some((state.user_ticks + state.system_ticks) * TICK_NS)
             }
         }
     }
 }
 
-impl ThreadState {
+impl ThreadStat {
     /// Reads what a thread does now; `None` if it is gone.
     pub fn read(pid: i32, tid: i32) -> Option<Self> {
         Self::parse(&std::fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?)
@@ -101,7 +101,7 @@ mod tests {
     fn our_own_thread_runs_and_uses_time() {
         let pid = std::process::id().cast_signed();
         let tid = rprof_ringbuf::sys::thread_id();
-        let state = ThreadState::read(pid, tid).unwrap();
+        let state = ThreadStat::read(pid, tid).unwrap();
         assert!(state.is_running, "{state:?}");
         let time = CpuTime::new(pid, tid);
         let before = time.now_ns().unwrap();
@@ -115,15 +115,15 @@ mod tests {
         let fields =
             "5 5 0 -1 0 0 0 0 0 7 3 0 0 20 0 1 0 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0";
         let stat = |comm: &str, state: &str| format!("5 ({comm}) {state} 1 {fields}");
-        let parsed = ThreadState::parse(stat("a) R (b", "S").as_bytes()).unwrap();
+        let parsed = ThreadStat::parse(stat("a) R (b", "S").as_bytes()).unwrap();
         assert_eq!(parsed.comm, b"a) R (b");
         assert_eq!((parsed.is_running, parsed.cpu), (false, 1));
         assert_eq!((parsed.user_ticks, parsed.system_ticks), (7, 3));
         assert!(
-            ThreadState::parse(stat("x", "R").as_bytes())
+            ThreadStat::parse(stat("x", "R").as_bytes())
                 .unwrap()
                 .is_running
         );
-        assert_eq!(ThreadState::parse(b"5 (x"), None);
+        assert_eq!(ThreadStat::parse(b"5 (x"), None);
     }
 }

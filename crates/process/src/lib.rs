@@ -9,7 +9,7 @@ mod surroundings;
 mod synthesize;
 mod tasks;
 
-pub use cpu_time::{CpuTime, ThreadState, is_in_system_call};
+pub use cpu_time::{CpuTime, ThreadStat, is_in_system_call};
 pub use death::killed_by;
 pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};

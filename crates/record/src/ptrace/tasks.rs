@@ -3,7 +3,7 @@
 use super::account::{Account, CpuTimes, StoppedIn};
 use foldhash::HashMap;
 use rprof_abi::{MapsLine, parse_maps};
-use rprof_process::{CpuTime, ThreadState, is_in_system_call};
+use rprof_process::{CpuTime, ThreadStat, is_in_system_call};
 
 /// A seized thread.
 #[derive(Debug)]
@@ -40,13 +40,13 @@ impl Thread {
     }
 
     /// Its state, if it runs and has had CPU time since this was last asked.
-    pub(super) fn look(&mut self, tid: i32) -> Option<ThreadState> {
+    pub(super) fn look(&mut self, tid: i32) -> Option<ThreadStat> {
         let now_ns = self.cpu_time.now_ns()?;
         let before_ns = std::mem::replace(&mut self.seen_ns, now_ns);
         if before_ns == now_ns {
             return None;
         }
-        ThreadState::read(self.pid, tid).filter(|state| state.is_running)
+        ThreadStat::read(self.pid, tid).filter(|state| state.is_running)
     }
 
     /// The CPU time that a sample of the stopped thread stands for.
@@ -63,7 +63,7 @@ impl Thread {
 
 /// The CPU time of a thread until now; `None` if it is gone.
 fn cpu_times(total: &CpuTime, pid: i32, tid: i32) -> Option<CpuTimes> {
-    let state = ThreadState::read(pid, tid)?;
+    let state = ThreadStat::read(pid, tid)?;
     Some(CpuTimes {
         total_ns: total.now_ns()?,
         user_ticks: state.user_ticks,
