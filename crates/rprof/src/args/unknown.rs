@@ -81,8 +81,8 @@ top: --tui
     leave it out: it is the default on a terminal
 record: --timeout
     use --duration SECONDS to end the recording
-record: --off-cpu
-    use -e sched:sched_switch: it shows where tasks are switched out
+record: --off-cpu-thresh
+    use --off-cpu=MS: waits that last for so many milliseconds have their user stacks
 record: -S --snapshot --aux-sample
     hardware traces are not recorded; use --overwrite to keep only the latest samples
 record: --threads --aio --affinity --num-thread-synthesize --mmap-flush --no-buffering
