@@ -261,6 +261,19 @@ fn switches_of_a_running_process_and_of_all_are_recorded() {
 }
 
 #[test]
+fn clocks_that_tracepoints_cannot_have_are_those_of_other_switches() {
+    needs!(root, cc, live);
+    let dir = scratch();
+    let (program, file) = waits(dir.path());
+    let mut record = rprof(["record", "--off-cpu", "-k", "boot", "-o"]);
+    let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
+    assert!(ran.stderr.contains("but no wake-ups"), "{}", ran.stderr);
+    let told = Told::parse(&ran.stdout);
+    let n_lost = number_before(&ran.stderr, " lost").unwrap();
+    assert!(switches(&file, told.pid).len() as u64 + n_lost >= told.switches);
+}
+
+#[test]
 fn perf_reads_the_switches() {
     needs!(root, cc, perf, live);
     let dir = scratch();

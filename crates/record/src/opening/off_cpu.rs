@@ -9,6 +9,7 @@ use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
 use rprof_events::{Callers, Event, EventError, Sources, parse_events};
 use rprof_probes::Tracefs;
 use rprof_ringbuf::OpenError;
+use rprof_ringbuf::sys::Clock;
 use rprof_targets::Cgroups;
 use rprof_targets::rights::refusal::{self, Wanted};
 use rprof_targets::rights::{Capability, Facts};
@@ -70,23 +71,9 @@ impl OffCpuEvents {
         settings: &Settings,
         mut can_open: impl FnMut(&Event) -> Result<(), OpenError>,
     ) -> Self {
-        let refused = match tracepoints(settings) {
-            Ok((events, tracefs)) => match events.iter().try_for_each(|one| can_open(&one.event)) {
-                Ok(()) => {
-                    return Self {
-                        method: OffCpuMethod::Tracepoints,
-                        events,
-                        better: None,
-                        tracefs: Some(tracefs),
-                    };
-                }
-                Err(why) => refusal::of(&why, Wanted::Tracepoint, &Facts::now()),
-            },
-            // Who may not open them needs that first.
-            Err(_) if !has_rights() => {
-                refusal::of(&OpenError::Access, Wanted::Tracepoint, &Facts::now())
-            }
-            Err(why) => why.to_string(),
+        let better = match Self::by_tracepoints(settings, &mut can_open) {
+            Ok(chosen) => return chosen,
+            Err(why) => Some(why),
         };
         let switch = switch_samples(settings);
         let (method, events) = match switch {
@@ -98,9 +85,38 @@ impl OffCpuEvents {
         Self {
             method,
             events,
-            better: Some(refused),
+            better,
             tracefs: None,
         }
+    }
+
+    /// Tracepoints, or why not.
+    fn by_tracepoints(
+        settings: &Settings,
+        can_open: &mut impl FnMut(&Event) -> Result<(), OpenError>,
+    ) -> Result<Self, String> {
+        let refusal = |why| refusal::of(&why, Wanted::Tracepoint, &Facts::now());
+        let (events, tracefs) = tracepoints(settings).map_err(|why| {
+            // Who may not open them needs that first.
+            if has_rights() {
+                why.to_string()
+            } else {
+                refusal(OpenError::Access)
+            }
+        })?;
+        // They may happen in an NMI, where the others cannot be read (perf_event_set_clock in kernel/events/core.c,
+        // v6.18).
+        if !matches!(settings.clock, Clock::Monotonic | Clock::MonotonicRaw) {
+            return Err("tracepoints have no such clock: use -k mono".to_owned());
+        }
+        let mut plain = events.iter().map(|one| &one.event);
+        plain.try_for_each(can_open).map_err(refusal)?;
+        Ok(Self {
+            method: OffCpuMethod::Tracepoints,
+            events,
+            better: None,
+            tracefs: Some(tracefs),
+        })
     }
 
     /// Where the tracepoints are described, if they are used.
