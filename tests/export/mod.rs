@@ -6,6 +6,8 @@ mod endings;
 mod engines;
 mod filters;
 mod firefox;
+#[cfg(feature = "parquet")]
+mod made;
 pub(crate) mod otlp;
 #[cfg(feature = "parquet")]
 mod parquet;

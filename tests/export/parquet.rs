@@ -1,8 +1,10 @@
 //! Tables for query engines: read again by their library, and compared with what `rprof report` says.
 
+use super::made::{MadeSample, made_event, record};
 use crate::common::{Recording, rprof, run, scratch, tool};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use rprof_abi::{AttrFlags, Misc, event_type};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -255,6 +257,53 @@ fn of_several_recordings_those_that_are_there_are_left_out() {
     let error = export([&spin.file, &damaged]).fails(1);
     assert!(error.contains("damaged.data"), "{error}");
     assert!(!error.contains("reading"), "{error}");
+}
+
+#[test]
+fn events_of_one_name_stay_apart_and_say_what_they_count() {
+    let dir = scratch();
+    let mut recording = Recording::fixture("spin");
+    recording.file = dir.path().join("two.data");
+    let cycles = |sampled, flags| made_event("cycles", (event_type::HARDWARE, 0), sampled, flags);
+    // A rate without recorded periods: nobody knows what a sample stands for.
+    let events = vec![
+        cycles(1000, AttrFlags::default()),
+        cycles(99, AttrFlags::FREQ),
+    ];
+    let sample = |event, time_ns| MadeSample {
+        event,
+        time_ns,
+        misc: Misc::USER,
+    };
+    record(
+        &recording.file,
+        events,
+        &[sample(0, 1), sample(1, 2), sample(1, 3)],
+    );
+    let folder = recording.tables(dir.path(), &[]);
+    let mut listed = Vec::new();
+    each(&folder, "recordings", |row| {
+        let [event, unit] = ["event", "unit"].map(|name| text(row, name).unwrap());
+        let numbers = ["samples", "weight"].map(|name| number(row, name));
+        let sampled = ["every", "rate_hz"].map(|name| cell(row, name).to_string());
+        listed.push((event, unit, numbers, sampled));
+    });
+    let expected = |event: &str, unit: &str, numbers: [i64; 2], sampled: [&str; 2]| {
+        let sampled = sampled.map(str::to_owned);
+        (event.to_owned(), unit.to_owned(), numbers, sampled)
+    };
+    assert_eq!(
+        listed,
+        [
+            expected("cycles", "cycles", [1, 1000], ["1000", "null"]),
+            expected("cycles#2", "events", [2, 2], ["null", "99"]),
+        ]
+    );
+    let mut events = Vec::new();
+    each(&folder, "samples", |row| {
+        events.push(text(row, "event").unwrap())
+    });
+    assert_eq!(events, ["cycles", "cycles#2", "cycles#2"]);
 }
 
 /// The host name stands in the recording, 64 bytes with zeros behind it.

@@ -116,3 +116,22 @@ fn what_a_folder_lacks_is_said_and_shown_as_unknown() {
         assert!(ran.stdout.lines().any(is_all), "{}", ran.stdout);
     }
 }
+
+#[test]
+fn a_folder_that_costs_more_than_it_may_is_refused_with_the_option_that_allows_it() {
+    let dir = scratch();
+    let folder = tables(dir.path(), &["spin"]);
+    for (option, expected) in [
+        (
+            "--max-spool",
+            "needs more than 1024 bytes in a temporary file (--max-spool allows more)",
+        ),
+        (
+            "--mem",
+            "needs more than 1024 bytes of memory (--mem allows more)",
+        ),
+    ] {
+        let error = run(rprof(["report", option, "1K"]).arg(&folder)).fails(1);
+        assert!(error.contains(expected), "{error}");
+    }
+}

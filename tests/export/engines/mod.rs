@@ -48,6 +48,7 @@ fn check(engine: &str, module: &str) {
     check_recordings(&answers);
     check_builds(&tables, &answers);
     check_seconds(&answers["seconds"]);
+    check_edges(&answers);
 }
 
 /// Of all recordings, by event.
@@ -198,6 +199,19 @@ fn check_seconds(rows: &[Value]) {
     near(&row[6], 196.0 * f64::sqrt(of_seconds + of_samples));
     near(&row[7], 0.0);
     assert_eq!(rows.len(), 2, "fewer than 10 page faults: {rows:?}");
+}
+
+/// A function with all samples of both sides has no noise to divide by; a side without recordings compares with nothing.
+#[track_caller]
+fn check_edges(answers: &Answers) {
+    let whole = &answers["whole"];
+    assert_eq!(whole.len(), 1, "{whole:?}");
+    assert_eq!(whole[0][0], "huge");
+    for (column, expected) in [(3, 100.0), (4, 100.0), (5, 0.0), (6, 0.0)] {
+        near(&whole[0][column], expected);
+    }
+    assert!(whole[0][7].is_null(), "{whole:?}");
+    assert!(answers["misspelt"].is_empty());
 }
 
 #[test]

@@ -1,18 +1,13 @@
 //! A folder with tables of several recordings, and what engines answer to the queries.
 
 use crate::common::{Recording, fixtures, has, run, run_from, scratch, skipped, tool, write};
-use rprof_abi::record::Record;
-use rprof_abi::{
-    AttrFlags, Endian, Misc, PerfEventAttr, Sample, SampleId, SampleLayout, SampleType, event_type,
-};
-use rprof_perfdata::{Writer, WrittenEvent};
+use crate::export::made::{MadeSample, SECOND, made_event, record};
+use rprof_abi::{AttrFlags, Misc, event_type};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-
-const SECOND: u64 = 1_000_000_000;
 
 /// Two of these are more than INT64 holds.
 pub(super) const HUGE: u64 = 9_000_000_000_000_000_000;
@@ -59,6 +54,7 @@ impl Tables {
             record_huge(&huge.file, start);
             huge.tables(dir.path(), &[]);
         }
+        leave_unlisted(dir.path());
         Self {
             dir,
             spin,
@@ -161,6 +157,16 @@ pub(super) const QUERIES: &[Query] = &[
     ),
     Query::new("seconds", "diff.sql", &[]),
     Query::new(
+        "whole",
+        "diff.sql",
+        &[
+            ("'before.data'", "'huge.data'"),
+            ("'after.data'", "'huge again.data'"),
+            ("samples >= 10", "samples >= 1"),
+        ],
+    ),
+    Query::new("misspelt", "diff.sql", &[("'before.data'", "'befor.data'")]),
+    Query::new(
         "releases",
         "regressions_by_release.sql",
         &[("'program'", "'spin'")],
@@ -202,92 +208,63 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     }
 }
 
-/// Writes a recording of four seconds of CPU time and of a page fault, without a machine or the time of day.
+/// Writes a recording of four seconds of CPU time and of a page fault.
 fn record_seconds(path: &Path, start: u64, is_kernel: &dyn Fn(u64, u64) -> bool) {
-    let types = [SampleType::IP, SampleType::TID, SampleType::TIME];
-    let types = types.into_iter();
-    let sample_type = types.fold(SampleType::IDENTIFIER, SampleType::with);
-    let events = [("cpu-clock", 0, SECOND / 10, 5), ("page-faults", 2, 1, 6)];
-    let events = events.map(|(name, config, sample_period, id)| WrittenEvent {
-        name: name.to_owned(),
-        attr: PerfEventAttr {
-            kind: event_type::SOFTWARE,
-            config,
-            sample_period,
-            sample_type,
-            flags: AttrFlags::SAMPLE_ID_ALL,
-            ..PerfEventAttr::default()
-        },
-        ids: vec![id],
-    });
-    let layout = SampleLayout::new(&events[0].attr, Endian::NATIVE);
-    let mut records = Vec::new();
-    let mut sample = |time_ns: u64, id: u64, misc: Misc| {
-        let sample = Sample {
-            id: Some(id),
-            ip: Some(0x1000),
-            pid: Some(10),
-            tid: Some(10),
-            time_ns: Some(time_ns),
-            ..Sample::default()
-        };
-        let record = Record::Sample(Box::new(sample));
-        let of_record = SampleId::default();
-        record
-            .encode(misc, &of_record, &layout, &mut records)
-            .unwrap();
+    let software = |name, config, period| {
+        let kind = (event_type::SOFTWARE, config);
+        made_event(name, kind, period, AttrFlags::default())
     };
+    let events = vec![
+        software("cpu-clock", 0, SECOND / 10),
+        software("page-faults", 2, 1),
+    ];
+    let mut samples = Vec::new();
     for second in start..start + 4 {
-        for number in 0..10 {
-            let misc = if is_kernel(second, number) {
+        samples.extend((0..10).map(|number| MadeSample {
+            event: 0,
+            time_ns: second * SECOND + number * SECOND / 10,
+            misc: if is_kernel(second, number) {
                 Misc::KERNEL
             } else {
                 Misc::USER
-            };
-            sample(second * SECOND + number * SECOND / 10, 5, misc);
-        }
+            },
+        }));
     }
-    sample((start + 4) * SECOND, 6, Misc::USER);
-    let file = File::create(path).unwrap();
-    let mut writer = Writer::start(file, path, &events, Vec::new()).unwrap();
-    writer.write(&records).unwrap();
-    writer.finish(Vec::new()).unwrap();
+    samples.push(MadeSample {
+        event: 1,
+        time_ns: (start + 4) * SECOND,
+        misc: Misc::USER,
+    });
+    record(path, events, &samples);
 }
 
 /// Writes a recording of one sample, which weighs as much as the tables can hold, nearly.
 fn record_huge(path: &Path, start: u64) {
-    let types = [SampleType::IP, SampleType::TID, SampleType::TIME];
-    let sample_type = types
-        .into_iter()
-        .fold(SampleType::IDENTIFIER, SampleType::with);
-    let event = WrittenEvent {
-        name: "huge".to_owned(),
-        attr: PerfEventAttr {
-            kind: event_type::RAW,
-            sample_period: HUGE,
-            sample_type,
-            flags: AttrFlags::SAMPLE_ID_ALL,
-            ..PerfEventAttr::default()
-        },
-        ids: vec![7],
+    let event = made_event("huge", (event_type::RAW, 0), HUGE, AttrFlags::default());
+    let sample = MadeSample {
+        event: 0,
+        time_ns: start * SECOND,
+        misc: Misc::USER,
     };
-    let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
-    let sample = Sample {
-        id: Some(7),
-        ip: Some(0x1000),
-        pid: Some(10),
-        tid: Some(10),
-        time_ns: Some(start * SECOND),
-        ..Sample::default()
+    record(path, vec![event], &[sample]);
+}
+
+/// Exports a recording and takes it from the list, as if the export had been killed: its samples count nowhere.
+#[track_caller]
+fn leave_unlisted(dir: &Path) {
+    let listed = || {
+        let found = run(tool("find")
+            .arg(dir.join("profiles/recordings"))
+            .args(["-type", "f"]));
+        let lines = found.ok().stdout;
+        lines.lines().map(str::to_owned).collect::<BTreeSet<_>>()
     };
-    let mut records = Vec::new();
-    let record = Record::Sample(Box::new(sample));
-    let of_record = SampleId::default();
-    record
-        .encode(Misc::USER, &of_record, &layout, &mut records)
-        .unwrap();
-    let file = File::create(path).unwrap();
-    let mut writer = Writer::start(file, path, &[event], Vec::new()).unwrap();
-    writer.write(&records).unwrap();
-    writer.finish(Vec::new()).unwrap();
+    let before = listed();
+    let mut killed = Recording::fixture("spin");
+    killed.file = dir.join("killed.data");
+    record_seconds(&killed.file, 40, &|_, _| true);
+    killed.tables(dir, &[]);
+    let new: Vec<String> = listed().difference(&before).cloned().collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    fs::remove_file(&new[0]).unwrap();
 }
