@@ -15,6 +15,7 @@ use crate::output::{Created, Fate};
 use crate::settings::{Output, RotateOn};
 use crate::sink::Sink;
 use rprof_perfdata::Writer;
+use rprof_ringbuf::sys::give_back_free_memory;
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -118,6 +119,11 @@ impl Recorder {
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
         self.files.next(before, ending, &self.interrupts);
+        // What files need at their ends, and tables of programs that have ended, came from several threads: in an hour
+        // beside compilers, 77 of 220 MB were free. `top`, which reads segments, does so itself.
+        if let Output::File(_) = self.settings.output {
+            give_back_free_memory();
+        }
         Ok(())
     }
 
