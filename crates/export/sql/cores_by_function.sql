@@ -3,7 +3,9 @@
 -- that overlap in time count each.
 WITH selected AS (
     -- To narrow it: AND machine = 'build-7' AND date = '2026-11-24'
-    SELECT recording, machine, event, end_ns, start_ns FROM recordings WHERE unit = 'nanoseconds'
+    SELECT recording, machine, event, end_ns, start_ns
+    FROM recordings
+    WHERE unit = 'nanoseconds' AND event NOT IN ('offcpu-time', 'wall-time')
 ), lengths AS (
     SELECT machine, event, sum(CAST(end_ns - start_ns AS DECIMAL(38, 0))) AS length_ns
     FROM selected

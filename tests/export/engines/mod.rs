@@ -93,6 +93,7 @@ fn check_functions(tables: &Tables, answers: &Answers) {
         [
             r#"["cpu-clock",null,"kernel",false,40,4000000000"#,
             r#"["cpu-clock",null,"user",false,40,4000000000"#,
+            r#"["offcpu-time",null,"user",false,2,3000000000"#,
             r#"["page-faults",null,"user",false,2,2"#,
         ]
     );
@@ -136,7 +137,14 @@ fn check_recordings(answers: &Answers) {
     // Two recordings of a machine without a name.
     let nameless = row(losses, &[Value::Null, json!("page-faults")]);
     assert_eq!((&nameless[2], &nameless[3]), (&json!(2), &json!(2)));
-    assert_eq!(losses.len(), 6, "{losses:?}");
+    assert_eq!(losses.len(), 7, "{losses:?}");
+    let waits = &answers["waits"];
+    assert_eq!(
+        waits[0].as_array().unwrap()[..4],
+        json!([null, "blocked", "unknown", 2]).as_array().unwrap()[..]
+    );
+    near(&waits[0][4], 3.0);
+    assert_eq!(waits.len(), 1, "{waits:?}");
     // 4 s of CPU time in each of two recordings of 4 s, half of it the kernel's: the time between them does not count.
     let cores = &answers["cores"];
     let kernel = cores.iter().filter(|row| row[0].is_null());

@@ -2,7 +2,7 @@
 
 use crate::common::{Recording, fixtures, has, run, run_from, scratch, skipped, tool, write};
 use crate::export::made::{MadeSample, SECOND, made_event, record};
-use rprof_abi::{AttrFlags, Misc, event_type};
+use rprof_abi::{AttrFlags, Misc, event_type, sw};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,6 +48,10 @@ impl Tables {
             record_seconds(&seconds.file, start, is_kernel);
             seconds.tables(dir.path(), &[]);
         }
+        let mut waits = Recording::fixture("spin");
+        waits.file = dir.path().join("waits.data");
+        record_waits(&waits.file);
+        waits.tables(dir.path(), &["--off-cpu"]);
         for (name, start) in [("huge.data", 20), ("huge again.data", 30)] {
             let mut huge = Recording::fixture("spin");
             huge.file = dir.path().join(name);
@@ -146,6 +150,7 @@ pub(super) const QUERIES: &[Query] = &[
     ),
     Query::new("stacks", "folded.sql", &[ONE_MACHINE]),
     Query::new("cores", "cores_by_function.sql", &[]),
+    Query::new("waits", "off_cpu_by_cause.sql", &[]),
     Query::new("losses", "losses_by_machine.sql", &[]),
     Query::new(
         "builds",
@@ -236,6 +241,22 @@ fn record_seconds(path: &Path, start: u64, is_kernel: &dyn Fn(u64, u64) -> bool)
         misc: Misc::USER,
     });
     record(path, events, &samples);
+}
+
+/// Writes a recording of two waits of a second and a half, as perf writes them.
+fn record_waits(path: &Path) {
+    let event = made_event(
+        "offcpu-time",
+        (event_type::SOFTWARE, sw::BPF_OUTPUT),
+        3 * SECOND / 2,
+        AttrFlags::default(),
+    );
+    let wait = |time_ns| MadeSample {
+        event: 0,
+        time_ns,
+        misc: Misc::USER,
+    };
+    record(path, vec![event], &[wait(40 * SECOND), wait(42 * SECOND)]);
 }
 
 /// Writes a recording of one sample, which weighs as much as the tables can hold, nearly.
