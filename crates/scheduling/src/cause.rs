@@ -46,46 +46,32 @@ pub enum Cause {
     Unknown,
 }
 
-/// Functions of the kernel in which threads wait for one thing only, whichever release has them (v4.14 to v6.18).
-/// Sorted.
+/// Functions of the kernel in which threads wait for one thing only, whatever is called to wait, whichever release has
+/// them (v4.14 to v6.18). Sorted.
 const WAITS: &[(&str, Cause)] = &[
     ("__down", Cause::KernelLock),
     ("__down_interruptible", Cause::KernelLock),
     ("__down_killable", Cause::KernelLock),
     ("__futex_wait", Cause::Futex),
-    ("__inet_stream_connect", Cause::Socket),
     ("__mutex_lock", Cause::KernelLock),
     ("__mutex_lock_interruptible_slowpath", Cause::KernelLock),
     ("__mutex_lock_killable_slowpath", Cause::KernelLock),
     ("__mutex_lock_slowpath", Cause::KernelLock),
     ("__rt_mutex_slowlock", Cause::KernelLock),
+    ("__rwsem_down_read_failed_common", Cause::KernelLock),
+    ("__rwsem_down_write_failed_common", Cause::KernelLock),
     ("__skb_wait_for_more_packets", Cause::Socket),
-    ("__sys_accept4", Cause::Socket),
-    ("__sys_connect", Cause::Socket),
-    ("__sys_recvfrom", Cause::Socket),
-    ("__sys_sendto", Cause::Socket),
-    ("anon_pipe_read", Cause::Pipe),
-    ("anon_pipe_write", Cause::Pipe),
     ("core_sys_select", Cause::Select),
     ("do_epoll_wait", Cause::Epoll),
-    ("do_futex", Cause::Futex),
     ("do_nanosleep", Cause::Sleep),
     ("do_poll", Cause::Poll),
     ("do_select", Cause::Select),
-    ("do_signal_stop", Cause::Stop),
     ("do_sigtimedwait", Cause::Signal),
     ("do_sys_poll", Cause::Poll),
-    ("do_user_addr_fault", Cause::PageFault),
     ("do_wait", Cause::Child),
     ("ep_poll", Cause::Epoll),
-    ("eventfd_read", Cause::Eventfd),
-    ("eventfd_write", Cause::Eventfd),
-    ("ext4_sync_file", Cause::FileIo),
-    ("fifo_open", Cause::Pipe),
-    ("filemap_read", Cause::FileIo),
     ("folio_wait_bit_common", Cause::FileIo),
     ("folio_wait_writeback", Cause::FileIo),
-    ("fuse_wait_on_request", Cause::FileIo),
     ("futex_do_wait", Cause::Futex),
     ("futex_lock_pi", Cause::Futex),
     ("futex_wait", Cause::Futex),
@@ -93,9 +79,8 @@ const WAITS: &[(&str, Cause)] = &[
     ("futex_wait_queue", Cause::Futex),
     ("futex_wait_queue_me", Cause::Futex),
     ("futex_wait_requeue_pi", Cause::Futex),
-    ("handle_mm_fault", Cause::PageFault),
+    ("handle_userfault", Cause::PageFault),
     ("hrtimer_nanosleep", Cause::Sleep),
-    ("inet_csk_accept", Cause::Socket),
     ("inet_csk_wait_for_connect", Cause::Socket),
     ("inet_wait_for_connect", Cause::Socket),
     ("io_cqring_wait", Cause::IoUring),
@@ -104,37 +89,81 @@ const WAITS: &[(&str, Cause)] = &[
     ("jbd2_log_wait_commit", Cause::FileIo),
     ("kernel_wait4", Cause::Child),
     ("kernel_waitid", Cause::Child),
-    ("n_tty_read", Cause::Tty),
-    ("n_tty_write", Cause::Tty),
     ("nfs_wait_bit_killable", Cause::FileIo),
     ("percpu_rwsem_wait", Cause::KernelLock),
-    ("pipe_read", Cause::Pipe),
     ("pipe_wait_readable", Cause::Pipe),
     ("pipe_wait_writable", Cause::Pipe),
-    ("pipe_write", Cause::Pipe),
     ("ptrace_stop", Cause::Stop),
+    ("request_wait_answer", Cause::FileIo),
+    ("rt_mutex_finish_proxy_lock", Cause::Futex),
     ("rt_mutex_slowlock", Cause::KernelLock),
+    ("rt_mutex_wait_proxy_lock", Cause::Futex),
+    ("rwsem_down_read_failed", Cause::KernelLock),
+    ("rwsem_down_read_failed_killable", Cause::KernelLock),
     ("rwsem_down_read_slowpath", Cause::KernelLock),
+    ("rwsem_down_write_failed", Cause::KernelLock),
+    ("rwsem_down_write_failed_killable", Cause::KernelLock),
     ("rwsem_down_write_slowpath", Cause::KernelLock),
     ("sigsuspend", Cause::Signal),
     ("sk_stream_wait_connect", Cause::Socket),
     ("sk_stream_wait_memory", Cause::Socket),
     ("sk_wait_data", Cause::Socket),
     ("sock_alloc_send_pskb", Cause::Socket),
-    ("sock_read_iter", Cause::Socket),
-    ("sock_recvmsg", Cause::Socket),
-    ("sock_sendmsg", Cause::Socket),
-    ("sock_write_iter", Cause::Socket),
-    ("timerfd_read", Cause::Sleep),
-    ("timerfd_read_iter", Cause::Sleep),
-    ("unix_accept", Cause::Socket),
-    ("unix_stream_connect", Cause::Socket),
     ("unix_stream_data_wait", Cause::Socket),
-    ("unix_stream_read_generic", Cause::Socket),
     ("unix_wait_for_peer", Cause::Socket),
     ("wait_for_vfork_done", Cause::Child),
     ("wait_on_page_bit_common", Cause::FileIo),
 ];
+
+/// Functions that wait for this if they have called the scheduler themselves; they do other things, too, and what waits
+/// in these waits for something else. Sorted.
+const OWN_WAITS: &[(&str, Cause)] = &[
+    ("__arm64_sys_pause", Cause::Signal),
+    ("__do_sys_pause", Cause::Signal),
+    ("__inet_stream_connect", Cause::Socket),
+    ("__x64_sys_pause", Cause::Signal),
+    ("anon_pipe_read", Cause::Pipe),
+    ("anon_pipe_write", Cause::Pipe),
+    ("do_futex", Cause::Futex),
+    ("do_signal_stop", Cause::Stop),
+    ("eventfd_read", Cause::Eventfd),
+    ("eventfd_write", Cause::Eventfd),
+    ("fifo_open", Cause::Pipe),
+    ("inet_csk_accept", Cause::Socket),
+    ("n_tty_read", Cause::Tty),
+    ("n_tty_write", Cause::Tty),
+    ("pipe_read", Cause::Pipe),
+    ("pipe_write", Cause::Pipe),
+    ("sys_pause", Cause::Signal),
+    ("timerfd_read", Cause::Sleep),
+    ("timerfd_read_iter", Cause::Sleep),
+    ("unix_accept", Cause::Socket),
+    ("unix_stream_connect", Cause::Socket),
+    ("unix_stream_read_generic", Cause::Socket),
+];
+
+/// What leads from a function that waits to the switch. Sorted.
+const SCHEDULER: &[&str] = &[
+    "__perf_event_task_sched_out",
+    "__schedule",
+    "__traceiter_sched_switch",
+    "do_wait_intr",
+    "do_wait_intr_irq",
+    "perf_trace_run_bpf_submit",
+    "perf_trace_sched_switch",
+    "preempt_schedule",
+    "preempt_schedule_common",
+    "rt_mutex_schedule",
+    "schedule",
+    "schedule_hrtimeout",
+    "schedule_hrtimeout_range",
+    "schedule_hrtimeout_range_clock",
+    "schedule_timeout",
+    "wait_woken",
+];
+
+/// Functions that make a page that is not there. Sorted.
+const FAULTS: &[&str] = &["do_user_addr_fault", "filemap_fault", "handle_mm_fault"];
 
 /// Functions that only timers call as they wake a thread. Sorted.
 const TIMERS: &[&str] = &[
@@ -206,15 +235,28 @@ impl Cause {
     }
 
     /// What the functions say, innermost first, in which a thread left its CPU. The innermost one that waits for one
-    /// thing only decides; but where a page fault led to a file, it is the fault that is waited for.
+    /// thing only decides; but where a page fault led to a file, it is the fault that is waited for, and where a mutex
+    /// of user space is one of the kernel's, the mutex.
     pub fn of_functions<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let mut known = names.filter_map(|name| {
-            let found = WAITS.binary_search_by_key(&without_suffix(name), |&(wait, _)| wait);
-            WAITS.get(found.ok()?).map(|&(_, cause)| cause)
+        let mut names = names.map(without_suffix);
+        let mut is_innermost = true;
+        let found = names.find_map(|name| {
+            let own = find(OWN_WAITS, name).filter(|_| is_innermost);
+            is_innermost &= SCHEDULER.binary_search(&name).is_ok();
+            Some((name, find(WAITS, name).or(own)?))
         });
-        match known.next() {
-            Some(Self::FileIo) if known.any(|cause| cause == Self::PageFault) => Self::PageFault,
-            first => first.unwrap_or_default(),
+        match found {
+            Some((_, Self::FileIo)) if names.any(|name| FAULTS.binary_search(&name).is_ok()) => {
+                Self::PageFault
+            }
+            Some((name, Self::KernelLock)) if name.contains("rt_mutex") => {
+                let is_futex = |name| find(WAITS, name) == Some(Self::Futex);
+                match names.any(is_futex) {
+                    true => Self::Futex,
+                    false => Self::KernelLock,
+                }
+            }
+            found => found.map_or(Self::Unknown, |(_, cause)| cause),
         }
     }
 
@@ -232,6 +274,11 @@ impl Cause {
 /// Whether functions of the kernel, in any order, are those of a timer that wakes a thread.
 pub fn is_timer<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
     names.any(|name| TIMERS.binary_search(&without_suffix(name)).is_ok())
+}
+
+fn find(table: &[(&str, Cause)], name: &str) -> Option<Cause> {
+    let at = table.binary_search_by_key(&name, |&(wait, _)| wait).ok()?;
+    table.get(at).map(|&(_, cause)| cause)
 }
 
 /// A function's name without what compilers add to parts and copies of it: `do_poll.constprop.0`.
@@ -257,7 +304,12 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        assert!(WAITS.is_sorted_by(|a, b| a.0 < b.0));
+        for table in [WAITS, OWN_WAITS] {
+            assert!(table.is_sorted_by(|a, b| a.0 < b.0));
+        }
+        for table in [SCHEDULER, FAULTS] {
+            assert!(table.is_sorted_by(|a, b| a < b));
+        }
         assert!(TIMERS.is_sorted_by(|a, b| a < b));
     }
 
@@ -287,6 +339,31 @@ mod tests {
             "handle_mm_fault",
         ];
         assert_eq!(cause(&fault), "page fault");
+    }
+
+    #[test]
+    fn what_waits_in_a_function_that_does_more_waits_for_something_else() {
+        assert_eq!(cause(&["__schedule", "schedule", "pipe_read"]), "pipe");
+        let reclaim = ["schedule_timeout", "reclaim_throttle", "pipe_write"];
+        assert_eq!(cause(&reclaim), "unknown");
+        let reclaim = ["schedule", "reclaim_throttle", "handle_mm_fault"];
+        assert_eq!(cause(&reclaim), "unknown");
+        assert_eq!(cause(&["schedule", "__do_sys_pause"]), "signal");
+    }
+
+    #[test]
+    fn older_kernels_have_other_names() {
+        let lock = ["schedule", "rwsem_down_read_failed", "handle_mm_fault"];
+        assert_eq!(cause(&lock), "kernel lock");
+        let pi = [
+            "schedule",
+            "__rt_mutex_slowlock",
+            "rt_mutex_wait_proxy_lock",
+            "futex_lock_pi",
+        ];
+        assert_eq!(cause(&pi), "futex");
+        let own = ["schedule", "__rt_mutex_slowlock", "i2c_transfer"];
+        assert_eq!(cause(&own), "kernel lock");
     }
 
     #[test]
