@@ -50,7 +50,7 @@ pub use pass::{
     progress_of, run_ordered,
 };
 pub use recording::Recording;
-pub use samples::{DecodedSample, IgnoredSamples, Samples, Stretch, check_filter};
+pub use samples::{DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, KnownNames, SourceLine, Symbols};

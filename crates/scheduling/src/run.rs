@@ -50,6 +50,8 @@ pub enum Waker {
     Interrupt,
     /// The work that an interrupt left behind.
     SoftInterrupt,
+    /// Whoever it was, what was recorded does not say.
+    Unknown,
 }
 
 impl Waker {
@@ -60,6 +62,7 @@ impl Waker {
             Self::Timer => "[timer]",
             Self::Interrupt => "[irq]",
             Self::SoftInterrupt => "[softirq]",
+            Self::Unknown => "[unknown]",
         }
     }
 }

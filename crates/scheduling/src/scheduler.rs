@@ -103,20 +103,31 @@ impl Scheduler {
         }))
     }
 
-    /// A thread comes to a CPU, and nothing says after whom. If it is there already, it stays there since then.
-    pub fn enter(&mut self, time_ns: u64, cpu: u32, tid: i32) {
-        let running = self.cpus.get(&cpu).map(|running| running.tid);
+    /// A thread comes to a CPU, and nothing says after whom. If it is there already, it stays there since then. Returns
+    /// the thread that was said to be there: it has left, nobody knows when.
+    pub fn enter(&mut self, time_ns: u64, cpu: u32, tid: i32) -> Option<(i32, Open)> {
+        let running = self.cpus.get(&cpu).copied();
         let is_on = |thread: &Thread| thread.cpu == Some(cpu);
-        if tid == IDLE || running == Some(tid) && self.threads.get(&tid).is_some_and(is_on) {
-            return;
+        let is_running = running.is_some_and(|running| running.tid == tid);
+        if tid == IDLE || is_running && self.threads.get(&tid).is_some_and(is_on) {
+            return None;
         }
-        // Others that were said to be there have left, nobody knows when.
-        if let Some(other) = running.filter(|&other| other != tid && other != IDLE) {
-            self.threads.remove(&other);
-        }
+        let evicted = running
+            .filter(|other| other.tid != tid && other.tid != IDLE)
+            .and_then(|other| {
+                self.n_contradictions += 1;
+                let thread = self.threads.remove(&other.tid)?;
+                let open = Open {
+                    start_ns: Some(other.start_ns).filter(|_| is_on(&thread)),
+                    wait: thread.wait,
+                    woken: thread.woken,
+                };
+                Some((other.tid, open))
+            });
         let start_ns = time_ns;
         self.cpus.insert(cpu, Running { tid, start_ns });
         self.switch_in(tid, cpu);
+        evicted
     }
 
     /// Forgets a thread: its id is used again.

@@ -33,7 +33,7 @@ impl ThreadTotals {
     /// Adds a run, and the wait before it.
     pub fn add(&mut self, run: &ThreadRun) {
         self.n_runs += 1;
-        self.run_ns += run.ran_ns();
+        self.run_ns = self.run_ns.saturating_add(run.ran_ns());
         match run.state {
             SwitchState::Runnable => self.n_involuntary += 1,
             _ => self.n_voluntary += 1,
@@ -51,7 +51,7 @@ impl ThreadTotals {
     pub fn add_open(&mut self, open: &Open, end_ns: u64) {
         let start_ns = open.start_ns.unwrap_or(end_ns);
         self.n_runs += u64::from(open.start_ns.is_some());
-        self.run_ns += end_ns.saturating_sub(start_ns);
+        self.run_ns = (self.run_ns).saturating_add(end_ns.saturating_sub(start_ns));
         self.note_end(start_ns, end_ns);
         self.add_wait(open.wait, open.woken, start_ns);
     }
@@ -87,7 +87,8 @@ impl ThreadTotals {
 
     /// Waits for something else, nanoseconds all together.
     pub fn blocked_ns(&self) -> u64 {
-        self.blocked.values().map(|delays| delays.total_ns).sum()
+        let of_states = self.blocked.values().map(|delays| delays.total_ns);
+        of_states.fold(0, u64::saturating_add)
     }
 
     /// What the account does not have, nanoseconds.
@@ -98,7 +99,8 @@ impl ThreadTotals {
             self.preempted.total_ns,
             self.blocked_ns(),
         ];
-        self.wall_ns().saturating_sub(known.iter().sum())
+        let known = known.into_iter().fold(0, u64::saturating_add);
+        self.wall_ns().saturating_sub(known)
     }
 
     /// From the first moment to the last, nanoseconds.

@@ -5,11 +5,11 @@ use super::places::{Naming, PlaceNumbers, ValuePlace, ValuePlaces};
 use super::recorded::check;
 use super::tallied::Tallied;
 use super::trace_texts::TraceTexts;
-use super::woken_by::WokenBy;
 use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text, last_comm};
 use crate::recording::Recording;
+use crate::samples::WokenBy;
 use crate::samples::{Parallelism, sockets};
 use crate::stacks::own_address;
 use rprof_abi::Sample;
@@ -229,7 +229,7 @@ impl<'a> Grouping<'a> {
             }
             Dimension::State => Some(sample.stretch()?.state.number()),
             Dimension::Cause => Some(sample.stretch()?.cause.number()),
-            Dimension::Waker => Some(WokenBy::of(&sample.stretch()?).number()),
+            Dimension::Waker => Some(sample.stretch()?.waker.number()),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {

@@ -32,7 +32,6 @@ mod tallied;
 mod tests;
 mod trace_texts;
 mod used_images;
-mod woken_by;
 mod words;
 mod written;
 

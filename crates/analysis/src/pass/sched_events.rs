@@ -64,11 +64,23 @@ enum Kind {
     WakeUp {
         pid: FieldPlace,
         flags: Option<FieldPlace>,
+        by: WokenIn,
     },
     RunTime {
         pid: FieldPlace,
         ns: FieldPlace,
     },
+}
+
+/// Where the kernel is when an event of a wake-up occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WokenIn {
+    /// In who wakes.
+    Waker,
+    /// In the thread that makes the new one.
+    Parent,
+    /// "It is not always called from the waking context": on the CPU that the thread goes to, whatever ran there.
+    Anywhere,
 }
 
 /// Numbers of `prev_state` whose meaning is remembered.
@@ -164,6 +176,12 @@ impl<'a> SchedDecoder<'a> {
         kinds.any(|kind| matches!(kind, Kind::Switch { .. }))
     }
 
+    /// Whether new threads are woken by an event of their own.
+    pub(super) fn has_births(&self) -> bool {
+        let mut kinds = self.kinds.iter().flatten();
+        kinds.any(|kind| matches!(kind, Kind::WakeUp { by, .. } if *by == WokenIn::Parent))
+    }
+
     /// Whether an event is one of the scheduler's.
     pub(super) fn is_of_scheduler(&self, event: usize) -> bool {
         self.kinds.get(event).is_some_and(Option::is_some)
@@ -196,13 +214,16 @@ impl<'a> SchedDecoder<'a> {
                 },
                 next: tid(next)?,
             }),
-            Kind::WakeUp { pid, flags } => {
+            Kind::WakeUp { pid, flags, by } => {
                 let flags = flags
                     .and_then(|place| data.field_number(place))
                     .unwrap_or(0);
                 let waker = match flags {
+                    _ if by == WokenIn::Anywhere => Waker::Unknown,
                     _ if flags & IN_INTERRUPT != 0 => Waker::Interrupt,
                     _ if flags & IN_SOFT_INTERRUPT != 0 => Waker::SoftInterrupt,
+                    // Idle tasks wake nobody, and who has ended has no id.
+                    _ if decoded.tid <= 0 => Waker::Unknown,
                     _ => Waker::Thread(decoded.tid),
                 };
                 SchedEvent::WakeUp {
@@ -267,6 +288,11 @@ impl Kind {
             "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => Some(Self::WakeUp {
                 pid: place("pid")?,
                 flags: place("common_flags"),
+                by: match name {
+                    "sched_waking" => WokenIn::Waker,
+                    "sched_wakeup_new" => WokenIn::Parent,
+                    _ => WokenIn::Anywhere,
+                },
             }),
             "sched_stat_runtime" => Some(Self::RunTime {
                 pid: place("pid")?,

@@ -1,7 +1,7 @@
 //! Samples that are derived from others: the time of threads, as context switches tell it. Each stretch of time is a
 //! sample of the record with whose stack it began, or that was sampled in it.
 
-use super::{DecodedSample, has_switches};
+use super::{DecodedSample, WokenBy, has_switches};
 use crate::about::is_off_cpu_time;
 use crate::recording::Recording;
 use crate::tracepoints::TracepointFormats;
@@ -10,7 +10,7 @@ use rprof_abi::record::Record;
 use rprof_abi::{RawRecord, RecordKind, SampleHead, SampleType};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::{Account, EventKind};
-use rprof_scheduling::{Cause, ThreadState, Waker};
+use rprof_scheduling::{Cause, ThreadState};
 use rprof_untrusted::{Budget, Held, OverBudget};
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub struct Stretch {
     pub state: ThreadState,
     /// Why.
     pub cause: Cause,
-    /// Who woke it, where that is known.
-    pub waker: Option<Waker>,
+    /// Who woke it.
+    pub waker: WokenBy,
     /// Whether the stack of the record is that of the thread.
     pub(crate) has_stack: bool,
     /// The thread, if the record does not say that it is this one's; else 0.
@@ -141,7 +141,7 @@ impl AccountedSamples {
         sample.stretch = Some((number, accounted.stretch));
         let tid = accounted.stretch.other_tid;
         if tid != 0 {
-            (sample.pid, sample.tid) = (self.pids.get(&tid).copied().unwrap_or(tid), tid);
+            (sample.pid, sample.tid) = (self.pids.get(&tid).copied().unwrap_or(-1), tid);
             sample.head.task = Some((sample.pid, tid));
         }
         if !accounted.stretch.has_stack {
@@ -207,7 +207,7 @@ mod tests {
             stretch: Stretch {
                 state,
                 cause: Cause::Unknown,
-                waker: None,
+                waker: WokenBy::Nobody,
                 has_stack: true,
                 other_tid,
             },

@@ -9,6 +9,7 @@ mod parallelism;
 mod source;
 mod switches;
 mod times;
+mod woken_by;
 
 pub use accounted::Stretch;
 use accounted::tells_of_waits;
@@ -18,6 +19,7 @@ pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
 pub(crate) use source::{BATCH, SampleSource};
 pub(crate) use times::span;
+pub use woken_by::WokenBy;
 
 use crate::Error;
 use crate::index::Descendants;

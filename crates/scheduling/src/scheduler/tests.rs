@@ -89,9 +89,13 @@ fn who_comes_where_a_switch_said_stays_since_then() {
     scheduler.enter(12, 0, 6);
     assert_eq!(scheduler.running_since(6), Some(10));
     // Nobody recorded when 6 left, and so what it does is not known.
-    scheduler.enter(30, 0, 5);
+    let evicted = scheduler.enter(30, 0, 5);
+    assert_eq!(
+        evicted.map(|(tid, open)| (tid, open.start_ns)),
+        Some((6, Some(10)))
+    );
     assert!(!scheduler.knows(6) && scheduler.knows(5));
     let run = scheduler.switch(switch(34, 0, 5, "S", 0));
     assert_eq!((run.waited_ns(), run.ran_ns()), (20, 4));
-    assert_eq!(scheduler.n_contradictions(), 0);
+    assert_eq!(scheduler.n_contradictions(), 1);
 }

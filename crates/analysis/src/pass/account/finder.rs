@@ -1,8 +1,9 @@
 //! Which records say something of a thread's time, and what.
 
+use super::followed::Followed;
 use super::kernel_stacks::{KernelStacks, NO_STACK};
 use super::sources::{Sources, is_context_switches};
-use super::steps::{Step, What};
+use super::steps::{Ring, Step, What};
 use crate::Error;
 use crate::pass::sched_events::{KnownStates, SchedDecoder, SchedEvent};
 use crate::recording::Recording;
@@ -19,8 +20,9 @@ pub(super) struct Found {
     pub(super) held: Held,
     pub(super) stacks: KernelStacks,
     states: KnownStates,
-    /// Moments of losses, and the CPU.
-    pub(super) losses: Vec<(u64, Option<u32>)>,
+    /// Moments of losses, by ring.
+    pub(super) losses: Vec<(Ring, u64)>,
+    pub(super) followed: Followed,
     /// The last moment, nanoseconds.
     pub(super) end_ns: u64,
     /// Records that could not be decoded.
@@ -34,8 +36,8 @@ pub(super) struct Finder<'a> {
     decoder: SchedDecoder<'a>,
     /// Whether samples of `context-switches` are of interest.
     has_leaving: Vec<bool>,
-    /// Whether ends of threads are: `sched_switch` has them, too.
-    wants_exits: bool,
+    /// Whether the making of a thread is its first wake-up: `sched_wakeup_new` says more.
+    wants_births: bool,
 }
 
 impl Found {
@@ -46,6 +48,7 @@ impl Found {
             stacks: KernelStacks::new(),
             states: KnownStates::default(),
             losses: Vec::new(),
+            followed: Followed::default(),
             end_ns: 0,
             n_bad: 0,
         }
@@ -67,7 +70,7 @@ impl<'a> Finder<'a> {
         Self {
             recording,
             sources,
-            wants_exits: !decoder.has_switches(),
+            wants_births: sources.is_inherited && !decoder.has_births(),
             has_leaving: events.map(is_context_switches).collect(),
             decoder,
         }
@@ -81,7 +84,7 @@ impl<'a> Finder<'a> {
             // Waits that perf has written do not count twice.
             _ if self.sources.off_cpu_event.is_some() => false,
             RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => true,
-            RecordKind::EXIT => self.wants_exits,
+            RecordKind::EXIT | RecordKind::FORK | RecordKind::COMM => true,
             _ => false,
         };
         if is_asked && self.take_record(found, offset, raw).is_none() {
@@ -93,23 +96,55 @@ impl<'a> Finder<'a> {
     fn take_record(&self, found: &mut Found, offset: u64, raw: RawRecord<'_>) -> Option<()> {
         let reader = self.recording.reader;
         let event = reader.event_of(raw)?;
-        let (record, id) = Record::parse(raw, &reader.events().get(event)?.layout).ok()?;
-        let time_ns = id.time_ns?;
-        found.end_ns = found.end_ns.max(time_ns);
+        let recorded = reader.events().get(event)?;
+        let (record, id) = Record::parse(raw, &recorded.layout).ok()?;
+        let is_sideband = recorded.is_dummy();
         let (mut pid, mut tid) = (id.pid.unwrap_or(-1), id.tid.unwrap_or(-1));
+        // As the recording begins, of what was there before.
+        let is_made_up = id.time_ns.is_none_or(|time_ns| time_ns == 0);
+        let followed = &mut found.followed;
         let what = match record {
-            Record::Lost(_) => {
-                found.losses.push((time_ns, id.cpu));
+            // Those that are made while others are recorded may not be.
+            Record::Comm(comm) => {
+                if is_made_up || self.sources.is_inherited {
+                    followed.note_named(comm.pid, comm.tid);
+                }
                 return Some(());
+            }
+            Record::Fork(task) if is_made_up => {
+                followed.note_named(task.pid, task.tid);
+                return Some(());
+            }
+            Record::Fork(task) => {
+                if !self.wants_births {
+                    return Some(());
+                }
+                (pid, tid) = (task.pid, task.tid);
+                followed.note_named(pid, tid);
+                What::Birth { parent: task.ptid }
             }
             Record::Exit(task) => {
                 (pid, tid) = (task.pid, task.tid);
                 What::Exit
             }
+            Record::Lost(_) => {
+                let ring = Ring::of(is_sideband, id.cpu, tid);
+                (found.losses).extend(id.time_ns.map(|time_ns| (ring, time_ns)));
+                return Some(());
+            }
             _ if !raw.misc.has(Misc::SWITCH_OUT) => What::Enter,
             _ if raw.misc.has(Misc::SWITCH_OUT_PREEMPT) => What::Leave(SwitchState::Runnable),
             _ => What::Leave(SwitchState::Unknown),
         };
+        let Some(time_ns) = id.time_ns else {
+            return Some(());
+        };
+        found.end_ns = found.end_ns.max(time_ns);
+        let is_switch = matches!(what, What::Enter | What::Leave(_));
+        followed.has_records |= is_switch;
+        if is_switch || what == What::Exit {
+            followed.note_seen(tid);
+        }
         if tid > 0 {
             found.steps.push(Step {
                 time_ns,
@@ -119,6 +154,7 @@ impl<'a> Finder<'a> {
                 cpu: id.cpu,
                 stack: NO_STACK,
                 has_stack: false,
+                is_sideband,
                 what,
             });
         }
@@ -140,6 +176,11 @@ impl<'a> Finder<'a> {
         let Some(what) = self.what(found, &sample) else {
             return;
         };
+        match what {
+            What::Switch { prev, .. } => found.followed.note_switch(sample.tid, prev),
+            What::Leaving | What::OnCpu { .. } => found.followed.note_seen(sample.tid),
+            _ => {}
+        }
         // Who wakes as a thread is known; of interrupts, the stack says more.
         let is_told = match what {
             What::WakeUp { waker, .. } => !matches!(waker, Waker::Thread(_)),
@@ -158,6 +199,7 @@ impl<'a> Finder<'a> {
                 NO_STACK
             },
             has_stack: sample.head.callchain.is_some() || sample.head.ip.is_some(),
+            is_sideband: false,
             what,
         });
     }

@@ -1,79 +1,76 @@
 //! Steps in order become stretches of time, each of one thread.
 
+mod thread;
+
+use super::followed::Followed;
 use super::kernel_stacks::StackFacts;
 use super::sources::Sources;
 use super::steps::{Step, What};
 use super::told::Told;
 use crate::Error;
-use crate::samples::{AccountedSample, AccountedSamples, Stretch};
+use crate::locations::TaskName;
+use crate::samples::{AccountedSample, AccountedSamples, Stretch, WokenBy};
 use foldhash::{HashMap, HashSet};
 use rprof_profile::Account;
 use rprof_scheduling::{
-    Cause, ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, WakeUp, Waker,
-    wait_parts,
+    Cause, ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WakeUp,
+    Waker, wait_parts,
 };
 use std::ops::RangeInclusive;
+use thread::{SwitchOut, Thread};
+
+/// What a thread was called at a moment.
+pub(super) type NameAt<'a> = &'a dyn Fn(i32, u64) -> TaskName;
 
 /// The accounts of all threads. They are as large as there are threads, but for the stretches.
-pub(super) struct Ledger {
+pub(super) struct Ledger<'a> {
     sources: Sources,
+    followed: Followed,
+    name_at: NameAt<'a>,
     scheduler: Scheduler,
     threads: HashMap<i32, Thread>,
+    /// The first moment of which anything is known.
+    begin_ns: u64,
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
     samples: Vec<AccountedSample>,
     /// Threads that have samples of records that are not theirs.
     foreign: HashSet<i32>,
+    /// The process of each thread; -1 if its id was that of threads of several.
     pids: HashMap<i32, i32>,
+    /// CPUs that went to a thread whose own switches are not recorded.
+    gone: HashSet<u32>,
+    /// Whether threads came back, and nothing says when.
+    lacks_enters: bool,
     told: Told,
 }
 
-/// What is known of a thread beside what the scheduler knows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Thread {
-    /// The record at which it left its CPU, or was first woken.
-    left: Option<Left>,
-    /// The sample that was taken as it left its CPU, where another record says that it did.
-    leaving: Option<Left>,
-    has_exited: bool,
-    /// Whether a sample says that it ran before anything else was known of it.
-    was_running: bool,
-    /// Up to which moment its time on CPUs is in samples.
-    charged_ns: u64,
-    /// Time on CPUs since its last sample.
-    pending_ns: u64,
-    /// Its last sample on a CPU.
-    sample: Option<u32>,
-    /// The record of its last switch.
-    switched: Option<(u64, bool)>,
-}
-
-/// A record with which a wait began.
-#[derive(Clone, Copy, Debug)]
-struct Left {
-    offset: u64,
-    has_stack: bool,
-    cause: Cause,
-    /// Whether it is another thread's.
-    is_foreign: bool,
-}
-
-impl Ledger {
-    pub(super) fn new(sources: Sources) -> Self {
-        Self {
+impl<'a> Ledger<'a> {
+    pub(super) fn new(sources: Sources, followed: Followed, name_at: NameAt<'a>) -> Self {
+        let mut ledger = Self {
             sources,
+            followed: Followed::default(),
+            name_at,
             scheduler: Scheduler::default(),
             threads: HashMap::default(),
+            begin_ns: 0,
             gaps: Vec::new(),
             samples: Vec::new(),
             foreign: HashSet::default(),
             pids: HashMap::default(),
+            gone: HashSet::default(),
+            lacks_enters: false,
             told: Told::default(),
-        }
+        };
+        followed.pids().for_each(|task| ledger.note_pid(task));
+        ledger.told.n_silent = followed.n_silent();
+        ledger.followed = followed;
+        ledger
     }
 
-    /// Says when records were lost.
-    pub(super) fn set_gaps(&mut self, mut gaps: Vec<RangeInclusive<u64>>) {
+    /// Says when the recording begins, and when records were lost.
+    pub(super) fn set_times(&mut self, begin_ns: u64, mut gaps: Vec<RangeInclusive<u64>>) {
+        self.begin_ns = begin_ns;
         gaps.sort_unstable_by_key(|gap| *gap.start());
         for gap in gaps {
             match self.gaps.last_mut() {
@@ -85,62 +82,35 @@ impl Ledger {
         }
     }
 
+    fn note_pid(&mut self, (tid, pid): (i32, i32)) {
+        if pid > 0 && tid > 0 {
+            let known = self.pids.entry(tid).or_insert(pid);
+            if *known != pid {
+                *known = -1;
+            }
+        }
+    }
+
     /// Takes the next step.
     pub(super) fn take(&mut self, step: &Step, facts: StackFacts) {
         let Step { time_ns, tid, .. } = *step;
-        if step.pid > 0 && tid > 0 {
-            self.pids.insert(tid, step.pid);
-        }
-        let cpu = self.cpu(step, tid);
+        self.note_pid((tid, step.pid));
         match step.what {
             What::Switch { prev, state, next } => self.switch(step, (prev, state, next), facts),
-            What::WakeUp { tid, waker } => {
-                let waker = match waker {
-                    Waker::Interrupt | Waker::SoftInterrupt if facts.is_timer => Waker::Timer,
-                    waker => waker,
-                };
+            What::WakeUp { tid, waker } => self.wake(step, (tid, waker), facts),
+            What::Leaving => self.note_leaving(tid, SwitchOut::of(step, facts)),
+            What::Leave(state) => self.leave(step, state, facts),
+            What::Enter => self.enter(step, tid, false),
+            What::Birth { parent } => {
                 self.begin(tid);
-                self.scheduler.wake(tid, WakeUp { time_ns, waker });
-                let first = Left {
-                    has_stack: false,
-                    is_foreign: true,
-                    ..Left::of(step, facts)
-                };
-                self.threads
-                    .entry(tid)
-                    .or_default()
-                    .left
-                    .get_or_insert(first);
+                self.threads.entry(tid).or_default().charged_ns = time_ns;
+                self.wake(step, (tid, Waker::Thread(parent)), facts);
             }
-            What::Leaving => self.note_leaving(tid, Left::of(step, facts)),
-            What::Leave(state) => {
-                let thread = self.threads.entry(tid).or_default();
-                let left = thread.leaving.take().unwrap_or(Left::of(step, facts));
-                if !thread.has_exited
-                    && let Some(run) = self.scheduler.leave(time_ns, cpu, tid, state)
-                {
-                    self.end_run(&run, left);
-                }
-            }
-            What::Enter => {
-                self.begin(tid);
-                self.scheduler.enter(time_ns, cpu, tid);
-                let thread = self.threads.entry(tid).or_default();
-                thread.leaving = None;
-                thread.switched = Some((step.offset, false));
-            }
-            What::Exit => {
-                if self.scheduler.running_since(tid).is_some()
-                    && let Some(run) = (self.scheduler).leave(time_ns, cpu, tid, SwitchState::Dead)
-                {
-                    self.end_run(&run, Left::of(step, facts));
-                }
-                self.threads.entry(tid).or_default().has_exited = true;
-            }
+            What::Exit => self.exit(step, facts),
             What::OnCpu { ns } => self.sample(step, ns),
             What::OffCpu { ns } => {
                 let state = ThreadState::Blocked(SwitchState::Unknown);
-                self.push((tid, &Left::of(step, facts)), ns, state, None);
+                self.push((tid, &SwitchOut::of(step, facts)), ns, state, None);
             }
         }
     }
@@ -151,40 +121,124 @@ impl Ledger {
         cpu.unwrap_or(tid.cast_unsigned())
     }
 
+    /// A thread leaves its CPU for another one. That one may be anybody: unless its own switches are recorded, it would
+    /// stay there for ever.
     fn switch(
         &mut self,
         step: &Step,
         (prev, state, next): (i32, SwitchState, i32),
         facts: StackFacts,
     ) {
-        let time_ns = step.time_ns;
-        self.begin(next);
-        let run = if self.sources.have_cpus {
-            Some(self.scheduler.switch(ContextSwitch {
-                time_ns,
-                cpu: self.cpu(step, prev),
-                prev,
-                prev_state: state,
-                next,
-            }))
-        } else {
-            let own = |tid: i32| tid.cast_unsigned();
-            let run = self.scheduler.leave(time_ns, own(prev), prev, state);
-            self.scheduler.enter(time_ns, own(next), next);
-            run
+        let is_everybody = self.followed.is_everybody();
+        // The kernel takes the id from one that ends: its last switches are nobody's.
+        let tid = match step.tid {
+            -1 if self.followed.has(prev) => prev,
+            tid => tid,
         };
-        if next > 0 {
-            let thread = self.threads.entry(next).or_default();
-            thread.switched = Some((step.offset, true));
+        if tid < 0 || tid == 0 && !is_everybody {
+            return;
         }
-        if let Some(run) = run.filter(|run| run.tid > 0) {
-            // The kernel has taken the id from one that ends: its last switches are nobody's.
-            let left = Left {
-                is_foreign: step.tid != prev,
-                ..Left::of(step, facts)
+        let cpu = self.cpu(step, tid);
+        self.lacks_enters |= self.is_off(tid);
+        let next = Some(next).filter(|&next| self.followed.has(next));
+        if next.is_none() {
+            self.lacks_enters |= !self.gone.insert(cpu);
+        }
+        let run = self.scheduler.switch(ContextSwitch {
+            time_ns: step.time_ns,
+            cpu,
+            prev: tid,
+            prev_state: state,
+            next: IDLE,
+        });
+        if run.tid > 0 {
+            let left = SwitchOut {
+                is_foreign: step.tid != tid,
+                ..SwitchOut::of(step, facts)
             };
             self.end_run(&run, left);
         }
+        if let Some(next) = next.filter(|&next| next != IDLE) {
+            self.enter(step, next, true);
+        }
+    }
+
+    /// Whether a thread is known to have left its CPU, and not to have come back.
+    fn is_off(&self, tid: i32) -> bool {
+        let left = self.threads.get(&tid).and_then(|thread| thread.left);
+        left.is_some_and(|left| !left.is_foreign)
+    }
+
+    fn wake(&mut self, step: &Step, (tid, waker): (i32, Waker), facts: StackFacts) {
+        // Whose id that is, nobody knows.
+        if !self.followed.has_same_ids() {
+            return;
+        }
+        let time_ns = step.time_ns;
+        let waker = match waker {
+            Waker::Interrupt | Waker::SoftInterrupt if facts.is_timer => Waker::Timer,
+            waker => waker,
+        };
+        self.begin(tid);
+        self.scheduler.wake(tid, WakeUp { time_ns, waker });
+        if self.scheduler.running_since(tid).is_none() {
+            let thread = self.threads.entry(tid).or_default();
+            thread.left.get_or_insert(SwitchOut::of_other(step));
+        }
+    }
+
+    fn leave(&mut self, step: &Step, state: SwitchState, facts: StackFacts) {
+        let cpu = self.cpu(step, step.tid);
+        let thread = self.threads.entry(step.tid).or_default();
+        let left = thread.leaving.take().unwrap_or(SwitchOut::of(step, facts));
+        if !thread.has_exited
+            && let Some(run) = self.scheduler.leave(step.time_ns, cpu, step.tid, state)
+        {
+            self.end_run(&run, left);
+        }
+    }
+
+    /// A thread comes to a CPU, by its own record or by another one's.
+    fn enter(&mut self, step: &Step, tid: i32, is_foreign: bool) {
+        self.begin(tid);
+        let cpu = match is_foreign && !self.sources.have_cpus {
+            true => tid.cast_unsigned(),
+            false => self.cpu(step, tid),
+        };
+        let was_off = self.scheduler.running_since(tid).is_none();
+        let evicted = self.scheduler.enter(step.time_ns, cpu, tid);
+        let thread = self.threads.entry(tid).or_default();
+        if was_off {
+            thread.came_from = thread.left.take();
+        }
+        thread.leaving = None;
+        thread.switched = Some((step.offset, is_foreign));
+        if let Some((other, open)) = evicted {
+            self.evict(other, &open);
+        }
+    }
+
+    /// Another thread is where this one was said to be: it has left, nobody knows when. How long it had waited is known.
+    fn evict(&mut self, tid: i32, open: &Open) {
+        if let Some(start_ns) = open.start_ns {
+            self.add_wait(tid, (open.wait, open.woken), start_ns);
+        }
+        let thread = self.threads.entry(tid).or_default();
+        (thread.left, thread.came_from, thread.leaving) = (None, None, None);
+    }
+
+    fn exit(&mut self, step: &Step, facts: StackFacts) {
+        // Who sees all switches sees the last one, too.
+        if self.followed.is_everybody() {
+            return;
+        }
+        let (tid, cpu) = (step.tid, self.cpu(step, step.tid));
+        if self.scheduler.running_since(tid).is_some()
+            && let Some(run) = (self.scheduler).leave(step.time_ns, cpu, tid, SwitchState::Dead)
+        {
+            self.end_run(&run, SwitchOut::of(step, facts));
+        }
+        self.threads.entry(tid).or_default().has_exited = true;
     }
 
     /// A thread may be another one than the last of its id.
@@ -200,7 +254,7 @@ impl Ledger {
         }
     }
 
-    fn note_leaving(&mut self, tid: i32, left: Left) {
+    fn note_leaving(&mut self, tid: i32, left: SwitchOut) {
         let is_off = self.scheduler.knows(tid) && self.scheduler.running_since(tid).is_none();
         let thread = self.threads.entry(tid).or_default();
         match &mut thread.left {
@@ -211,13 +265,10 @@ impl Ledger {
     }
 
     /// A run ends, and with it all is known of the wait before it.
-    fn end_run(&mut self, run: &ThreadRun, left: Left) {
-        self.told.n_runs += 1;
-        self.told.n_whole_runs += u64::from(run.start_ns.is_some());
+    fn end_run(&mut self, run: &ThreadRun, left: SwitchOut) {
         if let Some(start_ns) = run.start_ns {
             self.add_wait(run.tid, (run.wait, run.woken), start_ns);
-            let thread = self.threads.entry(run.tid).or_default();
-            thread.charge(start_ns, run.end_ns);
+            self.charge(run.tid, start_ns, run.end_ns);
         }
         let thread = self.threads.entry(run.tid).or_default();
         thread.left = Some(left);
@@ -228,29 +279,40 @@ impl Ledger {
         }
     }
 
+    /// Adds time on a CPU, unless records were lost in what of it no sample has yet.
+    fn charge(&mut self, tid: i32, start_ns: u64, end_ns: u64) {
+        let thread = self.threads.get(&tid);
+        let from_ns = thread.map_or(start_ns, |thread| start_ns.max(thread.charged_ns));
+        let is_known = !self.has_gap(from_ns, end_ns);
+        if !is_known {
+            self.told.note_lost(end_ns.saturating_sub(from_ns));
+        }
+        let thread = self.threads.entry(tid).or_default();
+        match is_known {
+            true => thread.charge(start_ns, end_ns),
+            false => thread.charged_ns = end_ns,
+        }
+    }
+
     /// Adds a wait up to `end_ns`.
-    fn add_wait(
-        &mut self,
-        tid: i32,
-        (wait, woken): (Option<rprof_scheduling::Wait>, Option<WakeUp>),
-        end_ns: u64,
-    ) {
+    fn add_wait(&mut self, tid: i32, (wait, woken): (Option<Wait>, Option<WakeUp>), end_ns: u64) {
         let thread = self.threads.entry(tid).or_default();
         let was_running = std::mem::take(&mut thread.was_running);
         let is_known = wait.is_some() || woken.is_some();
-        let Some(left) = thread.left.filter(|_| is_known) else {
+        // One that runs came from where its wait began.
+        let left = thread.came_from.take().or(thread.left);
+        let Some(left) = left.filter(|_| is_known) else {
             self.told.n_begun += u64::from(!was_running);
             return;
         };
-        let start_ns = wait.map_or(end_ns, |wait| wait.start_ns);
+        let woken_ns = woken.map_or(end_ns, |woken| woken.time_ns);
+        let start_ns = wait.map_or(woken_ns, |wait| wait.start_ns);
         if self.has_gap(start_ns, end_ns) {
-            self.told.n_unknown += 1;
-            self.told.unknown_ns += end_ns.saturating_sub(start_ns);
+            self.told.note_lost(end_ns.saturating_sub(start_ns));
             return;
         }
         for part in wait_parts(wait, woken, end_ns).filter(|part| part.ns() > 0) {
-            let waker = part.woken.map(|woken| woken.waker);
-            self.push((tid, &left), part.ns(), part.state, waker);
+            self.push((tid, &left), part.ns(), part.state, part.woken);
         }
     }
 
@@ -266,24 +328,24 @@ impl Ledger {
         if tid <= 0 {
             return;
         }
+        self.begin(tid);
         let mut weight = 0;
         if self.sources.off_cpu_event.is_some() {
             weight = ns;
         } else if !self.scheduler.knows(tid) {
-            // It has been there for as long as the sample stands for, at least.
-            let cpu = self.cpu(step, tid);
-            self.scheduler.enter(time_ns, cpu, tid);
-            self.threads.entry(tid).or_default().was_running = true;
-            weight = ns;
+            // It has been there for as long as the sample stands for, if there was anything for that long.
+            self.enter(step, tid, false);
+            let thread = self.threads.entry(tid).or_default();
+            thread.was_running = true;
+            let known_ns = thread.charged_ns.max(self.begin_ns);
+            weight = ns.min(time_ns.saturating_sub(known_ns));
         }
-        let since = self.scheduler.running_since(tid);
-        let has_gap = since.is_some_and(|since| self.has_gap(since, time_ns));
+        match self.scheduler.running_since(tid) {
+            Some(since) => self.charge(tid, since, time_ns),
+            None => self.threads.entry(tid).or_default().charged_ns = time_ns,
+        }
         let thread = self.threads.entry(tid).or_default();
-        match since {
-            Some(since) if !has_gap => thread.charge(since, time_ns),
-            _ => thread.charged_ns = time_ns,
-        }
-        weight += std::mem::take(&mut thread.pending_ns);
+        weight = weight.saturating_add(std::mem::take(&mut thread.pending_ns));
         let number = u32::try_from(self.samples.len()).unwrap_or(u32::MAX);
         thread.sample = Some(number);
         self.samples.push(AccountedSample {
@@ -292,7 +354,7 @@ impl Ledger {
             stretch: Stretch {
                 state: ThreadState::Running,
                 cause: Cause::Running,
-                waker: None,
+                waker: WokenBy::Nobody,
                 has_stack: true,
                 other_tid: 0,
             },
@@ -301,11 +363,13 @@ impl Ledger {
 
     fn push(
         &mut self,
-        (tid, left): (i32, &Left),
+        (tid, left): (i32, &SwitchOut),
         ns: u64,
         state: ThreadState,
-        waker: Option<Waker>,
+        woken: Option<WakeUp>,
     ) {
+        let waker = woken.map(|woken| woken.waker);
+        let woken_ns = woken.map_or(0, |woken| woken.time_ns);
         if left.is_foreign {
             self.foreign.insert(tid);
         }
@@ -315,7 +379,7 @@ impl Ledger {
             stretch: Stretch {
                 state,
                 cause: left.cause.in_state(state),
-                waker,
+                waker: WokenBy::of(waker, state, |tid| (self.name_at)(tid, woken_ns)),
                 has_stack: left.has_stack,
                 other_tid: if left.is_foreign { tid } else { 0 },
             },
@@ -336,15 +400,15 @@ impl Ledger {
             .sample
             .and_then(|at| self.samples.get_mut(at as usize));
         if let Some(sample) = sample {
-            sample.ns += ns;
+            sample.ns = sample.ns.saturating_add(ns);
             return;
         }
-        self.told.unsampled_ns += ns;
+        self.told.unsampled_ns = self.told.unsampled_ns.saturating_add(ns);
         self.told.n_unsampled += 1;
         let Some((offset, is_foreign)) = thread.switched else {
             return;
         };
-        let unknown = Left {
+        let unknown = SwitchOut {
             offset,
             has_stack: false,
             cause: Cause::Running,
@@ -361,11 +425,11 @@ impl Ledger {
         let mut all: Vec<i32> = self.threads.keys().copied().collect();
         all.sort_unstable();
         all.into_iter().for_each(|tid| self.charge_rest(tid));
-        // Threads that follow each other are seen to come even then.
-        if 2 * self.told.n_whole_runs < self.told.n_runs {
+        let has_enters = self.followed.is_everybody() || self.followed.has_records;
+        if self.lacks_enters && !has_enters && self.gaps.is_empty() {
             return Err(Error::NoSwitchesIn);
         }
-        let pid = |tid| self.pids.get(&tid).copied().unwrap_or(tid);
+        let pid = |tid| self.pids.get(&tid).copied().unwrap_or(-1);
         let tasks = self.foreign.iter().map(|&tid| (tid, pid(tid)));
         let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
         Ok(AccountedSamples::new(
@@ -384,7 +448,7 @@ impl Ledger {
         }
         let waits_until = open.start_ns.unwrap_or(end_ns);
         if let Some(start_ns) = open.start_ns {
-            thread.charge(start_ns, end_ns);
+            self.charge(tid, start_ns, end_ns);
         } else {
             self.told.n_open += 1;
         }
@@ -392,25 +456,8 @@ impl Ledger {
     }
 }
 
-impl Left {
-    fn of(step: &Step, facts: StackFacts) -> Self {
-        Self {
-            offset: step.offset,
-            has_stack: step.has_stack,
-            cause: facts.cause,
-            is_foreign: false,
-        }
-    }
-}
-
-impl Thread {
-    /// Adds time on a CPU, as far as samples do not have it.
-    fn charge(&mut self, start_ns: u64, end_ns: u64) {
-        let from = start_ns.max(self.charged_ns);
-        self.pending_ns += end_ns.saturating_sub(from);
-        self.charged_ns = self.charged_ns.max(end_ns);
-    }
-}
+/// The idle task of each CPU.
+const IDLE: i32 = 0;
 
 #[cfg(test)]
 mod tests;

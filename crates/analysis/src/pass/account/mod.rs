@@ -5,6 +5,7 @@
 //! all are in order. What remains is 32 bytes a stretch.
 
 mod finder;
+mod followed;
 mod kernel_stacks;
 mod ledger;
 mod sources;
@@ -12,6 +13,7 @@ mod steps;
 mod told;
 
 use crate::Error;
+use crate::locations::TaskName;
 use crate::recording::Recording;
 use crate::samples::AccountedSamples;
 use ledger::Ledger;
@@ -35,9 +37,14 @@ pub(super) fn samples_of(
     if sources.off_cpu_event.is_some() && sources.cpu_event.is_some() && !sources.is_clock {
         return Err(Error::NoCpuTime);
     }
-    let mut ledger = Ledger::new(sources);
-    let steps = Steps::find(recording, sources)?;
-    ledger.set_gaps(steps.gaps());
+    let mut steps = Steps::find(recording, sources)?;
+    let index = &recording.index;
+    let name_at = |tid, time_ns| {
+        let key = index.key(Some(time_ns), u64::MAX);
+        TaskName::at(&index.history, tid, key)
+    };
+    let mut ledger = Ledger::new(sources, steps.take_followed(), &name_at);
+    ledger.set_times(steps.begin_ns(), steps.gaps());
     let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
     steps.for_each(|step, facts| ledger.take(&step, facts));
     let samples = ledger.finish(end_ns, n_bad)?;

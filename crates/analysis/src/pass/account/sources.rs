@@ -15,6 +15,8 @@ pub(super) struct Sources {
     pub(super) is_clock: bool,
     /// The event of the waits that perf has written.
     pub(super) off_cpu_event: Option<usize>,
+    /// Whether events are those of children and new threads, too.
+    pub(super) is_inherited: bool,
     /// Whether all records say on which CPU they are.
     pub(super) have_cpus: bool,
 }
@@ -32,8 +34,10 @@ impl Sources {
         let ranked = ranked.filter_map(|(at, event)| Some((rank(event)?, at)));
         let cpu_event = ranked.min().filter(|_| account == Account::Wall);
         let off_cpu_event = events().find(|(_, event)| is_off_cpu_time(event));
+        let mut sampling = reader.events().iter().filter(|event| !event.is_dummy());
         Self {
             account,
+            is_inherited: sampling.any(|event| event.attr.flags.has(AttrFlags::INHERIT)),
             cpu_event: cpu_event.map(|(_, at)| at),
             is_clock: cpu_event.is_some_and(|(rank, _)| rank == 0),
             off_cpu_event: off_cpu_event.map(|(at, _)| at),

@@ -1,6 +1,7 @@
 //! What records say of threads, as small steps in order of time.
 
 use super::finder::{Finder, Found};
+use super::followed::Followed;
 #[cfg(test)]
 use super::kernel_stacks::NO_STACK;
 use super::kernel_stacks::{KernelStacks, StackFacts};
@@ -29,7 +30,28 @@ pub(super) struct Step {
     /// The number of the kernel's part of its stack.
     pub(super) stack: u32,
     pub(super) has_stack: bool,
+    /// Whether it is in a ring of records that are no samples.
+    pub(super) is_sideband: bool,
     pub(super) what: What,
+}
+
+/// The ring that a record was in, as far as it says: whether it is one without samples, and the CPU; the thread, if it
+/// has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Ring {
+    is_sideband: bool,
+    cpu: Option<u32>,
+    tid: i32,
+}
+
+impl Ring {
+    pub(super) fn of(is_sideband: bool, cpu: Option<u32>, tid: i32) -> Self {
+        Self {
+            is_sideband,
+            cpu,
+            tid: if cpu.is_some() { 0 } else { tid },
+        }
+    }
 }
 
 /// What happens to a thread.
@@ -49,6 +71,8 @@ pub(super) enum What {
     Leave(SwitchState),
     /// It comes to a CPU (SWITCH).
     Enter,
+    /// It is made (FORK).
+    Birth { parent: i32 },
     /// It ends.
     Exit,
     /// It is sampled on its CPU. Nanoseconds that this stands for, if it is a clock's sample.
@@ -64,7 +88,9 @@ pub(super) struct Steps {
     /// Their memory.
     _held: Vec<Held>,
     facts: Vec<Vec<StackFacts>>,
-    losses: Vec<(u64, Option<u32>)>,
+    losses: Vec<(Ring, u64)>,
+    followed: Followed,
+    begin_ns: u64,
     end_ns: u64,
     n_bad: u64,
 }
@@ -88,9 +114,13 @@ impl Steps {
         let work = (recording.index.chunks.len(), parallel::n_cpus());
         let all = parallel::for_each(work, new_found, visit, &mut |_| {})?;
         let (mut threads, mut held, mut stacks, mut losses) = (vec![], vec![], vec![], vec![]);
-        let (mut end_ns, mut n_bad) = (0, 0);
+        let (mut begin_ns, mut end_ns, mut n_bad) = (u64::MAX, 0, 0);
+        let mut followed = Followed::default();
         for mut found in all {
             found.steps.sort_unstable_by_key(Step::order);
+            let first = found.steps.first().map_or(u64::MAX, |step| step.time_ns);
+            begin_ns = first.min(begin_ns);
+            followed.add(found.followed);
             threads.push(found.steps);
             held.push(found.held);
             stacks.push(found.stacks);
@@ -103,9 +133,21 @@ impl Steps {
             _held: held,
             facts: KernelStacks::facts(recording, &stacks)?,
             losses,
+            followed,
+            begin_ns,
             end_ns,
             n_bad,
         })
+    }
+
+    /// Whose switches are recorded.
+    pub(super) fn take_followed(&mut self) -> Followed {
+        std::mem::take(&mut self.followed)
+    }
+
+    /// The first moment of which anything is known, nanoseconds.
+    pub(super) fn begin_ns(&self) -> u64 {
+        self.begin_ns
     }
 
     /// The last moment of the recording, nanoseconds.
@@ -118,29 +160,27 @@ impl Steps {
         self.n_bad
     }
 
-    /// Spans of time in which records were lost: from the last one of the CPU to where the kernel said so.
+    /// Spans of time in which records were lost: from the last record of the ring to where the kernel said so.
     pub(super) fn gaps(&self) -> Vec<RangeInclusive<u64>> {
-        let mut by_cpu: HashMap<Option<u32>, Vec<RangeInclusive<u64>>> = HashMap::default();
+        let mut by_ring: HashMap<Ring, Vec<RangeInclusive<u64>>> = HashMap::default();
         let mut losses = self.losses.clone();
         losses.sort_unstable();
-        for (time_ns, cpu) in losses {
-            by_cpu.entry(cpu).or_default().push(0..=time_ns);
+        for (ring, time_ns) in losses {
+            by_ring.entry(ring).or_default().push(0..=time_ns);
         }
-        if by_cpu.is_empty() {
+        if by_ring.is_empty() {
             return Vec::new();
         }
         for step in self.threads.iter().flatten() {
-            // A loss of no known CPU may be of any.
-            for cpu in [step.cpu, None] {
-                let gaps = by_cpu.get_mut(&cpu).map(Vec::as_mut_slice);
-                let gaps = gaps.unwrap_or_default();
-                let at = gaps.partition_point(|gap| *gap.end() < step.time_ns);
-                if let Some(gap) = gaps.get_mut(at) {
-                    *gap = step.time_ns.max(*gap.start())..=*gap.end();
-                }
+            let ring = Ring::of(step.is_sideband, step.cpu, step.tid);
+            let gaps = by_ring.get_mut(&ring).map(Vec::as_mut_slice);
+            let gaps = gaps.unwrap_or_default();
+            let at = gaps.partition_point(|gap| *gap.end() < step.time_ns);
+            if let Some(gap) = gaps.get_mut(at) {
+                *gap = step.time_ns.max(*gap.start())..=*gap.end();
             }
         }
-        by_cpu.into_values().flatten().collect()
+        by_ring.into_values().flatten().collect()
     }
 
     /// Calls `visit` for all of them, in order of time.
@@ -186,6 +226,7 @@ impl Step {
             cpu: Some(cpu),
             stack: NO_STACK,
             has_stack: false,
+            is_sideband: false,
             what,
         }
     }

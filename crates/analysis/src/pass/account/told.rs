@@ -5,14 +5,13 @@ use rprof_base::Counted;
 /// What is said of what could not be accounted for.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// Runs that ended, and those of them whose beginning is known.
-    pub(super) n_runs: u64,
-    pub(super) n_whole_runs: u64,
+    /// Threads of which there is only a name.
+    pub(super) n_silent: u64,
     /// Waits that go on.
     pub(super) n_open: u64,
     /// Waits that began before anything was recorded of their thread.
     pub(super) n_begun: u64,
-    /// Waits in which records were lost.
+    /// Waits and runs in which records were lost.
     pub(super) n_unknown: u64,
     pub(super) unknown_ns: u64,
     /// Threads that ran without a sample, and how long that was.
@@ -21,6 +20,12 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// Records were lost in a wait or a run.
+    pub(super) fn note_lost(&mut self, ns: u64) {
+        self.n_unknown += 1;
+        self.unknown_ns = self.unknown_ns.saturating_add(ns);
+    }
+
     /// A sentence for each.
     pub(super) fn warnings(&self, n_contradictions: u64, n_bad: u64) -> Vec<String> {
         let waits = |n| Counted::new(n, "wait", "waits");
@@ -45,7 +50,7 @@ impl Told {
             self.n_unknown,
             format!(
                 "{} ({}) not counted: records were lost meanwhile (record with a larger -m)",
-                waits(self.n_unknown),
+                Counted::new(self.n_unknown, "wait or run", "waits and runs"),
                 ms(self.unknown_ns)
             ),
         );
@@ -53,6 +58,13 @@ impl Told {
             n_contradictions,
             format!(
                 "{n_contradictions} switches do not fit those before them: times between them are unknown"
+            ),
+        );
+        say(
+            self.n_silent,
+            format!(
+                "{} did not run while recorded: how long they waited is not counted",
+                Counted::new(self.n_silent, "thread", "threads")
             ),
         );
         say(
