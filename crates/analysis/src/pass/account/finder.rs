@@ -116,6 +116,9 @@ impl<'a> Finder<'a> {
                 return Some(());
             }
             Record::Fork(task) => {
+                if !self.sources.is_inherited {
+                    followed.note_left_out(task.tid);
+                }
                 if !self.wants_births {
                     return Some(());
                 }
@@ -142,6 +145,7 @@ impl<'a> Finder<'a> {
         found.end_ns = found.end_ns.max(time_ns);
         let is_switch = matches!(what, What::Enter | What::Leave(_));
         followed.has_records |= is_switch;
+        followed.is_of_cpus |= raw.kind == RecordKind::SWITCH_CPU_WIDE;
         if is_switch || what == What::Exit {
             followed.note_seen(tid);
         }

@@ -15,6 +15,10 @@ pub(super) struct Followed {
     everybody: bool,
     /// Whether there are SWITCH records.
     pub(super) has_records: bool,
+    /// Whether these are of CPUs, whoever runs there.
+    pub(super) is_of_cpus: bool,
+    /// Threads that were made by others and have not inherited their events: sideband has switches of theirs.
+    left_out: HashSet<i32>,
     /// Processes of the threads that are named or made.
     named: HashMap<i32, i32>,
     /// Threads of which there is any time, or an end.
@@ -37,6 +41,11 @@ impl Followed {
         self.seen.insert(tid);
     }
 
+    /// A thread was made that does not inherit events.
+    pub(super) fn note_left_out(&mut self, tid: i32) {
+        self.left_out.insert(tid);
+    }
+
     /// A thread is there.
     pub(super) fn note_named(&mut self, pid: i32, tid: i32) {
         self.named.insert(tid, pid);
@@ -49,6 +58,8 @@ impl Followed {
         self.n_other_ids += other.n_other_ids;
         self.everybody |= other.everybody;
         self.has_records |= other.has_records;
+        self.is_of_cpus |= other.is_of_cpus;
+        self.left_out.extend(other.left_out);
         self.named.extend(other.named);
         self.seen.extend(other.seen);
     }
@@ -66,6 +77,11 @@ impl Followed {
     /// Whether a thread's own switches are recorded, so that it is known how long it stays.
     pub(super) fn has(&self, tid: i32) -> bool {
         self.has_same_ids() && (self.everybody || self.prevs.contains(&tid))
+    }
+
+    /// Whether a thread is not recorded, though some records are about it.
+    pub(super) fn leaves_out(&self, tid: i32) -> bool {
+        !self.everybody && !self.is_of_cpus && self.left_out.contains(&tid)
     }
 
     /// Threads that were there, and of which nothing else was recorded.

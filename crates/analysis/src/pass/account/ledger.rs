@@ -95,6 +95,10 @@ impl<'a> Ledger<'a> {
     pub(super) fn take(&mut self, step: &Step, facts: StackFacts) {
         let Step { time_ns, tid, .. } = *step;
         self.note_pid((tid, step.pid));
+        let is_record = matches!(step.what, What::Enter | What::Leave(_) | What::Exit);
+        if is_record && self.followed.leaves_out(tid) {
+            return;
+        }
         match step.what {
             What::Switch { prev, state, next } => self.switch(step, (prev, state, next), facts),
             What::WakeUp { tid, waker } => self.wake(step, (tid, waker), facts),

@@ -4,6 +4,7 @@
 //! All records are read once more, by all threads, and only what matters is kept of them: 56 bytes of each, until
 //! all are in order. What remains is 32 bytes a stretch.
 
+mod blind;
 mod finder;
 mod followed;
 mod kernel_stacks;
@@ -47,7 +48,8 @@ pub(super) fn samples_of(
     ledger.set_times(steps.begin_ns(), steps.gaps());
     let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
     steps.for_each(|step, facts| ledger.take(&step, facts));
-    let samples = ledger.finish(end_ns, n_bad)?;
+    let mut samples = ledger.finish(end_ns, n_bad)?;
+    samples.warnings.extend(blind::warning(recording.reader));
     let held = samples.hold(recording.reader.budget());
     held.map(Some)
         .map_err(|OverBudget| Error::AccountOverBudget)

@@ -497,6 +497,28 @@ fn threads_without_end_do_not_overflow() {
 }
 
 #[test]
+fn threads_that_do_not_inherit_events_are_left_out() {
+    let steps = [
+        step(10, (7, 0), What::Enter),
+        step(15, (7, 0), What::Leave(SLEEPING)),
+        step(20, (8, 0), What::Enter),
+        step(25, (8, 0), What::Leave(SLEEPING)),
+        step(40, (7, 0), What::Enter),
+    ];
+    let mut followed = Followed::default();
+    followed.has_records = true;
+    followed.note_left_out(8);
+    let mut ledger = Ledger::new(sources(Account::OffCpu), followed, &|tid, _| {
+        TaskName::Unnamed(tid)
+    });
+    for step in &steps {
+        ledger.take(step, StackFacts::default());
+    }
+    let samples = ledger.finish(50, 0).unwrap();
+    assert_eq!(totals(&samples, &steps), [(7, false, 25)]);
+}
+
+#[test]
 fn an_id_of_several_processes_is_of_none() {
     let mut ledger = ledger(sources(Account::Wall), &[]);
     for task in [(7, 70), (7, 70), (8, 80), (8, 81), (8, 80)] {
