@@ -186,7 +186,7 @@ fn switches_are_those_that_the_thread_counts_and_their_stacks_name_what_waits() 
     let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
     if !ran
         .stderr
-        .contains("recording switches with stacks, and wake-ups")
+        .contains("recording context switches with stacks, and wake-ups")
     {
         return skipped("tracepoints");
     }

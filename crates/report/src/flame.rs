@@ -200,7 +200,10 @@ pub(crate) fn draw(
 fn title_of(event: &EventProfile) -> String {
     let counted = |one, many| Counted::new(event.samples, one, many);
     match event.kind {
-        EventKind::OffCpuTime => format!("Off-CPU time, {}", counted("wait", "waits")),
+        EventKind::OffCpuTime => format!(
+            "Off-CPU time, {}",
+            counted("stretch of waiting", "stretches of waiting")
+        ),
         EventKind::WallTime => format!("Wall time, {}", counted("sample", "samples")),
         _ => format!("{}, {}", event.name, counted("sample", "samples")),
     }

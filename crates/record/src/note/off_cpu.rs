@@ -20,10 +20,12 @@ pub enum OffCpuMethod {
 impl fmt::Display for OffCpuMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Tracepoints => "recording switches with stacks, and wake-ups",
-            Self::SwitchSamples => "recording switches with stacks, but no wake-ups and states",
+            Self::Tracepoints => "recording context switches with stacks, and wake-ups",
+            Self::SwitchSamples => {
+                "recording context switches with stacks, without wake-ups or thread states"
+            }
             Self::Nothing => "not recorded, since it needs perf events",
-            Self::SwitchRecords => "recording only when threads run, not where and why they wait",
+            Self::SwitchRecords => "recording only when threads run, not where or why they wait",
         })
     }
 }

@@ -55,8 +55,8 @@ pub(crate) struct CommonFilterArgs {
     #[arg(help_heading = HEADING, display_order = 12, long)]
     on_cpu: bool,
 
-    /// Count the time that threads wait instead, in nanoseconds, with the stacks in which they left the CPU; requires
-    /// recorded context switches
+    /// Count time spent waiting, in nanoseconds, by the stack at which the thread blocked; a wait is in the slice of
+    /// --time in which it began. Requires recorded context switches
     #[arg(help_heading = HEADING, display_order = 13, long)]
     off_cpu: bool,
 
