@@ -101,6 +101,12 @@ fn waits_have_their_cause_and_add_up_to_those_of_sched() {
             assert!((own - of_sched).abs() < 0.0005, "{tid} {own} {of_sched}");
         }
     }
+    check_causes(&all, "sleeping");
+}
+
+/// Checks that threads wait for what they are called by.
+#[track_caller]
+fn check_causes(all: &[Stretch], asked: &str) {
     for (comm, causes) in [
         ("in_sleep", &["sleep"][..]),
         ("in_pipe", &["pipe"]),
@@ -116,7 +122,7 @@ fn waits_have_their_cause_and_add_up_to_those_of_sched() {
         let mut of_cause: BTreeMap<&str, u64> = BTreeMap::new();
         for one in all
             .iter()
-            .filter(|one| one.comm == comm && one.state == "sleeping")
+            .filter(|one| one.comm == comm && one.state == asked)
         {
             *of_cause.entry(&one.cause).or_default() += one.ns;
         }
@@ -126,6 +132,40 @@ fn waits_have_their_cause_and_add_up_to_those_of_sched() {
             sum > 10_000_000 && right * 100 >= sum * 95,
             "{comm}: {of_cause:?}"
         );
+    }
+}
+
+#[test]
+fn the_threads_of_a_command_alone_have_their_causes() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = dir.path().join("waits");
+    compile(&program, include_str!("waits.c"), &["-O1", "-pthread"]);
+    for (event, state) in [
+        ("sched:sched_switch", "sleeping"),
+        ("context-switches", "blocked"),
+    ] {
+        let file = dir.path().join("perf.data");
+        let mut record = rprof([
+            "record",
+            "-q",
+            "--switch-events",
+            "--call-graph",
+            "fp",
+            "-c",
+            "1",
+        ]);
+        let record = record
+            .args(["-e", event, "-o"])
+            .arg(&file)
+            .arg("--")
+            .arg(&program);
+        run(&mut tracefs.within(record)).ok();
+        check_causes(&stretches(&file, "--off-cpu"), state);
     }
 }
 

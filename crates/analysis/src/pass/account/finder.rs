@@ -5,7 +5,7 @@ use super::kernel_stacks::{KernelStacks, NO_STACK};
 use super::sources::{Sources, is_context_switches};
 use super::steps::{Ring, Step, What};
 use crate::Error;
-use crate::pass::sched_events::{KnownStates, SchedDecoder, SchedEvent};
+use crate::pass::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use rprof_abi::record::Record;
