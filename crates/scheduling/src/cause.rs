@@ -250,11 +250,9 @@ impl Cause {
                 Self::PageFault
             }
             Some((name, Self::KernelLock)) if name.contains("rt_mutex") => {
-                let is_futex = |name| find(WAITS, name) == Some(Self::Futex);
-                match names.any(is_futex) {
-                    true => Self::Futex,
-                    false => Self::KernelLock,
-                }
+                let of_user = names.filter_map(|name| find(WAITS, name));
+                let mut futex = of_user.filter(|&cause| cause == Self::Futex);
+                futex.next().unwrap_or(Self::KernelLock)
             }
             found => found.map_or(Self::Unknown, |(_, cause)| cause),
         }

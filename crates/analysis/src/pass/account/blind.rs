@@ -28,14 +28,14 @@ fn blind_option(words: &[&[u8]]) -> Option<&'static str> {
         }
     };
     own.iter().enumerate().find_map(|(at, word)| {
-        let value = |names: [&[u8]; 2]| names.iter().find_map(|name| value_of(at, word, name));
-        if value([b"-C", b"--cpu"]).is_some() {
+        let value = |names: &[&[u8]]| names.iter().find_map(|name| value_of(at, word, name));
+        if value(&[b"-C", b"--cpu"]).is_some() {
             return Some("-C");
         }
-        if value([b"--control", b"--control"]).is_some() {
+        if value(&[b"--control"]).is_some() {
             return Some("--control");
         }
-        let delay = value([b"-D", b"--delay"])?;
+        let delay = value(&[b"-D", b"--delay"])?;
         delay.contains(&b',').then_some("-D")
     })
 }

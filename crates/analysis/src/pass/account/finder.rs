@@ -54,9 +54,9 @@ impl Found {
         }
     }
 
-    /// Accounts for the memory of all steps so far.
+    /// Accounts for the memory of all steps and threads so far.
     pub(super) fn hold(&mut self) -> Result<(), Error> {
-        let bytes = (self.steps.len() * size_of::<Step>()) as u64;
+        let bytes = (self.steps.len() * size_of::<Step>()) as u64 + self.followed.bytes();
         let more = bytes.saturating_sub(self.held.bytes());
         let grown = self.held.grow(more);
         grown.map_err(|OverBudget| Error::AccountOverBudget)

@@ -64,6 +64,12 @@ impl Followed {
         self.seen.extend(other.seen);
     }
 
+    /// The memory of it, bytes: tables are at most twice as large as what is in them.
+    pub(super) fn bytes(&self) -> u64 {
+        let n_ids = self.prevs.len() + self.seen.len() + self.left_out.len() + 2 * self.named.len();
+        (2 * n_ids * size_of::<(i32, u8)>()) as u64
+    }
+
     /// Whether the ids in the data are those of records: tracepoints have those of the first PID namespace.
     pub(super) fn has_same_ids(&self) -> bool {
         2 * self.n_other_ids <= self.n_switches

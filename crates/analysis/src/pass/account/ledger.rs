@@ -205,10 +205,7 @@ impl<'a> Ledger<'a> {
     /// A thread comes to a CPU, by its own record or by another one's.
     fn enter(&mut self, step: &Step, tid: i32, is_foreign: bool) {
         self.begin(tid);
-        let cpu = match is_foreign && !self.sources.have_cpus {
-            true => tid.cast_unsigned(),
-            false => self.cpu(step, tid),
-        };
+        let cpu = self.cpu(step, tid);
         let was_off = self.scheduler.running_since(tid).is_none();
         let evicted = self.scheduler.enter(step.time_ns, cpu, tid);
         let thread = self.threads.entry(tid).or_default();
@@ -292,9 +289,10 @@ impl<'a> Ledger<'a> {
             self.told.note_lost(end_ns.saturating_sub(from_ns));
         }
         let thread = self.threads.entry(tid).or_default();
-        match is_known {
-            true => thread.charge(start_ns, end_ns),
-            false => thread.charged_ns = end_ns,
+        if is_known {
+            thread.charge(start_ns, end_ns);
+        } else {
+            thread.charged_ns = end_ns;
         }
     }
 
