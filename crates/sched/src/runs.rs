@@ -1,6 +1,6 @@
 //! The runs of a recording's threads.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rprof_analysis::{
     DecodedSample, First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, TaskName,
     WantedFrames, comm_text,
@@ -61,6 +61,34 @@ pub(crate) struct RunsRead {
     pub(crate) quality: SchedQuality,
 }
 
+/// Who leaves CPUs, and who comes to them.
+#[derive(Debug, Default)]
+struct SeenThreads {
+    cpus: HashSet<u32>,
+    prevs: HashSet<i32>,
+    nexts: HashSet<i32>,
+}
+
+impl SeenThreads {
+    fn note(&mut self, switch: &ContextSwitch) {
+        self.cpus.insert(switch.cpu);
+        self.prevs.insert(switch.prev);
+        self.nexts.insert(switch.next);
+    }
+
+    /// Says so if some threads come and never leave, more than there are CPUs to stay on: then their switches are not
+    /// recorded.
+    fn warning(&self) -> Option<String> {
+        let n_stay = self.nexts.difference(&self.prevs).count();
+        let is_everybody = self.prevs.contains(&0) || n_stay <= self.cpus.len();
+        (!is_everybody).then(|| {
+            "only some threads' switches are recorded: how long others ran, and when these came back, is not known \
+             (record with -a, or use rprof report --off-cpu)"
+                .to_owned()
+        })
+    }
+}
+
 /// A run, and whose it is.
 pub(crate) struct RunOfTask<'n> {
     pub(crate) run: ThreadRun,
@@ -88,6 +116,7 @@ impl<'r> SchedRecording<'r> {
         let mut scheduler = Scheduler::default();
         let mut run_times: HashMap<i32, u64> = HashMap::default();
         let mut times: Option<RangeInclusive<u64>> = None;
+        let mut seen = SeenThreads::default();
         let ignored = events.for_each(|sample, event| {
             let time_ns = sample.key.time_ns;
             times = match times.take() {
@@ -96,6 +125,7 @@ impl<'r> SchedRecording<'r> {
             };
             match event {
                 SchedEvent::Switch(switch) => {
+                    seen.note(&switch);
                     let run = scheduler.switch(switch);
                     visit(self.of_task(sample, &switch, run))
                 }
@@ -122,6 +152,7 @@ impl<'r> SchedRecording<'r> {
             n_contradictions: scheduler.n_contradictions(),
         };
         quality.warnings.extend(ignored.warnings());
+        quality.warnings.extend(seen.warning());
         Ok(RunsRead {
             scheduler,
             times,
@@ -150,5 +181,31 @@ impl<'r> SchedRecording<'r> {
     pub(crate) fn name(&self, tid: i32, key: Key) -> Untrusted<Cow<'_, str>> {
         let history = &self.recording.index.history;
         comm_text(history, TaskName::at(history, tid, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_scheduling::SwitchState;
+
+    #[test]
+    fn threads_that_come_and_never_leave_are_not_recorded() {
+        let warning = |switches: &[(i32, i32)]| {
+            let mut seen = SeenThreads::default();
+            for &(prev, next) in switches {
+                seen.note(&ContextSwitch {
+                    time_ns: 1,
+                    cpu: 0,
+                    prev,
+                    prev_state: SwitchState::Sleeping,
+                    next,
+                });
+            }
+            seen.warning().is_some()
+        };
+        assert!(!warning(&[(7, 8), (8, 0), (0, 9)]));
+        assert!(!warning(&[(7, 8), (8, 9)]));
+        assert!(warning(&[(7, 8), (7, 0)]));
     }
 }
