@@ -12,7 +12,7 @@ pub(super) struct Followed {
     n_switches: u64,
     n_other_ids: u64,
     /// Whether the idle tasks leave CPUs: only who records all tasks sees that.
-    everybody: bool,
+    pub(super) everybody: bool,
     /// Whether there are SWITCH records.
     pub(super) has_records: bool,
     /// Whether these are of CPUs, whoever runs there.

@@ -4,7 +4,7 @@
 //! All records are read once more, by all threads, and only what matters is kept of them: 56 bytes of each, until
 //! all are in order. What remains is 32 bytes a stretch.
 
-mod blind;
+mod command_line;
 mod finder;
 mod followed;
 mod kernel_stacks;
@@ -44,12 +44,16 @@ pub(super) fn samples_of(
         let key = index.key(Some(time_ns), u64::MAX);
         TaskName::at(&index.history, tid, key)
     };
-    let mut ledger = Ledger::new(sources, steps.take_followed(), &name_at);
+    let mut followed = steps.take_followed();
+    followed.everybody |= command_line::is_of_everybody(recording.reader);
+    let mut ledger = Ledger::new(sources, followed, &name_at);
     ledger.set_times(steps.begin_ns(), steps.gaps());
     let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
     steps.for_each(|step, facts| ledger.take(&step, facts));
     let mut samples = ledger.finish(end_ns, n_bad)?;
-    samples.warnings.extend(blind::warning(recording.reader));
+    samples
+        .warnings
+        .extend(command_line::warning(recording.reader));
     let held = samples.hold(recording.reader.budget());
     held.map(Some)
         .map_err(|OverBudget| Error::AccountOverBudget)

@@ -505,11 +505,9 @@ fn threads_that_do_not_inherit_events_are_left_out() {
         step(25, (8, 0), What::Leave(SLEEPING)),
         step(40, (7, 0), What::Enter),
     ];
-    let mut followed = Followed {
-        has_records: true,
-        ..Followed::default()
-    };
+    let mut followed = Followed::default();
     followed.note_left_out(8);
+    followed.has_records = true;
     let mut ledger = Ledger::new(sources(Account::OffCpu), followed, &|tid, _| {
         TaskName::Unnamed(tid)
     });

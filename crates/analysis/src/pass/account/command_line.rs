@@ -1,10 +1,24 @@
-//! Recordings that do not see all CPUs at all times: what runs meanwhile looks as if it waited. Records say nothing of
-//! that, but the command line that recorded does.
+//! What a recording sees, where no record says so, but the command line that recorded does: whether it is of all threads,
+//! and whether of all CPUs at all times. What runs elsewhere or meanwhile looks as if it waited.
 
 use rprof_perfdata::feature::decode_strings;
 use rprof_perfdata::{FeatureId, Reader};
 
-/// What is to be said of such a recording.
+/// Whether the switches of all threads were recorded. On a busy machine, no idle task leaves a CPU to show it.
+pub(super) fn is_of_everybody(reader: &Reader) -> bool {
+    let section = reader.feature(FeatureId::CMDLINE).ok().flatten();
+    let section = section.unwrap_or_default();
+    decode_strings(&section, reader.endian()).is_ok_and(|words| has_all(&words))
+}
+
+fn has_all(words: &[&[u8]]) -> bool {
+    let own = || words.iter().take_while(|word| **word != b"--");
+    let has = |names: &[&[u8]]| own().any(|word| names.contains(word));
+    let is_sched = words.get(1..3) == Some(&[b"sched", b"record"]);
+    (is_sched || has(&[b"-a", b"--all-cpus"])) && !has(&[b"-G", b"--cgroup", b"--for-each-cgroup"])
+}
+
+/// What is to be said of a recording that does not see all.
 pub(super) fn warning(reader: &Reader) -> Option<String> {
     let section = reader.feature(FeatureId::CMDLINE).ok()??;
     let words = decode_strings(&section, reader.endian()).ok()?;
@@ -43,6 +57,18 @@ fn blind_option(words: &[&[u8]]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn recordings_of_everybody_are_seen() {
+        let is_all = |line: &str| {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            has_all(&words)
+        };
+        assert!(is_all("rprof record -q -a -e sched:sched_switch -- ls"));
+        assert!(is_all("perf sched record ls"));
+        assert!(!is_all("rprof record --off-cpu -- ls -a"));
+        assert!(!is_all("rprof record -a -G one"));
+    }
 
     #[test]
     fn options_that_leave_out_cpus_or_times_are_seen() {
