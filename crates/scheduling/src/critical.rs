@@ -124,6 +124,9 @@ impl RunGraph {
     }
 }
 
+/// Threads that a path goes through at one moment: two that wake each other then would never be left.
+const MOST_JUMPS: usize = 100;
+
 /// A path as it is followed.
 struct Walk<'g> {
     graph: &'g RunGraph,
@@ -184,8 +187,7 @@ impl Walk<'_> {
         let Waker::Thread(waker) = woken.waker else {
             return false;
         };
-        // Two threads that wake each other at one time would never be left.
-        let is_new = waker != self.tid && self.n_jumps < self.graph.threads.len();
+        let is_new = waker != self.tid && self.n_jumps < MOST_JUMPS;
         let is_known = waker != 0 && woken.time_ns == self.at_ns;
         let jumps = is_new && is_known && self.graph.may_run_at(waker, self.at_ns);
         if jumps {
