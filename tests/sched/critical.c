@@ -1,6 +1,8 @@
-// The end of main waits for in_slow, which works after in_quick has: that one wakes nobody.
+// The end of main waits for in_slow, which works after in_quick has: that one wakes nobody. Others keep the CPUs busy
+// meanwhile, where nobody else wants them: some kernels do not record how an idle CPU goes on to a thread.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,8 +34,19 @@ static void *slow(void *unused) {
     return 0;
 }
 
+static void *keep_busy(void *unused) {
+    struct sched_param none = {0};
+    pthread_setname_np(pthread_self(), "in_busy");
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    for (;;)
+        ;
+    return unused;
+}
+
 int main(void) {
-    pthread_t threads[2];
+    pthread_t threads[2], busy;
+    for (long cpus = sysconf(_SC_NPROCESSORS_ONLN); cpus > 0; cpus--)
+        pthread_create(&busy, 0, keep_busy, 0);
     pthread_create(&threads[0], 0, quick, 0);
     pthread_create(&threads[1], 0, slow, 0);
     pthread_join(threads[1], 0);

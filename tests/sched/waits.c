@@ -1,9 +1,11 @@
-/* Threads that wait, each for one thing, by its name. */
+/* Threads that wait, each for one thing, by its name. Others keep the CPUs busy meanwhile, where nobody else wants them:
+   some kernels do not record how an idle CPU goes on to a thread. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,6 +79,14 @@ static void *in_timerfd(void *arg) {
 }
 static void put(int fd) { uint64_t one = 1; if (write(fd, &one, sizeof one) < 0) abort(); }
 
+static volatile int is_over;
+static void *keep_busy(void *arg) {
+    struct sched_param none = {0};
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    while (!is_over) {}
+    return arg;
+}
+
 struct named { const char *name; void *(*run)(void *); };
 /* A thread that names itself is never seen under another name as it waits. */
 static void *run_named(void *arg) {
@@ -96,6 +106,10 @@ int main(void) {
         {"in_timerfd", in_timerfd},
     };
     enum { N = sizeof all / sizeof all[0] };
+    for (long cpus = sysconf(_SC_NPROCESSORS_ONLN); cpus > 0; cpus--) {
+        pthread_t busy;
+        if (pthread_create(&busy, NULL, keep_busy, NULL)) return 1;
+    }
     pthread_t threads[N];
     for (int i = 0; i < N; i++) {
         pthread_create(&threads[i], NULL, run_named, (void *)&all[i]);
@@ -108,5 +122,6 @@ int main(void) {
         put(epoll_fds[1]); put(poll_fds[1]); put(select_fds[1]);
     }
     for (int i = 0; i < N; i++) pthread_join(threads[i], NULL);
+    is_over = 1;
     return 0;
 }
