@@ -182,6 +182,7 @@ impl Unfinished {
             removed_files: earlier.n_removed,
             size_bytes,
             compression: settings.writing.compression,
+            has_off_cpu: settings.off_cpu.is_some(),
             // What the same files would be with plain records.
             uncompressed_bytes: plain.map(|plain| {
                 let plain = plain + earlier.uncompressed_bytes;

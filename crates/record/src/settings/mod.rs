@@ -277,6 +277,8 @@ pub struct Summary {
     pub uncompressed_bytes: Option<u64>,
     /// Samples in it.
     pub samples: u64,
+    /// Whether context switches are recorded for the time off the CPU (`--off-cpu`).
+    pub has_off_cpu: bool,
     /// How many were kept of how many, if only some were to be; of several files in all.
     pub thinning: Option<SampleThinning>,
     /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.

@@ -61,7 +61,7 @@ const LONG_NS: u64 = 200_000_000;
 /// That there was little to sample, if so.
 fn waited(summary: &Summary) -> String {
     let (ran_ns, wall_ns) = (summary.ran_ns.unwrap_or(u64::MAX), summary.cost.wall_ns);
-    if wall_ns < LONG_NS || ran_ns.saturating_mul(10) > wall_ns {
+    if summary.has_off_cpu || wall_ns < LONG_NS || ran_ns.saturating_mul(10) > wall_ns {
         return String::new();
     }
     let share = Share::of(ran_ns, wall_ns);
@@ -98,15 +98,17 @@ pub(super) fn brief(summary: &Summary) -> String {
 
 /// The final line.
 pub(super) fn sentence(summary: &Summary) -> String {
+    let view = if summary.has_off_cpu { " --wall" } else { "" };
     let (place, next) = match &summary.output {
-        Output::File(path) if path.as_os_str() == "perf.data" => {
-            ("perf.data".to_owned(), "; next: rprof report".to_owned())
-        }
+        Output::File(path) if path.as_os_str() == "perf.data" => (
+            "perf.data".to_owned(),
+            format!("; next: rprof report{view}"),
+        ),
         Output::File(path) => {
             let word = quoted(path.as_os_str());
             (
                 path.display().to_string(),
-                format!("; next: rprof report -i {word}"),
+                format!("; next: rprof report{view} -i {word}"),
             )
         }
         Output::Pipe(_) => ("the pipe".to_owned(), String::new()),
@@ -123,7 +125,7 @@ pub(super) fn sentence(summary: &Summary) -> String {
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let missing = missing(summary);
     let next = match summary.samples {
-        0 => format!("; {}", why_no_samples(summary)),
+        0 if !summary.has_off_cpu => format!("; {}", why_no_samples(summary)),
         _ => format!("{}{next}", waited(summary)),
     };
     let place = match summary.earlier_files {
