@@ -267,7 +267,7 @@ fn clocks_that_tracepoints_cannot_have_are_those_of_other_switches() {
     let (program, file) = waits(dir.path());
     let mut record = rprof(["record", "--off-cpu", "-k", "boot", "-o"]);
     let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
-    assert!(ran.stderr.contains("but no wake-ups"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("without wake-ups"), "{}", ran.stderr);
     let told = Told::parse(&ran.stdout);
     let n_lost = number_before(&ran.stderr, " lost").unwrap();
     assert!(switches(&file, told.pid).len() as u64 + n_lost >= told.switches);
@@ -319,7 +319,7 @@ fn who_may_sample_the_kernel_has_stacks_of_switches() {
     let program = program.to_str().unwrap();
     let words = ["record", "--off-cpu=0", "-o", "perf.data", "--", program];
     let ran = run(&mut nobody.rprof(&words)).ok();
-    assert!(ran.stderr.contains("but no wake-ups"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("without wake-ups"), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("tracepoints need CAP_PERFMON"),
         "{}",
