@@ -5,6 +5,17 @@ use rprof_perfdata::feature::{self, LeftOut};
 use rprof_perfdata::{Feature, FeatureId, Reader, RecordedEvent};
 use rprof_profile::{About, Coverage, EventKind, Sampling, Thinning, WallClock};
 
+/// The words of the command that made a recording; none if it does not say.
+pub fn command_line(reader: &Reader) -> Vec<Vec<u8>> {
+    let section = reader.feature(FeatureId::CMDLINE).ok().flatten();
+    let words = section
+        .and_then(|section| Feature::parse(FeatureId::CMDLINE, &section, reader.endian()).ok());
+    match words {
+        Some(Feature::Cmdline(words)) => words,
+        _ => Vec::new(),
+    }
+}
+
 /// Where and how a recording was made.
 pub fn about(reader: &Reader) -> About {
     let feature = |id| {
@@ -15,10 +26,7 @@ pub fn about(reader: &Reader) -> About {
         let text = reader.feature_text(id)?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     };
-    let command = match feature(FeatureId::CMDLINE) {
-        Some(Feature::Cmdline(words)) => words,
-        _ => Vec::new(),
-    };
+    let command = command_line(reader);
     let left_out = match feature(FeatureId::LEFT_OUT) {
         Some(Feature::LeftOut(left_out)) => left_out,
         _ => LeftOut::default(),

@@ -31,7 +31,7 @@ mod symbolize;
 mod tasks;
 mod tracepoints;
 
-pub use about::about;
+pub use about::{about, command_line};
 pub use code::{
     AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
     InlinedFunction, InlinedInto, OpenCode, WantedFunction,

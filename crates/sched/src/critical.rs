@@ -7,9 +7,10 @@ use crate::task_text;
 use foldhash::HashMap;
 use rprof_abi::record::Record;
 use rprof_abi::{Misc, RecordKind};
+use rprof_analysis::command_line;
 use rprof_locate::Locator;
 use rprof_machine::Key;
-use rprof_perfdata::{Feature, FeatureId, Reader, Step};
+use rprof_perfdata::{Reader, Step};
 use rprof_scheduling::{Activity, PathStep, RunGraph};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -105,17 +106,6 @@ fn command(reader: &Reader) -> Result<Option<(i32, u64)>, Error> {
     });
     read.map_err(rprof_analysis::Error::from)?;
     Ok(found)
-}
-
-/// The words of the recorder's command line.
-fn command_line(reader: &Reader) -> Vec<Vec<u8>> {
-    let section = reader.feature(FeatureId::CMDLINE).ok().flatten();
-    let parsed = section
-        .and_then(|section| Feature::parse(FeatureId::CMDLINE, &section, reader.endian()).ok());
-    match parsed {
-        Some(Feature::Cmdline(words)) => words,
-        _ => Vec::new(),
-    }
 }
 
 /// What a process is called that executes a program: its file's name, cut.

@@ -160,24 +160,18 @@ fn of_record<'r>(
     let event = recording.reader.event_of(raw)?;
     let layout = &recording.reader.events().get(event)?.layout;
     let (_, id) = Record::parse(raw, layout).ok()?;
-    let (pid, tid) = (id.pid.unwrap_or(-1), id.tid.unwrap_or(-1));
-    Some(DecodedSample {
-        raw,
-        deferred: None,
-        is_member: false,
-        stretch: None,
-        recorded_event: event,
+    let head = SampleHead {
+        task: Some((id.pid.unwrap_or(-1), id.tid.unwrap_or(-1))),
+        time_ns: id.time_ns,
+        cpu: id.cpu,
+        ..SampleHead::default()
+    };
+    Some(DecodedSample::with_head(
+        recording,
+        (offset, raw),
         event,
-        pid,
-        tid,
-        key: recording.index.key(id.time_ns, offset),
-        head: SampleHead {
-            task: Some((pid, tid)),
-            time_ns: id.time_ns,
-            cpu: id.cpu,
-            ..SampleHead::default()
-        },
-    })
+        head,
+    ))
 }
 
 /// Whether a recording says when threads did not run.

@@ -39,8 +39,19 @@ impl<'r> DecodedSample<'r> {
         let event = recording.reader.event_of(raw)?;
         let layout = &recording.reader.events().get(event)?.layout;
         let head = layout.parse_head(raw.body).ok()?;
+        Some(Self::with_head(recording, (offset, raw), event, head))
+    }
+
+    /// A record of an event, with what is at the head of a sample.
+    #[inline]
+    pub(super) fn with_head(
+        recording: &Recording<'_>,
+        (offset, raw): (u64, RawRecord<'r>),
+        event: usize,
+        head: SampleHead<'r>,
+    ) -> Self {
         let (pid, tid) = head.task.unwrap_or((-1, -1));
-        Some(Self {
+        Self {
             raw,
             deferred: None,
             is_member: false,
@@ -51,7 +62,7 @@ impl<'r> DecodedSample<'r> {
             tid,
             key: recording.index.key(head.time_ns, offset),
             head,
-        })
+        }
     }
 
     /// The same as a sample of another event, which counts `period`: what a group's member gained.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub enum WokenBy {
     /// The thread runs, or waits for a CPU that it had to leave: nobody wakes it.
     Nobody,
-    /// Whoever it was, it was not recorded.
+    /// Not known: it was not recorded.
     Unknown,
     /// A timer that ran out, whichever thread it interrupted.
     Timer,

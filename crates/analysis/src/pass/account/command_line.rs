@@ -1,14 +1,13 @@
 //! What a recording sees, where no record says so, but the command line that recorded does: whether it is of all threads,
 //! and whether of all CPUs at all times. What runs elsewhere or meanwhile looks as if it waited.
 
-use rprof_perfdata::feature::decode_strings;
-use rprof_perfdata::{FeatureId, Reader};
+use crate::about::command_line;
+use rprof_perfdata::Reader;
 
 /// Whether the switches of all threads were recorded. On a busy machine, no idle task leaves a CPU to show it.
 pub(super) fn is_of_everybody(reader: &Reader) -> bool {
-    let section = reader.feature(FeatureId::CMDLINE).ok().flatten();
-    let section = section.unwrap_or_default();
-    decode_strings(&section, reader.endian()).is_ok_and(|words| has_all(&words))
+    let words = command_line(reader);
+    has_all(&words.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 fn has_all(words: &[&[u8]]) -> bool {
@@ -20,9 +19,8 @@ fn has_all(words: &[&[u8]]) -> bool {
 
 /// What is to be said of a recording that does not see all.
 pub(super) fn warning(reader: &Reader) -> Option<String> {
-    let section = reader.feature(FeatureId::CMDLINE).ok()??;
-    let words = decode_strings(&section, reader.endian()).ok()?;
-    let option = blind_option(&words)?;
+    let words = command_line(reader);
+    let option = blind_option(&words.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
     Some(format!(
         "recorded with {option}: threads that ran where or when nothing was recorded count as waiting"
     ))
