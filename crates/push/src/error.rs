@@ -43,7 +43,7 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// Notes on what is delivered cannot be written. Without them all goes on in memory.
+    /// Notes on what is delivered cannot be written. Without them, they are kept in memory.
     #[error("{path}")]
     State {
         /// The folder or file.

@@ -83,12 +83,12 @@ impl Sender {
         &self.target
     }
 
-    /// Sends a part until the server has it, says that it never will, or `patience` is over; it is tried once in any
+    /// Sends a part until the server has it, says that it never will, or `timeout` is over; it is tried once in any
     /// case. `wait` is told why there is a wait and how long it is to be, and waits.
     pub fn send(
         &self,
         part: &Part<'_>,
-        patience: Duration,
+        timeout: Duration,
         wait: &mut dyn FnMut(&str, Duration),
     ) -> Delivery {
         let start = Instant::now();
@@ -113,7 +113,7 @@ impl Sender {
                 }
             };
             let next = backoff.next(after);
-            if start.elapsed() + next > patience {
+            if start.elapsed() + next > timeout {
                 return Delivery::GaveUp { why, after };
             }
             wait(&why, next);

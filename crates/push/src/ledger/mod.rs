@@ -65,7 +65,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`Error::Busy`] if somebody else sends the same; [`Error::Notes`] if there are notes that cannot be read;
-    /// [`Error::State`] if none can be written there: without them all goes on in memory.
+    /// [`Error::State`] if none can be written there: without them, notes are kept in memory.
     pub fn open(&mut self) -> Result<(), Error> {
         if self.folder.is_some() {
             return Ok(());

@@ -127,7 +127,7 @@ impl Push<'_> {
             }
             Delivery::Stopped(why) => bail!("{host}: {why}; nothing is lost: recordings stay"),
             Delivery::GaveUp { why, after } => {
-                self.patience.failed(after);
+                self.retry_timeout.failed(after);
                 self.gave_up(file, &why, progress)
             }
         }
@@ -136,13 +136,13 @@ impl Push<'_> {
     /// A message could not be delivered in its time: another one says whether it is the message or the server.
     fn gave_up(&mut self, file: &SpooledFile, why: &str, progress: &mut Progress) -> Result<Taken> {
         let host = self.settings.target.host();
-        if self.patience.is_over() {
+        if self.retry_timeout.is_over() {
             bail!(
                 "{host}: {why}; not everything is delivered: run the command again to push the rest"
             );
         }
         progress.is_put_off = true;
-        if self.patience.is_one() {
+        if self.retry_timeout.is_one() {
             let path = file.path.display();
             say::warning(format_args!(
                 "{path} is put off: {host} does not take all of it ({why})"
@@ -154,7 +154,7 @@ impl Push<'_> {
 
     /// Sends a message, however long that takes.
     fn send(&mut self, file: &SpooledFile, part: &Part<'_>) -> Delivery {
-        if let Some(wait) = self.patience.quiet() {
+        if let Some(wait) = self.retry_timeout.quiet() {
             let why = "it wants nothing now";
             if !self.settings.args.follow {
                 return Delivery::GaveUp {
@@ -165,8 +165,8 @@ impl Push<'_> {
             self.wait(file, why, wait);
         }
         let sender = self.sender.clone();
-        let patience = self.patience.of_next();
-        sender.send(part, patience, &mut |why, wait| self.wait(file, why, wait))
+        let timeout = self.retry_timeout.of_next();
+        sender.send(part, timeout, &mut |why, wait| self.wait(file, why, wait))
     }
 
     /// Waits for the server; meanwhile, directories are kept within their bound.

@@ -6,9 +6,9 @@
 mod delivering;
 mod ending;
 mod parts;
-mod patience;
 mod pushing;
 mod recording;
+mod retry_timeout;
 mod room;
 mod spool;
 mod state;

@@ -1,7 +1,7 @@
 //! A run of the command: what it pushes, what it has done so far, and what it says while it goes on.
 
 use super::ending::Ending;
-use super::patience::Patience;
+use super::retry_timeout::RetryTimeout;
 use super::room::{self, Removable};
 use super::spool::{Scan, Spool, SpooledFile};
 use crate::args::PushArgs;
@@ -53,7 +53,7 @@ pub(super) struct Push<'a> {
     pub(super) spool: Spool,
     pub(super) sender: Sender,
     pub(super) ending: Ending,
-    pub(super) patience: Patience,
+    pub(super) retry_timeout: RetryTimeout,
     /// Files that the server or nobody can take, by where they are: not tried again in this run.
     pub(super) set_aside: HashSet<FileStamp>,
     /// Files that the server does not take now.
@@ -78,7 +78,7 @@ impl<'a> Push<'a> {
     ) -> Self {
         let args = settings.args;
         Self {
-            patience: Patience::new(args.give_up_after, args.follow),
+            retry_timeout: RetryTimeout::new(args.give_up_after, args.follow),
             settings,
             spool,
             sender,
@@ -93,7 +93,7 @@ impl<'a> Push<'a> {
         }
     }
 
-    /// Reads what is noted. Where no notes can be written, all goes on in memory.
+    /// Reads what is noted. Where no notes can be written, they are kept in memory.
     pub(super) fn open_ledgers(&mut self) -> Result<()> {
         for number in 0..self.spool.ledgers.len() {
             let opened = self.spool.ledgers.get_mut(number).map(Ledger::open);
@@ -140,7 +140,8 @@ impl<'a> Push<'a> {
             let put_off = self.put_off.get(&file.stamp);
             let is_put_off = put_off.is_some_and(|one| now < one.until);
             // While the server takes nothing, all of them are tried.
-            !self.set_aside.contains(&file.stamp) && (!is_put_off || self.patience.is_server_out())
+            !self.set_aside.contains(&file.stamp)
+                && (!is_put_off || self.retry_timeout.is_server_out())
         };
         let mut due: Vec<&SpooledFile> = scan.files.iter().filter(is_due).collect();
         due.sort_by_key(|file| {
@@ -160,7 +161,7 @@ impl<'a> Push<'a> {
 
     /// The server answers: what is put off because it took nothing is tried again.
     pub(super) fn answered(&mut self) {
-        if self.patience.answered() {
+        if self.retry_timeout.answered() {
             self.put_off.clear();
         }
     }

@@ -11,7 +11,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 /// What happened to the last messages.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct RetryTimeout {
     /// After so long without a message that was delivered, nothing else is tried. `None` waits for ever.
     give_up_after: Option<Duration>,
     is_following: bool,
@@ -23,7 +23,7 @@ pub(super) struct Patience {
     quiet_until: Option<Instant>,
 }
 
-impl Patience {
+impl RetryTimeout {
     /// Without `--give-up-after`, only a command that follows directories waits for ever.
     pub(super) fn new(give_up_after: Option<Duration>, is_following: bool) -> Self {
         let usual = (!is_following).then_some(USUAL);
@@ -94,39 +94,39 @@ mod tests {
 
     #[test]
     fn one_message_that_fails_is_put_off_and_a_server_that_is_out_is_waited_for() {
-        let mut patience = Patience::new(None, true);
+        let mut timeout = RetryTimeout::new(None, true);
         let mut tried = Vec::new();
         for _ in 0..9 {
-            tried.push(patience.of_next().as_secs());
-            patience.failed(None);
+            tried.push(timeout.of_next().as_secs());
+            timeout.failed(None);
         }
         assert_eq!(tried, [60, 0, 240, 480, 960, 1920, 3600, 3600, 3600]);
-        assert!(!patience.is_over());
-        assert!(patience.answered());
-        assert_eq!(patience.of_next(), USUAL);
-        patience.failed(None);
-        assert!(!patience.answered());
+        assert!(!timeout.is_over());
+        assert!(timeout.answered());
+        assert_eq!(timeout.of_next(), USUAL);
+        timeout.failed(None);
+        assert!(!timeout.answered());
     }
 
     #[test]
     fn a_server_that_wants_nothing_gets_nothing() {
-        let mut patience = Patience::new(None, true);
-        assert_eq!(patience.quiet(), None);
-        patience.failed(Some(Duration::from_secs(200)));
-        let quiet = patience.quiet().unwrap();
+        let mut timeout = RetryTimeout::new(None, true);
+        assert_eq!(timeout.quiet(), None);
+        timeout.failed(Some(Duration::from_secs(200)));
+        let quiet = timeout.quiet().unwrap();
         assert!(quiet > Duration::from_secs(100), "{quiet:?}");
-        patience.failed(Some(Duration::ZERO));
-        assert!(patience.quiet().is_none_or(|quiet| quiet.is_zero()));
+        timeout.failed(Some(Duration::ZERO));
+        assert!(timeout.quiet().is_none_or(|quiet| quiet.is_zero()));
     }
 
     #[test]
     fn without_follow_a_second_message_that_fails_is_the_last() {
-        let mut patience = Patience::new(Some(Duration::ZERO), false);
-        assert_eq!(patience.of_next(), Duration::ZERO);
-        patience.failed(None);
-        assert!(!patience.is_over() && patience.is_server_out());
-        assert_eq!(patience.of_next(), Duration::ZERO);
-        patience.failed(None);
-        assert!(patience.is_over());
+        let mut timeout = RetryTimeout::new(Some(Duration::ZERO), false);
+        assert_eq!(timeout.of_next(), Duration::ZERO);
+        timeout.failed(None);
+        assert!(!timeout.is_over() && timeout.is_server_out());
+        assert_eq!(timeout.of_next(), Duration::ZERO);
+        timeout.failed(None);
+        assert!(timeout.is_over());
     }
 }
