@@ -1,5 +1,5 @@
 // The end of main waits for in_slow, which works after in_quick has: that one wakes nobody. Others keep the CPUs busy
-// meanwhile, where nobody else wants them: some kernels do not record how an idle CPU goes on to a thread.
+// meanwhile, where nobody else wants them: some kernels do not record how an idle CPU switches to a thread.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

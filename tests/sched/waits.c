@@ -1,5 +1,5 @@
 /* Threads that wait, each for one thing, by its name. Others keep the CPUs busy meanwhile, where nobody else wants them:
-   some kernels do not record how an idle CPU goes on to a thread. */
+   some kernels do not record how an idle CPU switches to a thread. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

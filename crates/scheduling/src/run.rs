@@ -50,7 +50,7 @@ pub enum Waker {
     Interrupt,
     /// The work that an interrupt left behind.
     SoftInterrupt,
-    /// Whoever it was, what was recorded does not say.
+    /// Not known: the recording does not say.
     Unknown,
 }
 

@@ -10,7 +10,7 @@ pub(super) struct CountedPages {
 }
 
 impl CountedPages {
-    /// The pages of a column of so many values.
+    /// The pages of a column with this many values.
     pub(super) fn new(pages: Box<dyn PageReader>, n_values: u64) -> Self {
         Self {
             pages,

@@ -98,7 +98,7 @@ impl EventCounters {
         !self.grouping.is_member()
     }
 
-    /// Whether it is opened for all tasks, whoever is recorded.
+    /// Whether it is opened for all tasks, not only the recorded ones.
     pub(crate) fn is_of_wakers(&self) -> bool {
         matches!(self.purpose, Purpose::Waking { .. })
     }

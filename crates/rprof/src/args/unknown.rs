@@ -82,7 +82,7 @@ top: --tui
 record: --timeout
     use --duration SECONDS to end the recording
 record: --off-cpu-thresh
-    use --off-cpu=MS: waits that last for so many milliseconds have their user stacks
+    use --off-cpu=MS: waits of at least MS milliseconds have their user stacks
 record: -S --snapshot --aux-sample
     hardware traces are not recorded; use --overwrite to keep only the latest samples
 record: --threads --aio --affinity --num-thread-synthesize --mmap-flush --no-buffering
