@@ -1,9 +1,10 @@
 //! Text, Markdown and JSON have the same counts, of each event.
 
 use super::{OPTIONS, PROGRAM, only, samples};
-use crate::common::{self, Program, has, needs, perf, rprof, run};
+use crate::common::{self, Program, has, needs, perf, rprof, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 fn shown(file: &Path, args: &[&str]) -> String {
@@ -230,4 +231,61 @@ fn a_recording_as_a_plain_word_says_how_it_is_read() {
     let directory = common::fixtures().join("forms/directory");
     let said = run(rprof(["annotate"]).arg(&directory)).fails(2);
     assert!(said.contains("is a recording"), "{said}");
+}
+
+#[test]
+fn samples_of_several_recordings_add_up_instruction_by_instruction() {
+    let Some(program) = Program::new(PROGRAM, OPTIONS) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock", "-F", "999", "--call-graph", "fp"];
+    let dir = scratch();
+    let folder = dir.path().join("both");
+    fs::create_dir(&folder).unwrap();
+    let files = ["a.data", "b.data"].map(|name| {
+        let file = folder.join(name);
+        fs::copy(program.record(&args, &[]).file, &file).unwrap();
+        file
+    });
+    let counted_at = |function: &Value| -> BTreeMap<u64, u64> {
+        let rows = function["instructions"].as_array().unwrap().iter();
+        let samples = |row: &Value| row["counts"][0]["samples"].as_u64().unwrap_or(0);
+        rows.map(|row| (row["address"].as_u64().unwrap(), samples(row)))
+            .collect()
+    };
+    for filter in [&[][..], &["--caller", "odd"]] {
+        let one = |file: &Path| only(file, &[&["-s", "work"], filter].concat());
+        let mut sum = counted_at(&one(&files[0]));
+        for (address, samples) in counted_at(&one(&files[1])) {
+            *sum.entry(address).or_default() += samples;
+        }
+        assert!(sum.values().any(|&samples| samples > 0));
+        let second = files[1].to_str().unwrap();
+        let both = only(&files[0], &[&["-s", "work", "-i", second], filter].concat());
+        assert_eq!(counted_at(&both), sum, "{filter:?}");
+        let all = |function: &Value| function["events"][0]["all_samples"].as_u64().unwrap();
+        assert_eq!(all(&both), all(&one(&files[0])) + all(&one(&files[1])));
+        assert_eq!(counted_at(&one(&folder)), sum, "a directory, {filter:?}");
+    }
+}
+
+#[test]
+fn a_function_that_only_another_recording_has_is_shown_with_the_file_of_its_build() {
+    let other = PROGRAM.replace("work", "toil");
+    let (Some(program), Some(other)) = (
+        Program::new(PROGRAM, OPTIONS),
+        Program::new(&other, OPTIONS),
+    ) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "999"];
+    let (first, second) = (program.record(&args, &[]), other.record(&args, &[]));
+    let alone = only(&second.file, &["-s", "toil"]);
+    let both = only(
+        &first.file,
+        &["-s", "toil", "-i", second.file.to_str().unwrap()],
+    );
+    assert_eq!(both["instructions"], alone["instructions"]);
+    assert_eq!(both["file"], alone["file"]);
+    assert_eq!(samples(&both), samples(&alone));
 }

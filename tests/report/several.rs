@@ -177,3 +177,42 @@ fn a_recording_that_cannot_be_read_is_named() {
     let said = run(rprof(["report"]).arg(&recordings()[0]).arg("missing.data")).fails(1);
     assert!(said.contains("missing.data"), "{said}");
 }
+
+#[test]
+fn script_prints_one_recording_after_the_other() {
+    let files = [spin().join("perf.data"), fixtures().join("dwarf/perf.data")];
+    let script = |files: &[PathBuf], options: &[&str]| {
+        let ran = run(rprof(["script"]).args(options).args(files)).ok();
+        ran.stdout
+    };
+    let mut expected = String::new();
+    for file in &files {
+        expected += &format!("# recording: {}\n", file.display());
+        expected += &script(std::slice::from_ref(file), &["-G"]);
+    }
+    assert_eq!(script(&files, &["-G"]), expected);
+    let json: Vec<serde_json::Value> = script(&files, &["--json"])
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let heads = json.iter().filter_map(|line| line.get("recording"));
+    let heads: Vec<_> = heads.filter_map(serde_json::Value::as_str).collect();
+    assert_eq!(heads, files.each_ref().map(|file| file.to_str().unwrap()));
+    let alone = |file: &PathBuf| {
+        script(std::slice::from_ref(file), &["--json"])
+            .lines()
+            .count()
+    };
+    assert_eq!(json.len(), files.iter().map(alone).sum::<usize>());
+    let headers = script(&files, &["--header-only"]);
+    assert_eq!(headers.matches("# hostname : ").count(), 2, "{headers}");
+}
+
+#[test]
+fn a_filter_may_leave_no_samples_of_some_recordings() {
+    let files = [spin().join("perf.data"), fixtures().join("dwarf/perf.data")];
+    let ran = run(rprof(["script", "-G", "--comms", "spin"]).args(&files)).ok();
+    assert!(!ran.stderr.contains("no samples match"), "{}", ran.stderr);
+    let ran = run(rprof(["script", "-G", "--comms", "nobody"]).args(&files)).ok();
+    assert!(ran.stderr.contains("no samples match"), "{}", ran.stderr);
+}

@@ -33,8 +33,8 @@ mod tracepoints;
 
 pub use about::{about, command_line};
 pub use code::{
-    AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
-    InlinedFunction, InlinedInto, OpenCode, WantedFunction,
+    AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, CountedCode, Description,
+    FoundFunction, InlinedFunction, InlinedInto, OpenCode, WantedFunction,
 };
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};

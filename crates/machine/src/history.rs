@@ -3,7 +3,7 @@
 use crate::change::{DEFAULT_GUEST, Space};
 use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
-use crate::{ImageId, ImageKind, Images};
+use crate::{ImageId, ImageKind, Images, RecordedImage};
 use foldhash::{HashMap, HashSet};
 use rprof_base::{Avma, FileOffset};
 
@@ -182,6 +182,11 @@ impl History {
     /// The images of the recording.
     pub fn images(&self) -> &Images {
         &self.images
+    }
+
+    /// The number of an image that samples of other recordings are in; no process here has it mapped.
+    pub fn add_image(&mut self, image: RecordedImage) -> ImageId {
+        self.images.intern(image)
     }
 
     /// The mappings of a process at a moment.

@@ -28,6 +28,7 @@ pub(crate) fn header(reader: &Reader) -> Vec<u8> {
     json.object(|json| {
         json.field("schema", "rprof-script");
         json.field("version", JSON_VERSION);
+        json.field("recording", &*reader.path().to_string_lossy());
         about(reader).write_header(FieldOrder::Listed, json);
         json.column("events", reader.events(), |json, event| {
             json.text(event.name.raw());

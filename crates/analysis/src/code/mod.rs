@@ -3,12 +3,14 @@
 //! ```text
 //! recording   samples counted by location, functions found
 //! choose      one of them by its name
+//! counted     samples of other recordings in the same code
 //! code        its bytes, of the file that was recorded
 //! describe    inlined functions and lines of its instructions, names of what they refer to
 //! ```
 
 mod choose;
 mod cold;
+mod counted;
 mod describe;
 mod error;
 mod found;
@@ -23,6 +25,7 @@ mod recording;
 mod wanted;
 
 pub use choose::ChoiceError;
+pub use counted::CountedCode;
 pub use describe::{AskedCode, Description};
 pub use error::CodeError;
 pub use found::FoundFunction;

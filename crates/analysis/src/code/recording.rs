@@ -1,5 +1,6 @@
 //! A recording whose functions are to be shown with their code.
 
+use super::counted::CountedCode;
 use super::found::{FoundFunction, functions};
 use super::images::ImageFiles;
 use super::parts::ColdParts;
@@ -38,6 +39,17 @@ pub struct CodeOptions {
     pub demangling: Demangling,
 }
 
+impl CodeOptions {
+    fn request(&self) -> Request {
+        Request {
+            detail: Detail::Functions,
+            demangling: self.demangling,
+            fde: self.fde,
+            ..Request::default()
+        }
+    }
+}
+
 /// A recording, its samples counted by where they were taken.
 #[derive(Debug)]
 pub struct CodeRecording<'r> {
@@ -65,9 +77,27 @@ impl<'r> CodeRecording<'r> {
         options: CodeOptions,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
+        Self::open_with((reader, locator), options, CountedCode::default(), progress)
+    }
+
+    /// The same, with what was counted in other recordings.
+    ///
+    /// # Errors
+    /// [`Error`] if the recording cannot be read at all.
+    pub fn open_with(
+        (reader, locator): (&'r Reader, &'r Locator),
+        options: CodeOptions,
+        others: CountedCode,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
         check_filter(reader, &options.filter)?;
-        let recording = Recording::open(reader, locator, SampleOrder::Any)?;
-        let (counts, symbols) = count(&recording, &options, progress)?;
+        let mut recording = Recording::open(reader, locator, SampleOrder::Any)?;
+        let others = others.placed(reader.events(), &mut recording.index.history);
+        let (query, mut counts) = count(&recording, &options, progress)?;
+        others.add_to(&mut counts);
+        let mut symbols = query.symbolize(counts.locations(), options.request())?;
+        (symbols.warnings).extend_from_slice(query.samples.source.warnings());
+        drop(query);
         let events = match options.event {
             Some(event) => vec![event],
             None => events(reader, &counts),
@@ -77,6 +107,7 @@ impl<'r> CodeRecording<'r> {
         let unnamed = unnamed(&recording, &symbols);
         let mut warnings = symbols.warnings;
         warnings.extend(recording.warnings());
+        warnings.extend(others.left_out);
         Ok(Self {
             recording,
             options,
@@ -175,33 +206,26 @@ fn events(reader: &Reader, counts: &CodeCounts) -> Vec<usize> {
     }
 }
 
-fn count(
-    recording: &Recording<'_>,
-    options: &CodeOptions,
+/// Counts the samples of a recording by location.
+pub(super) fn count<'a>(
+    recording: &'a Recording<'_>,
+    options: &'a CodeOptions,
     progress: &mut Progress<'_>,
-) -> Result<(CodeCounts, Symbols), Error> {
-    let request = Request {
-        detail: Detail::Functions,
-        demangling: options.demangling,
-        fde: options.fde,
-        ..Request::default()
-    };
+) -> Result<(Query<'a>, CodeCounts), Error> {
     let n_chunks = recording.n_chunks();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     if options.callers.is_empty() {
         let frames = WantedFrames::Innermost;
         let query = Query::of(recording, &options.filter, frames, First::Own)?;
         let counts = count_code(&query, None, &mut first)?;
-        let mut symbols = query.symbolize(counts.locations(), request)?;
-        (symbols.warnings).extend_from_slice(query.samples.source.warnings());
-        return Ok((counts, symbols));
+        return Ok((query, counts));
     }
     let query = Query::of(recording, &options.filter, WantedFrames::All, First::Own)?;
     let locations = find_locations(&query, |_, _| {}, &mut first)?.locations;
     // Callers may have been inlined.
     let inlines = Request {
         detail: Detail::Inlines,
-        ..request
+        ..options.request()
     };
     let all = query.symbolize(locations, inlines)?;
     let is_caller = |location: Location| {
@@ -212,7 +236,5 @@ fn count(
     };
     let mut second = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
     let counts = count_code(&query, Some(&is_caller), &mut second)?;
-    let mut symbols = query.symbolize(counts.locations(), request)?;
-    (symbols.warnings).extend_from_slice(query.samples.source.warnings());
-    Ok((counts, symbols))
+    Ok((query, counts))
 }

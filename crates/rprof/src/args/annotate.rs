@@ -1,7 +1,7 @@
 //! The arguments of `rprof annotate`.
 
 use super::choice::{Choice, one_of};
-use super::{FdeArgs, ListingArgs, SampleArgs};
+use super::{FdeArgs, ListingArgs, Recordings, SampleArgs};
 use crate::screen::PagerArgs;
 use rprof_analysis::{CodeOptions, WantedFunction};
 use rprof_annotate::PercentType;
@@ -23,7 +23,8 @@ Examples:
   rprof annotate main                           main, with source lines
   rprof annotate -M intel --no-source 'std::*'  a pattern, in Intel syntax
   rprof annotate memcpy --caller parse          only calls from parse
-  rprof annotate main --by line                 source lines only";
+  rprof annotate main --by line                 source lines only
+  rprof annotate -i a.data -i b.data main       main, with the samples of two recordings";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -37,9 +38,10 @@ pub(crate) struct AnnotateArgs {
     #[arg(short = 's', long, value_name = "SYMBOL", conflicts_with = "plain", value_parser = parse_function)]
     symbol: Option<WantedFunction>,
 
-    /// Recording to read: a file, a directory, or - for stdin
+    /// Recording to read: a file, a directory, or - for stdin. May be repeated: samples of all count, in the code that
+    /// the first one has or files of the same build IDs
     #[arg(short = 'i', long, value_name = "FILE", default_value = DEFAULT_INPUT)]
-    input: PathBuf,
+    input: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
@@ -127,8 +129,8 @@ impl AnnotateArgs {
         }
     }
 
-    pub(crate) fn recording(&self) -> &Path {
-        &self.input
+    pub(crate) fn recordings(&self) -> Recordings {
+        Recordings::new(self.input.clone())
     }
 }
 

@@ -197,7 +197,7 @@ mod tests {
                 Command::Export(args) => args.input.recordings.first().clone(),
                 #[cfg(feature = "tui")]
                 Command::Tui(args) => args.input.recordings.first().clone(),
-                Command::Script(args) => args.recording,
+                Command::Script(args) => args.recordings.first().clone(),
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
                 _ => panic!("{reader} reads no recording"),
@@ -229,7 +229,7 @@ mod tests {
             let said = error.to_string();
             assert!(said.contains("'a'") && said.contains("-i 'b'"), "{said}");
         }
-        for reader in ["script", "dump", "info", "symbols"] {
+        for reader in ["dump", "info", "symbols"] {
             assert!(Args::try_parse_from(["rprof", reader, "a", "b"]).is_err());
         }
     }

@@ -1,6 +1,6 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, Recording, SampleArgs, StrictArgs};
+use super::{HeaderArgs, Recordings, SampleArgs, StrictArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
@@ -11,13 +11,14 @@ Examples:
   rprof script -G -F comm,time,event,sym  one line per sample
   rprof script -c make --time +1,+1.5     half a second of threads named make
   rprof script --show-task-events         samples with task events
+  rprof script a.data b.data              several recordings, one after the other
   rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
 
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = EXAMPLES)]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) recordings: Recordings,
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
-    let opened = OpenedRecordings::open(&args.input)?;
+    let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
     if args.against.is_some() {
         opened.paths.only("--against")?;
     }

@@ -33,7 +33,10 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         let (reader, code) = record_first(&args.command, args.event.as_deref(), limits, rights)?;
         (OpenedRecordings::only(reader, &args.input), code)
     } else {
-        (OpenedRecordings::open(&args.input)?, ExitCode::SUCCESS)
+        (
+            OpenedRecordings::open(&args.input.recordings, &args.input.samples)?,
+            ExitCode::SUCCESS,
+        )
     };
     if args.against.against.is_some() {
         opened.paths.only("--against")?;

@@ -49,10 +49,15 @@ pub(crate) fn open_code(path: &Path, limits: LimitArgs) -> Result<Reader> {
     let allowed = limits.allowed();
     let input = or_say(RecordingInput::open(path, allowed), WAY_OUT)?;
     if rprof_import::open(&input, allowed)?.is_some() {
-        let path = path.display();
-        bail!("{path}: no addresses of code; annotate needs the recording that this was made of");
+        bail!(no_code(path));
     }
     Ok(input.into_reader(allowed)?)
+}
+
+/// Why the code of what another tool wrote cannot be shown.
+pub(super) fn no_code(path: &Path) -> String {
+    let path = path.display();
+    format!("{path}: no addresses of code; annotate needs the recording that this was made of")
 }
 
 /// Opens a recording, or a file of another tool that becomes one.

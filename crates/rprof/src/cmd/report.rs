@@ -133,15 +133,16 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 /// Opens the recordings.
 fn opened(args: &ReportArgs, weighing: Weighing) -> Result<OpenedRecordings<'_>> {
-    let opened = OpenedRecordings::open(&args.input).map_err(|error| {
-        // Words that no recording could know are said first.
-        let columns =
-            args.columns
-                .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
-                    Vec::new()
-                });
-        columns.err().unwrap_or(error)
-    })?;
+    let opened =
+        OpenedRecordings::open(&args.input.recordings, &args.input.samples).map_err(|error| {
+            // Words that no recording could know are said first.
+            let columns =
+                args.columns
+                    .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
+                        Vec::new()
+                    });
+            columns.err().unwrap_or(error)
+        })?;
     if let Some(event) = &args.event
         && opened.count() == 1
     {

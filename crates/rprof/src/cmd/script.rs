@@ -2,14 +2,19 @@
 
 use super::header;
 use super::no_match;
-use super::reading::{ending, open_any, progress};
+use super::reading::{ending, progress};
+use super::several::{OpenedRecordings, SharedWarnings};
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_script::{FieldSelection, ScriptOptions, write_script};
-use std::io::{self, IsTerminal};
+use rprof_perfdata::Reader;
+use rprof_profile::{JoinedProfile, Profile};
+use rprof_script::{FieldSelection, Printed, ScriptOptions, write_script};
+use rprof_untrusted::printable;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
@@ -17,7 +22,7 @@ const NO_SCRIPTS: &str = "rprof runs no scripts: use rprof script --json, which 
     crates/JSON.md)";
 
 pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let path = args.recording.path();
+    let path = args.recordings.first().path();
     let is_perfs = ["record", "report"]
         .iter()
         .any(|word| path.as_os_str() == *word);
@@ -27,15 +32,11 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut fields = FieldSelection::default();
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
-    let reader = open_any(args.recording.path(), args.samples.limits)?;
+    let opened = OpenedRecordings::open(&args.recordings, &args.samples)?;
     let pager = args.paging.or(paging).pager();
-    let header = header::text(&args.header, &reader);
-    if args.header.header_only {
-        return header::only(&header, &pager);
-    }
-    let options = ScriptOptions {
+    let options = |reader: &Reader| ScriptOptions {
         filter: args.samples.filter(),
-        fields,
+        fields: fields.clone(),
         chains: !args.hide_call_graph,
         inlines: !args.samples.no_inline,
         stop_at: args.stop_bt.clone(),
@@ -43,34 +44,89 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         times: args.times(),
         json: args.json,
         records: args.records(),
-        locator: args.samples.locator(&reader),
+        locator: args.samples.locator(reader),
         demangling: args.samples.demangling(),
     };
-    // Where lines go to a terminal, they say themselves how far it is.
-    let mut progress = (!io::stdout().is_terminal()).then(|| progress(&reader));
-    let printed = pager.write(|mut out| {
-        out.write_all(header.as_bytes())
-            .context("writing the header")?;
-        let mut show = |share| {
-            if let Some(progress) = &mut progress {
-                progress.show(share);
+    let written = pager.write(|mut out| {
+        let mut written = Written::default();
+        opened.each(|reader| {
+            write_heading(args, reader, opened.count(), &mut out)?;
+            if args.header.header_only {
+                return Ok(());
             }
-        };
-        Ok(write_script(&reader, &options, &mut show, &mut out)?)
+            // Where lines go to a terminal, they say themselves how far it is.
+            let mut progress = (!io::stdout().is_terminal()).then(|| progress(reader));
+            let mut show = |share| {
+                if let Some(progress) = &mut progress {
+                    progress.show(share);
+                }
+            };
+            let printed = write_script(reader, &options(reader), &mut show, &mut out)?;
+            written.add(reader.path(), &printed);
+            Ok(())
+        })?;
+        Ok(written)
     })?;
-    drop(progress);
-    let Some(printed) = printed else {
+    let Some(written) = written.filter(|_| !args.header.header_only) else {
         return Ok(ExitCode::SUCCESS);
     };
-    let profile = &printed.profile;
+    let none_match = !written.has_matches;
+    let profile = written.into_profile(opened.count());
     profile.warnings.iter().for_each(say::warning);
-    if printed.none_match {
-        say::warning(no_match::sentence(&reader, &args.samples));
+    if none_match {
+        say::warning(no_match::sentence(&opened.first, &args.samples));
     }
     profile.events.iter().for_each(say::loss);
     say::stacks(&profile.unwound);
-    if !printed.none_match {
-        say::quality(profile);
+    if !none_match {
+        say::quality(&profile);
     }
-    Ok(ending(args.strict, profile))
+    Ok(ending(args.strict, &profile))
+}
+
+/// Writes what goes before the samples of a recording: which one it is, if there are several, and its header.
+fn write_heading(
+    args: &ScriptArgs,
+    reader: &Reader,
+    n_recordings: usize,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let header = header::text(&args.header, reader);
+    // In JSON, the line before its samples says it.
+    if n_recordings > 1 && (!args.json || args.header.header_only) {
+        writeln!(
+            out,
+            "# recording: {}",
+            printable(&reader.path().to_string_lossy())
+        )
+        .context("writing the header")?;
+    }
+    out.write_all(header.as_bytes())
+        .context("writing the header")
+}
+
+/// What is to be said of all recordings once their samples are printed.
+#[derive(Default)]
+struct Written {
+    joined: JoinedProfile,
+    warnings: SharedWarnings,
+    /// Whether the filter left samples of any.
+    has_matches: bool,
+}
+
+impl Written {
+    fn add(&mut self, path: &Path, printed: &Printed) {
+        self.joined.add(&printed.profile);
+        self.warnings.add(path, &printed.profile.warnings);
+        self.has_matches |= !printed.none_match;
+    }
+
+    /// Of this many recordings: which of them a warning is about is said if there are several.
+    fn into_profile(self, n_recordings: usize) -> Profile {
+        let mut profile = self.joined.finish();
+        if n_recordings > 1 {
+            profile.warnings = self.warnings.into_sentences();
+        }
+        profile
+    }
 }

@@ -3,12 +3,13 @@
 //! The first decides what can be shown. The others are opened one after the other, each once the one before is counted:
 //! memory is that of the largest, and of what is distinct in all.
 
-use super::reading::with_progress;
+use super::reading::{no_code, with_progress};
 use super::table_folders::TableFolders;
-use crate::args::{InputArgs, LimitArgs, Recordings};
+use crate::args::{InputArgs, LimitArgs, Recordings, SampleArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{Options, Progress, load, load_counted_stacks, load_samples};
+use rprof_import::is_table_folder;
 use rprof_perfdata::Reader;
 use rprof_profile::{
     CountedStacks, JoinedProfile, JoinedSamples, JoinedStacks, PartClock, Profile, SampledProfile,
@@ -25,19 +26,19 @@ pub(super) struct OpenedRecordings<'a> {
     pub(super) first: Reader,
     /// Directories are replaced by the recordings in them.
     pub(super) paths: Recordings,
-    input: &'a InputArgs,
+    samples: &'a SampleArgs,
     folders: TableFolders,
 }
 
 impl<'a> OpenedRecordings<'a> {
-    /// Opens the first one.
-    pub(super) fn open(input: &'a InputArgs) -> Result<Self> {
+    /// Opens the first one; `samples` says what is read of each.
+    pub(super) fn open(recordings: &Recordings, samples: &'a SampleArgs) -> Result<Self> {
         let mut folders = TableFolders::default();
-        let paths = expanded(&input.recordings, &mut folders, input.limits())?;
+        let paths = expanded(recordings, &mut folders, samples.limits)?;
         Ok(Self {
-            first: folders.read(paths.first().path(), input.limits())?,
+            first: folders.read(paths.first().path(), samples.limits)?,
             paths,
-            input,
+            samples,
             folders,
         })
     }
@@ -47,7 +48,7 @@ impl<'a> OpenedRecordings<'a> {
         Self {
             first,
             paths: input.recordings.clone(),
-            input,
+            samples: &input.samples,
             folders: TableFolders::default(),
         }
     }
@@ -59,7 +60,6 @@ impl<'a> OpenedRecordings<'a> {
 
     /// Hands over each, one at a time: for what does not become one profile. Errors name the recording if there are
     /// several.
-    #[cfg(feature = "parquet")]
     pub(super) fn each(&self, mut take: impl FnMut(&Reader) -> Result<()>) -> Result<()> {
         let first = take(&self.first);
         if self.paths.others().is_empty() {
@@ -67,7 +67,7 @@ impl<'a> OpenedRecordings<'a> {
         }
         first.with_context(|| self.first.path().display().to_string())?;
         for path in self.paths.others() {
-            let reader = self.folders.read(path, self.input.limits())?;
+            let reader = self.folders.read(path, self.samples.limits)?;
             take(&reader).with_context(|| path.display().to_string())?;
         }
         Ok(())
@@ -103,7 +103,7 @@ impl<'a> OpenedRecordings<'a> {
         };
         add(self.first.path(), first);
         for path in self.paths.others() {
-            let reader = self.folders.read(path, self.input.limits())?;
+            let reader = self.folders.read(path, self.samples.limits)?;
             if reader.has_call_chains() && !self.first.has_call_chains() {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
@@ -111,7 +111,7 @@ impl<'a> OpenedRecordings<'a> {
                 ));
             }
             let options = Options {
-                locator: self.input.samples.locator(&reader),
+                locator: self.samples.locator(&reader),
                 ..options.clone()
             };
             let read = with_progress(&reader, |show| load(&reader, &options, show));
@@ -232,6 +232,17 @@ impl ReadResult for CountedStacks {
     }
 }
 
+/// The recordings whose code is to be shown. Directories are replaced by the recordings in them.
+pub(super) fn recordings_with_code(
+    recordings: &Recordings,
+    limits: LimitArgs,
+) -> Result<Recordings> {
+    if let Some(tables) = recordings.paths().find(|path| is_table_folder(path)) {
+        bail!(no_code(tables));
+    }
+    expanded(recordings, &mut TableFolders::default(), limits)
+}
+
 /// Expands directories of recordings, and of tables. Each file is read once.
 fn expanded(
     recordings: &Recordings,
@@ -299,7 +310,7 @@ fn is_recording(path: &Path) -> io::Result<bool> {
 
 /// Warnings of several recordings, each once.
 #[derive(Debug, Default)]
-struct SharedWarnings {
+pub(super) struct SharedWarnings {
     /// The first recording that has each, and how many others.
     known: BTreeMap<String, (PathBuf, usize)>,
     /// In the order in which they came.
@@ -307,7 +318,7 @@ struct SharedWarnings {
 }
 
 impl SharedWarnings {
-    fn add(&mut self, path: &Path, warnings: &[String]) {
+    pub(super) fn add(&mut self, path: &Path, warnings: &[String]) {
         for warning in warnings {
             match self.known.get_mut(warning) {
                 Some((_, n_others)) => *n_others += 1,
@@ -319,7 +330,7 @@ impl SharedWarnings {
         }
     }
 
-    fn into_sentences(self) -> Vec<String> {
+    pub(super) fn into_sentences(self) -> Vec<String> {
         let sentence = |warning: &String| {
             let (path, n_others) = self.known.get(warning)?;
             let path = path.display();

@@ -40,7 +40,8 @@ impl NotChosen<'_> {
         let (reader, locator) = self.opened;
         let filter = args.samples.filter();
         let (is_filtered, has_callers) = (!filter.accepts_all(), !args.caller.is_empty());
-        if !is_filtered && !has_callers {
+        // Of several recordings, this would count those of the first.
+        if !is_filtered && !has_callers || args.recordings().others().len() > 0 {
             return None;
         }
         let options = CodeOptions {

@@ -7,45 +7,50 @@ mod view;
 mod wanted;
 
 use super::no_match;
-use super::reading::{open_code, progress};
-use crate::args::AnnotateArgs;
+use super::reading::{open_code, with_progress};
+use super::several::{self, SharedWarnings};
+use crate::args::{AnnotateArgs, Recordings};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use choice::NotChosen;
 use inlined::Chosen;
 #[cfg(feature = "tui")]
 use inlined::ShownInlined;
 #[cfg(feature = "tui")]
 use rprof_analysis::WantedFunction;
-use rprof_analysis::{CodeRecording, FoundFunction};
+use rprof_analysis::{CodeRecording, CountedCode, FoundFunction};
 use rprof_base::Share;
 #[cfg(feature = "tui")]
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::code::CodeLine;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use view::View;
 use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.listing.check()?;
-    let reader = open_code(args.recording(), args.samples.limits)?;
+    let recordings = several::recordings_with_code(&args.recordings(), args.samples.limits)?;
+    let reader = open_code(recordings.first().path(), args.samples.limits)?;
     if !args.caller.is_empty() && !reader.has_call_chains() {
         return Err(usage(
             "--caller needs callers, but the recording has no call chains: record with rprof record -g",
         ));
     }
+    let mut warnings = SharedWarnings::default();
+    let others = count_others(args, recordings.others(), &mut warnings)?;
     let locator = args.samples.locator(&reader);
-    let mut progress = progress(&reader);
-    let recording = CodeRecording::open(&reader, &locator, args.options(), &mut |share| {
-        progress.show(share);
+    let opened = (&reader, &locator);
+    let recording = with_progress(&reader, |show| {
+        CodeRecording::open_with(opened, args.options(), others, show)
     })?;
-    drop(progress);
     if !args.listing.look.quiet {
         recording.warnings.iter().for_each(say::warning);
+        warnings.into_sentences().iter().for_each(say::warning);
     }
     let (mut inlined, mut note) = (None, None);
     let wanted = match args.function() {
@@ -72,7 +77,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         None => hottest(args, &recording),
     };
     if wanted.functions.is_empty() {
-        say::warning(nothing(args, &reader, &recording.unnamed));
+        say::warning(nothing(args, (&reader, &recordings), &recording.unnamed));
     }
     let view = View {
         args,
@@ -83,6 +88,26 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         note,
     };
     view.show(&wanted, paging)
+}
+
+/// Counts the samples of all recordings but the first.
+fn count_others(
+    args: &AnnotateArgs,
+    others: &[PathBuf],
+    warnings: &mut SharedWarnings,
+) -> Result<CountedCode> {
+    let mut counted = CountedCode::default();
+    for path in others {
+        let reader = open_code(path, args.samples.limits)?;
+        let locator = args.samples.locator(&reader);
+        let add = |show: &mut dyn FnMut(f64)| counted.add(&reader, &locator, &args.options(), show);
+        let said = with_progress(&reader, add);
+        warnings.add(
+            path,
+            &said.with_context(|| format!("reading {}", path.display()))?,
+        );
+    }
+    Ok(counted)
 }
 
 /// A request for the code of functions, with the recording and its files.
@@ -125,10 +150,14 @@ impl<'a, 'r> CodeOf<'a, 'r> {
 }
 
 /// Why there is no function to show.
-fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
+fn nothing(
+    args: &AnnotateArgs,
+    (reader, recordings): (&Reader, &Recordings),
+    unnamed: &[String],
+) -> String {
     match args.samples.filter().accepts_all() && args.caller.is_empty() {
         true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
-        true => format!("no samples in functions: {}", args.recording().display()),
+        true => format!("no samples in functions: {}", recordings.name()),
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
         false => "no sample with this caller matches the filters".to_owned(),
     }

@@ -21,7 +21,7 @@ pub(in crate::cmd) struct CodeReader {
 }
 
 /// Samples that were counted by code, and which ones.
-pub(in crate::cmd) type CountedCode<'r> = Option<(CodeOptions, CodeRecording<'r>)>;
+pub(in crate::cmd) type LastCounted<'r> = Option<(CodeOptions, CodeRecording<'r>)>;
 
 impl CodeReader {
     /// For recordings.
@@ -70,7 +70,7 @@ impl CodeReader {
         &self,
         (reader, locator): (&'r Reader, &'r Locator),
         wanted: &WantedCode,
-        last: &mut CountedCode<'r>,
+        last: &mut LastCounted<'r>,
     ) -> Result<CodeLines> {
         if self.is_of_several {
             bail!("code is shown of one recording: use rprof annotate -i FILE");

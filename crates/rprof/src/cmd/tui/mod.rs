@@ -39,7 +39,7 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
     };
     let args = &args;
-    let opened = OpenedRecordings::open(&args.input)?;
+    let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
     let reader = &opened.first;
     let has_chains = reader.has_call_chains();
     let options = Options {
