@@ -1,22 +1,55 @@
-//! The critical path of a program whose end waits as told.
+//! The critical path of a program whose end waits as told: its threads, its functions, and its samples in other readers.
 
 use super::record_events;
 use crate::common::{compile, needs, rprof, run, scratch, tracefs};
+use serde_json::Value;
 use std::path::Path;
 
-/// Milliseconds on the path, by what is done and by whom; and of the whole path.
-fn shares(file: &Path, options: &[&str]) -> (Vec<(f64, String)>, f64) {
-    let table = run(rprof(["sched", "critical"]).arg(file).args(options)).ok();
-    let lines = || table.stdout.lines();
-    let number = |text: &str| text.parse::<f64>().unwrap();
-    let head = lines().next().and_then(|line| line.split_once("]: "));
-    let (len, _) = head.and_then(|(_, rest)| rest.split_once(" ms")).unwrap();
-    let rows = lines().filter(|line| !line.starts_with('#')).map(|line| {
-        let cells: Vec<&str> = line.split_whitespace().collect();
-        (number(cells[1]), cells[3..].join(" "))
-    });
-    (rows.collect(), number(len))
+/// `rprof critical --json` of a recording.
+#[track_caller]
+fn critical(file: &Path, options: &[&str]) -> Value {
+    let json = run(rprof(["critical", "--json"]).arg(file).args(options)).ok();
+    serde_json::from_str(&json.stdout).unwrap()
 }
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap()
+}
+
+/// Nanoseconds in a list that fit.
+fn sum(all: &Value, list: &str, name: &str, fits: impl Fn(&Value) -> bool) -> u64 {
+    let rows = all[list].as_array().unwrap().iter();
+    rows.filter(|row| fits(row))
+        .map(|row| number(row, name))
+        .sum()
+}
+
+/// Nanoseconds of the path that a thread does something.
+fn of_thread(all: &Value, comm: &str, doing: &str) -> u64 {
+    sum(all, "threads", "path_ns", |row| {
+        row["comm"] == comm && row["doing"] == doing
+    })
+}
+
+/// A time of a function of the program.
+fn of_function(all: &Value, name: &str, time: &str) -> u64 {
+    sum(all, "functions", time, |row| {
+        row["symbol"] == format!("[.] {name}").as_str()
+    })
+}
+
+/// Checks that all of a path is in each of its lists, once.
+#[track_caller]
+fn check_sums(all: &Value) {
+    let len = number(all, "duration_ns");
+    assert!(len > 0);
+    assert_eq!(sum(all, "threads", "path_ns", |_| true), len);
+    assert_eq!(sum(all, "steps", "duration_ns", |_| true), len);
+    let known = sum(all, "functions", "path_self_ns", |_| true);
+    assert_eq!(known + number(all, "unknown_ns"), len);
+}
+
+const MS: u64 = 1_000_000;
 
 #[test]
 fn the_critical_path_is_that_of_what_the_end_waits_for() {
@@ -31,36 +64,139 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
     let events = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
     let words = program.to_str().unwrap();
     let file = record_events(tracefs, dir.path(), (events, "none"), words);
-    let (rows, len) = shares(&file, &["-c", "waits_for_slow"]);
-    let sum = |what: &str| -> f64 {
-        let of = rows.iter().filter(|(_, row)| row.contains(what));
-        of.map(|(ms, _)| ms).sum()
-    };
-    // All rows together are the path; digits are cut.
-    assert!((sum("") - len).abs() < 0.01 * rows.len() as f64, "{rows:?}");
+    let all = critical(&file, &["-c", "waits_for_slow"]);
+    check_sums(&all);
     // in_slow works for 60 ms; what it waits for while that is nobody's work.
-    assert!(sum("in_slow[") >= 59.0, "{rows:?}");
-    assert!(sum("in_quick[") < 1.0, "{rows:?}");
-    assert!(sum("waits_for_slow[") >= 48.0, "{rows:?}");
-    // Its steps are the same path.
-    let steps =
-        run(rprof(["sched", "critical", "--steps", "-c", "waits_for_slow"]).arg(&file)).ok();
-    let steps = steps.stdout.lines().filter(|line| !line.starts_with('#'));
-    let steps: f64 = steps
-        .map(|line| {
-            line.split_whitespace()
-                .nth(1)
-                .unwrap()
-                .parse::<f64>()
-                .unwrap()
-        })
-        .sum();
-    assert!(steps <= len && steps > 0.9 * len, "{steps} of {len}");
+    assert!(of_thread(&all, "in_slow", "running") >= 59 * MS, "{all}");
+    assert!(of_thread(&all, "in_quick", "running") < MS, "{all}");
+    let main =
+        of_thread(&all, "waits_for_slow", "running") + of_thread(&all, "waits_for_slow", "blocked");
+    assert!(main >= 48 * MS, "{all}");
+    // The same as text: what is done, by whom; and step by step.
+    let text = run(rprof(["critical", "-c", "waits_for_slow"]).arg(&file)).ok();
+    assert!(
+        text.stdout
+            .starts_with("# Critical path of waits_for_slow[")
+    );
+    assert!(text.stdout.contains("running            in_slow["));
+    let steps = run(rprof(["critical", "--steps", "-c", "waits_for_slow"]).arg(&file)).ok();
+    let lines = steps.stdout.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(lines.count(), all["steps"].as_array().unwrap().len());
+}
+
+#[test]
+fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
+    needs!(cc, live);
+    if tracefs().is_none() {
+        return;
+    }
+    let dir = scratch();
+    let (program, file) = (dir.path().join("crit"), dir.path().join("perf.data"));
+    let flags = [
+        "-O1",
+        "-pthread",
+        "-fno-inline",
+        "-fno-optimize-sibling-calls",
+    ];
+    compile(&program, include_str!("critical.c"), &flags);
+    let mut record = rprof([
+        "record",
+        "-q",
+        "--off-cpu",
+        "-F",
+        "1999",
+        "-m",
+        "1024",
+        "-o",
+    ]);
+    run(record.arg(&file).arg("--").arg(&program)).ok();
+    let all = critical(&file, &[]);
+    check_sums(&all);
+    assert_eq!(all["comm"], "crit");
+    assert!(of_thread(&all, "in_slow", "running") >= 59 * MS, "{all}");
+    let slow = of_function(&all, "slow", "path_ns");
+    assert!(slow >= 55 * MS, "{all}");
+    // It works for main, too, and in_quick, for which nobody waits.
+    let work = ["path_ns", "cpu_ns", "saves_ns"].map(|time| of_function(&all, "work", time));
+    assert!(work[0] >= 74 * MS && work[1] >= 84 * MS, "{all}");
+    assert_eq!(work[2], work[0] / 10);
+    assert!(of_function(&all, "usleep", "path_ns") >= 29 * MS, "{all}");
+    assert!(of_function(&all, "usleep", "cpu_ns") < 3 * MS, "{all}");
+    for other in ["quick", "keep_busy"] {
+        let times = ["path_ns", "cpu_ns", "wall_ns"].map(|time| of_function(&all, other, time));
+        assert!(
+            times[0] < 2 * MS && times[2] >= times[1],
+            "{other}: {times:?}"
+        );
+    }
+    assert!(of_function(&all, "quick", "cpu_ns") >= 5 * MS, "{all}");
+    // Other readers have the same time.
+    let known = number(&all, "duration_ns") - number(&all, "unknown_ns");
+    let script = run(rprof(["script", "--critical", "-G", "--json", "-i"]).arg(&file)).ok();
+    let periods = script.stdout.lines().filter_map(|line| {
+        let sample: Value = serde_json::from_str(line).unwrap();
+        sample["period"].as_u64()
+    });
+    assert_eq!(periods.sum::<u64>(), known);
+    let flame = run(rprof(["flame", "--critical", "--folded", "-i"]).arg(&file)).ok();
+    let of_line = |line: &str| {
+        Some((
+            line.contains(";slow;"),
+            line.rsplit_once(' ')?.1.parse::<u64>().ok()?,
+        ))
+    };
+    let lines: Vec<_> = flame.stdout.lines().filter_map(of_line).collect();
+    assert_eq!(lines.iter().map(|(_, ns)| ns).sum::<u64>(), known);
+    assert!(lines.iter().any(|&(is_slow, ns)| is_slow && ns > 0));
+    // Both apart in one table: the path is the same part of it.
+    let keys = [
+        "--wall",
+        "-s",
+        "critical",
+        "--no-children",
+        "--format",
+        "csv",
+        "-F",
+    ];
+    let fields = "critical,period";
+    let table = run(rprof(["report"])
+        .args(keys)
+        .arg(fields)
+        .arg("-i")
+        .arg(&file))
+    .ok();
+    let yes = table
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("yes,"));
+    assert_eq!(yes, Some(known.to_string().as_str()), "{}", table.stdout);
+    // That of another thread.
+    let quick = critical(&file, &["-c", "in_quick"]);
+    check_sums(&quick);
+    assert_eq!(quick["comm"], "in_quick");
+    let options = [
+        "report",
+        "--critical=in_quick",
+        "-s",
+        "comm",
+        "--format",
+        "csv",
+        "-i",
+    ];
+    let table = run(rprof(options).arg(&file)).ok().stdout;
+    assert!(
+        table.contains("in_quick") && !table.contains("in_slow"),
+        "{table}"
+    );
 }
 
 #[test]
 fn who_is_meant_has_to_be_clear() {
     let recording = crate::common::fixtures().join("spin/perf.data");
-    let said = run(rprof(["sched", "critical"]).arg(&recording)).fails(1);
-    assert!(said.contains("sched:sched_switch"), "{said}");
+    for command in [&["critical"][..], &["report", "--critical", "-i"]] {
+        let said = run(rprof(command).arg(&recording)).fails(1);
+        assert!(said.contains("no context switches"), "{said}");
+    }
+    let said = run(rprof(["report", "-s", "critical", "-i"]).arg(&recording)).fails(1);
+    assert!(said.contains("add --off-cpu or --wall"), "{said}");
 }

@@ -56,6 +56,17 @@ pub enum Error {
          --off-cpu, or add -a or --switch-events"
     )]
     NoSwitchesIn,
+    /// Nothing says whose critical path is meant.
+    #[error(
+        "the recording does not say which process its command was: name the thread whose critical path is asked for \
+         (--critical=THREAD, or rprof critical -t TID)"
+    )]
+    WhichPath,
+    /// No thread is as it was asked for.
+    #[error(
+        "no thread with a known time is the one whose critical path is asked for: rprof sched lists threads"
+    )]
+    NoSuchThread,
     /// What threads did does not fit.
     #[error("the time of threads needs more memory than its budget: --mem 4G allows more")]
     AccountOverBudget,

@@ -43,11 +43,11 @@ pub use locations::{
     Address, Location, LocationCache, Mappings, OtherAddress, TaskName, comm_text,
 };
 pub use pass::{
-    CodeDetail, EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord,
-    OrderedResult, Progress, Query, ResolvedSample, SchedEvent, SchedEvents, SortMode, TaskSample,
-    TraceField, WantedFrames, WantedPositions, WrittenSamples, code_query, empty_filter,
-    find_locations, load, load_code_samples, load_counted_stacks, load_run, load_samples,
-    progress_of, run_ordered,
+    CodeDetail, CriticalPath, EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass,
+    OrderedRecord, OrderedResult, PathThread, Progress, Query, ResolvedSample, SchedEvent,
+    SchedEvents, SortMode, TaskSample, TraceField, WantedFrames, WantedPositions, WrittenSamples,
+    code_query, empty_filter, find_locations, load, load_code_samples, load_counted_stacks,
+    load_critical, load_run, load_samples, progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter};

@@ -119,6 +119,7 @@ dimensions! {
     State = "state", "State", text, "what the thread did: running, runnable, preempted, sleeping ...";
     Cause = "cause", "Cause", text, "why the thread waited: futex, pipe, socket, sleep ..., from kernel functions";
     Waker = "waker", "Waker", text, "thread that ended the wait, or [timer], [irq], [softirq]";
+    Critical = "critical", "Critical", text, "whether the time is on the critical path: yes or no";
     Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
 }
 
@@ -158,7 +159,10 @@ impl Dimension {
 
     /// Whether it is of the time of threads: samples that were recorded have no value.
     pub const fn is_of_account(self) -> bool {
-        matches!(self, Self::State | Self::Cause | Self::Waker)
+        matches!(
+            self,
+            Self::State | Self::Cause | Self::Waker | Self::Critical
+        )
     }
 
     /// Whether it is of the code that ran, and not of who called it.

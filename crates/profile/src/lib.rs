@@ -40,7 +40,9 @@ pub use code_table::{CodeFrame, CodeImage, CodeKind, CodeLocation, CodeTable};
 pub use comm::without_digits;
 pub use counted::{CountedStacks, CountedThread, CutStacks, PartOf, StackCount};
 pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
-pub use filter::{Account, Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
+pub use filter::{
+    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, TimeSlices,
+};
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};

@@ -1,8 +1,8 @@
 //! A frozen profile.
 
 use crate::{
-    About, EventKind, Frames, Gaps, Sampling, SelfTime, StrId, Strings, Tree, Unwound, ValueSets,
-    ValuesId,
+    About, Dimension, DimensionValue, EventKind, Frames, Gaps, Sampling, SelfTime, StrId, Strings,
+    Tree, Unwound, ValueSets, ValuesId, view,
 };
 use rprof_base::{Counted, Share};
 use rprof_untrusted::Untrusted;
@@ -163,6 +163,11 @@ impl Default for Profile {
 }
 
 impl Profile {
+    /// A row's value in a dimension.
+    pub fn value(&self, row: &view::Row, dimension: Dimension) -> Option<DimensionValue> {
+        self.values.of(row.key.values).get(dimension)
+    }
+
     /// Images below have too few samples to be worth a line, percent.
     pub const MIN_UNNAMED: Share = Share::from_percent(0.5);
     /// Images that are worth one, at most.

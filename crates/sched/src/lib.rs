@@ -1,4 +1,4 @@
-//! `rprof sched`: what the scheduler did to threads.
+//! `rprof sched`: what the scheduler did to threads; `rprof critical`: what the end of a program waited for.
 
 mod critical;
 mod duration;
@@ -8,7 +8,7 @@ mod table;
 mod threads;
 mod timehist;
 
-pub use critical::{CriticalForm, write_critical};
+pub use critical::{CriticalForm, CriticalFunction, CriticalReport, CriticalThread};
 pub use latency::write_latency;
 pub use runs::{SchedOptions, SchedQuality};
 pub use table::{SchedSort, write_table};
@@ -21,14 +21,6 @@ pub enum Error {
     /// The recording.
     #[error(transparent)]
     Recording(#[from] rprof_analysis::Error),
-    /// Nothing says which thread is meant.
-    #[error(
-        "the recording does not say which program is the command: choose one with --pid, --tid or --comms"
-    )]
-    WhichThread,
-    /// No thread is as the filter wants it.
-    #[error("no recorded thread matches the filter: rprof sched lists all threads")]
-    NoSuchThread,
     /// Where the table goes.
     #[error("writing what the scheduler did")]
     Output(#[from] std::io::Error),

@@ -21,16 +21,6 @@ pub struct SchedOptions {
     pub filter: Filter,
 }
 
-impl SchedOptions {
-    /// Whether some threads are left out.
-    pub(crate) fn has_filter(&self) -> bool {
-        let Filter {
-            pids, tids, comms, ..
-        } = &self.filter;
-        !(pids.is_empty() && tids.is_empty() && comms.is_empty())
-    }
-}
-
 /// How much of a recording could be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchedQuality {

@@ -9,6 +9,8 @@ use std::ops::Range;
 pub struct RunGraph {
     /// By thread, in order of time.
     threads: HashMap<i32, Vec<ThreadRun>>,
+    n_runs: usize,
+    has_wakers: bool,
 }
 
 /// A part of a critical path: what one thread did for some time.
@@ -47,6 +49,9 @@ impl PathStep {
 impl RunGraph {
     /// Adds a run. Those of one thread are added in order of time.
     pub fn add(&mut self, run: ThreadRun) {
+        let waker = run.woken.map(|woken| woken.waker);
+        self.has_wakers |= matches!(waker, Some(Waker::Thread(_)));
+        self.n_runs += 1;
         self.threads.entry(run.tid).or_default().push(run);
     }
 
@@ -69,6 +74,16 @@ impl RunGraph {
             wait,
             woken,
         });
+    }
+
+    /// How many runs there are.
+    pub fn n_runs(&self) -> usize {
+        self.n_runs
+    }
+
+    /// Whether any thread is known to have been woken by another one: without that, no path leaves its thread.
+    pub fn has_wakers(&self) -> bool {
+        self.has_wakers
     }
 
     /// All threads.
@@ -115,12 +130,15 @@ impl RunGraph {
         self.threads.get(&tid).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a thread that woke another one at a time may have been on a CPU then: it was, unless records are lost.
+    /// Whether a thread that woke another one at a time may have been on a CPU then: it was, unless records are lost. A
+    /// thread's own events end before it does: what it wakes then, such as who joins it, comes after all of its runs.
     fn may_run_at(&self, tid: i32, at_ns: u64) -> bool {
         let runs = self.runs(tid);
         let next = runs.partition_point(|run| run.end_ns < at_ns);
-        let run = runs.get(next);
-        run.is_some_and(|run| run.start_ns.is_none_or(|start| start <= at_ns))
+        match (runs.get(next), runs.last()) {
+            (Some(run), _) => run.start_ns.is_none_or(|start| start <= at_ns),
+            (None, last) => last.is_some_and(|run| run.state == SwitchState::Dead),
+        }
     }
 }
 
@@ -213,6 +231,16 @@ impl Walk<'_> {
 }
 
 impl Activity {
+    /// What it is called.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Runnable => "waiting for a CPU",
+            Self::Blocked => "blocked",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// What a thread does that left its CPU in a state.
     fn in_state(state: SwitchState) -> Self {
         match state {

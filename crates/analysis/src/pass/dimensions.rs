@@ -109,14 +109,15 @@ impl<'a> Grouping<'a> {
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
             use Dimension::{
-                Cause, CgroupId, CommNoDigit, Cpu, Machine, Parallelism, Parent, Pid, Recording,
-                Socket, State, Tid, Time, Waker,
+                Cause, CgroupId, CommNoDigit, Cpu, Critical, Machine, Parallelism, Parent, Pid,
+                Recording, Socket, State, Tid, Time, Waker,
             };
             let is_usual = matches!(
                 one,
                 State
                     | Cause
                     | Waker
+                    | Critical
                     | Pid
                     | Tid
                     | CommNoDigit
@@ -230,6 +231,7 @@ impl<'a> Grouping<'a> {
             Dimension::State => Some(sample.stretch()?.state.number()),
             Dimension::Cause => Some(sample.stretch()?.cause.number()),
             Dimension::Waker => Some(sample.stretch()?.waker.number()),
+            Dimension::Critical => Some(sample.stretch()?.is_on_path.into()),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -429,6 +431,7 @@ impl<'a> Grouping<'a> {
                 let waker = WokenBy::from_number(value);
                 DimensionValue::Text(strings.intern(&waker.text(history)))
             }
+            Dimension::Critical => word(value, &["no", "yes"], strings),
             Dimension::Mispredict => word(value, &["N/A", "N", "Y"], strings),
             Dimension::InTx => word(value, &[".", "T"], strings),
             Dimension::Abort => word(value, &[".", "A"], strings),

@@ -46,6 +46,7 @@ pub fn empty_filter(reader: &Reader, options: &Options) -> Result<Option<EmptyFi
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let all = Filter {
         account: options.filter.account,
+        critical: options.filter.critical.clone(),
         ..Filter::default()
     };
     let query = Query::of(&recording, &all, WantedFrames::Innermost, First::Own)?;

@@ -1,5 +1,6 @@
 //! A recording to a profile.
 
+use super::account::{CriticalPath, WantedPath};
 use super::block_log::BlockLog;
 use super::branches::count_branches;
 use super::counts::Counts;
@@ -18,7 +19,7 @@ use crate::stacks::First;
 use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Account, Filter, NodeKey, Profile, SelfTime};
+use rprof_profile::{Account, Dimension, Filter, NodeKey, PathEnd, Profile, SelfTime};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::sync::Arc;
 
@@ -109,16 +110,44 @@ pub fn load(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Profile, Error> {
+    load_with_path(reader, options, None, progress).map(|(profile, _)| profile)
+}
+
+/// The same with the time that is on a critical path told apart ([`Dimension::Critical`]), and that path.
+///
+/// # Errors
+/// As [`load`]; [`Error`] if there is no such path.
+pub fn load_critical(
+    reader: &Reader,
+    options: &Options,
+    end: &PathEnd,
+) -> Result<(Profile, CriticalPath), Error> {
+    let wanted = WantedPath {
+        end,
+        keeps_rest: true,
+    };
+    let (profile, path) = load_with_path(reader, options, Some(wanted), &mut |_| {})?;
+    Ok((profile, path.ok_or(Error::NoSwitches)?))
+}
+
+fn load_with_path(
+    reader: &Reader,
+    options: &Options,
+    wanted: Option<WantedPath<'_>>,
+    progress: &mut Progress<'_>,
+) -> Result<(Profile, Option<CriticalPath>), Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let frames = options.frames();
-    let (query, request) = query_of(&recording, options, frames)?;
+    let (mut query, request) = query_with_path(&recording, options, frames, wanted)?;
+    let path = query.path.take();
     let grouping = Grouping::of(&recording, &options.group_by)?;
     let (mut symbols, counts) = match frames {
         WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
         WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
     };
-    Ok(profile_of(&query, &grouping, &mut symbols, counts))
+    let profile = profile_of(&query, &grouping, &mut symbols, counts);
+    Ok((profile, path))
 }
 
 /// What options ask of a recording, and of its symbols.
@@ -126,6 +155,15 @@ pub(super) fn query_of<'a>(
     recording: &'a Recording<'a>,
     options: &'a Options,
     frames: WantedFrames,
+) -> Result<(Query<'a>, Request), Error> {
+    query_with_path(recording, options, frames, None)
+}
+
+fn query_with_path<'a>(
+    recording: &'a Recording<'a>,
+    options: &'a Options,
+    frames: WantedFrames,
+    wanted: Option<WantedPath<'_>>,
 ) -> Result<(Query<'a>, Request), Error> {
     if options.filter.account == Account::OnCpu {
         let dimensions = &options.group_by.dimensions;
@@ -140,7 +178,18 @@ pub(super) fn query_of<'a>(
     // Branches lead to symbols, as processors record them.
     let are_seen = frames == WantedFrames::All || options.self_time == SelfTime::Innermost;
     let inlines = options.inlines && options.mode != SortMode::Branch && are_seen;
-    let mut query = Query::of(recording, &options.filter, frames, First::Own)?;
+    let filter = &options.filter;
+    let of_filter = filter.critical.as_ref().map(|end| WantedPath {
+        end,
+        keeps_rest: false,
+    });
+    let is_told_apart = options.group_by.dimensions.contains(&Dimension::Critical);
+    let of_command = is_told_apart.then_some(WantedPath {
+        end: &PathEnd::Command,
+        keeps_rest: true,
+    });
+    let wanted = wanted.or(of_filter).or(of_command);
+    let mut query = Query::with_path(recording, filter, (frames, First::Own), wanted)?;
     let WantedPositions {
         in_rows,
         full_paths,

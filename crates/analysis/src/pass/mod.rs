@@ -36,6 +36,7 @@ mod used_images;
 mod words;
 mod written;
 
+pub use account::{CriticalPath, PathThread};
 pub use code_counts::load_counted_stacks;
 pub use code_nodes::code_query;
 pub(crate) use dimensions::Grouping;
@@ -43,7 +44,7 @@ pub use dimensions::{GroupBy, TraceField};
 pub use driver::{ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
-pub use load::{Options, Progress, WantedPositions, load, progress_of};
+pub use load::{Options, Progress, WantedPositions, load, load_critical, progress_of};
 pub use load_run::load_run;
 pub use locations::{FoundLocations, find_locations};
 pub use mode::SortMode;

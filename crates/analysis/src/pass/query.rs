@@ -1,6 +1,6 @@
 //! Which samples of a recording are wanted, with which stacks.
 
-use super::account::samples_of;
+use super::account::{AccountMade, CriticalPath, WantedPath, samples_of};
 use super::blocks::Blocks;
 use super::mode::SortMode;
 use crate::Error;
@@ -30,6 +30,8 @@ pub struct Query<'a> {
     pub(crate) mode: SortMode,
     /// By what time samples are counted apart.
     pub(crate) blocks: Blocks,
+    /// The critical path that samples are of, or are told apart by.
+    pub(crate) path: Option<CriticalPath>,
 }
 
 impl<'a> Query<'a> {
@@ -43,14 +45,35 @@ impl<'a> Query<'a> {
         frames: WantedFrames,
         first: First,
     ) -> Result<Self, Error> {
+        let wanted = filter.critical.as_ref().map(|end| WantedPath {
+            end,
+            keeps_rest: false,
+        });
+        Self::with_path(recording, filter, (frames, first), wanted)
+    }
+
+    /// The same, with a critical path.
+    pub(super) fn with_path(
+        recording: &'a Recording<'a>,
+        filter: &'a Filter,
+        (frames, first): (WantedFrames, First),
+        wanted: Option<WantedPath<'_>>,
+    ) -> Result<Self, Error> {
         let chains = ChainOptions {
             stacks: frames == WantedFrames::All,
             max_stack: filter.max_stack,
             first,
         };
         let mut samples = Samples::of(recording, filter)?;
-        if let Some(accounted) = samples_of(recording, filter.account)? {
-            samples.source = samples.source.accounted(accounted);
+        let made = samples_of(recording, filter.account, wanted.as_ref())?;
+        let mut path = None;
+        if let Some(AccountMade {
+            samples: made,
+            path: found,
+        }) = made
+        {
+            samples.source = samples.source.accounted(made);
+            path = found;
         }
         Ok(Self {
             recording,
@@ -60,6 +83,7 @@ impl<'a> Query<'a> {
             self_time: SelfTime::default(),
             mode: SortMode::Normal,
             blocks: Blocks::ONE,
+            path,
         })
     }
 

@@ -100,6 +100,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Parallelism
         | Dimension::State
         | Dimension::Cause
+        | Dimension::Critical
         | Dimension::Waker => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {

@@ -23,6 +23,8 @@ pub struct Stretch {
     pub cause: Cause,
     /// Who woke it.
     pub waker: WokenBy,
+    /// Whether it is on the critical path that was asked for.
+    pub is_on_path: bool,
     /// Whether the stack of the record is that of the thread.
     pub(crate) has_stack: bool,
     /// The thread, if the record does not say that it is this one's; else 0.
@@ -66,10 +68,14 @@ impl AccountedSamples {
     ) -> Self {
         samples.sort_unstable_by_key(|one| {
             let Stretch {
-                state, other_tid, ..
+                state,
+                is_on_path,
+                other_tid,
+                ..
             } = one.stretch;
             // A thread is blocked first, and runnable then.
-            (one.offset, other_tid, state == ThreadState::Runnable)
+            let is_runnable = state == ThreadState::Runnable;
+            (one.offset, other_tid, is_runnable, is_on_path)
         });
         Self {
             account,
@@ -202,6 +208,7 @@ mod tests {
                 state,
                 cause: Cause::Unknown,
                 waker: WokenBy::Nobody,
+                is_on_path: false,
                 has_stack: true,
                 other_tid,
             },

@@ -204,13 +204,16 @@ impl Samples<'_> {
 fn ancestor(reader: &Reader, filter: &Filter) -> Option<i32> {
     match filter.descendants_of? {
         Ancestor::Process(pid) => Some(pid),
-        Ancestor::Command => {
-            let section = reader.feature(FeatureId::COMMAND).ok()??;
-            match Feature::parse(FeatureId::COMMAND, &section, reader.endian()) {
-                Ok(Feature::Command(command)) => i32::try_from(command.pid).ok(),
-                _ => None,
-            }
-        }
+        Ancestor::Command => recorded_command(reader),
+    }
+}
+
+/// The process of the command that was recorded, if the recording says so.
+pub(crate) fn recorded_command(reader: &Reader) -> Option<i32> {
+    let section = reader.feature(FeatureId::COMMAND).ok()??;
+    match Feature::parse(FeatureId::COMMAND, &section, reader.endian()) {
+        Ok(Feature::Command(command)) => i32::try_from(command.pid).ok(),
+        _ => None,
     }
 }
 
@@ -248,7 +251,10 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
         (
             filter.account != Account::OnCpu && !tells_of_waits(reader),
             "context switches",
-            filter.account.option(),
+            match filter.critical {
+                Some(_) => "--critical",
+                None => filter.account.option(),
+            },
             "rprof record --off-cpu, rprof record -a -g -e sched:sched_switch,sched:sched_waking",
         ),
         (

@@ -16,6 +16,8 @@ pub use times::TimeSlices;
 pub struct Filter {
     /// Which part of the time of threads is counted.
     pub account: Account,
+    /// Only time on this critical path, if any.
+    pub critical: Option<PathEnd>,
     /// Names of threads.
     pub comms: NameList,
     /// Images that the innermost function must be in, by short name or path.
@@ -57,6 +59,34 @@ pub enum Ancestor {
     Process(i32),
 }
 
+/// Whose critical path is meant: it ends where the thread does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum PathEnd {
+    /// That of the main thread of the recorded command.
+    #[default]
+    Command,
+    /// That of the thread that ends last, of those that fit all of these.
+    Threads {
+        /// Names of threads.
+        comms: NameList,
+        /// Processes.
+        pids: Vec<i32>,
+        /// Threads.
+        tids: Vec<i32>,
+    },
+}
+
+impl PathEnd {
+    /// Of threads with some ids or names; of the command if there are none.
+    pub fn of(comms: NameList, pids: Vec<i32>, tids: Vec<i32>) -> Self {
+        if comms.is_empty() && pids.is_empty() && tids.is_empty() {
+            Self::Command
+        } else {
+            Self::Threads { comms, pids, tids }
+        }
+    }
+}
+
 /// A filter's text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError(pub String);
@@ -92,6 +122,7 @@ impl Filter {
     pub fn accepts_all(&self) -> bool {
         let all = Self {
             account: self.account,
+            critical: self.critical.clone(),
             max_stack: self.max_stack,
             ..Self::default()
         };

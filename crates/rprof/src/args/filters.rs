@@ -1,6 +1,8 @@
 //! Which samples: the filters that all readers share.
 
-use rprof_profile::{Account, Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
+use rprof_profile::{
+    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, TimeSlices,
+};
 use std::fs::File;
 use std::io::Read;
 
@@ -63,6 +65,21 @@ pub(crate) struct CommonFilterArgs {
     /// Count all of the time of threads, running and waiting, in nanoseconds; requires recorded context switches
     #[arg(help_heading = HEADING, display_order = 14, long)]
     wall: bool,
+
+    /// Count only time on the critical path: what the end of the recorded command waited for. With =THREAD, the path to
+    /// the end of that thread: its id, or a name or pattern; of several, the one that ends last. Implies --wall
+    #[arg(
+        help_heading = HEADING,
+        display_order = 15,
+        long,
+        value_name = "THREAD",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_parser = parse_path_end,
+        conflicts_with = "on_cpu"
+    )]
+    critical: Option<PathEnd>,
 }
 
 /// The filters of commands that read a single recording.
@@ -183,6 +200,15 @@ fn parse_id(text: &str) -> Option<i32> {
     text.parse().ok().filter(|&id| id >= -1)
 }
 
+fn parse_path_end(text: &str) -> Result<PathEnd, FilterError> {
+    let end = match text.parse::<i32>() {
+        _ if text.is_empty() => PathEnd::Command,
+        Ok(tid) => PathEnd::of(NameList::default(), Vec::new(), vec![tid]),
+        Err(_) => PathEnd::of(parse_names(text)?, Vec::new(), Vec::new()),
+    };
+    Ok(end)
+}
+
 fn parse_max_stack(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a number of frames, at least 1".to_owned()),
@@ -200,11 +226,12 @@ impl CommonFilterArgs {
             tids: self.tid.clone(),
             cpus: numbers(self.cpu.as_ref()),
             times: self.time.clone(),
-            account: match (self.off_cpu, self.wall) {
+            account: match (self.off_cpu, self.wall || self.critical.is_some()) {
                 (true, _) => Account::OffCpu,
                 (_, true) => Account::Wall,
                 _ => Account::OnCpu,
             },
+            critical: self.critical.clone(),
             ..Filter::default()
         }
     }
@@ -239,7 +266,7 @@ fn numbers(list: Option<&CpuList>) -> Vec<u32> {
 mod tests {
     use crate::args::{Args, Command};
     use clap::Parser;
-    use rprof_profile::Filter;
+    use rprof_profile::{Account, Filter, NameList, PathEnd};
 
     fn filter(options: &[&str]) -> Result<Filter, String> {
         let args = [&["rprof", "report"], options].concat();
@@ -269,6 +296,23 @@ mod tests {
         assert_eq!(filter_of(&long), filter_of(&short));
         assert_eq!(filter_of(&long).comms.items(), ["a", "b", "!c"]);
         assert_eq!(filter_of(&long).symbols.items(), ["e<f, g>"]);
+    }
+
+    #[test]
+    fn a_critical_path_is_of_all_time_and_of_one_thread() {
+        let of = |options: &[&str]| {
+            let filter = filter(options).unwrap();
+            (filter.account, filter.critical)
+        };
+        let command = Some(PathEnd::Command);
+        assert_eq!(of(&["--critical"]), (Account::Wall, command.clone()));
+        assert_eq!(of(&["--critical", "--off-cpu"]), (Account::OffCpu, command));
+        let tids = PathEnd::of(NameList::default(), vec![], vec![7]);
+        assert_eq!(of(&["--critical=7"]).1, Some(tids));
+        let comms = PathEnd::of(NameList::of(["in_*"]), vec![], vec![]);
+        assert_eq!(of(&["--critical=in_*"]).1, Some(comms));
+        assert_eq!(of(&[]), (Account::OnCpu, None));
+        assert!(filter(&["--critical", "--on-cpu"]).is_err());
     }
 
     #[test]

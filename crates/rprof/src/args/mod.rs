@@ -7,6 +7,7 @@ mod choice;
 mod columns;
 mod command;
 mod completions;
+mod critical;
 mod diff;
 mod doctor;
 mod documented;
@@ -51,6 +52,7 @@ pub(crate) use annotate::AnnotateArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use completions::CompletionsArgs;
+pub(crate) use critical::CriticalArgs;
 pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
@@ -79,7 +81,7 @@ pub(crate) use record::{
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
-pub(crate) use sched::{CriticalArgs, LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+pub(crate) use sched::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
@@ -88,7 +90,7 @@ pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
-use two_words::{SCHED_CRITICAL, SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
+use two_words::{SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -178,15 +180,14 @@ pub(crate) enum Command {
     Script(ScriptArgs),
     /// Show how long threads ran, waited for a CPU, and for anything else
     Sched(SchedArgs),
-    /// Show what the end of a program waited for, thread by thread
-    #[command(hide = true, name = SCHED_CRITICAL, bin_name = "rprof sched critical")]
-    SchedCritical(CriticalArgs),
     /// Show how long threads waited for a CPU, in perf sched latency's format
     #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency")]
     SchedLatency(LatencyArgs),
     /// Show each run of each thread, in perf sched timehist's format
     #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist")]
     SchedTimehist(TimehistArgs),
+    /// Show what the end of a program waited for, and which functions would make it faster
+    Critical(CriticalArgs),
     /// Print every record of a recording in file order
     Dump(DumpArgs),
     /// Show where each binary's symbols come from, or why they are missing; embed them in the file

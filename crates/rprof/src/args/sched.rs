@@ -8,8 +8,7 @@ use rprof_sched::SchedSort;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "rprof sched critical [FILE]  shows what the end of a program waited for\n\
-    rprof sched latency [FILE]   shows how long threads waited for a CPU, by name\n\
+    after_help = "rprof sched latency [FILE]   shows how long threads waited for a CPU, by name\n\
     rprof sched timehist [FILE]  shows each run of each thread\n\n\
     Record with:\n  \
     rprof record -a -e sched:sched_switch,sched:sched_waking -- COMMAND (as root)\n  \
@@ -22,24 +21,6 @@ pub(crate) struct SchedArgs {
     /// Sort by: run, runnable (waiting for a CPU), max (longest such wait), blocked (other waits) or switches
     #[arg(short = 's', long, value_name = "KEY", default_value = "run", value_parser = parse_sort)]
     pub(crate) sort: SchedSort,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The critical path is followed backwards from the end of the recorded command; with -p, -t or -c, of the \
-    thread of those that ends last. A thread that runs is on the path. Where it was woken by another thread, the path \
-    goes on with that thread. Where no thread woke it, the wait itself is on the path. Only what is on the path can make \
-    the program faster.\n\n\
-    Record with:\n  \
-    rprof record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- COMMAND (as root)"
-)]
-pub(crate) struct CriticalArgs {
-    #[command(flatten)]
-    pub(crate) input: SchedInputArgs,
-
-    /// Show each step of the path, in order of time
-    #[arg(long)]
-    pub(crate) steps: bool,
 }
 
 #[derive(Debug, clap::Args)]

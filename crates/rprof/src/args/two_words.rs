@@ -4,15 +4,13 @@ use std::ffi::OsString;
 
 pub(super) const STAT_RECORD: &str = "stat-record";
 pub(super) const STAT_REPORT: &str = "stat-report";
-pub(super) const SCHED_CRITICAL: &str = "sched-critical";
 pub(super) const SCHED_LATENCY: &str = "sched-latency";
 pub(super) const SCHED_TIMEHIST: &str = "sched-timehist";
 
 /// Each with its words. Otherwise the second would be the command to run, or the file to read.
-pub(super) const TWO_WORDS: [(&str, [&str; 2]); 5] = [
+pub(super) const TWO_WORDS: [(&str, [&str; 2]); 4] = [
     (STAT_RECORD, ["stat", "record"]),
     (STAT_REPORT, ["stat", "report"]),
-    (SCHED_CRITICAL, ["sched", "critical"]),
     (SCHED_LATENCY, ["sched", "latency"]),
     (SCHED_TIMEHIST, ["sched", "timehist"]),
 ];

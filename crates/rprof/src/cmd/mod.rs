@@ -5,6 +5,7 @@ pub(crate) mod annotate;
 mod answerable;
 mod compared;
 pub(crate) mod completions;
+pub(crate) mod critical;
 pub(crate) mod diff;
 mod diff_each;
 mod diff_load;

@@ -1,14 +1,13 @@
-//! `rprof sched`, `rprof sched critical`, `rprof sched latency`, `rprof sched timehist`.
+//! `rprof sched`, `rprof sched latency`, `rprof sched timehist`.
 
 use super::reading::open;
-use crate::args::{CriticalArgs, LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+use crate::args::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 use crate::say;
 use crate::screen::PagerArgs;
 use anyhow::Result;
 use rprof_perfdata::Reader;
 use rprof_sched::{
-    CriticalForm, Error, SchedOptions, SchedQuality, write_critical, write_latency, write_table,
-    write_timehist,
+    Error, SchedOptions, SchedQuality, write_latency, write_table, write_timehist,
 };
 use std::io::Write;
 use std::process::ExitCode;
@@ -16,17 +15,6 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
     show(&args.input, paging, |reader, options, out| {
         write_table(reader, options, args.sort, out)
-    })
-}
-
-pub(crate) fn critical(args: &CriticalArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let form = if args.steps {
-        CriticalForm::Steps
-    } else {
-        CriticalForm::Shares
-    };
-    show(&args.input, paging, |reader, options, out| {
-        write_critical(reader, options, form, out)
     })
 }
 

@@ -128,6 +128,12 @@ fn what_no_thread_ends_is_on_the_path_itself() {
 }
 
 #[test]
+fn runs_are_small() {
+    // Recordings have millions of them.
+    assert!(size_of::<ThreadRun>() <= 96);
+}
+
+#[test]
 fn threads_that_wake_each_other_at_one_time_end() {
     let mut script = Script::default();
     script.on(0, 1);
@@ -142,6 +148,145 @@ fn threads_that_wake_each_other_at_one_time_end() {
     let path = script.path(1, 0..10);
     let total: u64 = path.iter().map(|step| step.1).sum();
     assert_eq!(total, 10);
+}
+
+#[test]
+fn a_thread_wakes_others_after_its_own_events_have_ended() {
+    let mut script = Script::default();
+    script.on(0, 1);
+    script.on(0, 2);
+    script.off(5, 1, "S");
+    script.off(40, 2, "X");
+    script.wake(41, Waker::Thread(2), 1);
+    script.on(41, 1);
+    script.off(50, 1, "X");
+    assert_eq!(
+        script.path(1, 0..50),
+        [
+            (2, 40, Activity::Running),
+            (2, 1, Activity::Unknown),
+            (1, 9, Activity::Running)
+        ]
+    );
+}
+
+/// What happens to a thread.
+#[derive(Clone, Copy)]
+enum Event {
+    Wake(i32),
+    On,
+    Off(&'static str),
+}
+
+/// A script of events in any order; those of one moment stay in theirs.
+fn scripted(mut events: Vec<(u64, i32, Event)>) -> Script {
+    events.sort_by_key(|&(time_ns, ..)| time_ns);
+    let mut script = Script::default();
+    for (time_ns, tid, event) in events {
+        match event {
+            Event::Wake(wakee) => script.wake(time_ns, Waker::Thread(tid), wakee),
+            Event::On => script.on(time_ns, tid),
+            Event::Off(letter) => script.off(time_ns, tid, letter),
+        }
+    }
+    script
+}
+
+/// Thread 1 works alone, then lets others work and waits for all, then works alone again. Returns when it ends, too.
+fn amdahl([first, last]: [u64; 2], workers: &[u64]) -> (Script, u64) {
+    let mut events = vec![(0, 1, Event::On)];
+    for (tid, len) in (2..).zip(workers) {
+        events.push((first, 1, Event::Wake(tid)));
+        events.push((first, tid, Event::On));
+        // Only the last of a join wakes.
+        let is_last = workers.iter().max() == Some(len);
+        events.extend(is_last.then_some((first + len, tid, Event::Wake(1))));
+        events.push((first + len, tid, Event::Off("X")));
+    }
+    events.push((first, 1, Event::Off("S")));
+    let joined = first + workers.iter().max().unwrap();
+    let end = joined + last;
+    events.push((joined, 1, Event::On));
+    events.push((end, 1, Event::Off("X")));
+    (scripted(events), end)
+}
+
+/// Thread 2 makes items, each in `make`; 1 takes each in `take`, and ends with the last. Returns when, too.
+fn queue(n_items: u64, make: u64, take: u64) -> (Script, u64) {
+    let mut events = vec![
+        (0, 1, Event::On),
+        (0, 2, Event::On),
+        (0, 1, Event::Off("S")),
+    ];
+    let mut free_at = 0;
+    for item in 1..=n_items {
+        let made = item * make;
+        if made >= free_at {
+            // It waits for the item.
+            if free_at > 0 {
+                events.push((free_at, 1, Event::Off("S")));
+            }
+            events.push((made, 2, Event::Wake(1)));
+            events.push((made, 1, Event::On));
+            free_at = made;
+        }
+        free_at += take;
+    }
+    events.push((n_items * make, 2, Event::Off("X")));
+    events.push((free_at, 1, Event::Off("X")));
+    (scripted(events), free_at)
+}
+
+/// How long a thread runs on the path of thread 1.
+fn running(script: &Script, tid: i32, end: u64) -> u64 {
+    let path = script.path(1, 0..end);
+    let own = path
+        .iter()
+        .filter(|&&(of, _, doing)| of == tid && doing == Activity::Running);
+    own.map(|&(_, len, _)| len).sum()
+}
+
+#[test]
+fn of_a_mix_of_serial_and_parallel_work_the_longest_part_is_on_the_path() {
+    for (serial, workers) in [
+        ([1000, 500], vec![2000, 4000, 3000]),
+        ([100, 0], vec![9000]),
+        ([7000, 7000], vec![100, 200]),
+    ] {
+        let (script, end) = amdahl(serial, &workers);
+        let longest = *workers.iter().max().unwrap();
+        assert_eq!(end, serial[0] + longest + serial[1]);
+        let tid =
+            2 + i32::try_from(workers.iter().position(|&len| len == longest).unwrap()).unwrap();
+        assert_eq!(running(&script, tid, end), longest);
+        assert_eq!(running(&script, 1, end), serial[0] + serial[1]);
+        // What a tenth less work of a kind saves is a tenth of its part, as long as it stays the longest.
+        let tenth_less = |len: &u64| len - len / 10;
+        let faster: Vec<u64> = workers.iter().map(tenth_less).collect();
+        let (_, sooner) = amdahl(serial, &faster);
+        assert_eq!(end - sooner, running(&script, tid, end) / 10);
+        let (_, sooner) = amdahl([tenth_less(&serial[0]), tenth_less(&serial[1])], &workers);
+        assert_eq!(end - sooner, running(&script, 1, end) / 10);
+    }
+}
+
+#[test]
+fn of_a_queue_the_slower_side_is_on_the_path() {
+    for (n_items, make, take) in [(50, 300, 100), (50, 100, 300), (20, 500, 10), (20, 10, 500)] {
+        let (script, end) = queue(n_items, make, take);
+        let (maker, taker) = if make > take {
+            (n_items * make, take)
+        } else {
+            (make, n_items * take)
+        };
+        assert_eq!(end, maker + taker, "{make} {take}");
+        assert_eq!(running(&script, 2, end), maker, "{make} {take}");
+        assert_eq!(running(&script, 1, end), taker, "{make} {take}");
+        let (_, sooner) = queue(n_items, make - make / 10, take);
+        assert_eq!(end - sooner, maker / 10);
+        let (_, sooner) = queue(n_items, make, take - take / 10);
+        assert_eq!(end - sooner, taker / 10);
+    }
 }
 
 proptest! {

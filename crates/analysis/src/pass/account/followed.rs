@@ -4,7 +4,7 @@
 use foldhash::{HashMap, HashSet};
 
 /// What records say of whose they are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Followed {
     /// Threads that were seen to leave a CPU for another one.
     prevs: HashSet<i32>,

@@ -1,5 +1,7 @@
 //! Steps in order become stretches of time, each of one thread.
 
+mod on_cpu;
+mod on_path;
 mod thread;
 
 use super::followed::Followed;
@@ -11,13 +13,14 @@ use crate::Error;
 use crate::locations::TaskName;
 use crate::samples::{AccountedSample, AccountedSamples, Stretch, WokenBy};
 use foldhash::{HashMap, HashSet};
-use rprof_profile::Account;
 use rprof_scheduling::{
-    Cause, ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WakeUp,
-    Waker, wait_parts,
+    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WakeUp, Waker,
+    wait_parts,
 };
 use std::ops::RangeInclusive;
 use thread::{SwitchOut, Thread};
+
+pub(super) use on_path::{GatheredRuns, OnPath};
 
 /// What a thread was called at a moment.
 pub(super) type NameAt<'a> = &'a dyn Fn(i32, u64) -> TaskName;
@@ -34,6 +37,10 @@ pub(super) struct Ledger<'a> {
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
     samples: Vec<AccountedSample>,
+    /// The critical path whose time is told apart.
+    path: Option<OnPath>,
+    /// Runs that are gathered instead of samples: a path is found in them.
+    runs: Option<GatheredRuns>,
     /// Threads that have samples of records that are not theirs.
     foreign: HashSet<i32>,
     /// The process of each thread; -1 if its id was that of threads of several.
@@ -56,6 +63,8 @@ impl<'a> Ledger<'a> {
             begin_ns: 0,
             gaps: Vec::new(),
             samples: Vec::new(),
+            path: None,
+            runs: None,
             foreign: HashSet::default(),
             pids: HashMap::default(),
             gone: HashSet::default(),
@@ -114,7 +123,8 @@ impl<'a> Ledger<'a> {
             What::OnCpu { ns } => self.sample(step, ns),
             What::OffCpu { ns } => {
                 let state = ThreadState::Blocked(SwitchState::Unknown);
-                self.push((tid, &SwitchOut::of(step, facts)), ns, state, None);
+                let left = SwitchOut::of(step, facts);
+                self.push((tid, &left), (ns, false), (state, None));
             }
         }
     }
@@ -267,6 +277,7 @@ impl<'a> Ledger<'a> {
 
     /// A run ends, and with it all is known of the wait before it.
     fn end_run(&mut self, run: &ThreadRun, left: SwitchOut) {
+        self.note_run(run);
         if let Some(start_ns) = run.start_ns {
             self.add_wait(run.tid, (run.wait, run.woken), start_ns);
             self.charge(run.tid, start_ns, run.end_ns);
@@ -277,22 +288,6 @@ impl<'a> Ledger<'a> {
         if run.state == SwitchState::Dead {
             self.charge_rest(run.tid);
             self.threads.remove(&run.tid);
-        }
-    }
-
-    /// Adds time on a CPU, unless records were lost in what of it no sample has yet.
-    fn charge(&mut self, tid: i32, start_ns: u64, end_ns: u64) {
-        let thread = self.threads.get(&tid);
-        let from_ns = thread.map_or(start_ns, |thread| start_ns.max(thread.charged_ns));
-        let is_known = !self.has_gap(from_ns, end_ns);
-        if !is_known {
-            self.told.note_lost(end_ns.saturating_sub(from_ns));
-        }
-        let thread = self.threads.entry(tid).or_default();
-        if is_known {
-            thread.charge(start_ns, end_ns);
-        } else {
-            thread.charged_ns = end_ns;
         }
     }
 
@@ -314,7 +309,13 @@ impl<'a> Ledger<'a> {
             return;
         }
         for part in wait_parts(wait, woken, end_ns).filter(|part| part.ns() > 0) {
-            self.push((tid, &left), part.ns(), part.state, part.woken);
+            for (is_on_path, ns) in [false, true]
+                .into_iter()
+                .zip(self.split(tid, part.start_ns..part.end_ns))
+                .filter(|&(_, ns)| ns > 0)
+            {
+                self.push((tid, &left), (ns, is_on_path), (part.state, part.woken));
+            }
         }
     }
 
@@ -324,52 +325,15 @@ impl<'a> Ledger<'a> {
         self.gaps.get(at).is_some_and(|gap| *gap.start() < end_ns)
     }
 
-    /// A sample on a CPU stands for all of the thread's time on CPUs since the one before.
-    fn sample(&mut self, step: &Step, ns: u64) {
-        let Step { time_ns, tid, .. } = *step;
-        if tid <= 0 {
-            return;
-        }
-        self.begin(tid);
-        let mut weight = 0;
-        if self.sources.off_cpu_event.is_some() {
-            weight = ns;
-        } else if !self.scheduler.knows(tid) {
-            // It has been there for as long as the sample stands for, if there was anything for that long.
-            self.enter(step, tid, false);
-            let thread = self.threads.entry(tid).or_default();
-            thread.was_running = true;
-            let known_ns = thread.charged_ns.max(self.begin_ns);
-            weight = ns.min(time_ns.saturating_sub(known_ns));
-        }
-        match self.scheduler.running_since(tid) {
-            Some(since) => self.charge(tid, since, time_ns),
-            None => self.threads.entry(tid).or_default().charged_ns = time_ns,
-        }
-        let thread = self.threads.entry(tid).or_default();
-        weight = weight.saturating_add(std::mem::take(&mut thread.pending_ns));
-        let number = u32::try_from(self.samples.len()).unwrap_or(u32::MAX);
-        thread.sample = Some(number);
-        self.samples.push(AccountedSample {
-            offset: step.offset,
-            ns: weight,
-            stretch: Stretch {
-                state: ThreadState::Running,
-                cause: Cause::Running,
-                waker: WokenBy::Nobody,
-                has_stack: true,
-                other_tid: 0,
-            },
-        });
-    }
-
     fn push(
         &mut self,
         (tid, left): (i32, &SwitchOut),
-        ns: u64,
-        state: ThreadState,
-        woken: Option<WakeUp>,
+        (ns, is_on_path): (u64, bool),
+        (state, woken): (ThreadState, Option<WakeUp>),
     ) {
+        if !self.counts(is_on_path) {
+            return;
+        }
         let waker = woken.map(|woken| woken.waker);
         let woken_ns = woken.map_or(0, |woken| woken.time_ns);
         if left.is_foreign {
@@ -383,40 +347,10 @@ impl<'a> Ledger<'a> {
                 cause: left.cause.in_state(state),
                 waker: WokenBy::of(waker, state, |tid| (self.name_at)(tid, woken_ns)),
                 has_stack: left.has_stack,
+                is_on_path,
                 other_tid: if left.is_foreign { tid } else { 0 },
             },
         });
-    }
-
-    /// What a thread has run since its last sample is that one's; without any, it is a sample without a stack.
-    fn charge_rest(&mut self, tid: i32) {
-        let Some(thread) = self.threads.get_mut(&tid) else {
-            return;
-        };
-        let ns = std::mem::take(&mut thread.pending_ns);
-        let thread = *thread;
-        if ns == 0 || self.sources.account != Account::Wall {
-            return;
-        }
-        let sample = thread
-            .sample
-            .and_then(|at| self.samples.get_mut(at as usize));
-        if let Some(sample) = sample {
-            sample.ns = sample.ns.saturating_add(ns);
-            return;
-        }
-        self.told.unsampled_ns = self.told.unsampled_ns.saturating_add(ns);
-        self.told.n_unsampled += 1;
-        let Some((offset, is_foreign)) = thread.switched else {
-            return;
-        };
-        let unknown = SwitchOut {
-            offset,
-            has_stack: false,
-            cause: Cause::Running,
-            is_foreign,
-        };
-        self.push((tid, &unknown), ns, ThreadState::Running, None);
     }
 
     /// Ends all that is still going on.
@@ -431,13 +365,13 @@ impl<'a> Ledger<'a> {
         if self.lacks_enters && !has_enters && self.gaps.is_empty() {
             return Err(Error::NoSwitchesIn);
         }
-        let pid = |tid| self.pids.get(&tid).copied().unwrap_or(-1);
-        let tasks = self.foreign.iter().map(|&tid| (tid, pid(tid)));
+        let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
+        let tasks: HashMap<i32, i32> = tasks.collect();
         let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
         Ok(AccountedSamples::new(
             self.sources.account,
             self.samples,
-            tasks.collect(),
+            tasks,
             warnings,
         ))
     }

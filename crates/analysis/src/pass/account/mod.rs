@@ -2,9 +2,11 @@
 //! waiting for something else, each with the stack with which it began, or that was sampled in it.
 //!
 //! All records are read once more, by all threads, and only what matters is kept of them: 56 bytes of each, until
-//! all are in order. What remains is 32 bytes a stretch.
+//! all are in order. What remains is 32 bytes a stretch. For a critical path, they are gone through twice: the runs of
+//! all threads are needed to find it, and then it is known which time is on it.
 
 mod command_line;
+mod critical;
 mod finder;
 mod followed;
 mod kernel_stacks;
@@ -13,30 +15,45 @@ mod sources;
 mod steps;
 mod told;
 
+pub(crate) use critical::WantedPath;
+pub use critical::{CriticalPath, PathThread};
+
 use crate::Error;
 use crate::locations::TaskName;
 use crate::recording::Recording;
 use crate::samples::AccountedSamples;
-use ledger::Ledger;
+use ledger::{GatheredRuns, Ledger, OnPath};
 use rprof_profile::Account;
+use rprof_scheduling::PathTimes;
 use rprof_untrusted::OverBudget;
 use sources::Sources;
 use steps::Steps;
 
+/// What an account is made of.
+pub(super) struct AccountMade {
+    pub(super) samples: AccountedSamples,
+    /// The critical path that was asked for.
+    pub(super) path: Option<CriticalPath>,
+}
+
 /// The samples of an account; `None` for those that were recorded.
 ///
 /// # Errors
-/// [`Error`] if the recording cannot be read, or does not say when threads ran.
+/// [`Error`] if the recording cannot be read, or does not say when threads ran; if there is no such critical path.
 pub(super) fn samples_of(
     recording: &Recording<'_>,
     account: Account,
-) -> Result<Option<AccountedSamples>, Error> {
+    wanted: Option<&WantedPath<'_>>,
+) -> Result<Option<AccountMade>, Error> {
     if account == Account::OnCpu {
         return Ok(None);
     }
     let sources = Sources::of(recording.reader, account);
     if sources.off_cpu_event.is_some() && sources.cpu_event.is_some() && !sources.is_clock {
         return Err(Error::NoCpuTime);
+    }
+    if sources.off_cpu_event.is_some() && wanted.is_some() {
+        return Err(Error::NoSwitches);
     }
     let mut steps = Steps::find(recording, sources)?;
     let index = &recording.index;
@@ -46,15 +63,34 @@ pub(super) fn samples_of(
     };
     let mut followed = steps.take_followed();
     followed.everybody |= command_line::is_of_everybody(recording.reader);
-    let mut ledger = Ledger::new(sources, followed, &name_at);
-    ledger.set_times(steps.begin_ns(), steps.gaps());
-    let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
-    steps.for_each(|step, facts| ledger.take(&step, facts));
-    let mut samples = ledger.finish(end_ns, n_bad)?;
-    samples
-        .warnings
-        .extend(command_line::warning(recording.reader));
-    let held = samples.hold(recording.reader.budget());
-    held.map(Some)
-        .map_err(|OverBudget| Error::AccountOverBudget)
+    let new_ledger = || {
+        let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
+        ledger.set_times(steps.begin_ns(), steps.gaps());
+        ledger
+    };
+    let mut path = None;
+    let mut ledger = new_ledger();
+    if let Some(wanted) = wanted {
+        ledger.gather(GatheredRuns::new(recording.reader.budget()));
+        steps.for_each(|step, facts| ledger.take(step, facts));
+        let runs = ledger.take_runs(steps.end_ns());
+        if let Some(runs) = runs {
+            runs.check()?;
+            let found = CriticalPath::find(recording, wanted, &runs.graph, |tid| ledger.pid(tid))?;
+            ledger = new_ledger();
+            ledger.set_path(OnPath {
+                times: PathTimes::of(&found.steps),
+                keeps_rest: wanted.keeps_rest,
+            });
+            path = Some(found);
+        }
+    }
+    steps.for_each(|step, facts| ledger.take(step, facts));
+    let mut samples = ledger.finish(steps.end_ns(), steps.n_bad())?;
+    let of_path = path.as_ref().and_then(CriticalPath::warning);
+    let blind = command_line::warning(recording.reader);
+    samples.warnings.extend(blind.into_iter().chain(of_path));
+    let samples = samples.hold(recording.reader.budget());
+    let samples = samples.map_err(|OverBudget| Error::AccountOverBudget)?;
+    Ok(Some(AccountMade { samples, path }))
 }

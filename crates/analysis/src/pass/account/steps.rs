@@ -184,10 +184,10 @@ impl Steps {
     }
 
     /// Calls `visit` for all of them, in order of time.
-    pub(super) fn for_each(self, mut visit: impl FnMut(Step, StackFacts)) {
-        let mut threads: Vec<_> = self.threads.into_iter().map(Vec::into_iter).collect();
+    pub(super) fn for_each(&self, mut visit: impl FnMut(&Step, StackFacts)) {
+        let mut threads: Vec<_> = self.threads.iter().map(|steps| steps.iter()).collect();
         let mut heads = BinaryHeap::new();
-        let order = |steps: &std::vec::IntoIter<Step>| steps.as_slice().first().map(Step::order);
+        let order = |steps: &std::slice::Iter<'_, Step>| steps.as_slice().first().map(Step::order);
         for (thread, steps) in threads.iter().enumerate() {
             heads.extend(order(steps).map(|order| Reverse((order, thread))));
         }

@@ -1,10 +1,12 @@
 //! Switches and wake-ups in, stretches of time out: each nanosecond once.
 
+mod on_path;
 mod whose;
 
 use super::*;
 use crate::samples::AccountedSamples;
 use proptest::prelude::*;
+use rprof_profile::Account;
 use rprof_scheduling::ThreadTotals;
 
 fn sources(account: Account) -> Sources {

@@ -18,12 +18,19 @@ pub(super) struct Thread {
     pub(super) was_running: bool,
     /// Up to which moment its time on CPUs is in samples.
     pub(super) charged_ns: u64,
-    /// Time on CPUs since its last sample.
-    pub(super) pending_ns: u64,
-    /// Its last sample on a CPU.
-    pub(super) sample: Option<u32>,
+    /// Its time off the critical path, and on it.
+    parts: [OnCpu; 2],
     /// The record of its last switch, and whether that is another thread's.
     pub(super) switched: Option<(u64, bool)>,
+}
+
+/// A part of a thread's time on CPUs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OnCpu {
+    /// What there was since the last sample.
+    pub(super) pending_ns: u64,
+    /// The last sample.
+    pub(super) sample: Option<u32>,
 }
 
 /// A record with which a wait began.
@@ -58,11 +65,16 @@ impl SwitchOut {
 }
 
 impl Thread {
-    /// Adds time on a CPU, as far as samples do not have it.
-    pub(super) fn charge(&mut self, start_ns: u64, end_ns: u64) {
-        let from = start_ns.max(self.charged_ns);
-        let ns = end_ns.saturating_sub(from);
-        self.pending_ns = self.pending_ns.saturating_add(ns);
-        self.charged_ns = self.charged_ns.max(end_ns);
+    /// Adds time on a CPU that samples do not have: off the critical path, and on it.
+    pub(super) fn add_pending(&mut self, ns: [u64; 2]) {
+        for (part, ns) in self.parts.iter_mut().zip(ns) {
+            part.pending_ns = part.pending_ns.saturating_add(ns);
+        }
+    }
+
+    /// Its time on the critical path, or off it.
+    pub(super) fn part(&mut self, is_on_path: bool) -> &mut OnCpu {
+        let [off, on] = &mut self.parts;
+        if is_on_path { on } else { off }
     }
 }

@@ -1,0 +1,135 @@
+//! A critical path as tables.
+
+use super::{CriticalFunction, CriticalReport};
+use crate::duration::{Millis, Moment};
+use crate::task_text;
+use rprof_base::{Counted, Share};
+use std::io::{self, Write};
+
+pub(super) fn write_shares(
+    report: &CriticalReport,
+    least: Share,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_head(report, out)?;
+    let len_ns = report.path.len_ns();
+    writeln!(
+        out,
+        "#{:>8} {:>12} {:>8}  {:<17}  Task",
+        "Share", "Time (ms)", "Steps", "Doing"
+    )?;
+    for row in report.threads() {
+        writeln!(
+            out,
+            " {:>7.2}% {:>12} {:>8}  {:<17}  {}",
+            Share::of(row.ns, len_ns),
+            Millis(row.ns),
+            row.n_steps,
+            row.activity.words(),
+            task(report, row.tid)
+        )?;
+    }
+    write_functions(report, least, out)
+}
+
+fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -> io::Result<()> {
+    let len_ns = report.path.len_ns();
+    let shares = |one: &CriticalFunction| {
+        [
+            Share::of(one.cpu_ns, report.cpu_ns()),
+            Share::of(one.wall_ns, report.wall_ns()),
+            Share::of(one.path_ns, len_ns),
+            Share::of(one.path_self_ns, len_ns),
+            Share::of(one.saves_ns(), len_ns),
+        ]
+    };
+    writeln!(
+        out,
+        "#\n# Functions, with what they call: their share of CPU time, of all time of all threads, and of the path (Self: \
+         without\n# what they call). Saves: if the function took 10 % less time, the path would be shorter by this at \
+         most.\n# {} on CPUs on the path.\n#",
+        Counted::new(report.n_samples(), "sample", "samples")
+    )?;
+    let is_shown =
+        |[cpu, _, path, ..]: &[Share; 5]| *cpu >= least && cpu.percent() > 0.0 || *path >= least;
+    let all: Vec<_> = report
+        .functions()
+        .iter()
+        .map(|one| (one, shares(one)))
+        .collect();
+    let (shown, hidden): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, shares)| is_shown(shares));
+    let width = shown.iter().map(|(one, _)| one.image.chars().count()).max();
+    let width = width.unwrap_or(0).max("Shared Object".len());
+    writeln!(
+        out,
+        "#{:>8} {:>8} {:>8} {:>8} {:>8}  {:<width$}  Symbol",
+        "CPU", "Wall", "Path", "Self", "Saves", "Shared Object"
+    )?;
+    for (function, [cpu, wall, path, own, saves]) in shown {
+        writeln!(
+            out,
+            " {cpu:>7.2}% {wall:>7.2}% {path:>7.2}% {own:>7.2}% {saves:>7.2}%  {:<width$}  {}",
+            function.image, function.symbol
+        )?;
+    }
+    let unknown_ns = report.unknown_ns();
+    if unknown_ns > 0 {
+        let share = Share::of(unknown_ns, len_ns);
+        writeln!(
+            out,
+            " {:>8} {:>8} {share:>7.2}% {share:>7.2}% {:>8}  {:<width$}  [unknown: not recorded]",
+            "", "", "", ""
+        )?;
+    }
+    if !hidden.is_empty() {
+        writeln!(
+            out,
+            "#\n# {} below {:.2}% (--percent-limit 0 shows all)",
+            Counted::new(hidden.len() as u64, "more function", "more functions"),
+            least
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_steps(report: &CriticalReport, out: &mut dyn Write) -> io::Result<()> {
+    write_head(report, out)?;
+    writeln!(
+        out,
+        "#{:>15} {:>12}  {:<17}  Task",
+        "From (s)", "Time (ms)", "Doing"
+    )?;
+    for step in &report.path.steps {
+        writeln!(
+            out,
+            " {:>15} {:>12}  {:<17}  {}",
+            Moment(step.start_ns),
+            Millis(step.len_ns()),
+            step.activity.words(),
+            task(report, step.tid)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_head(report: &CriticalReport, out: &mut dyn Write) -> io::Result<()> {
+    let range = &report.path.range;
+    writeln!(
+        out,
+        "# Critical path of {}: {} ms, from {} to {} s\n#",
+        task(report, report.path.tid),
+        Millis(report.path.len_ns()),
+        Moment(range.start),
+        Moment(range.end)
+    )
+}
+
+/// What a thread of the path is called.
+fn task(report: &CriticalReport, tid: i32) -> String {
+    match report.path.thread(tid) {
+        Some(thread) if thread.pid > 0 => task_text(&thread.name, thread.pid, tid),
+        Some(thread) => task_text(&thread.name, tid, tid),
+        None => tid.to_string(),
+    }
+}
