@@ -97,6 +97,39 @@ fn runs_and_waits_are_those_of_perf() {
     );
 }
 
+#[test]
+fn the_map_of_cpus_is_that_of_perf() {
+    needs!(perf);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.005; done; (exec sleep 0.01) & wait";
+    let file = record(tracefs, dir.path(), program);
+    let ours = run(rprof(["sched", "map"]).arg(&file)).ok().stdout;
+    let theirs = run(perf(["sched", "-i"]).arg(&file).arg("map")).ok().stdout;
+    assert!(
+        ours.lines().count() > 20 && ours.contains(" => sleep:"),
+        "{ours}"
+    );
+    // Older ones end lines without a name with a blank.
+    let lines = |text: &str| {
+        text.lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for (own, other) in lines(&ours).iter().zip(lines(&theirs)) {
+        assert_eq!(*own, other);
+    }
+    assert_eq!(lines(&ours).len(), lines(&theirs).len());
+    // Some threads alone: the same lines, without those of others.
+    let some = run(rprof(["sched", "map", "-c", "sleep"]).arg(&file))
+        .ok()
+        .stdout;
+    assert!(some.contains(" => sleep:") && some.lines().count() < ours.lines().count());
+}
+
 /// Rows of latency by the name of threads; and the total.
 fn latencies(text: &str) -> BTreeMap<String, String> {
     let rows = text.lines().filter(|line| line.contains(" ms |"));

@@ -101,6 +101,7 @@ fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
         Command::Script(args) => cmd::script::run(&args, paging),
         Command::Sched(args) => cmd::sched::run(&args, paging),
         Command::SchedLatency(args) => cmd::sched::latency(&args, paging),
+        Command::SchedMap(args) => cmd::sched::map(&args, paging),
         Command::SchedTimehist(args) => cmd::sched::timehist(&args, paging),
         Command::Critical(args) => cmd::critical::run(&args, paging),
         Command::Dump(args) => cmd::dump::run(&args, paging),

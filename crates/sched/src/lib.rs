@@ -3,6 +3,7 @@
 mod critical;
 mod duration;
 mod latency;
+mod map;
 mod runs;
 mod table;
 mod threads;
@@ -10,6 +11,7 @@ mod timehist;
 
 pub use critical::{CriticalForm, CriticalFunction, CriticalReport, CriticalThread};
 pub use latency::write_latency;
+pub use map::write_map;
 pub use runs::{SchedOptions, SchedQuality};
 pub use table::{SchedSort, write_table};
 pub use timehist::write_timehist;

@@ -84,6 +84,10 @@ pub(crate) struct RunOfTask<'n> {
     pub(crate) run: ThreadRun,
     pub(crate) pid: i32,
     pub(crate) name: Untrusted<Cow<'n, str>>,
+    /// Who runs there then.
+    pub(crate) next: i32,
+    /// The moment of the switch.
+    pub(crate) key: Key,
 }
 
 impl<'r> SchedRecording<'r> {
@@ -164,6 +168,8 @@ impl<'r> SchedRecording<'r> {
             run,
             pid,
             name: self.name(switch.prev, sample.key),
+            next: switch.next,
+            key: sample.key,
         }
     }
 

@@ -58,7 +58,7 @@ impl Accounts {
     }
 
     fn add(&mut self, of_task: RunOfTask<'_>) {
-        let RunOfTask { run, pid, name } = of_task;
+        let RunOfTask { run, pid, name, .. } = of_task;
         let cpu = self.cpus.entry(run.cpu).or_default();
         cpu.n_switches += 1;
         if run.tid == 0 {

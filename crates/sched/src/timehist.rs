@@ -66,7 +66,7 @@ fn write_head(out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_run(of_task: &RunOfTask<'_>, width: &mut usize, out: &mut dyn Write) -> io::Result<()> {
-    let RunOfTask { run, pid, name } = of_task;
+    let RunOfTask { run, pid, name, .. } = of_task;
     let name = task_text(name, *pid, run.tid);
     *width = name.len().max(*width);
     let w = *width;

@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(names(stat), ["record", "report"]);
         assert_eq!(
             names(rprof.find_subcommand("sched").unwrap()),
-            ["latency", "timehist"]
+            ["latency", "map", "timehist"]
         );
         assert!(!names(&rprof).contains(&"stat-record"));
         let shown = Args::command();

@@ -81,7 +81,7 @@ pub(crate) use record::{
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
-pub(crate) use sched::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+pub(crate) use sched::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
@@ -90,7 +90,7 @@ pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
-use two_words::{SCHED_LATENCY, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
+use two_words::{SCHED_LATENCY, SCHED_MAP, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -183,6 +183,9 @@ pub(crate) enum Command {
     /// Show how long threads waited for a CPU, in perf sched latency's format
     #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency")]
     SchedLatency(LatencyArgs),
+    /// Show which thread each CPU runs, switch by switch, in perf sched map's format
+    #[command(hide = true, name = SCHED_MAP, bin_name = "rprof sched map")]
+    SchedMap(MapArgs),
     /// Show each run of each thread, in perf sched timehist's format
     #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist")]
     SchedTimehist(TimehistArgs),

@@ -9,6 +9,7 @@ use rprof_sched::SchedSort;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "rprof sched latency [FILE]   shows how long threads waited for a CPU, by name\n\
+    rprof sched map [FILE]       shows which thread each CPU runs, switch by switch\n\
     rprof sched timehist [FILE]  shows each run of each thread\n\n\
     Record with:\n  \
     rprof record -a -e sched:sched_switch,sched:sched_waking -- COMMAND (as root)\n  \
@@ -25,6 +26,16 @@ pub(crate) struct SchedArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LatencyArgs {
+    #[command(flatten)]
+    pub(crate) input: SchedInputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Each CPU is a column with the short name of its thread; '.' is an idle CPU, '*' the CPU that switched. What \
+    a short name stands for is shown when it is new, and when the thread is called something else."
+)]
+pub(crate) struct MapArgs {
     #[command(flatten)]
     pub(crate) input: SchedInputArgs,
 }

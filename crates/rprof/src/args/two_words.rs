@@ -5,13 +5,15 @@ use std::ffi::OsString;
 pub(super) const STAT_RECORD: &str = "stat-record";
 pub(super) const STAT_REPORT: &str = "stat-report";
 pub(super) const SCHED_LATENCY: &str = "sched-latency";
+pub(super) const SCHED_MAP: &str = "sched-map";
 pub(super) const SCHED_TIMEHIST: &str = "sched-timehist";
 
 /// Each with its words. Otherwise the second would be the command to run, or the file to read.
-pub(super) const TWO_WORDS: [(&str, [&str; 2]); 4] = [
+pub(super) const TWO_WORDS: [(&str, [&str; 2]); 5] = [
     (STAT_RECORD, ["stat", "record"]),
     (STAT_REPORT, ["stat", "report"]),
     (SCHED_LATENCY, ["sched", "latency"]),
+    (SCHED_MAP, ["sched", "map"]),
     (SCHED_TIMEHIST, ["sched", "timehist"]),
 ];
 

@@ -1,13 +1,13 @@
-//! `rprof sched`, `rprof sched latency`, `rprof sched timehist`.
+//! `rprof sched`, `rprof sched latency`, `rprof sched map`, `rprof sched timehist`.
 
 use super::reading::open;
-use crate::args::{LatencyArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 use crate::say;
 use crate::screen::PagerArgs;
 use anyhow::Result;
 use rprof_perfdata::Reader;
 use rprof_sched::{
-    Error, SchedOptions, SchedQuality, write_latency, write_table, write_timehist,
+    Error, SchedOptions, SchedQuality, write_latency, write_map, write_table, write_timehist,
 };
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,6 +20,10 @@ pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 pub(crate) fn latency(args: &LatencyArgs, paging: PagerArgs) -> Result<ExitCode> {
     show(&args.input, paging, write_latency)
+}
+
+pub(crate) fn map(args: &MapArgs, paging: PagerArgs) -> Result<ExitCode> {
+    show(&args.input, paging, write_map)
 }
 
 pub(crate) fn timehist(args: &TimehistArgs, paging: PagerArgs) -> Result<ExitCode> {
