@@ -67,7 +67,7 @@ const TASKS: &[Task] = &[
     (
         "bench",
         bench::run,
-        "[record|stacks|read|symbols [FILE]|top|diff|fleet|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
+        "[record|stacks|read|symbols [FILE]|top|critical|diff|fleet|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
     ),
     (
         "ratchet",

@@ -1,8 +1,9 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|critical|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
 
+mod critical;
 mod diff;
 mod fleet;
 mod measure;
@@ -25,6 +26,9 @@ use workloads::Bench;
 /// Copies of a build recording that make about 10 million samples.
 const COPIES: u64 = 42;
 
+/// Names the rprof that is measured; without it, a release is built.
+const PROGRAM: &str = "RPROF_BENCH_PROGRAM";
+
 /// Programs that measurements are made with, and their packages.
 const NEEDS: &[(&str, &str)] = &[
     ("perf", "linux-perf"),
@@ -44,6 +48,8 @@ enum Part<'a> {
     /// Of this recording, or of rprof's own.
     Symbols(Option<&'a str>),
     Top,
+    /// What is predicted of faster functions; not part of all: perf has nothing like it.
+    Critical,
     /// Planted slowdowns; not part of all: it takes long.
     Diff(diff::Size),
     /// Tables of many machines; not part of all: it needs query engines.
@@ -56,25 +62,29 @@ enum Part<'a> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let part = asked(args)?;
     look_for(NEEDS)?;
-    let mut build = cargo();
-    build.args(["build", "--release", "--locked", "-p", "rprof-cli"]);
-    if matches!(part, Part::Fleet(_)) {
-        build.args(["--features", "parquet"]);
-    }
-    command::run(&mut build)?;
     let target = target_folder()?;
+    let rprof = match std::env::var_os(PROGRAM) {
+        Some(program) => program.into(),
+        None => {
+            let mut build = cargo();
+            build.args(["build", "--release", "--locked", "-p", "rprof-cli"]);
+            if matches!(part, Part::Fleet(_)) {
+                build.args(["--features", "parquet"]);
+            }
+            command::run(&mut build)?;
+            target.join("release/rprof")
+        }
+    };
     let folder = target.join("bench");
     make_folder(&folder)?;
-    let bench = Bench {
-        folder,
-        rprof: target.join("release/rprof"),
-    };
+    let bench = Bench { folder, rprof };
     match part {
         Part::Record => recorder::run(&bench),
         Part::Stacks => stacks::run(&bench),
         Part::Read => read::run(&bench),
         Part::Symbols(recording) => symbols::run(&bench, recording),
         Part::Top => top::run(&bench),
+        Part::Critical => critical::run(&bench),
         Part::Diff(size) => diff::run(&bench, size),
         Part::Fleet(size) => fleet::run(&bench, size),
         Part::All => {
@@ -98,6 +108,7 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
         ["symbols"] => Part::Symbols(None),
         ["symbols", recording] => Part::Symbols(Some(recording)),
         ["top"] => Part::Top,
+        ["critical"] => Part::Critical,
         ["diff", words @ ..] if words.len() <= 2 => Part::Diff(size(words)?),
         ["fleet", words @ ..] if words.len() <= 2 => Part::Fleet(fleet_size(words)?),
         ["--repeat"] => Part::Repeat(COPIES),
@@ -105,7 +116,7 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, critical, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })
