@@ -1,12 +1,13 @@
 //! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
-//! values that go by a number, parts of a whole, work shared out to threads, dates, names without type arguments, base64, the columns
-//! of tables for query engines. It needs nothing but the standard library.
+//! values that go by a number, parts of a whole, how long things took, work shared out to threads, dates, names without
+//! type arguments, base64, the columns of tables for query engines. It needs nothing but the standard library.
 
 mod address;
 mod base64;
 mod build_id;
 mod code_address;
 mod counted;
+mod delays;
 mod glob;
 mod interner;
 mod module;
@@ -23,6 +24,7 @@ pub use base64::{base64_decoded_len, base64_text, base64_write};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
 pub use counted::Counted;
+pub use delays::Delays;
 pub use glob::{glob_matches, is_glob};
 pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};

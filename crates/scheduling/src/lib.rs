@@ -2,7 +2,6 @@
 
 mod cause;
 mod critical;
-mod delays;
 mod path_times;
 mod run;
 mod scheduler;
@@ -13,7 +12,6 @@ mod wait_parts;
 
 pub use cause::{Cause, is_timer};
 pub use critical::{Activity, PathStep, RunGraph};
-pub use delays::Delays;
 pub use path_times::PathTimes;
 pub use run::{Open, ThreadRun, Wait, WakeUp, Waker};
 pub use scheduler::{ContextSwitch, Scheduler};

@@ -1,7 +1,8 @@
 //! [`ThreadTotals`]: what a thread did all together.
 
-use crate::{Delays, Open, SwitchState, ThreadRun, ThreadState, Wait, WakeUp, wait_parts};
+use crate::{Open, SwitchState, ThreadRun, ThreadState, Wait, WakeUp, wait_parts};
 use foldhash::HashMap;
+use rprof_base::Delays;
 
 /// The account of a thread, nanoseconds. What is not in it, from [`Self::start_ns`] to [`Self::end_ns`], is unknown.
 #[derive(Clone, Debug, Default)]
