@@ -51,6 +51,9 @@ impl Delays {
     /// What `percent` of all do not exceed, nanoseconds; 0 without any.
     pub fn percentile_ns(&self, percent: u64) -> u64 {
         let wanted = (self.n.saturating_mul(percent)).div_ceil(100).max(1);
+        if wanted >= self.n {
+            return self.max_ns;
+        }
         let mut n = 0;
         for (&bucket, count) in &self.buckets {
             n += count;

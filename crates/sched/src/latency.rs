@@ -3,9 +3,9 @@
 //! Source: tools/perf/builtin-sched.c (v6.1), `output_lat_thread` and what leads to it.
 
 use crate::Error;
-use crate::duration::Moment;
 use crate::runs::{RunsRead, SchedOptions, SchedQuality, SchedRecording};
 use foldhash::HashMap;
+use rprof_base::Seconds as Moment;
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;

@@ -1,7 +1,6 @@
 //! `rprof sched`: what the scheduler did to threads; `rprof critical`: what the end of a program waited for.
 
 mod critical;
-mod duration;
 mod latency;
 mod map;
 mod runs;

@@ -3,11 +3,11 @@
 //! Source: tools/perf/builtin-sched.c (v6.1), `map_switch_event`.
 
 use crate::Error;
-use crate::duration::Moment;
 use crate::runs::{RunOfTask, SchedOptions, SchedQuality, SchedRecording};
 use foldhash::HashMap;
 use rprof_abi::RecordKind;
 use rprof_abi::record::Record;
+use rprof_base::Seconds as Moment;
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};

@@ -1,10 +1,10 @@
 //! `rprof sched`: threads, and CPUs, with all of their time.
 
 use crate::Error;
-use crate::duration::{Millis, Moment};
 use crate::runs::{SchedOptions, SchedQuality, SchedRecording};
 use crate::task_text;
 use crate::threads::{Accounts, CpuAccount, ThreadAccount};
+use rprof_base::{Millis, Seconds as Moment};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_scheduling::SwitchState;

@@ -3,9 +3,9 @@
 //! Source: tools/perf/builtin-sched.c (v6.1), `timehist_print_sample`.
 
 use crate::Error;
-use crate::duration::{Millis, Moment};
 use crate::runs::{RunOfTask, SchedOptions, SchedQuality, SchedRecording};
 use crate::task_text;
+use rprof_base::{Millis, Seconds as Moment};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use std::io::{self, Write};

@@ -1,9 +1,8 @@
 //! A critical path as tables.
 
 use super::{CriticalFunction, CriticalReport};
-use crate::duration::{Millis, Moment};
 use crate::task_text;
-use rprof_base::{Counted, Share};
+use rprof_base::{Counted, Millis, Seconds as Moment, Share};
 use std::io::{self, Write};
 
 pub(super) fn write_shares(
