@@ -50,6 +50,15 @@ pub enum Error {
          sched:sched_switch,sched:sched_waking -- COMMAND (as root), or perf sched record"
     )]
     NoSwitches,
+    /// The events of system calls are missing.
+    #[error(
+        "the recording has no system calls: record them with rprof record -e \
+         raw_syscalls:sys_enter,raw_syscalls:sys_exit --call-graph none -- COMMAND (as root), or perf trace record"
+    )]
+    NoSystemCalls,
+    /// Nothing says when events happened.
+    #[error("the recording has no times: record without --per-thread, or with -T")]
+    NoTimes,
     /// Threads leave their CPUs, but nothing says when they come back.
     #[error(
         "the recording says when threads left their CPUs, and not when they ran again: record with rprof record \

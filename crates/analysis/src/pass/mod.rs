@@ -28,6 +28,9 @@ mod sched_decoder;
 mod sched_events;
 mod stack_path;
 mod stacks;
+mod syscall_decoder;
+mod syscall_events;
+mod syscall_words;
 mod tallied;
 #[cfg(test)]
 mod tests;
@@ -55,4 +58,6 @@ pub use query::{Query, WantedFrames};
 pub use sampled::{CodeDetail, load_code_samples, load_samples};
 pub use sched_decoder::SchedEvent;
 pub use sched_events::SchedEvents;
+pub use syscall_decoder::SyscallStep;
+pub use syscall_events::{SyscallEvent, SyscallStack, for_each_syscall, machine_name};
 pub use written::WrittenSamples;

@@ -1,0 +1,240 @@
+//! What a recording says of system calls, in order of time.
+
+use super::driver::{ResolvedSample, TaskSample};
+use super::load::{Options, Progress, progress_of, query_of};
+use super::locations::find_locations;
+use super::ordered::OrderedRecord;
+use super::ordered_pass::{OrderedPass, run_ordered};
+use super::query::Query;
+use super::syscall_decoder::{SyscallDecoder, SyscallStep};
+use super::syscall_words::{SyscallWords, end_event, start_event};
+use crate::Error;
+use crate::index::SampleOrder;
+use crate::locations::{LocationCache, comm_text};
+use crate::recording::Recording;
+use crate::samples::{DecodedSample, check_filter};
+use crate::stacks::StackEndCounts;
+use crate::symbolize::Symbols;
+use rprof_abi::RecordKind;
+use rprof_abi::record::Record;
+use rprof_perfdata::{FeatureId, Reader, Warning};
+use rprof_profile::{Level, Profile};
+use rprof_untrusted::Untrusted;
+
+/// An event of a system call, or of a task that calls.
+#[derive(Clone, Copy, Debug)]
+pub struct SyscallEvent<'e> {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// The process.
+    pub pid: i32,
+    /// The thread.
+    pub tid: i32,
+    /// What happens.
+    pub step: SyscallStep,
+    /// What the thread is called; empty for what is no entry and no return.
+    pub comm: Untrusted<&'e str>,
+    /// The stack of user space, innermost first; empty without one.
+    pub stack: SyscallStack<'e>,
+}
+
+/// The stack of an entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SyscallStack<'e> {
+    /// Numbers of locations.
+    pub(super) words: &'e [u8],
+    pub(super) symbols: Option<&'e Symbols>,
+}
+
+impl SyscallStack<'_> {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Calls `visit` with what each function is called, innermost first.
+    pub fn for_each_function(&self, visit: &mut dyn FnMut(Untrusted<String>)) {
+        let Some(symbols) = self.symbols else { return };
+        let mut words = SyscallWords(self.words);
+        while let Some(location) = words.word() {
+            let location = u32::try_from(location).unwrap_or(u32::MAX);
+            for &frame in symbols.frames(location) {
+                let frame = symbols.functions.function_of(frame);
+                visit(symbols.functions.label(frame, &symbols.strings));
+            }
+        }
+    }
+}
+
+/// The name of the recorded machine, as `uname -m` has it; empty if it is not recorded.
+pub fn machine_name(reader: &Reader) -> String {
+    reader.feature_text(FeatureId::ARCH).unwrap_or_default()
+}
+
+/// Calls `visit` for each event of system calls, in order of time; stops when it returns false. Entries have stacks if
+/// options ask for these. `progress` is told how far it is. Returns how good the recording is: a profile without stacks.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read, or has no system calls or no times.
+pub fn for_each_syscall(
+    reader: &Reader,
+    options: &Options,
+    progress: &mut Progress<'_>,
+    visit: &mut dyn FnMut(&SyscallEvent<'_>) -> bool,
+) -> Result<Profile, Error> {
+    check_filter(reader, &options.filter)?;
+    let decoder = SyscallDecoder::new(reader);
+    let mut recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
+    if !decoder.has_calls() {
+        return Err(Error::NoSystemCalls);
+    }
+    if !recording.index.has_times {
+        return Err(Error::NoTimes);
+    }
+    recording.known_names.clone_from(&options.known_names);
+    if let Some(known) = &options.known_names {
+        known.begin_reading();
+    }
+    let (query, request) = query_of(&recording, options, options.frames())?;
+    let symbols = if options.stacks {
+        let n_chunks = recording.n_chunks();
+        let found = find_locations(&query, |_, _| {}, &mut |done| {
+            progress(progress_of(0.1, 0.4, done, n_chunks));
+        })?;
+        Some(query.symbolize(found.locations, request)?)
+    } else {
+        None
+    };
+    let pass = SyscallPass {
+        query: &query,
+        decoder,
+        symbols: symbols.as_ref(),
+    };
+    let n_samples = usize::try_from(recording.index.n_samples).unwrap_or(usize::MAX);
+    let mut n_done = 0;
+    let result = run_ordered(&query, &pass, &mut |bytes, n| {
+        n_done += n;
+        progress(progress_of(0.5, 0.5, n_done, n_samples));
+        let mut words = SyscallWords(bytes);
+        while let Some(event) = words.event(symbols.as_ref()) {
+            if !visit(&event) {
+                return false;
+            }
+        }
+        true
+    })?;
+    let mut ends = StackEndCounts::default();
+    let mut n_bad = 0;
+    for local in result.locals {
+        ends.merge(&local.ends);
+        n_bad += local.n_bad;
+    }
+    let mut profile = result.samples.profile(&query, symbols, ends)?;
+    if n_bad > 0 {
+        let warning = Warning::Undecodable { records: n_bad };
+        profile.warnings.push(warning.to_string());
+    }
+    Ok(profile)
+}
+
+/// The pass: writes each event in words, as [`SyscallWords`] reads them.
+struct SyscallPass<'a> {
+    query: &'a Query<'a>,
+    decoder: SyscallDecoder<'a>,
+    symbols: Option<&'a Symbols>,
+}
+
+/// A thread's state.
+struct Local {
+    locations: LocationCache,
+    ends: StackEndCounts,
+    /// Damaged events.
+    n_bad: u64,
+}
+
+impl OrderedPass for SyscallPass<'_> {
+    type Local = Local;
+    type Before = ();
+
+    fn local(&self) -> Local {
+        Local {
+            locations: LocationCache::new(),
+            ends: StackEndCounts::default(),
+            n_bad: 0,
+        }
+    }
+
+    fn pass_on<'s>(&self, (): &mut (), _samples: impl Iterator<Item = DecodedSample<'s>>) {}
+
+    fn start(&self, _local: &mut Local, (): ()) {}
+
+    fn wants(&self, sample: &TaskSample<'_, '_>) -> bool {
+        self.decoder.is_of_calls(sample.decoded.event)
+    }
+
+    fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
+        self.symbols.is_some() && self.decoder.is_entry(decoded.event)
+    }
+
+    fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+        let decoded = sample.decoded;
+        let Some(step) = self.decoder.decode(decoded) else {
+            local.n_bad += 1;
+            return;
+        };
+        let history = &self.query.recording.index.history;
+        let task = (decoded.key.time_ns, decoded.pid, decoded.tid);
+        let comm = comm_text(history, sample.task).into_raw();
+        let at = start_event(task, step, &comm, out);
+        if let Some(symbols) = self
+            .symbols
+            .filter(|_| self.decoder.is_entry(decoded.event))
+        {
+            local.ends.add(sample.end);
+            let locations = &mut local.locations;
+            sample.for_each_address(|address| {
+                if address.level.is_none_or(|level| level == Level::User) {
+                    let find = |location| symbols.number(location);
+                    let number = locations.value(history, sample.mappings, address, find);
+                    out.extend_from_slice(&u64::from(number).to_le_bytes());
+                }
+            });
+        }
+        end_event(at, out);
+    }
+
+    fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
+        Some(&|kind| {
+            let of_tasks = [RecordKind::FORK, RecordKind::EXIT];
+            of_tasks.contains(&kind) || [RecordKind::MMAP, RecordKind::MMAP2].contains(&kind)
+        })
+    }
+
+    fn symbols(&self) -> Option<&Symbols> {
+        self.symbols
+    }
+
+    fn record(&self, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
+        let (pid, tid, step) = match &record.record {
+            Record::Fork(task) => {
+                let parent = task.ppid;
+                (task.pid, task.tid, SyscallStep::Fork { parent })
+            }
+            Record::Exit(task) => (task.pid, task.tid, SyscallStep::ThreadEnd),
+            Record::Mmap(map) if map.filename == VDSO => {
+                let address = map.addr;
+                (map.pid, map.tid, SyscallStep::Vdso { address })
+            }
+            Record::Mmap2(map) if map.filename == VDSO => {
+                let address = map.addr;
+                (map.pid, map.tid, SyscallStep::Vdso { address })
+            }
+            _ => return,
+        };
+        let at = start_event((record.key.time_ns, pid, tid), step, "", out);
+        end_event(at, out);
+    }
+}
+
+/// What the kernel calls its code for programs (`arch_vma_name`).
+const VDSO: &[u8] = b"[vdso]";

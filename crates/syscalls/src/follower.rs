@@ -1,0 +1,171 @@
+//! [`SyscallFollower`]: pairs entries with returns.
+
+use crate::{
+    Syscall, SyscallEnd, SyscallEntry, SyscallId, SyscallNames, SyscallResult, Unfinished,
+};
+use foldhash::HashMap;
+
+/// Who calls, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyscallMoment {
+    /// The process.
+    pub pid: i32,
+    /// The thread.
+    pub tid: i32,
+    /// When, nanoseconds.
+    pub time_ns: u64,
+}
+
+/// Follows threads into system calls and out of them. Events come in order of time; `S` is what the caller has of the
+/// stack of an entry.
+#[derive(Debug)]
+pub struct SyscallFollower<S> {
+    native: SyscallNames,
+    of_32_bit: SyscallNames,
+    /// By thread, the call that it is in.
+    open: HashMap<i32, OpenSyscall<S>>,
+    /// Returns that do not say of which call.
+    n_nameless: u64,
+}
+
+#[derive(Debug)]
+struct OpenSyscall<S> {
+    pid: i32,
+    id: SyscallId,
+    entry: SyscallEntry<S>,
+}
+
+impl<S> OpenSyscall<S> {
+    fn ended(self, tid: i32, end: SyscallEnd) -> Syscall<S> {
+        Syscall {
+            pid: self.pid,
+            tid,
+            id: self.id,
+            entry: Some(self.entry),
+            end,
+        }
+    }
+}
+
+/// What returns from signal handlers have for a number: the interrupted code may be in no call (`syscall_get_nr`).
+const NAMELESS: i64 = -1;
+
+impl<S> SyscallFollower<S> {
+    /// With the names of the recorded machine's tasks.
+    pub fn new(native: SyscallNames, of_32_bit: SyscallNames) -> Self {
+        Self {
+            native,
+            of_32_bit,
+            open: HashMap::default(),
+            n_nameless: 0,
+        }
+    }
+
+    /// A thread enters a call. If it was in another one, that is passed to `visit`: its return is lost.
+    pub fn enter(
+        &mut self,
+        at: SyscallMoment,
+        (id, args, stack): (SyscallId, [u64; 6], S),
+        visit: &mut dyn FnMut(Syscall<S>),
+    ) {
+        let entry = SyscallEntry {
+            time_ns: at.time_ns,
+            args,
+            stack,
+        };
+        let pid = at.pid;
+        let before = self.open.insert(at.tid, OpenSyscall { pid, id, entry });
+        if let Some(before) = before {
+            visit(before.ended(at.tid, SyscallEnd::Unfinished(Unfinished::Lost)));
+        }
+    }
+
+    /// A thread returns from a call, which is passed to `visit`.
+    pub fn leave(
+        &mut self,
+        at: SyscallMoment,
+        (id, result): (SyscallId, SyscallResult),
+        visit: &mut dyn FnMut(Syscall<S>),
+    ) {
+        let end = SyscallEnd::Returned {
+            time_ns: at.time_ns,
+            result,
+        };
+        let mut open = self.open.remove(&at.tid);
+        if open.is_none() && result == SyscallResult(0) && self.is_exec(id) {
+            open = self.exec_of_another_thread(at.pid, id);
+        }
+        match open {
+            Some(open) if open.id.number == id.number || self.is_sigreturn(open.id) => {
+                visit(open.ended(at.tid, end));
+                return;
+            }
+            Some(open) => visit(open.ended(at.tid, SyscallEnd::Unfinished(Unfinished::Lost))),
+            None => {}
+        }
+        if id.number == NAMELESS {
+            self.n_nameless += 1;
+            return;
+        }
+        visit(Syscall {
+            pid: at.pid,
+            tid: at.tid,
+            id,
+            entry: None,
+            end,
+        });
+    }
+
+    /// A thread ends. The call that it is in is passed to `visit`.
+    pub fn end_thread(&mut self, tid: i32, visit: &mut dyn FnMut(Syscall<S>)) {
+        if let Some(open) = self.open.remove(&tid) {
+            visit(open.ended(tid, SyscallEnd::Unfinished(Unfinished::ThreadEnded)));
+        }
+    }
+
+    /// The recording ends. All calls that threads are in are passed to `visit`, by thread.
+    pub fn end(&mut self, visit: &mut dyn FnMut(Syscall<S>)) {
+        let mut open: Vec<_> = self.open.drain().collect();
+        open.sort_unstable_by_key(|&(tid, _)| tid);
+        for (tid, open) in open {
+            visit(open.ended(tid, SyscallEnd::Unfinished(Unfinished::RecordingEnded)));
+        }
+    }
+
+    /// Returns that do not say of which call, and whose entries were not recorded.
+    pub fn n_nameless(&self) -> u64 {
+        self.n_nameless
+    }
+
+    /// The names of a task's system calls.
+    pub fn names(&self, id: SyscallId) -> &SyscallNames {
+        if id.is_32_bit {
+            &self.of_32_bit
+        } else {
+            &self.native
+        }
+    }
+
+    /// Whether a call executes a program.
+    pub fn is_exec(&self, id: SyscallId) -> bool {
+        matches!(self.names(id).name(id.number), Some("execve" | "execveat"))
+    }
+
+    /// Whether a call returns from a signal handler: then its return is that of the code which was interrupted.
+    fn is_sigreturn(&self, id: SyscallId) -> bool {
+        matches!(
+            self.names(id).name(id.number),
+            Some("rt_sigreturn" | "sigreturn")
+        )
+    }
+
+    /// A thread that executes a program gets the id of its process's first thread, if it is another one.
+    fn exec_of_another_thread(&mut self, pid: i32, id: SyscallId) -> Option<OpenSyscall<S>> {
+        let mut of_process = self.open.iter().filter(|(_, open)| open.pid == pid);
+        let (&tid, _) = of_process.find(|(_, open)| open.id.number == id.number)?;
+        self.open.remove(&tid)
+    }
+}
+
+#[cfg(test)]
+mod tests;
