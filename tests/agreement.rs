@@ -16,3 +16,4 @@ mod dwarf;
 mod fields;
 mod sched;
 mod script;
+mod trace;

@@ -42,6 +42,7 @@ mod stat;
 mod strict;
 mod symbols;
 mod top;
+mod trace;
 #[cfg(feature = "tui")]
 mod tui;
 mod two_words;
@@ -88,6 +89,7 @@ pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatRe
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
+pub(crate) use trace::TraceArgs;
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
 use two_words::{SCHED_LATENCY, SCHED_MAP, SCHED_TIMEHIST, STAT_RECORD, STAT_REPORT};
@@ -191,6 +193,8 @@ pub(crate) enum Command {
     SchedTimehist(TimehistArgs),
     /// Show what the end of a program waited for, and which functions would make it faster
     Critical(CriticalArgs),
+    /// Trace system calls: print each as it happens, or count them by thread
+    Trace(Box<TraceArgs>),
     /// Print every record of a recording in file order
     Dump(DumpArgs),
     /// Show where each binary's symbols come from, or why they are missing; embed them in the file
@@ -216,7 +220,7 @@ impl Command {
         }
         matches!(
             self,
-            Self::Record(_) | Self::Stat(_) | Self::StatRecord(_) | Self::Top(_)
+            Self::Record(_) | Self::Stat(_) | Self::StatRecord(_) | Self::Top(_) | Self::Trace(_)
         )
     }
 }

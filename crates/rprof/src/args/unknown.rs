@@ -114,8 +114,6 @@ rprof: c2c
 rprof: probe
     probes need no definition: use rprof record -e uprobe:FILE:FUNCTION or -e kprobe:FUNCTION; rprof list --path
     FILE lists functions
-rprof: trace
-    system calls are tracepoints: use rprof record -e 'syscalls:sys_enter_*' -- COMMAND, then rprof script
 rprof: timechart
     use rprof sched timehist: it shows when each thread ran
 rprof: lock kmem kvm kwork iostat

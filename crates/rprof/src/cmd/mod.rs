@@ -38,6 +38,7 @@ pub(crate) mod symbols;
 mod table_folders;
 mod tasks;
 pub(crate) mod top;
+pub(crate) mod trace;
 mod trace_fields;
 mod trees;
 #[cfg(feature = "tui")]

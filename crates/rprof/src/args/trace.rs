@@ -1,0 +1,180 @@
+//! The arguments of `rprof trace`: targets as in `record`, and perf's where perf trace has them.
+
+use super::LimitArgs;
+use super::record::{CallGraph, CgroupArgs, RecordArgs, TargetArgs};
+use super::sources::SourceArgs;
+use crate::screen::PagerArgs;
+use clap::{Args, FromArgMatches};
+use rprof_analysis::Options;
+use rprof_perfdata::Reader;
+use rprof_profile::Filter;
+use rprof_trace::TraceForm;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Shown at the end of `--help`.
+const EXAMPLES: &str = "\
+A line has the time since the first event, how long the call took (both in ms), the thread, the call and what it \
+returned. It is written when the call returns. The summary counts calls that returned; those that did not, such as \
+exit_group, are in the column \"unfinished\".
+
+Tracing needs root, or CAP_PERFMON and a readable tracefs.
+
+Examples:
+  rprof trace ls                     each system call of a command
+  rprof trace -s -- make             system calls of a command by thread
+  rprof trace -s -p 1234 -- sleep 5  of a process, for five seconds
+  rprof trace -s -g -p 1234          with the stacks that they come from, until Ctrl-C
+  rprof trace -s -i perf.data        from a recording of perf trace record, or of rprof record -e \
+raw_syscalls:sys_enter,raw_syscalls:sys_exit";
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_override_self = true,
+    after_help = EXAMPLES,
+    mut_arg("no_inherit", |arg| arg.short(None::<char>))
+)]
+pub(crate) struct TraceArgs {
+    /// Print only warnings and errors
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Count calls by thread instead of printing each: calls, errors, total, average, 99th percentile and longest time
+    #[arg(short = 's', long)]
+    summary: bool,
+
+    /// Print each call, and the summary at the end
+    #[arg(short = 'S', long, conflicts_with = "summary")]
+    with_summary: bool,
+
+    /// Show the stacks of user space that calls come from
+    #[arg(short = 'g')]
+    callers: bool,
+
+    /// The same, recorded in this way: auto, dwarf[,BYTES], fp, lbr or none
+    #[arg(long, value_name = "HOW", value_parser = CallGraph::parse, long_help = CallGraph::HELP)]
+    call_graph: Option<CallGraph>,
+
+    /// Read a recording instead of tracing; -p and -t select its processes and threads
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "command")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// Size of each CPU's ring buffer: pages (a power of two), or a size with a unit, such as 512K [default: 4M]
+    #[arg(short = 'm', long, value_name = "PAGES", allow_negative_numbers = true)]
+    mmap_pages: Option<String>,
+
+    /// Command to run, with its arguments: starts at the first word that is not a flag, or after --
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    cgroups: CgroupArgs,
+
+    #[command(flatten)]
+    sources: SourceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
+}
+
+/// Bytes of a ring: calls come in bursts, and each is two events.
+const RING: &str = "4M";
+
+impl TraceArgs {
+    /// What is written.
+    pub(crate) fn form(&self) -> TraceForm {
+        match (self.summary, self.with_summary) {
+            (true, _) => TraceForm::Summary,
+            (false, true) => TraceForm::LinesAndSummary,
+            (false, false) => TraceForm::Lines,
+        }
+    }
+
+    /// How callers are recorded.
+    fn call_graph(&self) -> CallGraph {
+        match self.call_graph {
+            Some(how) => how,
+            None if self.callers => CallGraph::Auto,
+            None => CallGraph::None,
+        }
+    }
+
+    /// Whether stacks are shown.
+    pub(crate) fn has_stacks(&self) -> bool {
+        self.call_graph() != CallGraph::None
+    }
+
+    /// What is read of a recording.
+    pub(crate) fn options(&self, reader: &Reader) -> Options {
+        let filter = match self.input {
+            Some(_) => Filter {
+                pids: self.targets.pid.clone(),
+                tids: self.targets.tid.clone(),
+                ..Filter::default()
+            },
+            None => Filter::default(),
+        };
+        Options {
+            filter,
+            stacks: self.has_stacks(),
+            locator: self.sources.locator(reader.budget()),
+            ..Options::default()
+        }
+    }
+
+    /// The arguments that `rprof record` would get.
+    pub(crate) fn record(self) -> Result<RecordArgs, clap::Error> {
+        let record = RecordArgs::augment_args(clap::Command::new("record"));
+        let matches = record.try_get_matches_from(["record"])?;
+        let mut record = RecordArgs::from_arg_matches(&matches)?;
+        record.quiet = self.quiet;
+        record.call_chains.call_graph = self.call_graph();
+        // Returns come from where the call was entered.
+        record.events.events = vec![
+            "raw_syscalls:sys_enter".to_owned(),
+            "raw_syscalls:sys_exit/call-graph=no/".to_owned(),
+        ];
+        record.targets = self.targets;
+        record.cgroups = self.cgroups;
+        record.output.mmap_pages = Some(self.mmap_pages.unwrap_or_else(|| RING.to_owned()));
+        record.command = self.command;
+        Ok(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{self, Command};
+    use clap::Parser;
+
+    fn trace(words: &[&str]) -> Result<TraceArgs, clap::Error> {
+        match args::Args::try_parse_from([&["rprof", "trace"], words].concat())?.command {
+            Command::Trace(args) => Ok(*args),
+            _ => panic!(),
+        }
+    }
+
+    #[test]
+    fn an_input_is_read_and_a_command_is_traced() {
+        assert_eq!(trace(&["-i", "x"]).unwrap().input, Some("x".into()));
+        let args = trace(&["-s", "ls", "-i"]).unwrap();
+        assert_eq!(
+            (args.form(), args.input.is_none()),
+            (TraceForm::Summary, true)
+        );
+        let record = args.record().unwrap();
+        assert_eq!(record.command, ["ls", "-i"]);
+        assert!(!record.targets.no_inherit);
+        assert_eq!(record.call_chains.call_graph, CallGraph::None);
+        for bad in [&["-i", "x", "ls"][..], &["-s", "-S", "ls"]] {
+            assert_eq!(trace(bad).unwrap_err().exit_code(), 2, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Calls by thread and number, as perf trace -s has them.
+
+use crate::line::write_name;
+use crate::stacks::CallStackId;
+use crate::threads::{CallingThread, CallsOfKind, OTHER_KINDS};
+use crate::traced::TracedCalls;
+use rprof_base::{Counted, Millis, Seconds};
+use rprof_syscalls::SyscallId;
+use rprof_untrusted::printable;
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+/// Stacks of a call that are shown.
+const MOST_STACKS: usize = 5;
+
+/// Writes a table for each thread that calls, the one with the most calls first. Of calls, those that took longest
+/// together are first.
+pub(crate) fn write_summary(traced: &TracedCalls, out: &mut dyn Write) -> io::Result<()> {
+    let threads = traced.threads.all.iter();
+    let mut threads: Vec<_> = threads.map(|one| (one.n_calls(), one)).collect();
+    threads.retain(|((n, _), _)| *n > 0);
+    threads.sort_by_key(|&((n, _), one)| (Reverse(n), one.pid, one.tid));
+    let n_all = threads.iter().map(|((n, _), _)| n).sum();
+    let n_threads = threads.len() as u64;
+    writeln!(
+        out,
+        "# {} of {} in {} s; times in ms",
+        Counted::new(n_all, "system call", "system calls"),
+        Counted::new(n_threads, "thread", "threads"),
+        Seconds(traced.len_ns())
+    )?;
+    threads.iter().try_for_each(|&((n, n_errors), thread)| {
+        let task = task(traced, thread);
+        let share = percent(n, n_all);
+        let calls = Counted::new(n, "call", "calls");
+        let errors = Counted::new(n_errors, "error", "errors");
+        writeln!(out, "\n {task}, {calls}, {errors}, {share}\n")?;
+        write_thread(traced, thread, out)
+    })
+}
+
+/// A thread as `sched` has it: `name[tid]`, or `name[tid/pid]`.
+fn task(traced: &TracedCalls, thread: &CallingThread) -> String {
+    let CallingThread { pid, tid, .. } = *thread;
+    let comm = traced.comms.get(thread.comm).map(String::as_str);
+    let comm = printable(comm.unwrap_or_default());
+    if pid == tid {
+        format!("{comm}[{tid}]")
+    } else {
+        format!("{comm}[{tid}/{pid}]")
+    }
+}
+
+fn write_thread(
+    traced: &TracedCalls,
+    thread: &CallingThread,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "   {:<24} {:>9} {:>8} {:>10} {:>12} {:>10} {:>10} {:>10}",
+        "syscall", "calls", "errors", "unfinished", "total", "avg", "p99", "max"
+    )?;
+    let dashes = |n| "-".repeat(n);
+    writeln!(
+        out,
+        "   {} {} {} {} {} {} {} {}",
+        dashes(24),
+        dashes(9),
+        dashes(8),
+        dashes(10),
+        dashes(12),
+        dashes(10),
+        dashes(10),
+        dashes(10)
+    )?;
+    let mut rows: Vec<(String, &CallsOfKind)> = thread
+        .calls
+        .iter()
+        .map(|(&id, kind)| (name(traced, id), kind))
+        .collect();
+    rows.sort_by(|a, b| {
+        let key = |kind: &CallsOfKind| Reverse((kind.totals.times.total_ns, kind.totals.n()));
+        key(a.1).cmp(&key(b.1)).then_with(|| a.0.cmp(&b.0))
+    });
+    rows.iter().try_for_each(|(name, kind)| {
+        let totals = &kind.totals;
+        let times = &totals.times;
+        writeln!(
+            out,
+            "   {name:<24} {:>9} {:>8} {:>10} {:>12} {:>10} {:>10} {:>10}",
+            totals.n_returned,
+            totals.n_errors,
+            totals.n_unfinished,
+            Millis(times.total_ns),
+            Millis(times.mean_ns()),
+            Millis(times.percentile_ns(99)),
+            Millis(times.max_ns),
+        )?;
+        write_stacks(traced, kind, out)
+    })
+}
+
+fn name(traced: &TracedCalls, id: SyscallId) -> String {
+    let mut name = String::new();
+    if id == OTHER_KINDS {
+        name.push_str("[others]");
+    } else {
+        write_name(traced, id, &mut name);
+    }
+    name
+}
+
+/// Writes from where calls come, those that took longest together first.
+fn write_stacks(traced: &TracedCalls, kind: &CallsOfKind, out: &mut dyn Write) -> io::Result<()> {
+    let mut stacks: Vec<(CallStackId, (u64, u64))> = kind
+        .stacks
+        .iter()
+        .map(|(&stack, &sums)| (stack, sums))
+        .collect();
+    stacks.sort_by_key(|&(stack, (n, total_ns))| (Reverse((total_ns, n)), stack));
+    for &(stack, (n, total_ns)) in stacks.iter().take(MOST_STACKS) {
+        let calls = Counted::new(n, "call", "calls");
+        writeln!(out, "      {calls}, {} ms", Millis(total_ns))?;
+        for function in traced.stacks.functions(stack) {
+            writeln!(out, "            {function}")?;
+        }
+    }
+    let n_more = stacks.len().saturating_sub(MOST_STACKS);
+    if n_more > 0 {
+        let more = Counted::new(n_more as u64, "more stack", "more stacks");
+        writeln!(out, "      {more}")?;
+    }
+    Ok(())
+}
+
+/// A share with a digit, cut.
+fn percent(part: u64, all: u64) -> String {
+    let tenths = (u128::from(part) * 1000).checked_div(u128::from(all));
+    let tenths = tenths.unwrap_or(0);
+    format!("{}.{}%", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,187 @@
+//! System calls: of a program that makes as many as it is told, and those that perf trace has.
+
+use crate::common::{Tracefs, compile, needs, perf, rprof, run, scratch, tracefs};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Compiles the program that calls.
+#[track_caller]
+fn program(dir: &Path) -> PathBuf {
+    let program = dir.join("calls");
+    compile(
+        &program,
+        include_str!("calls.c"),
+        &["-O1", "-g", "-pthread", "-fno-optimize-sibling-calls"],
+    );
+    program
+}
+
+/// Rows of a summary: by thread and call the number of returns, errors and unfinished calls.
+type Rows = BTreeMap<(String, String), [u64; 3]>;
+
+/// Reads a summary of rprof.
+fn summary(text: &str) -> Rows {
+    let mut rows = Rows::new();
+    let mut thread = String::new();
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        if let Some((task, _)) = line
+            .strip_prefix(' ')
+            .and_then(|line| line.split_once("], "))
+        {
+            thread = format!("{task}]");
+        } else if let [name, returned, errors, unfinished, _, _, _, _] = cells[..]
+            && let Ok(returned) = returned.parse()
+        {
+            let counts = [
+                returned,
+                errors.parse().unwrap(),
+                unfinished.parse().unwrap(),
+            ];
+            rows.insert((thread.clone(), name.to_owned()), counts);
+        }
+    }
+    rows
+}
+
+/// All threads of a name together.
+fn of_thread(rows: &Rows, comm: &str, name: &str) -> [u64; 3] {
+    let mut sums = [0; 3];
+    for ((thread, call), counts) in rows {
+        if thread.starts_with(&format!("{comm}[")) && call == name {
+            for (sum, count) in sums.iter_mut().zip(counts) {
+                *sum += count;
+            }
+        }
+    }
+    sums
+}
+
+/// Traces the program.
+#[track_caller]
+fn traced(tracefs: Tracefs, flags: &[&str], program: &Path) -> String {
+    let mut trace = rprof(["trace", "-q"]);
+    let command = trace.args(flags).arg("--").arg(program);
+    run(&mut tracefs.within(command)).ok().stdout
+}
+
+/// Checks what the program did.
+#[track_caller]
+fn check_counts(rows: &Rows) {
+    let of = |comm, name| of_thread(rows, comm, name);
+    assert_eq!(of("calls", "getppid"), [1000, 0, 0], "{rows:#?}");
+    assert_eq!(of("calls", "syscall_999"), [1, 1, 0]);
+    assert_eq!(of("calls", "rt_sigreturn"), [3, 0, 0]);
+    assert_eq!(of("calls", "exit_group"), [0, 0, 1]);
+    assert_eq!(of("first", "getppid"), [300, 0, 0]);
+    assert_eq!(of("second", "getppid"), [300, 0, 0]);
+    assert_eq!(of("second", "exit"), [0, 0, 1]);
+    let [returned, errors, _] = of("calls", "openat");
+    assert!(returned > 7 && errors >= 7, "{rows:#?}");
+    // It was killed in it: the kernel has it return to where the signal ends the thread.
+    assert_eq!(of("killed", "read"), [1, 1, 0]);
+    assert_eq!(of("killed", "write"), [1, 0, 0]);
+}
+
+#[test]
+fn a_traced_program_made_the_calls_that_it_was_told_to() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = program(dir.path());
+    check_counts(&summary(&traced(tracefs, &["-s"], &program)));
+    let lines = traced(tracefs, &[], &program);
+    let ends_in = |text: &str| lines.lines().filter(|line| line.ends_with(text)).count();
+    let has = |text: &str| lines.lines().filter(|line| line.contains(text)).count();
+    assert_eq!(has(" getppid() "), 1600, "{lines}");
+    assert_eq!(has("syscall_999(0x1, 0x2, 0x3, 0, 0, 0)"), 1);
+    assert!(ends_in("= -1 ENOENT (No such file or directory)") >= 7);
+    assert_eq!(has("kill(pid: "), 1);
+    assert_eq!(has("sig: SIGKILL)"), 1);
+    // Those of two threads, and of the process.
+    assert_eq!(ends_in("= ? (the thread ended)"), 3, "{lines}");
+}
+
+#[test]
+fn a_recording_has_the_same_calls_as_perf_trace() {
+    needs!(perf, cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = program(dir.path());
+    let file = dir.path().join("perf.data");
+    let mut record = perf(["trace", "record", "-m", "4096", "-o"]);
+    let record = record.arg(&file).arg("--").arg(&program);
+    run(&mut tracefs.within(record)).ok();
+    let ours = summary(&run(rprof(["trace", "-s", "-i"]).arg(&file)).ok().stdout);
+    check_counts(&ours);
+    let theirs = run(&mut tracefs.within(perf(["trace", "-s", "-i"]).arg(&file))).ok();
+    let (theirs, mut by_id) = (format!("{}{}", theirs.stdout, theirs.stderr), Rows::new());
+    for ((thread, call), counts) in ours {
+        let (_, ids) = thread.trim_end_matches(']').rsplit_once('[').unwrap();
+        let tid = ids.split('/').next().unwrap().to_owned();
+        by_id.insert((tid, call), counts);
+    }
+    let mut n_compared = 0;
+    let mut tid = String::new();
+    for line in theirs.lines() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        if let Some((head, _)) = line.split_once("), ") {
+            tid = head.rsplit('(').next().unwrap().to_owned();
+        } else if let [name, calls, errors, ..] = cells[..]
+            && let (Ok(calls), Ok(errors)) = (calls.parse::<u64>(), errors.parse::<u64>())
+        {
+            let [returned, failed, _] = by_id[&(tid.clone(), name.to_owned())];
+            assert_eq!((returned, failed), (calls, errors), "{tid} {name}");
+            n_compared += 1;
+        }
+    }
+    assert!(n_compared > 30, "{theirs}");
+    // They have none that did not return, no returns from signal handlers, and none without a name.
+    let only_ours = by_id.iter().filter(|((_, name), [returned, ..])| {
+        *returned > 0 && name != "rt_sigreturn" && !name.starts_with("syscall_")
+    });
+    assert_eq!(only_ours.count(), n_compared);
+}
+
+#[test]
+fn calls_have_the_stacks_that_they_come_from() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = program(dir.path());
+    let text = traced(tracefs, &["-s", "-g"], &program);
+    check_counts(&summary(&text));
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.starts_with("getppid "));
+    let stack = &lines[at.unwrap() + 1..];
+    assert!(stack[0].starts_with("1000 calls, "), "{text}");
+    let functions: Vec<&str> = stack[1..].iter().copied().take(4).collect();
+    assert_eq!(functions[1..3], ["outer", "main"], "{functions:?}");
+}
+
+#[test]
+fn what_has_no_system_calls_says_how_to_record_them() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-q", "-e", "raw_syscalls:sys_exit", "-o"]);
+    run(&mut tracefs.within(record.arg(&file).args(["--", "true"]))).ok();
+    let error = run(rprof(["trace", "-s", "-i"]).arg(&file)).fails(1);
+    assert!(
+        error.contains("the recording has no system calls"),
+        "{error}"
+    );
+}
