@@ -60,6 +60,19 @@ fn realtime() -> Vec<&'static str> {
     Vec::new()
 }
 
+/// A command that what is recorded cannot keep from its CPU.
+fn first(before: &[&str], command: &Command) -> Command {
+    let mut first = match before {
+        [] => Command::new(command.get_program()),
+        _ => Command::new("chrt"),
+    };
+    if !before.is_empty() {
+        first.args(["-f", "20"]).arg(command.get_program());
+    }
+    first.args(command.get_args());
+    first
+}
+
 /// Shares of a function, percent.
 struct Shares {
     cpu: f64,
@@ -72,6 +85,7 @@ fn recorded(bench: &Bench, before: &[&str], program: &Path, name: &str) -> Resul
     let options = ["--off-cpu", "-q", "-F", "1999", "-m", "16M"];
     let mut recorder = bench.recorder("rprof", &options, &recording);
     recorder.args(before).arg(program).args([name, "100"]);
+    let mut recorder = first(before, &recorder);
     command::run(&mut recorder)?;
     let mut critical = bench.rprof(&["critical", "--json"]);
     let text = captured(critical.arg(&recording))?;
@@ -80,10 +94,14 @@ fn recorded(bench: &Bench, before: &[&str], program: &Path, name: &str) -> Resul
     let functions = all["functions"].as_array().context("no functions")?;
     let target = functions.iter().find(|one| one["symbol"] == "[.] target");
     let target = target.context("no function target")?;
-    ensure!(number(&all, "duration_ns") > 0.0, "the path is empty");
+    let duration = number(&all, "duration_ns");
+    ensure!(
+        duration > 0.0 && number(&all, "unknown_ns") < duration / 100.0,
+        "records of {name} are lost: try again"
+    );
     Ok(Shares {
         cpu: 100.0 * number(target, "cpu_ns") / number(&all, "cpu_ns"),
-        path: 100.0 * number(target, "path_ns") / number(&all, "duration_ns"),
+        path: 100.0 * number(target, "path_ns") / duration,
     })
 }
 
