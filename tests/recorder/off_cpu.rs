@@ -5,6 +5,7 @@ use crate::common::{
     Running, compile_c, in_path, is_root, needs, number_before, perf, record_while, rprof, run,
     scratch, skipped, tool, tracefs,
 };
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Waits in several ways, each in a function of its own, and tells how often it was switched out in the meantime: the
@@ -329,7 +330,7 @@ fn who_may_sample_the_kernel_has_stacks_of_switches() {
 }
 
 #[test]
-fn without_rights_it_is_recorded_when_threads_run() {
+fn without_rights_proc_says_why_threads_wait_for_long() {
     needs!(root, cc, alone);
     let Some(nobody) = Nobody::new() else { return };
     let Some(_level) = Sysctl::paranoid("2") else {
@@ -339,11 +340,8 @@ fn without_rights_it_is_recorded_when_threads_run() {
     let program = program.to_str().unwrap();
     let words = ["record", "--off-cpu", "-o", "perf.data", "--", program];
     let ran = run(&mut nobody.rprof(&words)).ok();
-    assert!(
-        ran.stderr.contains("only when threads run"),
-        "{}",
-        ran.stderr
-    );
+    let method = "recording when threads run, and why and where they wait";
+    assert!(ran.stderr.contains(method), "{}", ran.stderr);
     let told = Told::parse(&ran.stdout);
     let dump = run(rprof([
         "script",
@@ -359,6 +357,66 @@ fn without_rights_it_is_recorded_when_threads_run() {
         is_own && line.contains("PERF_RECORD_SWITCH OUT")
     });
     assert!(outs.count() as u64 >= told.switches, "{}", dump.stdout);
+    // How soon the recorder looks is for the machine to say: it sees some of 80 waits of 3 ms, and of these all.
+    let n_read = number_before(&ran.stderr, " waits that lasted 1 ms").unwrap();
+    let seen = all_waits(&file);
+    assert!(n_read >= 1 && seen.len() as u64 == n_read, "{}", ran.stderr);
+    // Its functions keep frame pointers, whose values nobody tells.
+    let is_whole = |stack: &&Vec<String>| stack.iter().any(|name| name == "main");
+    assert!(seen.iter().filter(is_whole).count() >= 1, "{seen:?}");
+    for stack in &seen {
+        let function = stack.iter().find(|name| FUNCTIONS.contains(&name.as_str()));
+        let is_child = stack.iter().any(|name| name == "main") && function.is_none();
+        let wanted = match function.map(String::as_str) {
+            Some("waits_asleep") => "nanosleep",
+            Some("waits_for_futex") => "futex",
+            Some("waits_for_pipe") => "pipe_read",
+            Some("waits_for_epoll") => "ep",
+            // It reads, sleeps, and is waited for.
+            _ => "",
+        };
+        assert!(function.is_some() || is_child, "{stack:?}");
+        assert!(stack[0].contains(wanted), "{stack:?}");
+    }
+    let causes = run(rprof(["report", "--off-cpu", "-s", "cause", "-i"]).arg(&file)).ok();
+    let is_known = |cause: &&str| causes.stdout.contains(cause);
+    let known = ["sleep", "futex", "pipe", "epoll"]
+        .into_iter()
+        .filter(is_known);
+    assert!(known.count() >= 1, "{}", causes.stdout);
+    // perf names the functions of the kernel, too.
+    if in_path("perf").is_some() {
+        let theirs = run(perf(["script", "-f", "-F", "ip,sym", "-i"]).arg(&file)).ok();
+        assert!(theirs.stdout.contains(&seen[0][0]), "{}", theirs.stdout);
+    }
+}
+
+#[test]
+fn all_user_leaves_out_switches_and_says_so() {
+    needs!(cc, live);
+    let dir = scratch();
+    let (program, file) = waits(dir.path());
+    let mut record = rprof(["record", "--off-cpu", "--all-user", "-o"]);
+    let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
+    let why = "switches happen in the kernel, which --all-user leaves out";
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
+}
+
+/// The stacks of waits whose samples the recorder has made, innermost functions first.
+fn all_waits(file: &Path) -> Vec<Vec<String>> {
+    let script = run(rprof(["script", "--json", "-i"]).arg(file)).ok();
+    let lines = script
+        .stdout
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap());
+    let is_wait = |line: &Value| line["event"] == "context-switches:u";
+    let names = |line: Value| {
+        let frames = line["frames"].as_array().unwrap().iter();
+        let names = frames.map(|frame| frame["name"].as_str().unwrap_or_default().to_owned());
+        names.collect()
+    };
+    lines.filter(is_wait).map(names).collect()
 }
 
 #[test]

@@ -206,7 +206,9 @@ impl Finding<'_> {
                 found.files.extend(shown);
             }
             // Its name is what the recording calls it.
-            ImageKind::KernelSymbol | ImageKind::OutOfLine => found.sources.push("record"),
+            ImageKind::KernelSymbol | ImageKind::KernelFunction | ImageKind::OutOfLine => {
+                found.sources.push("record");
+            }
             ImageKind::GuestKernel | ImageKind::GuestUser => {
                 found.reason = Some("guest code: its files are not here".to_owned());
             }

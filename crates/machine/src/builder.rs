@@ -192,6 +192,7 @@ impl HistoryBuilder {
     fn kernel_symbol(&mut self, symbol: &Ksymbol<'_>) -> Change {
         let kind = match symbol.ksym_type {
             OUT_OF_LINE => ImageKind::OutOfLine,
+            Ksymbol::UNKNOWN => ImageKind::KernelFunction,
             _ => ImageKind::KernelSymbol,
         };
         let image = self.images.intern(RecordedImage {

@@ -29,7 +29,9 @@ pub enum ImageKind {
     /// One range of kernel code announced by name (BPF programs, trampolines); the path is the
     /// name. Addresses are those in memory.
     KernelSymbol,
-    /// Like it, but copies of kernel code that were moved (kprobes) and ftrace's trampolines.
+    /// A function of the kernel of which only the name is known; the path is the name. Addresses are made up.
+    KernelFunction,
+    /// Like kernel symbols, but copies of kernel code that were moved (kprobes) and ftrace's trampolines.
     OutOfLine,
     /// A guest's kernel or one of its modules. Addresses are those in the guest's memory; nothing
     /// on the host names them.
@@ -161,7 +163,7 @@ impl RecordedImage {
     /// The whole path; the kernel's without its reference symbol.
     pub fn long_name(&self) -> &[u8] {
         match self.kind {
-            ImageKind::Kernel { .. } => self.name_in_path(),
+            ImageKind::Kernel { .. } | ImageKind::KernelFunction => self.name_in_path(),
             _ => &self.path,
         }
     }
@@ -176,6 +178,7 @@ impl RecordedImage {
     fn name_in_path(&self) -> &[u8] {
         match self.kind {
             ImageKind::Kernel { .. } => b"[kernel.kallsyms]",
+            ImageKind::KernelFunction => b"[kernel.kallsyms]",
             ImageKind::KernelSymbol => b"bpf",
             ImageKind::GuestKernel if self.path.starts_with(b"[") => {
                 let name = self.path.split_inclusive(|&byte| byte == b']').next();

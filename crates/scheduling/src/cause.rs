@@ -109,6 +109,10 @@ const WAITS: &[(&str, Cause)] = &[
     ("sk_stream_wait_memory", Cause::Socket),
     ("sk_wait_data", Cause::Socket),
     ("sock_alloc_send_pskb", Cause::Socket),
+    ("sys_poll", Cause::Poll),
+    ("sys_ppoll", Cause::Poll),
+    ("sys_pselect6", Cause::Select),
+    ("sys_select", Cause::Select),
     ("unix_stream_data_wait", Cause::Socket),
     ("unix_wait_for_peer", Cause::Socket),
     ("wait_for_vfork_done", Cause::Child),
@@ -118,10 +122,7 @@ const WAITS: &[(&str, Cause)] = &[
 /// Functions that wait for this if they have called the scheduler themselves; they do other things, too, and what waits
 /// in these waits for something else. Sorted.
 const OWN_WAITS: &[(&str, Cause)] = &[
-    ("__arm64_sys_pause", Cause::Signal),
-    ("__do_sys_pause", Cause::Signal),
     ("__inet_stream_connect", Cause::Socket),
-    ("__x64_sys_pause", Cause::Signal),
     ("anon_pipe_read", Cause::Pipe),
     ("anon_pipe_write", Cause::Pipe),
     ("do_futex", Cause::Futex),
@@ -238,7 +239,7 @@ impl Cause {
     /// thing only decides; but where a page fault led to a file, it is the fault that is waited for, and where a mutex
     /// of user space is one of the kernel's, the mutex.
     pub fn of_functions<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let mut names = names.map(without_suffix);
+        let mut names = names.map(plain_name);
         let mut is_innermost = true;
         let found = names.find_map(|name| {
             let own = find(OWN_WAITS, name).filter(|_| is_innermost);
@@ -271,7 +272,7 @@ impl Cause {
 
 /// Whether functions of the kernel, in any order, are those of a timer that wakes a thread.
 pub fn is_timer<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
-    names.any(|name| TIMERS.binary_search(&without_suffix(name)).is_ok())
+    names.any(|name| TIMERS.binary_search(&plain_name(name)).is_ok())
 }
 
 fn find(table: &[(&str, Cause)], name: &str) -> Option<Cause> {
@@ -279,9 +280,17 @@ fn find(table: &[(&str, Cause)], name: &str) -> Option<Cause> {
     table.get(at).map(|&(_, cause)| cause)
 }
 
-/// A function's name without what compilers add to parts and copies of it: `do_poll.constprop.0`.
-fn without_suffix(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(name, _)| name)
+/// A function's name without what compilers add to parts and copies of it, as in `do_poll.constprop.0`, and without what
+/// is before the name of a system call (`SYSCALL_DEFINEx` in include/linux/syscalls.h and its like, v6.18).
+fn plain_name(name: &str) -> &str {
+    let name = name.split_once('.').map_or(name, |(name, _)| name);
+    let wrappers = ["__x64_", "__arm64_", "__riscv_", "__se_", "__do_"];
+    let of_call = wrappers
+        .iter()
+        .find_map(|wrapper| name.strip_prefix(wrapper));
+    of_call
+        .filter(|rest| rest.starts_with("sys_"))
+        .unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -347,6 +356,10 @@ mod tests {
         let reclaim = ["schedule", "reclaim_throttle", "handle_mm_fault"];
         assert_eq!(cause(&reclaim), "unknown");
         assert_eq!(cause(&["schedule", "__do_sys_pause"]), "signal");
+        assert_eq!(
+            cause(&["poll_schedule_timeout", "__x64_sys_pselect6"]),
+            "select"
+        );
     }
 
     #[test]

@@ -13,6 +13,12 @@ pub fn is_jump_stub(machine: Machine, code: &[u8]) -> bool {
     for_machine!(machine, A => A::is_jump_stub(code))
 }
 
+/// Where the address is that code (at an AVMA) calls or jumps to through a table, if that is what it does and the code
+/// says where: a stub from its begin, a call up to its end.
+pub fn jump_slot(machine: Machine, avma: u64, code: &[u8]) -> Option<u64> {
+    for_machine!(machine, A => A::jump_slot(avma, code))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +56,24 @@ mod tests {
         for other in [0x1400_0010, 0xd65f_03c0, 0xd503_201f] {
             assert_eq!(arm(other), Call::None);
         }
+    }
+
+    #[test]
+    fn tables_of_stubs_and_calls_are_found() {
+        let slot = |code: &[u8]| jump_slot(Machine::X86_64, 0x1000, code);
+        assert_eq!(slot(&[0xff, 0x25, 0x10, 0, 0, 0, 0x90]), Some(0x1016));
+        let with_mark = [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x10, 0, 0, 0];
+        assert_eq!(slot(&with_mark), Some(0x101a));
+        let with_bnd = [
+            0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0xf0, 0xff, 0xff, 0xff,
+        ];
+        assert_eq!(slot(&with_bnd), Some(0xffb));
+        // A call, behind other code.
+        assert_eq!(slot(&[0x90, 0x90, 0xff, 0x15, 0x10, 0, 0, 0]), Some(0x1018));
+        assert_eq!(slot(&[0xff, 0xd0]), None);
+        assert_eq!(slot(&[0xff, 0x25]), None);
+        assert_eq!(slot(&[]), None);
+        assert_eq!(jump_slot(Machine::Aarch64, 0x1000, &with_mark), None);
     }
 
     #[test]

@@ -84,7 +84,7 @@ mod walk;
 mod tests;
 
 pub use arch::{Call, LONGEST_CALL};
-pub use call::{call_before, is_jump_stub};
+pub use call::{call_before, is_jump_stub, jump_slot};
 pub use outcome::Outcome;
 pub use plain_sections::{LoadedSection, UnwindSections};
 pub use registers::RegisterSet;

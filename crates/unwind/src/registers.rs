@@ -77,6 +77,16 @@ impl RegisterSet {
         self.set(self.sp_number(), avma);
     }
 
+    /// Sets the frame pointer (AVMA).
+    pub fn set_frame_pointer(&mut self, avma: u64) {
+        self.set(for_machine!(self.machine, A => A::FP), avma);
+    }
+
+    /// Forgets all but the program counter and the stack pointer.
+    pub fn keep_stack_pointer(&mut self) {
+        self.keep(1 << self.sp_number());
+    }
+
     /// Sets a register, by DWARF's number; all but general ones are ignored.
     #[inline]
     pub fn set(&mut self, number: u16, value: u64) {

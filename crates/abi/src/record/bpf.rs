@@ -10,7 +10,7 @@ wire! {
         pub addr: u64 as Hex,
         /// Bytes.
         pub len: u32,
-        /// 1 BPF, 2 out of line (ftrace, kprobe).
+        /// 0 unknown, 1 BPF, 2 out of line (ftrace, kprobe).
         pub ksym_type: u16,
         /// Bit 0: it went away.
         pub flags: u16 as Hex,
@@ -20,6 +20,9 @@ wire! {
 }
 
 impl Ksymbol<'_> {
+    /// `PERF_RECORD_KSYMBOL_TYPE_UNKNOWN`.
+    pub const UNKNOWN: u16 = 0;
+
     /// Flag of a symbol that goes away.
     pub const UNREGISTER: u16 = 1;
 }

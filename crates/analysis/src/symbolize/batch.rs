@@ -186,6 +186,7 @@ impl ImageBatch<'_> {
                 Some(kernel.name(image, &addresses, request))
             }
             ImageKind::KernelSymbol
+            | ImageKind::KernelFunction
             | ImageKind::OutOfLine
             | ImageKind::GuestKernel
             | ImageKind::GuestUser => None,

@@ -400,8 +400,11 @@ impl FrameOfImage {
 fn own_name<'a>(location: &Location, image: Option<&'a RecordedImage>) -> Option<Cow<'a, str>> {
     match image {
         // One piece of code: BPF programs are named by the record that announced them.
-        Some(image) => matches!(image.kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
-            .then(|| String::from_utf8_lossy(&image.path)),
+        Some(image) => matches!(
+            image.kind,
+            ImageKind::KernelSymbol | ImageKind::KernelFunction | ImageKind::OutOfLine
+        )
+        .then(|| String::from_utf8_lossy(&image.path)),
         None => match location.image {
             TRUNCATED => Some(Cow::Borrowed("[truncated]")),
             NO_STACK => Some(Cow::Borrowed("[no stack]")),

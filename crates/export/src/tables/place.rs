@@ -60,7 +60,10 @@ impl<'a> Place<'a> {
             ImageKind::User | ImageKind::GuestUser => Some(0),
             ImageKind::Kernel { .. } => reference.as_ref().map(|symbol| symbol.avma.0),
             ImageKind::Module { start_avma } => Some(start_avma),
-            ImageKind::KernelSymbol | ImageKind::OutOfLine | ImageKind::GuestKernel => None,
+            ImageKind::KernelSymbol
+            | ImageKind::KernelFunction
+            | ImageKind::OutOfLine
+            | ImageKind::GuestKernel => None,
         };
         // Kernels bring along the vDSO, too, which has no file.
         let has_release = match image.kind {

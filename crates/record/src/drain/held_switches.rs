@@ -6,6 +6,7 @@
 //! begins after the reading finds that record, if there is one. Where a ring may have lost records meanwhile, nothing
 //! that was read counts.
 
+use crate::drain::blocked::{self, BlockedThread, KernelFunctions, SampleOf};
 use crate::drain::head::Head;
 use crate::live::process_memory::ProcessMemory;
 use crate::note::{Note, OffCpuStacks};
@@ -62,18 +63,28 @@ struct Held {
     /// When it was switched out.
     time_ns: u64,
     pid: i32,
-    sp: u64,
     event: usize,
-    record: Vec<u8>,
+    switch: Switch,
     /// When it was first seen to run again.
     runs_ns: Option<u64>,
     stack: Option<ReadStack>,
+}
+
+/// How a thread was switched out.
+#[derive(Debug)]
+enum Switch {
+    /// It was sampled.
+    Sample { record: Vec<u8>, sp: u64 },
+    /// A record says so; a sample is made if the wait is long.
+    Record(SampleOf),
 }
 
 /// A stack as it was read.
 #[derive(Debug)]
 struct ReadStack {
     bytes: Vec<u8>,
+    /// Of a thread that was not sampled.
+    thread: Option<BlockedThread>,
     /// It was read by then.
     until_ns: u64,
 }
@@ -102,6 +113,8 @@ pub(crate) struct HeldSwitches {
     memory: ProcessMemory,
     /// For the next stack.
     room: Vec<u8>,
+    functions: KernelFunctions,
+    are_unsampled: bool,
     poll: Duration,
     /// Events are off: nothing that is read now could be proved.
     is_over: bool,
@@ -121,6 +134,8 @@ impl HeldSwitches {
             released: Vec::new(),
             memory: ProcessMemory::default(),
             room: vec![0; MOST_BYTES],
+            functions: KernelFunctions::default(),
+            are_unsampled: false,
             poll: LONGEST_POLL,
             is_over: false,
             counts: HeldCounts::default(),
@@ -167,39 +182,71 @@ impl HeldSwitches {
         record: &[u8],
         (event, layout): (usize, &SampleLayout),
     ) -> bool {
-        if let Some(times) = self.switched_in.get(&head.tid) {
-            let next = times.partition_point(|&one| one <= head.time_ns);
-            if let Some(&runs_ns) = times.get(next) {
-                self.count_without(runs_ns - head.time_ns);
-                return false;
-            }
-        }
-        let life = self.lives.get(&head.tid);
-        if life.is_some_and(|life| life.has_ended_at(head.time_ns)) {
+        let (tid, time_ns) = (head.tid, head.time_ns);
+        if self.is_over(tid, time_ns) || !self.is_newest(tid, time_ns) {
             return false;
         }
-        let is_newest = self
-            .held
-            .get(&head.tid)
-            .is_none_or(|held| held.time_ns < head.time_ns);
-        let Some(sp) = stack_pointer(record, layout).filter(|_| head.tid > 0 && is_newest) else {
+        let Some(sp) = stack_pointer(record, layout) else {
             return false;
         };
         let held = Held {
-            time_ns: head.time_ns,
+            time_ns,
             pid: head.pid.cast_signed(),
-            sp,
             event,
-            record: record.to_vec(),
+            switch: Switch::Sample {
+                record: record.to_vec(),
+                sp,
+            },
             runs_ns: None,
             stack: None,
         };
-        if let Some(before) = self.held.insert(head.tid, held) {
+        self.replace(tid, held, layout);
+        true
+    }
+
+    /// Takes what a record says of a switch that is not sampled.
+    pub(crate) fn left(&mut self, of: SampleOf, (event, layout): (usize, &SampleLayout)) {
+        let SampleOf { tid, time_ns, .. } = of;
+        self.are_unsampled = true;
+        if self.is_over(tid, time_ns) || !self.is_newest(tid, time_ns) {
+            return;
+        }
+        let held = Held {
+            time_ns,
+            pid: of.pid,
+            event,
+            switch: Switch::Record(of),
+            runs_ns: None,
+            stack: None,
+        };
+        self.replace(tid, held, layout);
+    }
+
+    /// Whether a thread that was switched out runs again, or has ended; counts the wait.
+    fn is_over(&mut self, tid: i32, time_ns: u64) -> bool {
+        if let Some(times) = self.switched_in.get(&tid) {
+            let next = times.partition_point(|&one| one <= time_ns);
+            if let Some(&runs_ns) = times.get(next) {
+                self.count_without(runs_ns - time_ns);
+                return true;
+            }
+        }
+        let life = self.lives.get(&tid);
+        life.is_some_and(|life| life.has_ended_at(time_ns))
+    }
+
+    fn is_newest(&self, tid: i32, time_ns: u64) -> bool {
+        let held = self.held.get(&tid);
+        tid > 0 && held.is_none_or(|held| held.time_ns < time_ns)
+    }
+
+    /// Holds a switch back instead of the thread's one before.
+    fn replace(&mut self, tid: i32, held: Held, layout: &SampleLayout) {
+        if let Some(before) = self.held.insert(tid, held) {
             // It ran in between, whenever that was.
             let runs_ns = before.runs_ns.unwrap_or(before.time_ns);
             self.release(before, Some(runs_ns), layout);
         }
-        true
     }
 
     /// Records may have been lost: whatever is held back, its thread may have run since.
@@ -271,17 +318,33 @@ impl HeldSwitches {
             if is_full || self.clock.now_ns().saturating_sub(now_ns) > MOST_READING_NS {
                 break;
             }
-            match self.memory.read(held.pid, held.sp, &mut self.room) {
-                Some(n) => {
-                    let bytes = self.room.get(..n & !7).unwrap_or_default().to_vec();
-                    self.held_bytes += bytes.len();
-                    held.stack = Some(ReadStack {
-                        bytes,
-                        until_ns: self.clock.now_ns(),
-                    });
-                }
-                None => failed.push(tid),
+            let thread = match held.switch {
+                Switch::Sample { .. } => None,
+                Switch::Record(of) => match BlockedThread::look(of.pid, of.tid) {
+                    Some(thread) => Some(thread),
+                    None => {
+                        failed.push(tid);
+                        continue;
+                    }
+                },
+            };
+            let sp = match &held.switch {
+                Switch::Sample { sp, .. } => Some(*sp),
+                Switch::Record(_) => thread.as_ref().and_then(|one| Some(one.user?.sp)),
+            };
+            let read = sp.and_then(|sp| self.memory.read(held.pid, sp, &mut self.room));
+            if read.is_none() && thread.is_none() {
+                failed.push(tid);
+                continue;
             }
+            let bytes = self.room.get(..read.unwrap_or(0) & !7);
+            let bytes = bytes.unwrap_or_default().to_vec();
+            self.held_bytes += bytes.len();
+            held.stack = Some(ReadStack {
+                bytes,
+                thread,
+                until_ns: self.clock.now_ns(),
+            });
         }
         for tid in failed {
             if let Some(held) = self.held.remove(&tid)
@@ -296,7 +359,7 @@ impl HeldSwitches {
     fn release(&mut self, held: Held, runs_ns: Option<u64>, layout: &SampleLayout) {
         let Held {
             event,
-            record,
+            switch,
             stack,
             time_ns,
             ..
@@ -306,14 +369,28 @@ impl HeldSwitches {
         let proved = stack.filter(|stack| runs_ns.is_none_or(|runs_ns| stack.until_ns < runs_ns));
         let with = proved.and_then(|stack| {
             let is_whole = stack.bytes.len() < MOST_BYTES;
-            stack_dump::with_dump(&record, layout, &stack.bytes, is_whole)
+            match &switch {
+                Switch::Sample { record, .. } => {
+                    stack_dump::with_dump(record, layout, &stack.bytes, is_whole)
+                }
+                Switch::Record(of) => {
+                    let BlockedThread { functions, user } = stack.thread?;
+                    let functions = functions.iter();
+                    let functions = functions.filter_map(|name| self.functions.address(name));
+                    let functions: Vec<u64> = functions.collect();
+                    blocked::sample(*of, (user, &functions), (&stack.bytes, is_whole), layout)
+                }
+            }
         });
         match with {
             Some(_) => self.counts.read += 1,
             None => self.count_without(runs_ns.map_or(u64::MAX, |runs_ns| runs_ns - time_ns)),
         }
-        let record = with.unwrap_or(record);
-        self.released.push(Released { event, record });
+        let record = match switch {
+            Switch::Sample { record, .. } => Some(with.unwrap_or(record)),
+            Switch::Record(_) => with,
+        };
+        (self.released).extend(record.map(|record| Released { event, record }));
     }
 
     fn count_without(&mut self, waited_ns: u64) {
@@ -344,10 +421,10 @@ impl HeldSwitches {
         let now_ns = self.clock.now_ns();
         for (_, held) in std::mem::take(&mut self.held) {
             self.count_without(now_ns.saturating_sub(held.time_ns));
-            self.released.push(Released {
-                event: held.event,
-                record: held.record,
-            });
+            if let Switch::Sample { record, .. } = held.switch {
+                let event = held.event;
+                self.released.push(Released { event, record });
+            }
         }
     }
 
@@ -363,7 +440,13 @@ impl HeldSwitches {
             read,
             short,
             missed,
+            are_unsampled: self.are_unsampled,
         })
+    }
+
+    /// Records that name functions of the kernel which samples have.
+    pub(crate) fn tell_functions(&mut self, layout: &SampleLayout) -> Vec<Vec<u8>> {
+        self.functions.tell(layout)
     }
 
     /// The longest time to the next pass: waits are looked at when they have lasted for the threshold.

@@ -2,6 +2,7 @@
 //! Samples and losses are counted on the way.
 
 pub(crate) mod alive;
+pub(crate) mod blocked;
 pub(crate) mod coverage;
 pub(crate) mod flight;
 pub(crate) mod head;

@@ -1,12 +1,13 @@
 //! Switches and wake-ups among the samples: which are kept depends on whom they are about, not on who ran.
 
+use crate::drain::blocked::SampleOf;
 use crate::drain::head::Head;
 use crate::drain::held_switches::HeldSwitches;
 use crate::drain::lineage::Lineage;
 use crate::error::Error;
 use crate::opening::off_cpu::Purpose;
 use crate::opening::{EventCounters, Group};
-use crate::words::u32_at;
+use crate::words::{u32_at, u64_at};
 use foldhash::HashMap;
 use rprof_abi::tracepoint::FieldPlace;
 use rprof_abi::{Endian, Misc, RecordHeader, RecordKind, SampleLayout};
@@ -55,6 +56,8 @@ pub(crate) struct OffCpuSamples {
     /// By id.
     ids: HashMap<u64, usize>,
     wakees: Wakees,
+    /// The id and number of the event for which samples are made of threads that wait.
+    blocked: Option<(u64, usize)>,
     /// Those of switches that wait for their stacks, if these are read later.
     pub(crate) held: Option<HeldSwitches>,
 }
@@ -71,6 +74,7 @@ impl OffCpuSamples {
             events: Vec::new(),
             ids: HashMap::default(),
             wakees,
+            blocked: None,
             held: is_read_later.then(|| HeldSwitches::new(threshold, clock)),
         };
         for event in &sampling.events {
@@ -80,6 +84,9 @@ impl OffCpuSamples {
             for counter in event.all() {
                 let id = counter.id();
                 let id = id.map_err(Error::system("asking for an event's id"))?;
+                if event.purpose == Purpose::Blocked {
+                    samples.blocked = Some((id, samples.events.len()));
+                }
                 samples.ids.insert(id, samples.events.len());
             }
             samples.events.push(SchedEvent {
@@ -121,7 +128,7 @@ impl OffCpuSamples {
                 let tid = raw_id(record, &event.layout, wakee)?;
                 threads.has_thread(tid, head.time_ns)
             }
-            (Purpose::Asked | Purpose::Switch { .. }, _) => return None,
+            (Purpose::Asked | Purpose::Switch { .. } | Purpose::Blocked, _) => return None,
         };
         Some(if is_kept { Taken::Kept } else { Taken::LeftOut })
     }
@@ -149,6 +156,12 @@ impl OffCpuSamples {
     pub(crate) fn see(&mut self, kind: RecordKind, record: &[u8], (tid, time_ns): (i32, u64)) {
         if let Some(held) = &mut self.held {
             tell(held, kind, record, (tid, time_ns));
+            if let Some((id, event)) = self.blocked
+                && let Some(of) = switched_out(kind, record, id)
+                && let Some(SchedEvent { layout, .. }) = self.events.get(event)
+            {
+                held.left(of, (event, layout));
+            }
         }
         if let Wakees::Threads(threads) = &mut self.wakees {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
@@ -191,6 +204,26 @@ fn tell(held: &mut HeldSwitches, kind: RecordKind, record: &[u8], (current, time
         RecordKind::COMM => held.begins(current, time_ns),
         _ => {}
     }
+}
+
+/// The thread that waits from now on, if a record says so; `id` is that of the event that its sample will be of.
+fn switched_out(kind: RecordKind, record: &[u8], id: u64) -> Option<SampleOf> {
+    let misc = Misc(u16::from_ne_bytes(*record.get(4..)?.first_chunk()?));
+    // One that could go on waits for a CPU only.
+    let waits = misc.has(Misc::SWITCH_OUT) && !misc.has(Misc::SWITCH_OUT_PREEMPT);
+    if kind != RecordKind::SWITCH || !waits {
+        return None;
+    }
+    // Records of sideband end with TID, TIME, CPU and IDENTIFIER.
+    let at = record.len().checked_sub(32)?;
+    Some(SampleOf {
+        id,
+        pid: u32_at(record, at)?.cast_signed(),
+        tid: u32_at(record, at + 4)?.cast_signed(),
+        cpu: u32_at(record, at + 16)?,
+        // Samples of switches come before their records.
+        time_ns: u64_at(record, at + 8).saturating_sub(1),
+    })
 }
 
 /// The id of a thread in the raw data.

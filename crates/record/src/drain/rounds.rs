@@ -95,6 +95,16 @@ impl Drain {
             return Ok(());
         };
         let released = off_cpu.held.as_mut().map(HeldSwitches::take_released);
+        let functions = off_cpu
+            .held
+            .as_mut()
+            .map(|held| held.tell_functions(&self.sideband_layout));
+        for record in functions.into_iter().flatten() {
+            if let Some(alive) = &mut self.tracked.alive {
+                alive.see(&record, 0);
+            }
+            sink.push(&record)?;
+        }
         for sample in released.into_iter().flatten() {
             if let Some(layout) = off_cpu.layout(sample.event) {
                 sink.push_sample(&sample.record, layout)?;

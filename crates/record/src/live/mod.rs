@@ -8,6 +8,7 @@ mod ends;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
+mod lost_frame_pointer;
 mod parts;
 pub(crate) mod process_memory;
 mod tables;
@@ -24,6 +25,7 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
+use lost_frame_pointer::Completed;
 use parts::{innermost_frame, others_bytes};
 use rprof_abi::Machine;
 use rprof_abi::sample::StackDump;
@@ -86,6 +88,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) unreadable: Arc<Unreadable>,
     /// Events whose samples without a stack have no more than the innermost frame.
     pub(crate) read_later: Vec<bool>,
+    /// Events whose samples have no other registers than where a thread waits.
+    pub(crate) blocked: Vec<bool>,
     /// Keeps files open.
     pub(crate) kept_files: Option<Arc<KeptFiles>>,
 }
@@ -277,7 +281,7 @@ impl LiveUnwinder {
         let walked = match self.care {
             _ if is_without => None,
             StackCare::None => self.take_as_it_is(&sample),
-            StackCare::Full | StackCare::DumpOnly => self.walk(&sample),
+            StackCare::Full | StackCare::DumpOnly => self.walk(event, &sample),
         };
         let n_before_gap = if is_without {
             self.take_innermost(&sample)
@@ -333,11 +337,12 @@ impl LiveUnwinder {
     }
 
     /// Finds the user part of a sample's stack; `None` if it has none.
-    fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
+    fn walk(&mut self, event: usize, sample: &Sample<'_>) -> Option<Walked> {
+        let is_blocked = self.settings.blocked.get(event).copied().unwrap_or(false);
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
         let sampled = SampledStack::from_sample(sample)?;
-        let registers = match sampled.registers(self.settings.machine) {
+        let mut registers = match sampled.registers(self.settings.machine) {
             Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
@@ -363,6 +368,9 @@ impl LiveUnwinder {
         };
         let SampledStack { bytes, end, .. } = sampled;
         let start = registers.sp().unwrap_or(0);
+        if is_blocked {
+            registers.keep_stack_pointer();
+        }
         let mut context = WalkContext {
             unwinder: &mut self.unwinder,
             space: &space,
@@ -373,6 +381,21 @@ impl LiveUnwinder {
         self.statistics.walked += 1;
         if context.unwinder.reach() > u64::from(self.settings.small_dump_bytes) {
             self.statistics.large += 1;
+        }
+        if is_blocked && !outcome.is_complete() {
+            let completed = lost_frame_pointer::complete(
+                context.unwinder,
+                (&space, registers),
+                (sampled.stack_from(start), bytes, start),
+                &mut self.frames,
+            );
+            match completed {
+                Some(Completed::Proved) => return Some(Walked::to(Outcome::Complete)),
+                Some(Completed::Guessed { image }) => {
+                    return Some(Walked::to(Outcome::Guessed { image }));
+                }
+                None => {}
+            }
         }
         if let Outcome::OffStack { .. } = outcome {
             let n_inner = self.frames.len();

@@ -11,7 +11,9 @@ pub enum OffCpuMethod {
     Tracepoints,
     /// The event `context-switches`, which the kernel lets those sample who may look into it, and SWITCH records.
     SwitchSamples,
-    /// SWITCH records, which all may have.
+    /// SWITCH records, and what /proc says of threads that wait for long. All may have these of their own processes.
+    Proc,
+    /// SWITCH records alone.
     SwitchRecords,
     /// There are no events, and so nothing tells of switches.
     Nothing,
@@ -23,6 +25,9 @@ impl fmt::Display for OffCpuMethod {
             Self::Tracepoints => "recording context switches with stacks, and wake-ups",
             Self::SwitchSamples => {
                 "recording context switches with stacks, without wake-ups or thread states"
+            }
+            Self::Proc => {
+                "recording when threads run, and why and where they wait if that takes long"
             }
             Self::Nothing => "not recorded, since it needs perf events",
             Self::SwitchRecords => "recording only when threads run, not where or why they wait",
@@ -39,6 +44,8 @@ pub struct OffCpuStacks {
     pub read: u64,
     /// Shorter ones, which have their innermost frame.
     pub short: u64,
+    /// Whether switches were not sampled: then shorter waits have nothing.
+    pub are_unsampled: bool,
     /// Longer ones that were over before it was read, or could not be proved to last.
     pub missed: u64,
 }
@@ -49,6 +56,7 @@ impl fmt::Display for OffCpuStacks {
             read,
             short,
             missed,
+            are_unsampled,
             ..
         } = *self;
         let ms = self.threshold.as_secs_f64() * 1e3;
@@ -60,10 +68,12 @@ impl fmt::Display for OffCpuStacks {
         }
         if short > 0 {
             let shorter = Counted::new(short, "shorter wait", "shorter waits");
-            write!(
-                f,
-                "; of {shorter}, only the innermost frame (--off-cpu=0 for all)"
-            )?;
+            let known = if are_unsampled {
+                "only the time"
+            } else {
+                "only the innermost frame (--off-cpu=0 for all)"
+            };
+            write!(f, "; of {shorter}, {known}")?;
         }
         Ok(())
     }

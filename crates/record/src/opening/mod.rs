@@ -107,10 +107,11 @@ impl EventCounters {
     pub(crate) fn is_read_later(&self) -> bool {
         let is_read_later = matches!(
             self.purpose,
-            Purpose::Switch {
-                is_read_later: true,
-                ..
-            }
+            Purpose::Blocked
+                | Purpose::Switch {
+                    is_read_later: true,
+                    ..
+                }
         );
         is_read_later && self.attr.sample_stack_user == NO_STACK_BYTES
     }

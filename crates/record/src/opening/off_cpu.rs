@@ -3,7 +3,7 @@
 use crate::note::{Note, OffCpuMethod};
 use crate::opening::filter::Filter;
 use crate::opening::stack_dump::NO_STACK_BYTES;
-use crate::settings::{CallChains, Inherit, Settings, Watch};
+use crate::settings::{CallChains, Inherit, Settings, Space, Watch};
 use rprof_abi::AttrFlags;
 use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
 use rprof_events::{Callers, Event, EventError, Sources, parse_events};
@@ -39,6 +39,8 @@ pub(crate) enum Purpose {
         /// Its user stack is read only if the wait is long.
         is_read_later: bool,
     },
+    /// The kernel lets this user sample no switches. What /proc says of threads that wait becomes samples of it.
+    Blocked,
     /// A thread is woken. Wakers may be any thread or interrupt, so it is opened for all tasks, and its filter looks at
     /// who is woken.
     Waking {
@@ -80,7 +82,12 @@ impl OffCpuEvents {
             Some(switch) if can_open(&switch.event).is_ok() => {
                 (OffCpuMethod::SwitchSamples, vec![switch])
             }
-            _ => (OffCpuMethod::SwitchRecords, Vec::new()),
+            _ => match blocked_samples(settings) {
+                Some(blocked) if can_open(&blocked.event).is_ok() => {
+                    (OffCpuMethod::Proc, vec![blocked])
+                }
+                _ => (OffCpuMethod::SwitchRecords, Vec::new()),
+            },
         };
         Self {
             method,
@@ -95,6 +102,9 @@ impl OffCpuEvents {
         settings: &Settings,
         can_open: &mut impl FnMut(&Event) -> Result<(), OpenError>,
     ) -> Result<Self, String> {
+        if settings.fields.only_in == Some(Space::User) {
+            return Err("switches happen in the kernel, which --all-user leaves out".to_owned());
+        }
         let refusal = |why| refusal::of(&why, Wanted::Tracepoint, &Facts::now());
         let (events, tracefs) = tracepoints(settings).map_err(|why| {
             // Who may not open them needs that first.
@@ -213,6 +223,24 @@ fn switch_samples(settings: &Settings) -> Option<OffCpuEvent> {
     Some(of_switches(event, None, settings))
 }
 
+/// What samples of threads that wait are made of where switches may not be sampled: in user space, where the event never
+/// happens, anybody may have it.
+fn blocked_samples(settings: &Settings) -> Option<OffCpuEvent> {
+    if settings.call_chains != CallChains::Auto || !can_prove(settings) {
+        return None;
+    }
+    let mut events = parse_events("context-switches:u", &Sources::default()).ok()?;
+    let mut event = events.pop()?;
+    event.attr.sample_period = 1;
+    event.callers = Some(Callers::Dwarf {
+        bytes: Some(NO_STACK_BYTES),
+    });
+    Some(OffCpuEvent {
+        event,
+        purpose: Purpose::Blocked,
+    })
+}
+
 /// Switches, with stacks as other samples have them: from small dumps, or read later.
 fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) -> OffCpuEvent {
     let is_read_later = reads_later(settings);
@@ -238,15 +266,18 @@ fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) 
     }
 }
 
-/// Whether user stacks are read while threads wait. That they still wait is proved by times, and by records of all CPUs
-/// at all times; `dwarf` reads nothing afterwards.
+/// Whether user stacks are read while threads wait; `dwarf` reads nothing afterwards.
 fn reads_later(settings: &Settings) -> bool {
-    let is_seen = settings.cpus.is_none() && settings.when.is_always();
     let threshold = settings.off_cpu.map(|off_cpu| off_cpu.threshold);
     settings.call_chains == CallChains::Auto
-        && settings.clock.is_steady()
-        && is_seen
+        && can_prove(settings)
         && threshold.is_some_and(|threshold| !threshold.is_zero())
+}
+
+/// Whether it can be proved that a thread still waits: by times, and by records of all CPUs at all times.
+fn can_prove(settings: &Settings) -> bool {
+    let is_seen = settings.cpus.is_none() && settings.when.is_always();
+    settings.clock.is_steady() && is_seen
 }
 
 /// The kernel's part of the stack: what woke a thread is in there, an interrupt or a system call.

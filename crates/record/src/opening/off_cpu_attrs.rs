@@ -5,7 +5,7 @@ use crate::note::Degraded;
 use crate::opening::attrs::{Attrs, Prepared, prepare_event};
 use crate::opening::off_cpu::OffCpuEvents;
 use crate::settings::Settings;
-use rprof_abi::AttrFlags;
+use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Event;
 use rprof_ringbuf::OpenError;
 use rprof_targets::CgroupFolder;
@@ -20,7 +20,9 @@ pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
         let one = prepare_event(event, rate, settings, &mut degraded, &mut |_| {});
         match one {
             // Switches happen in the kernel: without it, the event never happens.
-            Ok(one) if one.attr.flags.has(AttrFlags::EXCLUDE_KERNEL) => Err(OpenError::Access),
+            Ok(one) if is_user_only(&one.attr) && !is_user_only(&event.attr) => {
+                Err(OpenError::Access)
+            }
             Ok(one) => {
                 prepared.push(one);
                 Ok(())
@@ -55,4 +57,8 @@ pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
     }
     attrs.inherit_as(settings.inherit);
     chosen
+}
+
+fn is_user_only(attr: &PerfEventAttr) -> bool {
+    attr.flags.has(AttrFlags::EXCLUDE_KERNEL)
 }

@@ -139,6 +139,7 @@ impl Session {
             deep_stacks: DeepStacks::LeftTruncated,
             small_dump_bytes: stack_dump::SMALL_BYTES,
             read_later: Vec::new(),
+            blocked: Vec::new(),
         };
         let unreadable = Arc::new(Unreadable::new());
         let mut plan = Plan::for_events(settings, drained, &layout, &unreadable);

@@ -5,6 +5,7 @@ use crate::interrupts::Interrupts;
 use crate::layouts::Layouts;
 use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::opening::attrs::Attrs;
+use crate::opening::off_cpu::Purpose;
 use crate::opening::stack_dump;
 use crate::opening::{EventCounters, Group, Opened};
 use crate::output::features::Features;
@@ -57,6 +58,8 @@ pub(crate) struct DrainedEvents {
     pub(crate) small_dump_bytes: u32,
     /// Events whose stacks are read later, if at all.
     pub(crate) read_later: Vec<bool>,
+    /// Events for which samples of waiting threads are made.
+    pub(crate) blocked: Vec<bool>,
 }
 
 impl Plan {
@@ -81,6 +84,9 @@ impl Plan {
                 DeepStacks::LeftTruncated
             },
             small_dump_bytes: small.unwrap_or(stack_dump::SMALL_BYTES),
+            blocked: (opened.sampling.events.iter())
+                .map(|event| event.purpose == Purpose::Blocked)
+                .collect(),
             read_later: (opened.sampling.events.iter())
                 .map(EventCounters::is_read_later)
                 .collect(),
@@ -124,6 +130,7 @@ impl Plan {
                     clock: settings.clock,
                     unreadable: Arc::clone(unreadable),
                     read_later: drained.read_later,
+                    blocked: drained.blocked,
                     kept_files: settings.kept_files.clone(),
                 })
             }),

@@ -61,6 +61,11 @@ pub(crate) trait Arch {
     /// Whether code is a jump through a table: what it leads to cannot be told from it.
     fn is_jump_stub(code: &[u8]) -> bool;
 
+    /// Where the address is that a stub jumps to, or a call at the end of code calls, if that can be told (AVMA).
+    fn jump_slot(_avma: u64, _code: &[u8]) -> Option<u64> {
+        None
+    }
+
     /// The instruction that code begins with, if epilogues have such, and its bytes.
     fn epilogue(_code: &[u8]) -> Option<(usize, Does)> {
         None

@@ -122,6 +122,19 @@ impl Arch for X86_64 {
         matches!(code, [0xff, 0x25, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..])
     }
 
+    /// FF /4 behind `endbr64` and `bnd`, or FF /2, both with an address relative to what follows.
+    fn jump_slot(avma: u64, code: &[u8]) -> Option<u64> {
+        let rest = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
+        let rest = rest.strip_prefix(&[0xf2]).unwrap_or(rest);
+        let (distance, n_bytes) = match (rest, code) {
+            ([0xff, 0x25, a, b, c, d, ..], _) => ([*a, *b, *c, *d], code.len() - rest.len() + 6),
+            (_, [.., 0xff, 0x15, a, b, c, d]) => ([*a, *b, *c, *d], code.len()),
+            _ => return None,
+        };
+        let next = avma.wrapping_add(n_bytes as u64);
+        Some(next.wrapping_add_signed(i32::from_le_bytes(distance).into()))
+    }
+
     fn epilogue(code: &[u8]) -> Option<(usize, Does)> {
         epilogue::decode(code)
     }
