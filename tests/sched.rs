@@ -1,7 +1,9 @@
 //! Runs and waits of threads: those that perf sched has, and those of programs that wait as told.
 
+mod conservation;
 mod critical;
 mod waiting;
+mod waking;
 
 use crate::common::{fixtures, needs, perf, rprof, run, scratch, tracefs};
 use std::collections::{BTreeMap, BTreeSet};

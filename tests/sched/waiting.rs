@@ -47,7 +47,7 @@ fn stretches(file: &Path, account: &str) -> Vec<Stretch> {
 }
 
 /// Milliseconds that `rprof sched` has for each thread that was born in the recording: run, runnable, sleeping, disk, other, unknown.
-fn of_sched(file: &Path) -> BTreeMap<i64, [f64; 6]> {
+pub(super) fn of_sched(file: &Path) -> BTreeMap<i64, [f64; 6]> {
     let table = run(rprof(["sched", "-c", "/^in_/"]).arg(file)).ok();
     let row = |line: &str| {
         let cells: Vec<&str> = line.split_whitespace().collect();
