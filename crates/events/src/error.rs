@@ -63,6 +63,14 @@ pub enum EventError {
         /// What to write.
         what: &'static str,
     },
+    /// A span without its parts.
+    #[error("bad span '{span}': {what}")]
+    BadSpan {
+        /// The span as it was given.
+        span: String,
+        /// What to write.
+        what: &'static str,
+    },
     /// The kernel has no PMU for such probes.
     #[error(
         "this kernel has no {pmu}s for '{event}' ({}): /sys/bus/event_source/devices/{pmu} is missing",

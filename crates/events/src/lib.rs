@@ -11,6 +11,7 @@
 //! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
 //! | `uprobe:/path:function`, `sdt_provider:name` | probes | `probe` |
 //! | `{cycles,faults}:S`, `name{a,b}` | groups, counted together | `group` |
+//! | `request=uprobe:/path:begin..uprobe:/path:end` | spans of threads' time ([`SpanEvents`]) | `span` |
 //!
 //! [`list_events`] says which events this machine has, under these names.
 //!
@@ -35,6 +36,7 @@ mod pmu_event;
 mod probe;
 mod probe_point;
 mod sources;
+mod span;
 mod suggest;
 mod symbol;
 mod term;
@@ -55,4 +57,5 @@ pub use parser::parse_events;
 pub use probe::set_semaphore;
 pub use probe_point::{ProbePoint, ProbeSite, ProbedCode};
 pub use sources::Sources;
+pub use span::SpanEvents;
 pub use suggest::{Suggestions, suggest};

@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::note::Note;
+use crate::opening::off_cpu::SpanPurpose;
 use crate::settings::{Inherit, Settings, Watch};
-use rprof_events::Event;
+use rprof_events::{Event, SpanEvents};
 use rprof_probes::{DefineError, Defined, Searched, is_inside};
 use std::io;
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ use std::path::PathBuf;
 /// The events of a recording, their probes with a place.
 pub(crate) struct Placed {
     pub(crate) events: Vec<Event>,
+    /// What begins and ends spans.
+    pub(crate) edges: Vec<(SpanPurpose, Event)>,
     /// What children inherit.
     pub(crate) defined: Option<Defined>,
     /// Why nothing is defined although children should inherit: probes are everybody's then.
@@ -19,31 +22,44 @@ pub(crate) struct Placed {
 
 /// Gives probes their places. Where threads and children are to have them, they are defined in tracefs.
 pub(crate) fn place(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Placed, Error> {
-    let events = resolve(settings, note)?;
+    let events = resolve(&settings.events, settings, note)?;
+    let edges = resolve_edges(settings, note)?;
     let is_inherited = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
-    let points = || events.iter().filter_map(|event| event.probe.as_ref());
+    let all = || events.iter().chain(edges.iter().map(|(_, event)| event));
+    let points = || all().filter_map(|event| event.probe.as_ref());
     // Only definitions have arguments.
     let has_arguments = points().any(|point| !point.arguments.is_empty());
     if !(is_inherited && points().next().is_some() || has_arguments) {
-        return Ok(Placed::undefined(events, None));
+        return Ok(Placed::undefined(events, edges, None));
     }
-    match Defined::new(&events) {
-        Ok((defined, events)) => Ok(Placed {
-            events,
-            defined: Some(defined),
-            undefined: None,
-        }),
+    let all: Vec<Event> = all().cloned().collect();
+    match Defined::new(&all) {
+        Ok((defined, mut all)) => {
+            let purposes = edges.into_iter().map(|(purpose, _)| purpose);
+            let edges = purposes.zip(all.split_off(events.len())).collect();
+            Ok(Placed {
+                events: all,
+                edges,
+                defined: Some(defined),
+                undefined: None,
+            })
+        }
         Err(DefineError::Tracefs(why)) if !has_arguments => {
-            Ok(Placed::undefined(events, Some(why)))
+            Ok(Placed::undefined(events, edges, Some(why)))
         }
         Err(why) => Err(why.into()),
     }
 }
 
 impl Placed {
-    fn undefined(events: Vec<Event>, undefined: Option<io::Error>) -> Self {
+    fn undefined(
+        events: Vec<Event>,
+        edges: Vec<(SpanPurpose, Event)>,
+        undefined: Option<io::Error>,
+    ) -> Self {
         Self {
             events,
+            edges,
             defined: None,
             undefined,
         }
@@ -68,6 +84,7 @@ impl Placed {
 
 /// The events with each probe's place; patterns give several.
 pub(crate) fn resolve(
+    events: &[Event],
     settings: &Settings,
     note: &mut dyn FnMut(Note),
 ) -> Result<Vec<Event>, Error> {
@@ -78,8 +95,8 @@ pub(crate) fn resolve(
             None => Searched::Nowhere,
         },
     };
-    let events = rprof_probes::resolve(&settings.events, searched)?;
-    for event in &settings.events {
+    let resolved = rprof_probes::resolve(events, searched)?;
+    for event in events {
         if event
             .probe
             .as_ref()
@@ -89,5 +106,21 @@ pub(crate) fn resolve(
             note(Note::ProbeInside { event });
         }
     }
-    Ok(events)
+    Ok(resolved)
+}
+
+/// The same of what begins and ends spans.
+fn resolve_edges(
+    settings: &Settings,
+    note: &mut dyn FnMut(Note),
+) -> Result<Vec<(SpanPurpose, Event)>, Error> {
+    let mut edges = Vec::new();
+    for (span, SpanEvents { begin, end, .. }) in settings.spans.iter().enumerate() {
+        for (events, is_end) in [(begin, false), (end, true)] {
+            let purpose = SpanPurpose { span, is_end };
+            let events = resolve(events, settings, note)?;
+            edges.extend(events.into_iter().map(|event| (purpose, event)));
+        }
+    }
+    Ok(edges)
 }

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use crate::{Event, EventError, Sources, parse_events};
 
 /// A machine that exists as long as its folder.
-pub(super) struct Machine {
-    pub(super) sources: Sources,
+pub(crate) struct Machine {
+    pub(crate) sources: Sources,
     pub(super) dir: TempDir,
 }
 
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     /// One core PMU, two boxes of an uncore PMU, some tracepoints.
-    pub(super) fn usual() -> Self {
+    pub(crate) fn usual() -> Self {
         Self::with_files(&[
             ("sys/devices/system/cpu/online", "0-3,8"),
             ("sys/bus/event_source/devices/cpu/type", "4"),

@@ -5,6 +5,6 @@ mod forms;
 mod grammar;
 mod groups;
 mod listing;
-mod machine;
+pub(crate) mod machine;
 mod probes;
 mod tracepoints;

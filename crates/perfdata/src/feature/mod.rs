@@ -23,6 +23,7 @@ mod recorder_cost;
 mod section;
 mod simpleperf;
 mod simpleperf_file;
+mod spans;
 mod stack_ends;
 mod symbols;
 #[cfg(test)]
@@ -53,6 +54,7 @@ pub use recorder_cost::RecorderCost;
 pub(crate) use section::SectionItem;
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfMessages, SimpleperfSymbol};
+pub use spans::SpanEdge;
 pub use stack_ends::{EndReason, EndedStack, StackEnds};
 pub use symbols::{
     AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece,
@@ -194,6 +196,7 @@ features! {
     206 RECORDER_COST => RecorderCost(RecorderCost), "What recording cost: CPU time and bytes.";
     208 CPU_BUDGET => CpuBudget(CpuBudget), "What was given up to stay within a share of a CPU.";
     209 THINNING => Thinning(SampleThinning), "How many samples were kept of those that were taken.";
+    210 SPANS => Spans(Vec<SpanEdge>), "Which events begin and end spans of threads' time.";
 }
 
 impl FeatureId {

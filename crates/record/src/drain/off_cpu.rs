@@ -78,7 +78,7 @@ impl OffCpuSamples {
             held: is_read_later.then(|| HeldSwitches::new(threshold, clock)),
         };
         for event in &sampling.events {
-            if event.purpose == Purpose::Asked {
+            if matches!(event.purpose, Purpose::Asked | Purpose::Span(_)) {
                 continue;
             }
             for counter in event.all() {
@@ -128,7 +128,10 @@ impl OffCpuSamples {
                 let tid = raw_id(record, &event.layout, wakee)?;
                 threads.has_thread(tid, head.time_ns)
             }
-            (Purpose::Asked | Purpose::Switch { .. } | Purpose::Blocked, _) => return None,
+            (
+                Purpose::Asked | Purpose::Span(_) | Purpose::Switch { .. } | Purpose::Blocked,
+                _,
+            ) => return None,
         };
         Some(if is_kept { Taken::Kept } else { Taken::LeftOut })
     }

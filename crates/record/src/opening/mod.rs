@@ -13,6 +13,7 @@ pub(crate) mod off_cpu_attrs;
 pub(crate) mod ring_size;
 pub(crate) mod rings;
 pub(crate) mod sampled_by;
+pub(crate) mod span_attrs;
 pub(crate) mod stack_dump;
 pub(crate) mod thinned;
 mod told;

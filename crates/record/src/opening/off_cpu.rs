@@ -47,6 +47,16 @@ pub(crate) enum Purpose {
         /// The id of the woken thread in the raw data.
         wakee: FieldPlace,
     },
+    /// A thread begins or ends a span.
+    Span(SpanPurpose),
+}
+
+/// Which span an event begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SpanPurpose {
+    /// Its number among those that were asked for.
+    pub(crate) span: usize,
+    pub(crate) is_end: bool,
 }
 
 /// An event that off-CPU time needs.

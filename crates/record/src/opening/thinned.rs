@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::opening::attrs::Prepared;
+use crate::opening::off_cpu::Purpose;
 use rprof_abi::{PerfEventAttr, SampleType, event_type, sw};
 
 /// Asks for the period of each sample.
@@ -9,7 +10,9 @@ use rprof_abi::{PerfEventAttr, SampleType, event_type, sw};
 /// # Errors
 /// [`Error::NotThinned`] if dropping samples of an event would make its counts wrong.
 pub(crate) fn ask_for_periods(sampling: &mut [Prepared]) -> Result<(), Error> {
-    for event in sampling {
+    // Spans are matched by each of their events.
+    let is_edge = |event: &&mut Prepared| matches!(event.purpose, Purpose::Span(_));
+    for event in sampling.iter_mut().filter(|event| !is_edge(event)) {
         let refused = |why| Error::NotThinned {
             event: event.name.clone(),
             why,

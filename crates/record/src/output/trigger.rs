@@ -31,11 +31,7 @@ impl Trigger {
         if settings.writing.rotation_events.is_empty() {
             return Ok(None);
         }
-        let asked = Settings {
-            events: settings.writing.rotation_events.clone(),
-            ..settings.clone()
-        };
-        let events = probes::resolve(&asked, note)?;
+        let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
         let open = |targets: Vec<Target>| {
             let is_for_all = targets.contains(&Target::All);
             let prepared: Vec<_> = (events.iter())

@@ -127,6 +127,7 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
             settings.events.len() > 1 || !settings.events.iter().all(is_clock),
             "-e",
         ),
+        (!settings.spans.is_empty(), "--span"),
         (settings.cpus.is_some(), "-C"),
         (
             settings.inherit != Inherit::Inherited,

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::live::{DeepStacks, Unreadable};
 use crate::opening::off_cpu::OffCpuEvents;
 use crate::opening::sampled_by::SampledBy;
-use crate::opening::{Opened, groups};
+use crate::opening::{Opened, groups, span_attrs};
 use crate::output::features::{self, Features};
 use crate::output::trigger::Trigger;
 use crate::settings::{Rate, Watch};
@@ -165,12 +165,15 @@ impl Armed {
         let tracefs = off_cpu.and_then(OffCpuEvents::tracefs);
         let tracefs = tracefs.unwrap_or_else(|| placed.tracefs());
         let switches = off_cpu.into_iter().flat_map(OffCpuEvents::plain);
-        let all: Vec<Event> = placed.events.iter().chain(switches).cloned().collect();
+        let edges = placed.edges.iter().map(|(_, event)| event);
+        let all = placed.events.iter().chain(edges).chain(switches);
+        let all: Vec<Event> = all.cloned().collect();
         known.extend(features::of_tracepoints(&all, &tracefs));
         known.extend(features::of_branches(
             events.iter().map(|event| &event.attr),
         ));
         known.extend(groups::section(&groupings));
+        known.extend(span_attrs::section(events, &settings.spans));
         known.extend(self.child().and_then(features::of_command));
         known
     }

@@ -11,7 +11,9 @@ use crate::opening::attrs::{self, Attrs};
 use crate::opening::off_cpu::{OffCpuEvents, Purpose, newest_task, wakee_filter};
 use crate::opening::sampled_by::{OpenedFor, SampledBy, open_all, vanished};
 use crate::opening::trial::Trial;
-use crate::opening::{Opened, Scope, group_attrs, off_cpu_attrs, ring_size, stack_dump, thinned};
+use crate::opening::{
+    Opened, Scope, group_attrs, off_cpu_attrs, ring_size, span_attrs, stack_dump, thinned,
+};
 use crate::output::trigger::Trigger;
 use crate::probes::{self, Placed};
 use crate::settings::{CallChains, Inherit, Settings, Watch};
@@ -49,6 +51,7 @@ impl Prepared {
         let settings = possible(settings, &placed);
         let mut degraded = Degraded::default();
         let mut attrs = attrs::prepare(&settings, &interrupts, &mut degraded, note)?;
+        span_attrs::add(&mut attrs, &placed.edges, &settings, note)?;
         let off_cpu = (settings.off_cpu).map(|_| off_cpu_attrs::add(&mut attrs, &settings));
         group_attrs::complete(&mut attrs.sampling, Trial::new(&settings), note)?;
         if settings.samples_per_hour.is_some() {

@@ -8,7 +8,7 @@ mod writing;
 
 use crate::output::segments::SegmentOutput;
 use crate::targets::matching::Matching;
-use rprof_events::Event;
+use rprof_events::{Event, SpanEvents};
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, SampleThinning, StackEnds};
 use rprof_ringbuf::sys::{Clock, Signals};
@@ -122,6 +122,8 @@ impl Output {
 pub struct Settings {
     /// Events; empty for the default of this machine.
     pub events: Vec<Event>,
+    /// What begins and ends spans of threads' time, beside the events.
+    pub spans: Vec<SpanEvents>,
     /// How often; `None` for the event's own rate, or [`Rate::DEFAULT`].
     pub rate: Option<Rate>,
     /// The clock of all times.

@@ -37,6 +37,11 @@ pub(crate) struct PartArgs {
     )]
     off_cpu: Option<OffCpu>,
 
+    /// Record spans of threads' time, such as requests, as NAME=BEGIN..END: events that begin and end them, such as
+    /// 'request=uprobe:/path:begin..uprobe:/path:end'; also usdt and tracepoints; may be repeated (report --by-span)
+    #[arg(long = "span", value_name = "SPAN")]
+    pub(crate) spans: Vec<String>,
+
     /// Sample user space only, regardless of event modifiers
     #[arg(long, conflicts_with = "all_kernel")]
     all_user: bool,

@@ -4,7 +4,7 @@ use crate::args::{FilterArgs, RecordArgs};
 use crate::say;
 use crate::usage::of_event;
 use anyhow::Result;
-use rprof_events::{Event, EventError, Sources, group_all, parse_events, set_filter};
+use rprof_events::{Event, EventError, Sources, SpanEvents, group_all, parse_events, set_filter};
 use rprof_ringbuf::sys::mount_tracefs;
 
 pub(super) fn events(args: &RecordArgs) -> Result<Vec<Event>> {
@@ -45,14 +45,29 @@ pub(in crate::cmd) fn with_filters(
     Ok(events)
 }
 
+/// The spans of `--span`.
+pub(super) fn spans(args: &RecordArgs) -> Result<Vec<SpanEvents>> {
+    let sources = Sources::default();
+    let spans = args.parts.spans.iter();
+    let parse = |text: &String| with_tracefs(args.quiet, || SpanEvents::parse(text, &sources));
+    spans.map(|text| parse(text).map_err(of_event)).collect()
+}
+
 /// Those of `--switch-output-event`.
 pub(super) fn of_list(list: &str, is_quiet: bool) -> Result<Vec<Event>> {
     parse(list, &Sources::default(), is_quiet).map_err(of_event)
 }
 
-/// Parses a list; mounts tracefs if that is missing.
 fn parse(list: &str, sources: &Sources, is_quiet: bool) -> Result<Vec<Event>, EventError> {
-    match parse_events(list, sources) {
+    with_tracefs(is_quiet, || parse_events(list, sources))
+}
+
+/// Parses something; mounts tracefs if that is missing.
+fn with_tracefs<T>(
+    is_quiet: bool,
+    parse: impl Fn() -> Result<T, EventError>,
+) -> Result<T, EventError> {
+    match parse() {
         Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
             if !is_quiet {
                 let path = path.display();
@@ -60,7 +75,7 @@ fn parse(list: &str, sources: &Sources, is_quiet: bool) -> Result<Vec<Event>, Ev
                     "tracefs was not mounted: mounted it at {path}"
                 ));
             }
-            parse_events(list, sources)
+            parse()
         }
         parsed => parsed,
     }

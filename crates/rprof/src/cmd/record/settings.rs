@@ -1,6 +1,6 @@
 //! From arguments to settings.
 
-use super::events::events;
+use super::events::{events, spans};
 use crate::args::{
     CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs, bytes_with_unit,
 };
@@ -30,6 +30,7 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
     };
     Ok(Settings {
         events: events(args)?,
+        spans: spans(args)?,
         rate: rate(&args.events)?,
         call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
