@@ -14,4 +14,5 @@ mod events;
 mod output;
 mod record;
 mod recorder;
+mod spans;
 mod targets;

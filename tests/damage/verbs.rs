@@ -159,6 +159,7 @@ fn table(keys: &[SortKey], reader: &Reader) -> TableOptions {
     TableOptions {
         columns: wanted.columns(keys, weighing),
         hierarchy: false,
+        spans: true,
         events: EventTables::default(),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,

@@ -1,5 +1,7 @@
 //! Why a recording cannot be analysed.
 
+use rprof_untrusted::Untrusted;
+
 /// A recording could not be read, or what was asked for is not in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,6 +78,27 @@ pub enum Error {
         "no thread with a known time is the one whose critical path is asked for: rprof sched lists threads"
     )]
     NoSuchThread,
+    /// Nothing says where spans begin.
+    #[error(
+        "the recording has no spans: omit {option}, or record them (rprof record --span NAME=BEGIN..END)"
+    )]
+    NoSpans {
+        /// The option that needs them.
+        option: &'static str,
+    },
+    /// No span has the name that is asked for.
+    #[error("{option}: the recording has no span '{name}' (spans are: {})", names.join(", "))]
+    NoSuchSpan {
+        /// The option.
+        option: &'static str,
+        /// The name.
+        name: Untrusted<String>,
+        /// Names that there are.
+        names: Vec<String>,
+    },
+    /// Spans do not fit.
+    #[error("the spans of threads need more memory than their budget: --mem 4G allows more")]
+    SpansOverBudget,
     /// What threads did does not fit.
     #[error("the time of threads needs more memory than its budget: --mem 4G allows more")]
     AccountOverBudget,

@@ -10,7 +10,7 @@
 //! Names come between two passes over the samples, so that stacks are counted by function from the start: memory follows
 //! the program, not the recording.
 //!
-//! Modules import only those that stand above them in this list: `about`, `tracepoints`, `index`,
+//! Modules import only those that stand above them in this list: `about`, `tracepoints`, `spans`, `index`,
 //! `recording`, `binaries`, `samples`, `locations`, `stacks`, `symbolize`, `hints`, `pass`, then what verbs ask for.
 
 mod about;
@@ -25,6 +25,7 @@ mod locations;
 mod pass;
 mod recording;
 mod samples;
+mod spans;
 mod stacks;
 mod symbol_section;
 mod symbolize;
@@ -51,7 +52,10 @@ pub use pass::{
     load_samples, machine_name, progress_of, run_ordered,
 };
 pub use recording::Recording;
-pub use samples::{DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter};
+pub use samples::{
+    DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter, find_spans,
+};
+pub use spans::span_events;
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, KnownNames, SourceLine, Symbols};

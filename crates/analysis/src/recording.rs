@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
+use crate::spans::{Spans, edge_events};
 use crate::symbolize::KnownNames;
 use foldhash::HashMap;
 use rprof_images::Fingerprint;
@@ -32,6 +33,10 @@ pub struct Recording<'r> {
     pub(crate) contents: OnceLock<Contents>,
     /// Names that other recordings of this machine were found to have.
     pub(crate) known_names: Option<Arc<KnownNames>>,
+    /// Those of threads, once they are asked for; `None` if there are none.
+    pub(crate) spans: OnceLock<Option<Spans>>,
+    /// By event: whether it begins or ends spans.
+    pub(crate) edge_events: Vec<bool>,
 }
 
 impl<'r> Recording<'r> {
@@ -52,7 +57,14 @@ impl<'r> Recording<'r> {
             processes: OnceLock::new(),
             contents: OnceLock::new(),
             known_names: None,
+            spans: OnceLock::new(),
+            edge_events: edge_events(reader),
         })
+    }
+
+    /// The spans of its threads, if they were asked for, and there are any.
+    pub(crate) fn spans(&self) -> Option<&Spans> {
+        self.spans.get()?.as_ref()
     }
 
     /// How many parts of it threads read apart.

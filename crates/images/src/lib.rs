@@ -17,6 +17,7 @@ mod go;
 mod jitdump;
 mod kallsyms;
 mod kernel_module;
+mod marker_file;
 mod markers;
 mod mini;
 mod no_file;
@@ -39,6 +40,7 @@ pub use jitdump::{
 };
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel_module::{MODULE_BASE, module_from_file, module_from_memory};
+pub use marker_file::{MarkerFile, WrittenSpan};
 pub use markers::{Marker, markers};
 pub use no_file::NoFile;
 pub use perf_map::{PerfMap, PerfMapEntry};

@@ -120,6 +120,7 @@ dimensions! {
     Cause = "cause", "Cause", text, "why the thread waited: futex, pipe, socket, sleep ..., from kernel functions";
     Waker = "waker", "Waker", text, "thread that ended the wait, or [timer], [irq], [softirq]";
     Critical = "critical", "Critical", text, "whether the time is on the critical path: yes or no";
+    Span = "span", "Span", text, "span that the thread was in, such as a request (record --span)";
     Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
 }
 

@@ -24,6 +24,7 @@ mod profile;
 mod quality;
 pub mod run;
 mod sampled;
+mod span_times;
 mod strings;
 mod tally;
 mod tasks;
@@ -41,7 +42,8 @@ pub use comm::without_digits;
 pub use counted::{CountedStacks, CountedThread, CutStacks, PartOf, StackCount};
 pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
 pub use filter::{
-    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, TimeSlices,
+    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, SpanLimit, SpanSide,
+    SpanSpeed, TimeSlices,
 };
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
@@ -55,6 +57,7 @@ pub use sampled::{
     FieldValue, LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile, Thread,
     TimedLoss, TraceValue,
 };
+pub use span_times::SpanTimes;
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};

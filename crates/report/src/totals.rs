@@ -99,6 +99,7 @@ mod tests {
         let options = TableOptions {
             columns: Columns::of(&[], Weighing::Own),
             hierarchy: false,
+            spans: false,
             events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,

@@ -85,7 +85,7 @@ impl CountedCode {
                 }
             }
         }
-        let of_source = query.samples.source.warnings().iter().cloned();
+        let of_source = query.samples.source.warnings();
         Ok(recording.warnings().chain(of_source).collect())
     }
 

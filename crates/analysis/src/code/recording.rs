@@ -96,7 +96,7 @@ impl<'r> CodeRecording<'r> {
         let (query, mut counts) = count(&recording, &options, progress)?;
         others.add_to(&mut counts);
         let mut symbols = query.symbolize(counts.locations(), options.request())?;
-        (symbols.warnings).extend_from_slice(query.samples.source.warnings());
+        symbols.warnings.extend(query.samples.source.warnings());
         drop(query);
         let events = match options.event {
             Some(event) => vec![event],

@@ -130,7 +130,7 @@ pub(super) fn add_jit_code(
 }
 
 /// Whether times are of the clock that jitdumps have.
-fn has_monotonic_times(reader: &Reader) -> bool {
+pub(crate) fn has_monotonic_times(reader: &Reader) -> bool {
     const CLOCK_MONOTONIC: i32 = 1;
     reader.events().iter().all(|event| {
         event.attr.flags.has(AttrFlags::USE_CLOCKID) && event.attr.clockid == CLOCK_MONOTONIC

@@ -12,14 +12,16 @@ mod jit_code;
 mod lifetimes;
 mod losses;
 mod machine;
+mod marker_files;
 mod namespaces;
 
 pub(crate) use clock::{SLACK, WallClock, recording_ended, wall_at_the_latest};
 pub(crate) use descendants::Descendants;
 pub(crate) use embedded::{EmbeddedSymbols, kernel_avma};
-pub(crate) use jit_code::{FoundJitdump, for_each_function, symfs_path};
+pub(crate) use jit_code::{FoundJitdump, for_each_function, has_monotonic_times, symfs_path};
 pub(crate) use lifetimes::ProcessLifetimes;
 pub(crate) use machine::{has_stack, machine_of, recorded_elsewhere};
+pub(crate) use marker_files::MappedMarkerFile;
 
 use crate::Error;
 use chunks::{Chunks, Cut, RoundEnd};
@@ -51,6 +53,8 @@ pub struct RecordingIndex {
     pub(crate) lifetimes: ProcessLifetimes,
     /// Where jitdumps were found.
     pub(crate) jitdumps: HashMap<ImageId, FoundJitdump>,
+    /// Marker files that processes had mapped.
+    pub(crate) marker_files: Vec<MappedMarkerFile>,
     /// The memory of what they say.
     _jitdumps_held: Option<Held>,
     /// Whether records are in order of time: each has one.
@@ -160,6 +164,7 @@ fn index_by(walk: &IndexWalk<'_>, locator: &Locator) -> Result<RecordingIndex, E
         reader,
         builder: HistoryBuilder::new(has_times, build_ids),
         lifetimes: ProcessLifetimes::default(),
+        marker_files: Vec::new(),
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         cgroups: HashMap::default(),
@@ -193,6 +198,7 @@ fn index_by(walk: &IndexWalk<'_>, locator: &Locator) -> Result<RecordingIndex, E
     Ok(RecordingIndex {
         history: pass.builder.build(),
         lifetimes: pass.lifetimes,
+        marker_files: pass.marker_files,
         jitdumps: jitdumps.found,
         _jitdumps_held: jitdumps.held,
         has_times,
@@ -325,6 +331,7 @@ struct IndexPass<'r> {
     reader: &'r Reader,
     builder: HistoryBuilder,
     lifetimes: ProcessLifetimes,
+    marker_files: Vec<MappedMarkerFile>,
     lost: Vec<Lost>,
     deferred: DeferredChains,
     cgroups: HashMap<u64, Vec<u8>>,
@@ -399,6 +406,9 @@ impl IndexPass<'_> {
             }
             _ => {
                 self.lifetimes.add(raw.misc, &record, id.time_ns);
+                if self.marker_files.len() < MappedMarkerFile::MOST {
+                    self.marker_files.extend(MappedMarkerFile::of(&record));
+                }
                 if raw.misc.cpu_mode() == CpuMode::Kernel {
                     self.kernel_end = self.kernel_end.or_else(|| kernel_end(&record));
                 }

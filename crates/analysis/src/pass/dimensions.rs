@@ -110,7 +110,7 @@ impl<'a> Grouping<'a> {
         let is_rare = |one: &Dimension| {
             use Dimension::{
                 Cause, CgroupId, CommNoDigit, Cpu, Critical, Machine, Parallelism, Parent, Pid,
-                Recording, Socket, State, Tid, Time, Waker,
+                Recording, Socket, Span, State, Tid, Time, Waker,
             };
             let is_usual = matches!(
                 one,
@@ -118,6 +118,7 @@ impl<'a> Grouping<'a> {
                     | Cause
                     | Waker
                     | Critical
+                    | Span
                     | Pid
                     | Tid
                     | CommNoDigit
@@ -232,6 +233,11 @@ impl<'a> Grouping<'a> {
             Dimension::Cause => Some(sample.stretch()?.cause.number()),
             Dimension::Waker => Some(sample.stretch()?.waker.number()),
             Dimension::Critical => Some(sample.stretch()?.is_on_path.into()),
+            Dimension::Span => {
+                let span = sample.span.zip(self.recording.spans());
+                let span = span.and_then(|(span, spans)| spans.span(span));
+                Some(span.map_or(NO_SPAN, |span| span.name.into()))
+            }
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -432,6 +438,12 @@ impl<'a> Grouping<'a> {
                 DimensionValue::Text(strings.intern(&waker.text(history)))
             }
             Dimension::Critical => word(value, &["no", "yes"], strings),
+            Dimension::Span => {
+                let spans = self.recording.spans();
+                let number = usize::try_from(value).ok();
+                let name = spans.and_then(|spans| spans.names().get(number?));
+                DimensionValue::Text(strings.intern(name.map_or("[none]", |name| name.raw())))
+            }
             Dimension::Mispredict => word(value, &["N/A", "N", "Y"], strings),
             Dimension::InTx => word(value, &[".", "T"], strings),
             Dimension::Abort => word(value, &[".", "A"], strings),
@@ -442,6 +454,9 @@ impl<'a> Grouping<'a> {
 
 /// Bytes of a line of the cache. perf asks the machine that reads.
 const CACHELINE: u64 = 64;
+
+/// What stands for no span.
+const NO_SPAN: u64 = u64::MAX;
 
 /// perf's answer for samples without one; the kernel's ids begin at 1.
 const NO_CGROUP: u64 = 0;

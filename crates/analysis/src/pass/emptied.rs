@@ -11,7 +11,7 @@ use crate::samples::{Samples, span};
 use crate::stacks::First;
 use foldhash::{HashMap, HashSet};
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, FrameInfo, NameList, Profile};
+use rprof_profile::{Filter, FrameInfo, NameList, Profile, SpanSpeed};
 
 /// A filter that no sample fits which fits the others before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,12 +24,16 @@ pub struct EmptyFilter {
     pub found: Vec<String>,
 }
 
+/// Either of the options of spans.
+const OF_SPANS: &str = "--slower-than or --faster-than";
+
 /// The filters of samples and tasks, in their order.
-const STAGES: [(&str, &str); 10] = [
+const STAGES: [(&str, &str); 11] = [
     ("--cpu", "CPUs"),
     ("--time", "times"),
     ("--switch-on or --switch-off", ""),
     ("--descendants", ""),
+    (OF_SPANS, ""),
     ("--no-idle", ""),
     ("--socket-filter", "sockets"),
     ("--parallelism", "numbers of running threads"),
@@ -76,6 +80,7 @@ fn said(option: &'static str, filter: &Filter) -> &'static str {
     match (option, &switches.on, &switches.off) {
         ("--switch-on or --switch-off", Some(_), None) => "--switch-on",
         ("--switch-on or --switch-off", None, Some(_)) => "--switch-off",
+        (OF_SPANS, ..) => filter.span_speed.as_ref().map_or(option, SpanSpeed::option),
         (option, ..) => option,
     }
 }
@@ -172,6 +177,7 @@ impl Pass for StagesPass<'_> {
             (None, self.asked.has_time(decoded.head.time_ns)),
             (None, self.asked.is_switched_on(decoded)),
             (None, self.asked.descends(decoded)),
+            (None, self.asked.has_speed(decoded)),
             (None, filter.accepts_idle(pid, tid)),
             (
                 self.asked.socket_of(decoded).map(number),

@@ -11,6 +11,7 @@ use crate::event_groups::event_groups;
 use crate::hints::hints;
 use crate::index::{RecordingIndex, UNKNOWN_KIND};
 use crate::recording::Recording;
+use crate::spans::Spans;
 use crate::symbolize::Symbols;
 use rprof_abi::RecordKind;
 use rprof_base::Counted;
@@ -38,13 +39,14 @@ pub(super) fn profile_of(
         self_time: query.self_time,
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
+        spans: recording.spans().map(Spans::times).unwrap_or_default(),
         records: records(&recording.index),
         warnings: std::mem::take(&mut symbols.warnings),
         ..Profile::default()
     };
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
-    (profile.warnings).extend_from_slice(query.samples.source.warnings());
+    profile.warnings.extend(query.samples.source.warnings());
     let numbers = add_events(query, grouping, symbols, counts.tallies, &mut profile);
     profile.images = used_images(recording, &profile.frames, &profile.strings);
     profile.event_groups = event_groups(recording.reader, &numbers);
@@ -81,8 +83,8 @@ fn add_events(
     let events = recording.reader.events().iter().zip(tallies);
     for (idx, (event, tally)) in events.enumerate() {
         let loss = loss_of(query, idx);
-        if is_left_out(query, idx, tally.samples()) {
-            profile.warnings.extend(lost_sideband(query, loss));
+        if is_left_out(query, idx, tally.samples()) || is_edge(query, idx) {
+            profile.warnings.extend(lost_sideband(query, idx, loss));
             numbers.push(None);
             continue;
         }
@@ -134,13 +136,17 @@ pub(super) fn sampling_of(query: &Query<'_>, event: &RecordedEvent, about: &Abou
 }
 
 /// What to say of losses of an event that is left out: it carries sideband only.
-pub(super) fn lost_sideband(query: &Query<'_>, loss: Loss) -> Option<String> {
+pub(super) fn lost_sideband(query: &Query<'_>, event: usize, loss: Loss) -> Option<String> {
     let lost = Counted::new(
         loss.samples,
         "mapping or name was",
         "mappings or names were",
     );
     let text = || format!("{lost} lost while recording: frames may lack names");
+    // Lost edges are said where spans are.
+    if is_edge(query, event) {
+        return None;
+    }
     (loss.samples > 0 && !query.samples.source.is_derived()).then(text)
 }
 
@@ -150,6 +156,11 @@ pub(super) fn is_left_out(query: &Query<'_>, event: usize, samples: u64) -> bool
     let events = query.recording.reader.events();
     let is_dummy = || events.get(event).is_some_and(RecordedEvent::is_dummy);
     source.leaves_out(event) || !source.is_derived() && samples == 0 && is_dummy()
+}
+
+/// Whether an event is in no profile, since it begins or ends spans: it says nothing of where time goes.
+fn is_edge(query: &Query<'_>, event: usize) -> bool {
+    !query.samples.source.is_derived() && query.recording.edge_events.get(event) == Some(&true)
 }
 
 /// Numbers of the recording's events in the profile: those that are left out have none.
@@ -163,7 +174,9 @@ pub(super) fn event_numbers(query: &Query<'_>, counts: &Counts) -> Vec<Option<u3
     let events = query.recording.reader.events().iter().zip(&counts.tallies);
     (0..)
         .zip(events)
-        .map(|(event, (_, tally))| number(!is_left_out(query, event, tally.samples())))
+        .map(|(event, (_, tally))| {
+            number(!is_left_out(query, event, tally.samples()) && !is_edge(query, event))
+        })
         .collect()
 }
 

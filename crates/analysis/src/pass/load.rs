@@ -14,7 +14,7 @@ use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::distinct;
 use crate::recording::Recording;
-use crate::samples::check_filter;
+use crate::samples::{check_filter, find_spans};
 use crate::stacks::First;
 use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
@@ -170,6 +170,11 @@ fn query_with_path<'a>(
         if let Some(one) = dimensions.iter().find(|one| one.is_of_account()) {
             return Err(Error::KeyOfAccount { key: one.name() });
         }
+    }
+    if options.group_by.dimensions.contains(&Dimension::Span) && !find_spans(recording)? {
+        return Err(Error::NoSpans {
+            option: "the sort key span",
+        });
     }
     let nodes = match frames {
         WantedFrames::All => options.nodes,

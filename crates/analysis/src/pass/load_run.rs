@@ -70,12 +70,12 @@ fn run_of(
     };
     run.warnings.extend(counts.ignored.warnings());
     run.warnings.extend(grouping.warnings());
-    (run.warnings).extend_from_slice(query.samples.source.warnings());
+    run.warnings.extend(query.samples.source.warnings());
     let events = recording.reader.events().iter().zip(counts.tallies);
     for (number, ((event, tally), blocks)) in events.zip(counts.blocks).enumerate() {
         let loss = loss_of(query, number);
         if is_left_out(query, number, tally.samples()) {
-            run.warnings.extend(lost_sideband(query, loss));
+            run.warnings.extend(lost_sideband(query, number, loss));
             continue;
         }
         let counts = EventCounts {

@@ -65,6 +65,7 @@ impl<'a> Query<'a> {
             first,
         };
         let mut samples = Samples::of(recording, filter)?;
+        // Spans are known by now, if they matter: waits are cut where they begin and end.
         let made = samples_of(recording, filter.account, wanted.as_ref())?;
         let mut path = None;
         if let Some(AccountMade {

@@ -41,12 +41,45 @@ pub(crate) struct AccountedSample {
     pub(crate) stretch: Stretch,
 }
 
+impl AccountedSample {
+    fn order(&self) -> (u64, i32, bool, bool) {
+        let Stretch {
+            state,
+            is_on_path,
+            other_tid,
+            ..
+        } = self.stretch;
+        // A thread is blocked first, and runnable then.
+        let is_runnable = state == ThreadState::Runnable;
+        (self.offset, other_tid, is_runnable, is_on_path)
+    }
+}
+
+/// The span that a stretch of time is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SampleSpan {
+    /// That of its thread at the time of its record.
+    ByRecord,
+    /// None.
+    Nowhere,
+    /// The one with this number.
+    In(u32),
+}
+
+impl From<Option<u32>> for SampleSpan {
+    fn from(span: Option<u32>) -> Self {
+        span.map_or(Self::Nowhere, Self::In)
+    }
+}
+
 /// All samples of an account.
 #[derive(Debug, Default)]
 pub(crate) struct AccountedSamples {
     account: Account,
     /// In the order of the file.
     samples: Vec<AccountedSample>,
+    /// The span of each; empty if spans were not asked for.
+    spans: Vec<SampleSpan>,
     /// The processes of threads that have samples of other threads' records.
     pids: HashMap<i32, i32>,
     /// What is to be said of them, one sentence each.
@@ -62,24 +95,23 @@ impl AccountedSamples {
     /// Samples in any order, and the processes of threads that have samples of records that are not theirs.
     pub(crate) fn new(
         account: Account,
-        mut samples: Vec<AccountedSample>,
+        (mut samples, mut spans): (Vec<AccountedSample>, Vec<SampleSpan>),
         pids: HashMap<i32, i32>,
         warnings: Vec<String>,
     ) -> Self {
-        samples.sort_unstable_by_key(|one| {
-            let Stretch {
-                state,
-                is_on_path,
-                other_tid,
-                ..
-            } = one.stretch;
-            // A thread is blocked first, and runnable then.
-            let is_runnable = state == ThreadState::Runnable;
-            (one.offset, other_tid, is_runnable, is_on_path)
-        });
+        if spans.is_empty() {
+            samples.sort_unstable_by_key(AccountedSample::order);
+        } else {
+            let both = samples.into_iter().zip(spans);
+            let mut both: Vec<_> = both.collect();
+            // Parts of a wait stay in their order.
+            both.sort_by_key(|(one, _)| one.order());
+            (samples, spans) = both.into_iter().unzip();
+        }
         Self {
             account,
             samples,
+            spans,
             pids,
             warnings,
             _held: None,
@@ -91,7 +123,8 @@ impl AccountedSamples {
     /// # Errors
     /// [`OverBudget`].
     pub(crate) fn hold(self, budget: &Budget) -> Result<Self, OverBudget> {
-        let bytes = (self.samples.len() * size_of::<AccountedSample>()) as u64;
+        let of_samples = self.samples.len() * size_of::<AccountedSample>();
+        let bytes = (of_samples + self.spans.len() * size_of::<SampleSpan>()) as u64;
         Ok(Self {
             _held: Some(budget.hold(bytes)?),
             ..self
@@ -150,6 +183,13 @@ impl AccountedSamples {
             (sample.pid, sample.tid) = (self.pids.get(&tid).copied().unwrap_or(-1), tid);
             sample.head.task = Some((sample.pid, tid));
         }
+        sample.span = match self.spans.get(number as usize) {
+            Some(SampleSpan::Nowhere) => None,
+            Some(&SampleSpan::In(span)) => Some(span),
+            Some(SampleSpan::ByRecord) | None => recording
+                .spans()
+                .and_then(|spans| spans.at(sample.tid, sample.key)),
+        };
         if !accounted.stretch.has_stack {
             (sample.head.ip, sample.head.callchain) = (None, None);
         }
@@ -220,7 +260,12 @@ mod tests {
             at(80, 3, first, 0),
             at(120, 4, first, 0),
         ];
-        let all = AccountedSamples::new(Account::OffCpu, samples, HashMap::default(), Vec::new());
+        let all = AccountedSamples::new(
+            Account::OffCpu,
+            (samples, Vec::new()),
+            HashMap::default(),
+            Vec::new(),
+        );
         assert_eq!(all.from(41), 1);
         assert_eq!(all.of_record(0, 80), 1..3);
         assert_eq!(all.of_record(1, 100), 3..3);

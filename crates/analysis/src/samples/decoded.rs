@@ -20,6 +20,8 @@ pub struct DecodedSample<'r> {
     pub deferred: Option<Callchain<'r>>,
     /// Which stretch of time it is a sample of, and its number, if it was derived from context switches.
     pub(crate) stretch: Option<(u32, Stretch)>,
+    /// The number of the innermost span of its thread, if spans were asked for.
+    pub(crate) span: Option<u32>,
     /// Number of the event in the recording that its record is of.
     pub(crate) recorded_event: usize,
     /// Number of its event: that of the record, but for members of groups and samples that were derived.
@@ -56,6 +58,7 @@ impl<'r> DecodedSample<'r> {
             deferred: None,
             is_member: false,
             stretch: None,
+            span: None,
             recorded_event: event,
             event,
             pid,

@@ -7,23 +7,26 @@ mod group_values;
 mod ignored;
 mod parallelism;
 mod source;
+mod span_finder;
 mod switches;
 mod times;
 mod woken_by;
 
 pub use accounted::Stretch;
 use accounted::tells_of_waits;
-pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples};
+pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples, SampleSpan};
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
 pub(crate) use source::{BATCH, SampleSource};
+pub use span_finder::find_spans;
 pub(crate) use times::span;
 pub use woken_by::WokenBy;
 
 use crate::Error;
 use crate::index::Descendants;
 use crate::recording::Recording;
+use crate::spans::SpeedFilter;
 use rprof_abi::SampleType;
 use rprof_base::parallel;
 use rprof_perfdata::{Feature, FeatureId, Reader};
@@ -48,6 +51,8 @@ pub struct Samples<'a> {
     sockets: Vec<u32>,
     /// The spans between events that switch samples on and off; `None` without such events.
     switched: Option<SwitchedSpans>,
+    /// The spans of threads that are slow, or those that are not, if that is asked for.
+    speed: Option<SpeedFilter>,
 }
 
 impl<'a> Samples<'a> {
@@ -75,6 +80,7 @@ impl<'a> Samples<'a> {
                 Some(Parallelism::of(recording)?)
             },
             switched: None,
+            speed: speed_filter(recording, filter)?,
         };
         if !filter.switches.is_empty() {
             let has_time = |time| samples.has_time(time);
@@ -128,6 +134,7 @@ impl Samples<'_> {
             && self.has_time(decoded.head.time_ns)
             && self.is_switched_on(decoded)
             && self.descends(decoded)
+            && self.has_speed(decoded)
     }
 
     /// From the first time that is asked for, and that any sample has, to the last; `None` without samples, or where
@@ -192,12 +199,30 @@ impl Samples<'_> {
         self.switched.as_ref().is_none_or(has)
     }
 
+    /// Whether the span that it is in is as slow, or as fast, as is asked for.
+    #[inline]
+    pub(crate) fn has_speed(&self, decoded: &DecodedSample<'_>) -> bool {
+        let accepts = |speed: &SpeedFilter| speed.accepts(decoded.span);
+        self.speed.as_ref().is_none_or(accepts)
+    }
+
     /// Whether it is of a process that is asked for by an ancestor.
     #[inline]
     pub(crate) fn descends(&self, decoded: &DecodedSample<'_>) -> bool {
         let descends = |all: &Descendants| all.has(decoded.pid, decoded.head.time_ns);
         self.descendants.as_ref().is_none_or(descends)
     }
+}
+
+/// The spans that a filter asks for.
+fn speed_filter(recording: &Recording<'_>, filter: &Filter) -> Result<Option<SpeedFilter>, Error> {
+    let Some(speed) = &filter.span_speed else {
+        return Ok(None);
+    };
+    let option = speed.option();
+    find_spans(recording)?;
+    let spans = recording.spans().ok_or(Error::NoSpans { option })?;
+    SpeedFilter::of(spans, speed).map(Some)
 }
 
 /// The process whose descendants a filter asks for.

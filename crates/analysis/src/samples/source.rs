@@ -59,10 +59,11 @@ impl SampleSource<'_> {
         self.is_derived() && event != ACCOUNTED_EVENT
     }
 
-    /// What is to be said of derived samples, one sentence each.
-    pub(crate) fn warnings(&self) -> &[String] {
-        let accounted = self.accounted.as_ref();
-        accounted.map_or(&[], |samples| &samples.warnings)
+    /// What is to be said of derived samples and of spans, one sentence each.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
+        let spans = self.recording.spans().map(|spans| &spans.warnings);
+        let accounted = self.accounted.as_ref().map(|samples| &samples.warnings);
+        accounted.into_iter().chain(spans).flatten().cloned()
     }
 
     /// What the samples of an event are called, and what they count; `None` for a number of none.
@@ -89,7 +90,11 @@ impl SampleSource<'_> {
         offset: u64,
         raw: RawRecord<'r>,
     ) -> Option<DecodedSample<'r>> {
-        DecodedSample::of(self.recording, offset, raw)
+        let mut sample = DecodedSample::of(self.recording, offset, raw)?;
+        if let Some(spans) = self.recording.spans() {
+            sample.span = spans.at(sample.tid, sample.key);
+        }
+        Some(sample)
     }
 
     /// The derived sample of a record with a number.

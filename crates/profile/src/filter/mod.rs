@@ -2,12 +2,14 @@
 
 mod account;
 mod names;
+mod span_speed;
 mod split;
 mod switches;
 mod times;
 
 pub use account::Account;
 pub use names::NameList;
+pub use span_speed::{SpanLimit, SpanSide, SpanSpeed};
 pub use switches::EventSwitches;
 pub use times::TimeSlices;
 
@@ -44,6 +46,8 @@ pub struct Filter {
     pub times: Option<TimeSlices>,
     /// Events that switch samples on and off: those in between are in no total.
     pub switches: EventSwitches,
+    /// How fast the spans are that samples are in: those of others, or in none, are in no total.
+    pub span_speed: Option<SpanSpeed>,
     /// Not the idle tasks: their samples are not in any total.
     pub no_idle: bool,
     /// At most this many frames of a stack, innermost first.

@@ -133,6 +133,13 @@ pub(crate) fn add_facts(profile: &mut Profile, part: &Profile, is_first: bool) {
     let ends = std::mem::take(&mut profile.unwound.ends);
     profile.unwound = Unwound::of(ends.into_iter().chain(part.unwound.ends.iter().cloned()));
     profile.gaps = gaps_of([&profile.gaps, &part.gaps].into_iter());
+    for spans in &part.spans {
+        let mut known = profile.spans.iter_mut();
+        match known.find(|known| known.name.raw() == spans.name.raw()) {
+            Some(known) => known.add(spans),
+            None => profile.spans.push(spans.clone()),
+        }
+    }
     for (kind, n) in &part.records {
         match profile.records.iter_mut().find(|(known, _)| known == kind) {
             Some((_, all)) => *all += n,

@@ -128,10 +128,9 @@ impl OffCpuSamples {
                 let tid = raw_id(record, &event.layout, wakee)?;
                 threads.has_thread(tid, head.time_ns)
             }
-            (
-                Purpose::Asked | Purpose::Span(_) | Purpose::Switch { .. } | Purpose::Blocked,
-                _,
-            ) => return None,
+            (Purpose::Asked | Purpose::Span(_) | Purpose::Switch { .. } | Purpose::Blocked, _) => {
+                return None;
+            }
         };
         Some(if is_kept { Taken::Kept } else { Taken::LeftOut })
     }

@@ -1,6 +1,6 @@
 //! Tables as JSON. `crates/JSON.md` says what is in it.
 
-use super::{Table, TableOptions};
+use super::{Table, TableOptions, spans};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
 use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
@@ -36,6 +36,9 @@ pub fn write_json(
             }
             json.end_line();
         });
+        if options.spans {
+            spans::write_json(&profile.spans, json);
+        }
     });
     json.end_line();
     json.finish()

@@ -4,6 +4,7 @@ mod delimited;
 mod hierarchy;
 mod json;
 mod separated;
+mod spans;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -32,6 +33,8 @@ pub struct TableOptions {
     pub columns: Columns,
     /// Whether each key is a level of rows, those of the next one below it.
     pub hierarchy: bool,
+    /// Whether a table of spans comes first.
+    pub spans: bool,
     /// Which events share a table.
     pub events: EventTables,
     /// Trees; `None` for the table alone.

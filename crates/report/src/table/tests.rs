@@ -28,6 +28,7 @@ fn options(sets: EventSets) -> TableOptions {
     TableOptions {
         columns: wanted.columns(&[SortKey::Symbol], Weighing::Own),
         hierarchy: false,
+        spans: false,
         events: EventTables {
             sets,
             ..EventTables::default()

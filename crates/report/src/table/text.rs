@@ -1,7 +1,7 @@
 //! Tables as text: what perf users know, trees below its rows.
 
 use super::hierarchy::Levels;
-use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
+use super::{LAST_COLUMN, Layout, Table, TableOptions, separated, spans};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{shrunk, split_tree_line};
 use crate::totals;
@@ -28,6 +28,9 @@ pub fn write_table(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    if options.spans {
+        spans::write(&profile.spans, &options.layout, out)?;
+    }
     for set in options.events.of(profile) {
         write_events(&Table::of(profile, set, options), out)?;
     }

@@ -21,6 +21,11 @@ pub(crate) struct ColumnArgs {
     #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
     pub(crate) hierarchy: bool,
 
+    /// Show spans of threads' time (record --span): a table of how many there are of each name and how long they took,
+    /// then the functions in each: same as --hierarchy -s span,symbol
+    #[arg(long, conflicts_with_all = ["hierarchy", "sort", "fields", "field_separator", "column_widths"])]
+    pub(crate) by_span: bool,
+
     /// Show these columns, in this order; with a leading +, in addition to the defaults
     #[arg(short = 'F', long, value_name = "FIELDS")]
     fields: Vec<String>,
@@ -67,6 +72,8 @@ impl ColumnArgs {
             (self.show_total_period, Sum::Period),
         ];
         let sums = sums.into_iter().filter(|(is_shown, _)| *is_shown);
+        let of_spans = [SortKey::Dimension(Dimension::Span), SortKey::Symbol];
+        let default = if self.by_span { &of_spans } else { default };
         let fields = asked(&self.fields, "field", recorded)?;
         let sort = asked(&self.sort, "sort key", recorded)?;
         let wanted = WantedColumns {
@@ -101,6 +108,11 @@ impl ColumnArgs {
         Ok(())
     }
 
+    /// Whether each key is a level of rows.
+    pub(crate) fn has_levels(&self) -> bool {
+        self.hierarchy || self.by_span
+    }
+
     /// Whether rows always count only their own samples: with `--hierarchy`, and with keys of the code itself.
     pub(crate) fn are_of_own_samples(&self) -> bool {
         let words = self.sort.iter().chain(&self.fields);
@@ -109,7 +121,7 @@ impl ColumnArgs {
             let key = SortKey::parse(name.trim_start_matches('+').trim());
             matches!(key, Some(SortKey::Dimension(one)) if one.is_of_own_code())
         };
-        self.hierarchy || names.any(is_of_own_code)
+        self.has_levels() || names.any(is_of_own_code)
     }
 
     /// How columns show source locations.

@@ -33,6 +33,7 @@ Examples:
   rprof diff old new --per event -s dso             shares, by binary
   rprof diff old new -g                             also call trees
   rprof diff --each a1 a2 a3 -- b c d               which of b, c, d regressed
+  rprof diff --slower-than p99 perf.data            slow spans against the others
   rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
 
 #[derive(Debug, clap::Args)]
@@ -220,6 +221,9 @@ impl DiffArgs {
                 [] => Err("--each needs BEFORE and at least one recording after it".to_owned()),
                 others => Ok((vec![one.clone()], others.to_vec())),
             },
+            // Fast spans of a recording are before, its slow ones after.
+            ([], []) if self.has_speed() => Ok((vec![new.clone()], vec![new])),
+            ([one], []) if self.has_speed() => Ok((vec![one.clone()], vec![one.clone()])),
             ([], []) => Ok((vec![old], vec![new])),
             ([one], []) => Ok((vec![old], vec![one.clone()])),
             ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
@@ -230,6 +234,11 @@ impl DiffArgs {
             ([], _) => Err("no recordings before --".to_owned()),
             (before, after) => Ok((before.to_vec(), after.to_vec())),
         }
+    }
+
+    /// Whether samples in slow spans are asked for, or in fast ones.
+    pub(crate) fn has_speed(&self) -> bool {
+        self.filters.filter().span_speed.is_some()
     }
 
     /// The smallest share of an unmarked row that is shown.

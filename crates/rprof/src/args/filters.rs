@@ -1,7 +1,7 @@
 //! Which samples: the filters that all readers share.
 
 use rprof_profile::{
-    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, TimeSlices,
+    Account, Ancestor, EventSwitches, Filter, FilterError, NameList, PathEnd, SpanSpeed, TimeSlices,
 };
 use std::fs::File;
 use std::io::Read;
@@ -80,6 +80,15 @@ pub(crate) struct CommonFilterArgs {
         conflicts_with = "on_cpu"
     )]
     critical: Option<PathEnd>,
+
+    /// Keep samples in spans of threads' time that took longer than this: a time such as 10ms, or p99, which 99 % of
+    /// the spans of a name do not exceed; NAME:p99 looks only at spans of that name (record --span)
+    #[arg(help_heading = HEADING, display_order = 16, long, value_name = "LIMIT", value_parser = SpanSpeed::slower, conflicts_with = "faster_than")]
+    slower_than: Option<SpanSpeed>,
+
+    /// Keep samples in spans that did not take longer than this
+    #[arg(help_heading = HEADING, display_order = 17, long, value_name = "LIMIT", value_parser = SpanSpeed::faster)]
+    faster_than: Option<SpanSpeed>,
 }
 
 /// The filters of commands that read a single recording.
@@ -232,6 +241,7 @@ impl CommonFilterArgs {
                 _ => Account::OnCpu,
             },
             critical: self.critical.clone(),
+            span_speed: self.slower_than.clone().or(self.faster_than.clone()),
             ..Filter::default()
         }
     }

@@ -4,6 +4,7 @@ use super::diff_each;
 use super::diff_load;
 use super::diff_trees::DiffTrees;
 use super::reading::open;
+use super::speeds::usual_per;
 use crate::args::{DiffArgs, DiffFormat};
 use crate::say;
 use crate::screen::PagerArgs;
@@ -13,7 +14,7 @@ use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, Wan
 use rprof_base::Counted;
 use rprof_diff::{
     CompareOptions, Condition, DiffError, DiffLayout, GateOutcome, GateResult, NameMatching,
-    OneSided, RowOrder, Subject, compare, compare_each, workflow_commands, write_diff,
+    OneSided, Per, RowOrder, Subject, compare, compare_each, workflow_commands, write_diff,
     write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
@@ -32,15 +33,16 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     check_conditions(args)?;
     let trees = DiffTrees::load(args, &before, &after)?;
     let recordings = diff_load::load(args, &before, &after)?;
+    let usual_per = usual_per(args, &before, &after)?;
     let paths = before.iter().chain(&after);
     let layout = layout(args);
     if args.each {
         let each = |options: &CompareOptions| compare_each(&recordings, options);
-        let compared = compared(args, each, paths)?;
+        let compared = compared(args, usual_per, each, paths)?;
         return diff_each::write(args, &compared, &layout, paging);
     }
     let both = |options: &CompareOptions| compare(&recordings, options);
-    let comparison = compared(args, both, paths)?;
+    let comparison = compared(args, usual_per, both, paths)?;
     let trees = trees.map(|trees| trees.texts(&comparison, &layout));
     let trees = trees.transpose()?.unwrap_or_default();
     let pager = args.paging.or(paging).pager();
@@ -78,10 +80,12 @@ fn check_conditions(args: &DiffArgs) -> Result<()> {
 /// Compares them. A condition may be of a function without samples: programs know whether there is one.
 fn compared<'p, C>(
     args: &DiffArgs,
+    usual_per: Option<Per>,
     compare: impl Fn(&CompareOptions) -> Result<C, DiffError>,
     paths: impl Iterator<Item = &'p PathBuf> + Clone,
 ) -> Result<C> {
     let mut options = options(args);
+    options.per = options.per.or(usual_per);
     loop {
         match compare(&options) {
             Err(DiffError::UnknownName {

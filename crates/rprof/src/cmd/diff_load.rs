@@ -2,6 +2,7 @@
 
 use super::diff::reading;
 use super::reading::open_any_file;
+use super::speeds::Speeds;
 use crate::args::DiffArgs;
 use crate::say;
 use anyhow::{Context, Result};
@@ -34,8 +35,10 @@ pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Re
     } else {
         1
     };
+    let speeds = Speeds::of(args, before, after)?;
     let loading = Loading {
         args,
+        speeds,
         n_blocks: match (before.len(), after.len()) {
             (1, 1) => Recordings::BLOCKS,
             (1, _) if args.each => Recordings::BLOCKS,
@@ -63,6 +66,7 @@ pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Re
 /// Recordings that are being read.
 struct Loading<'a> {
     args: &'a DiffArgs,
+    speeds: Option<Speeds>,
     n_blocks: u32,
     paths: Vec<&'a Path>,
     progress: Mutex<Shown>,
@@ -99,8 +103,13 @@ impl Loading<'_> {
     /// Counts a recording.
     fn one(&self, at: usize, path: &Path) -> Result<NamedRun> {
         let reader = open_any_file(path, self.args.limits)?;
-        let name = path.display().to_string();
-        let options = reading(self.args, &reader);
+        let mut name = path.display().to_string();
+        let mut options = reading(self.args, &reader);
+        if let Some(speeds) = &self.speeds {
+            let (speed, what) = speeds.at(at);
+            options.filter.span_speed = Some(speed);
+            name = format!("{name} ({what} spans)");
+        }
         let run = load_run(&reader, &options, self.n_blocks, &mut |share| {
             self.show(at, share);
         });

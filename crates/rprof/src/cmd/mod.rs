@@ -32,6 +32,7 @@ pub(crate) mod report;
 pub(crate) mod sched;
 pub(crate) mod script;
 mod several;
+mod speeds;
 pub(crate) mod stat;
 mod sure;
 pub(crate) mod symbols;

@@ -35,7 +35,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let words = args.graph.unwrap_or_default();
     let order = words.order(!args.no_children, args.inverted);
     let graph = words.graph(!args.no_children, args.inverted);
-    let graph = graph.filter(|_| args.layout.format.has_trees());
+    // Of spans, functions are enough, unless trees are asked for.
+    let has_trees = !args.columns.by_span || args.graph.is_some();
+    let graph = graph.filter(|_| has_trees && args.layout.format.has_trees());
     let graph = graph.map(|graph| Graph {
         max_lines: args.max_tree_lines,
         ..graph
@@ -201,6 +203,7 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
     let of_own_code = fields.iter().find(is_of_own_code);
     let flag = match of_own_code {
         _ if args.no_children => Some("--no-children"),
+        _ if args.columns.by_span => Some("--by-span"),
         _ if args.columns.hierarchy => Some("--hierarchy"),
         key => key.map(|key| key.name()),
     };
@@ -242,7 +245,8 @@ fn table_options(
     check_children(args, &columns.order)?;
     Ok(TableOptions {
         columns,
-        hierarchy: args.columns.hierarchy,
+        hierarchy: args.columns.has_levels(),
+        spans: args.columns.by_span,
         events: args.groups.tables(),
         graph,
         percent_limit: args.percent_limit,

@@ -11,13 +11,14 @@ use super::steps::{Step, What};
 use super::told::Told;
 use crate::Error;
 use crate::locations::TaskName;
-use crate::samples::{AccountedSample, AccountedSamples, Stretch, WokenBy};
+use crate::samples::{AccountedSample, AccountedSamples, SampleSpan, Stretch, WokenBy};
+use crate::spans::Spans;
 use foldhash::{HashMap, HashSet};
 use rprof_scheduling::{
-    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WakeUp, Waker,
-    wait_parts,
+    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WaitPart, WakeUp,
+    Waker, wait_parts,
 };
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use thread::{SwitchOut, Thread};
 
 pub(super) use on_path::{GatheredRuns, OnPath};
@@ -41,6 +42,10 @@ pub(super) struct Ledger<'a> {
     path: Option<OnPath>,
     /// Runs that are gathered instead of samples: a path is found in them.
     runs: Option<GatheredRuns>,
+    /// The spans of threads, if they were asked for; that of each sample, and of the samples that are made next.
+    spans: Option<&'a Spans>,
+    sample_spans: Vec<SampleSpan>,
+    next_span: SampleSpan,
     /// Threads that have samples of records that are not theirs.
     foreign: HashSet<i32>,
     /// The process of each thread; -1 if its id was that of threads of several.
@@ -65,6 +70,9 @@ impl<'a> Ledger<'a> {
             samples: Vec::new(),
             path: None,
             runs: None,
+            spans: None,
+            sample_spans: Vec::new(),
+            next_span: SampleSpan::ByRecord,
             foreign: HashSet::default(),
             pids: HashMap::default(),
             gone: HashSet::default(),
@@ -89,6 +97,11 @@ impl<'a> Ledger<'a> {
                 _ => self.gaps.push(gap),
             }
         }
+    }
+
+    /// Cuts waits where spans begin and end.
+    pub(super) fn set_spans(&mut self, spans: Option<&'a Spans>) {
+        self.spans = spans;
     }
 
     fn note_pid(&mut self, (tid, pid): (i32, i32)) {
@@ -309,12 +322,26 @@ impl<'a> Ledger<'a> {
             return;
         }
         for part in wait_parts(wait, woken, end_ns).filter(|part| part.ns() > 0) {
-            for (is_on_path, ns) in [false, true]
-                .into_iter()
-                .zip(self.split(tid, part.start_ns..part.end_ns))
-                .filter(|&(_, ns)| ns > 0)
-            {
-                self.push((tid, &left), (ns, is_on_path), (part.state, part.woken));
+            let Some(spans) = self.spans else {
+                self.push_part((tid, &left), part.start_ns..part.end_ns, &part);
+                continue;
+            };
+            let mut start_ns = part.start_ns;
+            for (ns, span) in spans.parts(tid, (part.start_ns, part.end_ns)) {
+                self.next_span = span.into();
+                self.push_part((tid, &left), start_ns..start_ns + ns, &part);
+                start_ns += ns;
+            }
+            self.next_span = SampleSpan::ByRecord;
+        }
+    }
+
+    /// A part of a wait, or of such a part: on the critical path, or off it.
+    fn push_part(&mut self, task: (i32, &SwitchOut), range: Range<u64>, part: &WaitPart) {
+        let parts = self.split(task.0, range);
+        for (is_on_path, ns) in [false, true].into_iter().zip(parts) {
+            if ns > 0 {
+                self.push(task, (ns, is_on_path), (part.state, part.woken));
             }
         }
     }
@@ -351,6 +378,14 @@ impl<'a> Ledger<'a> {
                 other_tid: if left.is_foreign { tid } else { 0 },
             },
         });
+        self.note_span();
+    }
+
+    /// Notes the span of the sample that was made last.
+    fn note_span(&mut self) {
+        if self.spans.is_some() {
+            self.sample_spans.push(self.next_span);
+        }
     }
 
     /// Ends all that is still going on.
@@ -370,7 +405,7 @@ impl<'a> Ledger<'a> {
         let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
         Ok(AccountedSamples::new(
             self.sources.account,
-            self.samples,
+            (self.samples, self.sample_spans),
             tasks,
             warnings,
         ))

@@ -65,6 +65,7 @@ pub(super) fn samples_of(
     followed.everybody |= command_line::is_of_everybody(recording.reader);
     let new_ledger = || {
         let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
+        ledger.set_spans(recording.spans());
         ledger.set_times(steps.begin_ns(), steps.gaps());
         ledger
     };

@@ -145,6 +145,7 @@ impl Tables {
         TableOptions {
             columns: wanted.columns(&view.keys(), view.weighing()),
             hierarchy: false,
+            spans: false,
             events: EventTables::default(),
             graph: None,
             percent_limit: view.percent_limit,

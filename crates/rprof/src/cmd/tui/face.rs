@@ -80,6 +80,7 @@ fn table(saved: &Saved<'_>) -> TableOptions {
     TableOptions {
         columns: Columns::of(saved.keys, saved.weighing),
         hierarchy: false,
+        spans: false,
         events: EventTables::default(),
         graph: None,
         percent_limit: 0.0,

@@ -69,6 +69,7 @@ impl Ledger<'_> {
                 other_tid: 0,
             },
         });
+        self.note_span();
     }
 
     /// What a thread has run since its last sample is that one's; without any, it is a sample without a stack.

@@ -1,0 +1,43 @@
+//! Finds the spans of a recording's threads.
+
+mod edges;
+mod marker_spans;
+mod matching;
+
+use super::times;
+use crate::Error;
+use crate::recording::Recording;
+use crate::spans::{SpanNames, Spans, ToldOfSpans, edges_of};
+use edges::Edges;
+use matching::match_edges;
+use rprof_untrusted::OverBudget;
+
+/// Finds the spans of a recording: from then on, its samples know theirs. Returns whether anything says where any
+/// begin.
+///
+/// # Errors
+/// [`Error`] if it cannot be read, or they do not fit.
+pub fn find_spans(recording: &Recording<'_>) -> Result<bool, Error> {
+    if recording.spans.get().is_none() {
+        let found = found(recording)?;
+        // Somebody else found the same.
+        let _ = recording.spans.set(found);
+    }
+    Ok(recording.spans().is_some())
+}
+
+fn found(recording: &Recording<'_>) -> Result<Option<Spans>, Error> {
+    let edges = edges_of(recording.reader);
+    if edges.is_empty() && recording.index.marker_files.is_empty() {
+        return Ok(None);
+    }
+    let mut names = SpanNames::default();
+    let mut told = ToldOfSpans::default();
+    let Edges { edges, held } = Edges::find(recording, &edges, &mut names, &mut told)?;
+    let times = times::span(recording)?;
+    let end_ns = times.map_or(0, |times| *times.end());
+    let mut spans = match_edges(edges, end_ns, &mut told);
+    marker_spans::add(recording, &mut spans, &mut names, &mut told)?;
+    let spans = Spans::new(spans, names, told, held);
+    spans.map(Some).map_err(|OverBudget| Error::SpansOverBudget)
+}

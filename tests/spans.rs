@@ -1,0 +1,258 @@
+//! Spans of threads' time: a server whose requests are known, recorded and shown.
+
+use crate::common::{Program, needs, perf, rprof, run, skipped};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const OPTIONS: &[&str] = &["-O1", "-fno-omit-frame-pointer", "-pthread"];
+const SOURCE: &str = include_str!("spans/server.c");
+
+fn server() -> Option<Program> {
+    needs!(root, cc);
+    if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
+        skipped("a kernel with CONFIG_UPROBE_EVENTS");
+        return None;
+    }
+    Program::new(SOURCE, OPTIONS)
+}
+
+/// `request=uprobe:PATH:begin_request..uprobe:PATH:end_request`.
+fn span(program: &Program, name: &str) -> String {
+    let at = program.path();
+    let at = at.display();
+    format!("{name}=uprobe:{at}:begin_{name}..uprobe:{at}:end_{name}")
+}
+
+/// Records what the server does, with spans of these names.
+#[track_caller]
+fn record(program: &Program, names: &[&str], options: &[&str], what: &[&str]) -> PathBuf {
+    let out = program.file("perf.data");
+    let mut record = rprof(["record", "-m", "1024", "-o"]);
+    record.arg(&out).args(options);
+    for name in names {
+        record.args(["--span", &span(program, name)]);
+    }
+    run(record.arg("--").arg(program.path()).args(what)).ok();
+    out
+}
+
+/// A report as JSON, and what was said.
+#[track_caller]
+fn report(file: &Path, options: &[&str]) -> (Value, String) {
+    let mut report = rprof([
+        "report",
+        "--format",
+        "json",
+        "--no-children",
+        "--show-total-period",
+        "-g",
+        "none",
+        "-i",
+    ]);
+    let ran = run(report.arg(file).args(options)).ok();
+    (serde_json::from_str(&ran.stdout).unwrap(), ran.stderr)
+}
+
+/// Rows of the first event: the value of a column, and weights.
+fn rows(report: &Value, column: &str) -> Vec<(String, u64)> {
+    let rows = report["events"][0]["rows"].as_array().unwrap().iter();
+    let row = |row: &Value| {
+        let name = row[column].as_str().unwrap().to_owned();
+        (name, row["period"].as_u64().unwrap())
+    };
+    rows.map(row).collect()
+}
+
+fn spans(report: &Value) -> Vec<(String, u64, u64)> {
+    let spans = report["spans"].as_array().unwrap().iter();
+    let number = |span: &Value, name: &str| span[name].as_u64().unwrap();
+    let spans = spans.map(|span| {
+        let name = span["name"].as_str().unwrap().to_owned();
+        (name, number(span, "count"), number(span, "total_ns"))
+    });
+    spans.collect()
+}
+
+#[test]
+fn slow_requests_show_what_the_plain_profile_hides() {
+    let Some(program) = server() else { return };
+    needs!(live);
+    let file = record(&program, &["request"], &["-e", "cpu-clock"], &["serve"]);
+    let symbols = |options: &[&str]| {
+        let (report, _) = report(&file, &[&["-s", "sym", "--no-inline"], options].concat());
+        let mut rows = rows(&report, "sym");
+        for (name, _) in &mut rows {
+            *name = name.trim_start_matches("[.] ").to_owned();
+        }
+        rows
+    };
+    assert_eq!(symbols(&[])[0].0, "usual_path");
+    let slow = symbols(&["--slower-than", "p99"]);
+    assert_eq!(slow[0].0, "planted_path", "{slow:?}");
+    assert_eq!(
+        symbols(&["--slower-than", "request:15ms"])[0].0,
+        "planted_path"
+    );
+    // The others never take it, and both together are all samples in spans.
+    let fast = symbols(&["--faster-than", "15ms"]);
+    assert!(
+        fast.iter().all(|(name, _)| name != "planted_path"),
+        "{fast:?}"
+    );
+    let sum = |rows: &[(String, u64)]| rows.iter().map(|(_, weight)| weight).sum::<u64>();
+    let (by_span, _) = report(&file, &["-s", "span"]);
+    let in_spans = rows(&by_span, "span")
+        .into_iter()
+        .find(|(name, _)| name == "request");
+    let slower = sum(&symbols(&["--slower-than", "15ms"]));
+    assert_eq!(slower + sum(&fast), in_spans.unwrap().1);
+}
+
+#[test]
+fn a_table_of_spans_counts_each_and_perf_reads_their_events() {
+    let Some(program) = server() else { return };
+    needs!(perf, live);
+    let file = record(&program, &["request"], &["-e", "cpu-clock"], &["serve"]);
+    let (by_span, said) = report(&file, &["--by-span"]);
+    let all = spans(&by_span);
+    assert_eq!(
+        (all.len(), &*all[0].0, all[0].1),
+        (1, "request", 1000),
+        "{said}"
+    );
+    // Ten of them work for 20 ms of their own time, all for 0.3 ms.
+    assert!(all[0].2 > 10 * 20_000_000 + 1000 * 300_000, "{all:?}");
+    assert!(by_span["spans"][0]["max_ns"].as_u64().unwrap() > 20_000_000);
+    let text = run(rprof(["report", "--by-span", "-i"]).arg(&file))
+        .ok()
+        .stdout;
+    let heading = text.find("p99 ms").unwrap();
+    assert!(text.find("usual_path").unwrap() > heading, "{text}");
+    // The events that begin and end them say nothing of where time goes.
+    assert!(!text.contains("begin_request"), "{text}");
+    let script = run(perf(["script", "-F", "event", "-i"]).arg(&file))
+        .ok()
+        .stdout;
+    for edge in ["begin_request", "end_request"] {
+        assert_eq!(
+            script.lines().filter(|line| line.contains(edge)).count(),
+            1000
+        );
+    }
+    // What slow requests take that others do not.
+    let diff = run(rprof(["diff", "--slower-than", "15ms", "-s", "sym"]).arg(&file))
+        .ok()
+        .stdout;
+    let row = diff.lines().find(|line| line.contains("planted_path"));
+    assert!(row.is_some() && diff.contains("begin_request"), "{diff}");
+}
+
+#[test]
+fn waits_belong_to_the_span_that_they_are_in() {
+    let Some(program) = server() else { return };
+    needs!(alone);
+    let names = ["request", "query"];
+    let file = record(
+        &program,
+        &names,
+        &["--off-cpu", "-e", "cpu-clock"],
+        &["queries"],
+    );
+    let (by_span, said) = report(&file, &["--off-cpu", "-s", "span,state"]);
+    let rows = by_span["events"][0]["rows"].as_array().unwrap();
+    let slept = |span: &str| {
+        let rows = rows.iter().filter(|row| row["span"] == span);
+        let waiting = rows.filter(|row| row["state"] != "preempted" && row["state"] != "runnable");
+        waiting
+            .map(|row| row["period"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    let ms = 1_000_000;
+    assert!(slept("query") >= 20 * 5 * ms, "{by_span} {said}");
+    assert!(
+        slept("request") >= 20 * ms && slept("request") < slept("query"),
+        "{by_span}"
+    );
+    assert!(slept("[none]") >= 20 * 2 * ms, "{by_span}");
+    let (by_span, _) = report(&file, &["--by-span", "--wall"]);
+    let all = spans(&by_span);
+    let total = |name: &str| all.iter().find(|(own, ..)| own == name).unwrap().2;
+    assert!(slept("query") <= total("query") && total("query") < total("request"));
+}
+
+#[test]
+fn marker_files_are_spans_and_a_wait_is_cut_where_one_ends() {
+    let Some(program) = Program::new(SOURCE, OPTIONS) else {
+        return;
+    };
+    needs!(live);
+    let out = program.file("perf.data");
+    let mut record = rprof(["record", "-q", "--off-cpu=0", "-e", "cpu-clock:u", "-o"]);
+    record
+        .arg(&out)
+        .arg("--")
+        .arg(program.path())
+        .arg("mark")
+        .arg(program.dir());
+    let half_ns: u64 = run(&mut record).ok().stdout.trim().parse().unwrap();
+    let (on_cpu, said) = report(&out, &["-s", "span"]);
+    assert!(
+        said.contains("1 line of a marker file was ignored"),
+        "{said}"
+    );
+    assert_eq!(rows(&on_cpu, "span")[0].0, "load page");
+    let (waits, said) = report(&out, &["--off-cpu", "-s", "span"]);
+    let all = rows(&waits, "span");
+    let of = |name: &str| {
+        all.iter()
+            .find(|(span, _)| span == name)
+            .map_or(0, |(_, ns)| *ns)
+    };
+    // Less by what the thread ran for before it slept.
+    let half = of("half a nap");
+    assert!(
+        half <= half_ns && half > half_ns / 2,
+        "{half} {half_ns} {said}"
+    );
+    assert!(of("[none]") >= half_ns / 2, "{all:?}");
+}
+
+#[test]
+fn what_does_not_match_is_said() {
+    let Some(program) = server() else { return };
+    needs!(live);
+    let names = ["request", "query"];
+    let file = record(&program, &names, &["-e", "cpu-clock"], &["confuse"]);
+    let (by_span, said) = report(&file, &["--by-span"]);
+    for sentence in [
+        "2 spans did not end",
+        "1 end of a span without a beginning",
+        "1 span ended on another thread",
+        "1 span overlapped a later one",
+    ] {
+        assert!(said.contains(sentence), "{sentence}: {said}");
+    }
+    let counts: Vec<_> = spans(&by_span)
+        .into_iter()
+        .map(|(name, n, _)| (name, n))
+        .collect();
+    assert_eq!(counts.len(), 2);
+    assert!(counts.iter().all(|(_, n)| *n == 1), "{counts:?}");
+    let none = run(rprof(["report", "--slower-than", "reqest:p50", "-i"]).arg(&file));
+    assert!(
+        none.fails(1)
+            .contains("no span 'reqest' (spans are: request, query)")
+    );
+}
+
+#[test]
+fn recordings_without_spans_say_how_to_record_them() {
+    let file = crate::common::fixtures().join("spin/perf.data");
+    for options in [&["--by-span"][..], &["--slower-than", "p99"]] {
+        let said = run(rprof(["report", "-i"]).arg(&file).args(options)).fails(1);
+        assert!(
+            said.contains("rprof record --span NAME=BEGIN..END"),
+            "{said}"
+        );
+    }
+}
