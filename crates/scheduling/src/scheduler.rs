@@ -140,6 +140,11 @@ impl Scheduler {
         self.threads.contains_key(&tid)
     }
 
+    /// The CPU that a thread is on.
+    pub fn cpu_of(&self, tid: i32) -> Option<u32> {
+        self.threads.get(&tid)?.cpu
+    }
+
     /// When a thread that runs was switched in, nanoseconds.
     pub fn running_since(&self, tid: i32) -> Option<u64> {
         let running = self.cpus.get(&self.threads.get(&tid)?.cpu?)?;

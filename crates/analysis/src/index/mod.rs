@@ -95,7 +95,7 @@ impl RecordingIndex {
 
     /// The moment of a sample.
     #[inline]
-    pub(crate) fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
+    pub fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
         Key::new(self.has_times, time_ns, offset)
     }
 }

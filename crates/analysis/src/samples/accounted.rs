@@ -221,7 +221,7 @@ fn of_record<'r>(
 }
 
 /// Whether a recording says when threads did not run.
-pub(super) fn tells_of_waits(reader: &Reader) -> bool {
+pub(crate) fn tells_of_waits(reader: &Reader) -> bool {
     let has_times = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::TIME);
     let mut events = reader.events().iter();
     let has_records = has_switches(reader) && reader.events().iter().any(has_times);

@@ -13,7 +13,7 @@ mod times;
 mod woken_by;
 
 pub use accounted::Stretch;
-use accounted::tells_of_waits;
+pub(crate) use accounted::tells_of_waits;
 pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples, SampleSpan};
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
@@ -204,6 +204,14 @@ impl Samples<'_> {
     pub(crate) fn has_speed(&self, decoded: &DecodedSample<'_>) -> bool {
         let accepts = |speed: &SpeedFilter| speed.accepts(decoded.span);
         self.speed.as_ref().is_none_or(accepts)
+    }
+
+    /// Whether what a thread, by this name, does at a moment is shown.
+    pub fn shows_thread(&self, (pid, tid): (i32, i32), comm: &str, time_ns: u64) -> bool {
+        let descends = |all: &Descendants| all.has(pid, Some(time_ns));
+        self.filter.accepts_task(pid, tid, comm)
+            && self.descendants.as_ref().is_none_or(descends)
+            && self.has_time(Some(time_ns))
     }
 
     /// Whether it is of a process that is asked for by an ancestor.

@@ -1,17 +1,19 @@
 //! Steps in order become stretches of time, each of one thread.
 
+mod ending;
 mod on_cpu;
 mod on_path;
+mod telling;
 mod thread;
 
+use super::activity::ThreadActivity;
 use super::followed::Followed;
 use super::kernel_stacks::StackFacts;
 use super::sources::Sources;
 use super::steps::{Step, What};
 use super::told::Told;
-use crate::Error;
 use crate::locations::TaskName;
-use crate::samples::{AccountedSample, AccountedSamples, SampleSpan, Stretch, WokenBy};
+use crate::samples::{AccountedSample, SampleSpan, Stretch, WokenBy};
 use crate::spans::Spans;
 use foldhash::{HashMap, HashSet};
 use rprof_scheduling::{
@@ -19,6 +21,7 @@ use rprof_scheduling::{
     Waker, wait_parts,
 };
 use std::ops::{Range, RangeInclusive};
+use telling::Listener;
 use thread::{SwitchOut, Thread};
 
 pub(super) use on_path::{GatheredRuns, OnPath};
@@ -55,6 +58,9 @@ pub(super) struct Ledger<'a> {
     /// Whether threads came back, and nothing says when.
     lacks_enters: bool,
     told: Told,
+    listener: Option<Listener<'a>>,
+    /// Whether the recording is over: what a thread does goes on.
+    is_over: bool,
 }
 
 impl<'a> Ledger<'a> {
@@ -78,6 +84,8 @@ impl<'a> Ledger<'a> {
             gone: HashSet::default(),
             lacks_enters: false,
             told: Told::default(),
+            listener: None,
+            is_over: false,
         };
         followed.pids().for_each(|task| ledger.note_pid(task));
         ledger.told.n_silent = followed.n_silent();
@@ -207,7 +215,15 @@ impl<'a> Ledger<'a> {
             waker => waker,
         };
         self.begin(tid);
-        self.scheduler.wake(tid, WakeUp { time_ns, waker });
+        let woken = WakeUp { time_ns, waker };
+        self.tell(
+            tid,
+            ThreadActivity::Woken {
+                cpu: step.cpu,
+                woken,
+            },
+        );
+        self.scheduler.wake(tid, woken);
         if self.scheduler.running_since(tid).is_none() {
             let thread = self.threads.entry(tid).or_default();
             thread.left.get_or_insert(SwitchOut::of_other(step));
@@ -295,6 +311,7 @@ impl<'a> Ledger<'a> {
             self.add_wait(run.tid, (run.wait, run.woken), start_ns);
             self.charge(run.tid, start_ns, run.end_ns);
         }
+        self.tell_run(run, Some(run.state));
         let thread = self.threads.entry(run.tid).or_default();
         thread.left = Some(left);
         thread.switched = Some((left.offset, left.is_foreign));
@@ -317,11 +334,21 @@ impl<'a> Ledger<'a> {
         };
         let woken_ns = woken.map_or(end_ns, |woken| woken.time_ns);
         let start_ns = wait.map_or(woken_ns, |wait| wait.start_ns);
-        if self.has_gap(start_ns, end_ns) {
+        if let Some(gap_ns) = self.first_gap(start_ns, end_ns) {
             self.told.note_lost(end_ns.saturating_sub(start_ns));
+            self.tell(tid, ThreadActivity::Lost { start_ns: gap_ns });
             return;
         }
         for part in wait_parts(wait, woken, end_ns).filter(|part| part.ns() > 0) {
+            let waited = ThreadActivity::Waited {
+                start_ns: part.start_ns,
+                end_ns: part.end_ns,
+                state: part.state,
+                cause: left.cause.in_state(part.state),
+                woken: part.woken,
+                is_open: self.is_over && part.end_ns == end_ns,
+            };
+            self.tell(tid, waited);
             let Some(spans) = self.spans else {
                 self.push_part((tid, &left), part.start_ns..part.end_ns, &part);
                 continue;
@@ -346,10 +373,11 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whether records were lost in a span of time.
-    fn has_gap(&self, start_ns: u64, end_ns: u64) -> bool {
+    /// When the first records were lost in a span of time, if any were.
+    fn first_gap(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
         let at = self.gaps.partition_point(|gap| *gap.end() <= start_ns);
-        self.gaps.get(at).is_some_and(|gap| *gap.start() < end_ns)
+        let gap = self.gaps.get(at).filter(|gap| *gap.start() < end_ns)?;
+        Some(start_ns.max(*gap.start()))
     }
 
     fn push(
@@ -386,44 +414,6 @@ impl<'a> Ledger<'a> {
         if self.spans.is_some() {
             self.sample_spans.push(self.next_span);
         }
-    }
-
-    /// Ends all that is still going on.
-    pub(super) fn finish(mut self, end_ns: u64, n_bad: u64) -> Result<AccountedSamples, Error> {
-        for (tid, open) in self.scheduler.open() {
-            self.end(tid, &open, end_ns);
-        }
-        let mut all: Vec<i32> = self.threads.keys().copied().collect();
-        all.sort_unstable();
-        all.into_iter().for_each(|tid| self.charge_rest(tid));
-        let has_enters = self.followed.is_everybody() || self.followed.has_records;
-        if self.lacks_enters && !has_enters && self.gaps.is_empty() {
-            return Err(Error::NoSwitchesIn);
-        }
-        let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
-        let tasks: HashMap<i32, i32> = tasks.collect();
-        let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
-        Ok(AccountedSamples::new(
-            self.sources.account,
-            (self.samples, self.sample_spans),
-            tasks,
-            warnings,
-        ))
-    }
-
-    fn end(&mut self, tid: i32, open: &Open, end_ns: u64) {
-        let thread = self.threads.entry(tid).or_default();
-        // What comes after its end is no wait.
-        if thread.has_exited {
-            return;
-        }
-        let waits_until = open.start_ns.unwrap_or(end_ns);
-        if let Some(start_ns) = open.start_ns {
-            self.charge(tid, start_ns, end_ns);
-        } else {
-            self.told.n_open += 1;
-        }
-        self.add_wait(tid, (open.wait, open.woken), waits_until);
     }
 }
 

@@ -5,8 +5,10 @@
 //! all are in order. What remains is 32 bytes a stretch. For a critical path, they are gone through twice: the runs of
 //! all threads are needed to find it, and then it is known which time is on it.
 
+mod activity;
 mod command_line;
 mod critical;
+mod events;
 mod finder;
 mod followed;
 mod kernel_stacks;
@@ -15,8 +17,10 @@ mod sources;
 mod steps;
 mod told;
 
+pub use activity::{ThreadActivity, ThreadEvent};
 pub(crate) use critical::WantedPath;
 pub use critical::{CriticalPath, PathThread};
+pub use events::{for_each_thread_event, has_thread_events};
 
 use crate::Error;
 use crate::locations::TaskName;

@@ -1,0 +1,64 @@
+//! How accounts end: what is still going on, and what no sample has.
+
+use super::Ledger;
+use crate::Error;
+use crate::samples::AccountedSamples;
+use foldhash::HashMap;
+use rprof_scheduling::{Open, SwitchState, ThreadRun};
+
+impl Ledger<'_> {
+    /// Ends all that is still going on.
+    pub(in crate::pass::account) fn finish(
+        mut self,
+        end_ns: u64,
+        n_bad: u64,
+    ) -> Result<AccountedSamples, Error> {
+        for (tid, open) in self.scheduler.open() {
+            self.end(tid, &open, end_ns);
+        }
+        let mut all: Vec<i32> = self.threads.keys().copied().collect();
+        all.sort_unstable();
+        all.into_iter().for_each(|tid| self.charge_rest(tid));
+        let has_enters = self.followed.is_everybody() || self.followed.has_records;
+        if self.lacks_enters && !has_enters && self.gaps.is_empty() {
+            return Err(Error::NoSwitchesIn);
+        }
+        let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
+        let tasks: HashMap<i32, i32> = tasks.collect();
+        let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
+        Ok(AccountedSamples::new(
+            self.sources.account,
+            (self.samples, self.sample_spans),
+            tasks,
+            warnings,
+        ))
+    }
+
+    fn end(&mut self, tid: i32, open: &Open, end_ns: u64) {
+        let thread = self.threads.entry(tid).or_default();
+        // What comes after its end is no wait.
+        if thread.has_exited {
+            return;
+        }
+        let waits_until = open.start_ns.unwrap_or(end_ns);
+        if let Some(start_ns) = open.start_ns {
+            self.charge(tid, start_ns, end_ns);
+        } else {
+            self.told.n_open += 1;
+        }
+        self.is_over = open.start_ns.is_none();
+        self.add_wait(tid, (open.wait, open.woken), waits_until);
+        if let Some((start_ns, cpu)) = open.start_ns.zip(self.scheduler.cpu_of(tid)) {
+            let run = ThreadRun {
+                tid,
+                cpu,
+                start_ns: Some(start_ns),
+                end_ns,
+                state: SwitchState::Unknown,
+                wait: None,
+                woken: None,
+            };
+            self.tell_run(&run, None);
+        }
+    }
+}
