@@ -2,6 +2,9 @@
 
 mod conservation;
 mod critical;
+mod perfetto;
+mod trace_messages;
+mod trace_processor;
 mod waiting;
 mod waking;
 

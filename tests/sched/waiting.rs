@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const SWITCHES: &str = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
+pub(super) const SWITCHES: &str = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
 
 /// Records threads each of which is called `in_` and what it waits for.
 #[track_caller]
@@ -68,7 +68,7 @@ pub(super) fn of_sched(file: &Path) -> BTreeMap<i64, [f64; 6]> {
 }
 
 /// Milliseconds, which tables cut after three digits.
-fn milliseconds(ns: u64) -> f64 {
+pub(super) fn milliseconds(ns: u64) -> f64 {
     let micros = u32::try_from(ns / 1000).unwrap();
     f64::from(micros) / 1000.0
 }

@@ -49,6 +49,8 @@ pub enum Content {
     /// A folder of tables for query engines, read and written in one.
     #[cfg(feature = "parquet")]
     Tables,
+    /// A trace, read and written in one ([`write_perfetto`](crate::write_perfetto)).
+    Trace,
     /// A [`Page`](crate::Page), or a [`DifferentialPage`](crate::DifferentialPage) of two recordings.
     Page,
 }
@@ -81,6 +83,13 @@ pub const FORMATS: &[ExportFormat] = &[
             format: &Speedscope,
             has_fields: false,
         },
+    },
+    ExportFormat {
+        name: "perfetto",
+        about: "Perfetto: what threads did on which CPU, who woke them, samples; as SQL tables, too",
+        endings: &[".pftrace", ".pftrace.gz", ".perfetto-trace"],
+        compressed: Compressed::IfNamed,
+        content: Content::Trace,
     },
     ExportFormat {
         name: "pprof",
@@ -166,6 +175,8 @@ mod tests {
             ("a.speedscope.json.gz", Some("speedscope")),
             ("a.pb.gz", Some("pprof")),
             ("a.pprof", Some("pprof")),
+            ("a.pftrace", Some("perfetto")),
+            ("a.pftrace.gz", Some("perfetto")),
             ("a.folded", Some("folded")),
             ("a.folded.gz", Some("folded")),
             ("a.callgrind", Some("callgrind")),

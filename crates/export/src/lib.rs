@@ -54,6 +54,7 @@ mod folded;
 mod formats;
 mod otlp;
 mod page;
+mod perfetto;
 mod pprof;
 mod profile_json;
 mod speedscope;
@@ -69,6 +70,7 @@ pub use folded::Folded;
 pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use otlp::{Otlp, service_name};
 pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
+pub use perfetto::{PerfettoError, WrittenTrace, write_perfetto};
 pub use pprof::{Pprof, SampleLabels, StorePprof, store_series};
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;
@@ -101,11 +103,22 @@ pub fn write_gzip<F: Format + ?Sized>(
     source: &F::Source,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    through_gzip(out, |out| format.write(source, out))
+}
+
+/// Hands a gzip compressor to what writes.
+///
+/// # Errors
+/// Those of what writes, and the writer's.
+pub fn through_gzip<T, E: From<io::Error>>(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
     // Most of what is written are numbers: a higher level costs more time than it saves space.
     let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL));
-    format.write(source, &mut gzip)?;
+    let written = write(&mut gzip)?;
     gzip.finish()?;
-    Ok(())
+    Ok(written)
 }
 
 /// Of 9.

@@ -12,6 +12,7 @@ Examples:
   rprof export --against old -o new.html   what changed
   rprof export -o profile.json.gz          open it in profiler.firefox.com
   rprof export -o work.speedscope.json     www.speedscope.app, npx speedscope
+  rprof export -o work.pftrace             ui.perfetto.dev
   rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz
   rprof export -o work.callgrind           kcachegrind, callgrind_annotate
   rprof export -o work.folded              flamegraph.pl, inferno-flamegraph

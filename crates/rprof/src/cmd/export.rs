@@ -3,25 +3,25 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
-#[cfg(feature = "parquet")]
-use super::reading::with_progress;
-use super::reading::{ending, is_shown, warn, warn_of};
+use super::reading::{ending, is_shown, warn, warn_of, with_progress};
 use super::several::OpenedRecordings;
 use super::sure;
 use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rprof_analysis::{CodeDetail, Options, load_code_samples};
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
-use rprof_export::{Content, ExportFormat, FORMATS, Format, Page, write_gzip};
+use rprof_export::{
+    Content, ExportFormat, FORMATS, Format, Page, PerfettoError, through_gzip, write_gzip,
+};
 use rprof_perfdata::Reader;
 use rprof_profile::{CountedStacks, NodeKey, Profile, SampledProfile};
 use rprof_report::quality_line;
 use std::borrow::Cow;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -75,6 +75,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         Content::Profile(format) => writer.profile(format, &writer.read_profile(&options)?),
         #[cfg(feature = "parquet")]
         Content::Tables => writer.tables(&options),
+        Content::Trace => writer.trace(&options),
         Content::Page => match &args.against {
             None => writer.page(&options),
             Some(before) => {
@@ -245,6 +246,42 @@ impl Writer<'_> {
             Ok(())
         })?;
         Ok(ending)
+    }
+
+    /// A trace is written while the recording is read.
+    fn trace(&self, options: &Options) -> Result<ExitCode> {
+        self.opened.paths.only("--format perfetto")?;
+        let mut failed = None;
+        let mut trace = None;
+        let written = target::write(self.output, |out| {
+            let result = with_progress(self.reader, |progress| {
+                let mut write = |out: &mut dyn Write| {
+                    rprof_export::write_perfetto(self.reader, options, out, progress)
+                };
+                if self.is_compressed {
+                    through_gzip(out, write)
+                } else {
+                    write(out)
+                }
+            });
+            match result {
+                Ok(written) => trace = Some(written),
+                Err(PerfettoError::Write(error)) => return Err(error),
+                Err(error) => failed = Some(error),
+            }
+            if failed.is_some() {
+                return Err(io::ErrorKind::Other.into());
+            }
+            Ok(())
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        written?;
+        let trace = trace.context("nothing was written")?;
+        let shown = trace.n_samples > 0;
+        warn_of(&trace.profile, self.reader, &self.args.input, shown);
+        Ok(self.end(&trace.profile, shown))
     }
 
     /// Prints the warnings of what was loaded, writes it, and says how good it is.
