@@ -12,7 +12,6 @@ use rprof_abi::{
 use rprof_syscalls::{SyscallAbi, SyscallNames};
 use std::env::consts::ARCH;
 use std::fs;
-use std::sync::LazyLock;
 
 /// A thread that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +29,32 @@ pub(crate) struct UserPlace {
     pub(crate) ip: u64,
 }
 
-impl BlockedThread {
-    /// Looks at it; `None` if it runs, or if nothing of it may be known.
-    pub(crate) fn look(pid: i32, tid: i32) -> Option<Self> {
+/// Looks at threads.
+#[derive(Debug)]
+pub(crate) struct ProcReader {
+    names: SyscallNames,
+}
+
+impl Default for ProcReader {
+    fn default() -> Self {
+        Self {
+            names: SyscallNames::of(SyscallAbi::of_machine(ARCH)),
+        }
+    }
+}
+
+impl ProcReader {
+    /// Looks at a thread; `None` if it runs, or if nothing of it may be known.
+    pub(crate) fn look(&self, pid: i32, tid: i32) -> Option<BlockedThread> {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok();
         // The number of the call, its arguments, where it was called: for who may trace the process.
         let call = read("syscall");
         // A name alone: for who may read its memory maps.
         let function = read("wchan");
-        Self::from_texts(call.as_deref(), function.as_deref())
+        self.thread(call.as_deref(), function.as_deref())
     }
 
-    fn from_texts(call: Option<&str>, function: Option<&str>) -> Option<Self> {
+    fn thread(&self, call: Option<&str>, function: Option<&str>) -> Option<BlockedThread> {
         let words: Vec<&str> = call.unwrap_or_default().split_whitespace().collect();
         if words.first() == Some(&"running") {
             return None;
@@ -56,13 +69,23 @@ impl BlockedThread {
         let innermost = function.map(str::trim).filter(is_name);
         // -1: it was interrupted, or faulted.
         let number = words.first().and_then(|word| word.parse().ok());
-        let entry = number.and_then(entry_of_call);
+        let entry = number.and_then(|number| self.entry(number));
         let functions: Vec<String> = innermost
             .map(str::to_owned)
             .into_iter()
             .chain(entry)
             .collect();
-        (user.is_some() || !functions.is_empty()).then_some(Self { functions, user })
+        (user.is_some() || !functions.is_empty()).then_some(BlockedThread { functions, user })
+    }
+
+    /// The function of the kernel that a system call enters.
+    fn entry(&self, number: i64) -> Option<String> {
+        let name = self.names.name(number)?;
+        Some(match ARCH {
+            "x86_64" => format!("__x64_sys_{name}"),
+            "aarch64" => format!("__arm64_sys_{name}"),
+            _ => format!("sys_{name}"),
+        })
     }
 }
 
@@ -203,18 +226,6 @@ impl KernelFunctions {
     }
 }
 
-/// The function of the kernel that a system call enters.
-fn entry_of_call(number: i64) -> Option<String> {
-    static NAMES: LazyLock<SyscallNames> =
-        LazyLock::new(|| SyscallNames::of(SyscallAbi::of_machine(ARCH)));
-    let name = NAMES.name(number)?;
-    Some(match ARCH {
-        "x86_64" => format!("__x64_sys_{name}"),
-        "aarch64" => format!("__arm64_sys_{name}"),
-        _ => format!("sys_{name}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,7 +233,8 @@ mod tests {
 
     #[test]
     fn texts_of_proc_are_read() {
-        let thread = |call, function| BlockedThread::from_texts(call, function);
+        let reader = ProcReader::default();
+        let thread = |call, function| reader.thread(call, function);
         assert_eq!(thread(Some("running\n"), Some("0")), None);
         assert_eq!(thread(None, None), None);
         assert_eq!(thread(None, Some("0")), None);
@@ -240,7 +252,7 @@ mod tests {
             ip: 0x40_1000,
         };
         assert_eq!(fault.user, Some(place));
-        let number = SyscallNames::of(SyscallAbi::of_machine(ARCH)).numbers("read")[0];
+        let number = reader.names.numbers("read")[0];
         let call = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc10 0x401000\n");
         let known = thread(Some(&call), Some("0")).unwrap();
         assert!(known.functions[0].ends_with("sys_read"), "{known:?}");

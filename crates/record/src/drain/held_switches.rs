@@ -6,7 +6,7 @@
 //! begins after the reading finds that record, if there is one. Where a ring may have lost records meanwhile, nothing
 //! that was read counts.
 
-use crate::drain::blocked::{self, BlockedThread, KernelFunctions, SampleOf};
+use crate::drain::blocked::{self, BlockedThread, KernelFunctions, ProcReader, SampleOf};
 use crate::drain::head::Head;
 use crate::live::process_memory::ProcessMemory;
 use crate::note::{Note, OffCpuStacks};
@@ -114,6 +114,7 @@ pub(crate) struct HeldSwitches {
     /// For the next stack.
     room: Vec<u8>,
     functions: KernelFunctions,
+    proc: ProcReader,
     are_unsampled: bool,
     poll: Duration,
     /// Events are off: nothing that is read now could be proved.
@@ -135,6 +136,7 @@ impl HeldSwitches {
             memory: ProcessMemory::default(),
             room: vec![0; MOST_BYTES],
             functions: KernelFunctions::default(),
+            proc: ProcReader::default(),
             are_unsampled: false,
             poll: LONGEST_POLL,
             is_over: false,
@@ -320,7 +322,7 @@ impl HeldSwitches {
             }
             let thread = match held.switch {
                 Switch::Sample { .. } => None,
-                Switch::Record(of) => match BlockedThread::look(of.pid, of.tid) {
+                Switch::Record(of) => match self.proc.look(of.pid, of.tid) {
                     Some(thread) => Some(thread),
                     None => {
                         failed.push(tid);

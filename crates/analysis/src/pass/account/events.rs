@@ -44,7 +44,7 @@ pub fn for_each_thread_event(
     let mut ledger = Ledger::new(sources, followed, &name_at).told_to(&mut listener);
     ledger.set_times(steps.begin_ns(), steps.gaps());
     let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
-    steps.for_each(|step, facts| ledger.take(&step, facts));
+    steps.for_each(|step, facts| ledger.take(step, facts));
     let samples = ledger.finish(end_ns, n_bad)?;
     let mut warnings = samples.warnings;
     warnings.extend(command_line::warning(recording.reader));
