@@ -12,7 +12,7 @@ use functions::{TimeSums, sums_of};
 use rprof_analysis::{CriticalPath, GroupBy, Options, load_critical};
 use rprof_base::Share;
 use rprof_perfdata::Reader;
-use rprof_profile::{Account, Dimension, Filter, PathEnd, Profile};
+use rprof_profile::{Account, Dimension, Filter, PathEnd, Profile, TimeSlices};
 use rprof_scheduling::{Activity, PathStep};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -54,11 +54,17 @@ pub struct CriticalThread {
 }
 
 impl CriticalReport {
-    /// Reads a recording; a filter of the options does not count.
+    /// Reads a recording; a filter of the options does not count. With times, the path is from the first of them to the
+    /// last one.
     ///
     /// # Errors
     /// [`Error`] if the recording cannot be read, or has no switches; if there is no such thread.
-    pub fn read(reader: &Reader, options: Options, end: &PathEnd) -> Result<Self, Error> {
+    pub fn read(
+        reader: &Reader,
+        options: Options,
+        end: &PathEnd,
+        times: Option<&TimeSlices>,
+    ) -> Result<Self, Error> {
         let options = Options {
             filter: Filter {
                 account: Account::Wall,
@@ -70,7 +76,7 @@ impl CriticalReport {
             },
             ..options
         };
-        let (profile, path) = load_critical(reader, &options, end)?;
+        let (profile, path) = load_critical(reader, &options, end, times)?;
         let sums = sums_of(&profile);
         Ok(Self {
             path,

@@ -14,12 +14,12 @@ use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::distinct;
 use crate::recording::Recording;
-use crate::samples::{check_filter, find_spans};
+use crate::samples::{asked_span, check_filter, find_spans};
 use crate::stacks::First;
 use crate::symbolize::{KnownNames, Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Account, Dimension, Filter, NodeKey, PathEnd, Profile, SelfTime};
+use rprof_profile::{Account, Dimension, Filter, NodeKey, PathEnd, Profile, SelfTime, TimeSlices};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::sync::Arc;
 
@@ -110,10 +110,13 @@ pub fn load(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Profile, Error> {
-    load_with_path(reader, options, None, progress).map(|(profile, _)| profile)
+    check_filter(reader, &options.filter)?;
+    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    load_with_path(&recording, options, None, progress).map(|(profile, _)| profile)
 }
 
-/// The same with the time that is on a critical path told apart ([`Dimension::Critical`]), and that path.
+/// The same with the time that is on a critical path told apart ([`Dimension::Critical`]), and that path: from the first
+/// of some times to the last one, if any are given.
 ///
 /// # Errors
 /// As [`load`]; [`Error`] if there is no such path.
@@ -121,27 +124,33 @@ pub fn load_critical(
     reader: &Reader,
     options: &Options,
     end: &PathEnd,
+    times: Option<&TimeSlices>,
 ) -> Result<(Profile, CriticalPath), Error> {
+    check_filter(reader, &options.filter)?;
+    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    let within = match times {
+        Some(times) => asked_span(&recording, times)?,
+        None => None,
+    };
     let wanted = WantedPath {
         end,
+        within,
         keeps_rest: true,
     };
-    let (profile, path) = load_with_path(reader, options, Some(wanted), &mut |_| {})?;
+    let (profile, path) = load_with_path(&recording, options, Some(wanted), &mut |_| {})?;
     Ok((profile, path.ok_or(Error::NoSwitches)?))
 }
 
 fn load_with_path(
-    reader: &Reader,
+    recording: &Recording<'_>,
     options: &Options,
     wanted: Option<WantedPath<'_>>,
     progress: &mut Progress<'_>,
 ) -> Result<(Profile, Option<CriticalPath>), Error> {
-    check_filter(reader, &options.filter)?;
-    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let frames = options.frames();
-    let (mut query, request) = query_with_path(&recording, options, frames, wanted)?;
+    let (mut query, request) = query_with_path(recording, options, frames, wanted)?;
     let path = query.path.take();
-    let grouping = Grouping::of(&recording, &options.group_by)?;
+    let grouping = Grouping::of(recording, &options.group_by)?;
     let (mut symbols, counts) = match frames {
         WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
         WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
@@ -186,11 +195,13 @@ fn query_with_path<'a>(
     let filter = &options.filter;
     let of_filter = filter.critical.as_ref().map(|end| WantedPath {
         end,
+        within: None,
         keeps_rest: false,
     });
     let is_told_apart = options.group_by.dimensions.contains(&Dimension::Critical);
     let of_command = is_told_apart.then_some(WantedPath {
         end: &PathEnd::Command,
+        within: None,
         keeps_rest: true,
     });
     let wanted = wanted.or(of_filter).or(of_command);

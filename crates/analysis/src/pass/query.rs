@@ -47,6 +47,7 @@ impl<'a> Query<'a> {
     ) -> Result<Self, Error> {
         let wanted = filter.critical.as_ref().map(|end| WantedPath {
             end,
+            within: None,
             keeps_rest: false,
         });
         Self::with_path(recording, filter, (frames, first), wanted)

@@ -20,7 +20,7 @@ pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
 pub(crate) use source::{BATCH, SampleSource};
 pub use span_finder::find_spans;
-pub(crate) use times::span;
+pub(crate) use times::{asked_span, span};
 pub use woken_by::WokenBy;
 
 use crate::Error;

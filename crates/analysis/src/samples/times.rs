@@ -5,7 +5,7 @@ use crate::Error;
 use crate::recording::Recording;
 use rprof_abi::RecordKind;
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};
-use rprof_profile::Filter;
+use rprof_profile::{Filter, TimeSlices};
 use std::ops::RangeInclusive;
 
 /// The times that a filter accepts; `None` for all.
@@ -22,6 +22,21 @@ pub(super) fn ranges(
         None
     };
     Ok(Some(times.ranges(span.unwrap_or(0..=0))?))
+}
+
+/// From the first of some times to the last one.
+pub(crate) fn asked_span(
+    recording: &Recording<'_>,
+    times: &TimeSlices,
+) -> Result<Option<RangeInclusive<u64>>, Error> {
+    let filter = Filter {
+        times: Some(times.clone()),
+        ..Filter::default()
+    };
+    let ranges = ranges(recording, &filter)?.unwrap_or_default();
+    let first = ranges.iter().map(|range| *range.start()).min();
+    let last = ranges.iter().map(|range| *range.end()).max();
+    Ok(first.zip(last).map(|(first, last)| first..=last))
 }
 
 /// From the first sample to the last one; `None` if there are none, or without times.

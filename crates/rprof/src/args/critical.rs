@@ -8,7 +8,7 @@ use super::{LimitArgs, Recording};
 use crate::screen::PagerArgs;
 use rprof_analysis::Options;
 use rprof_perfdata::Reader;
-use rprof_profile::{NameList, PathEnd};
+use rprof_profile::{NameList, PathEnd, TimeSlices};
 use rprof_sched::CriticalForm;
 use rprof_symbols::Demangling;
 
@@ -50,6 +50,11 @@ pub(crate) struct CriticalArgs {
     /// Follow the path from the end of one of these threads
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
+
+    /// Follow the path only from START to STOP: seconds (or with ms, us, ns), either may be omitted; +1.5,+3: from the
+    /// beginning of the recording; 10%-20%: shares of it
+    #[arg(long, value_name = "START,STOP", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
+    pub(crate) time: Option<TimeSlices>,
 
     #[command(flatten)]
     sources: SourceArgs,

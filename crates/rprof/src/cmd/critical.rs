@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &CriticalArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording.path(), args.limits)?;
-    let report = CriticalReport::read(&reader, args.options(&reader), &args.end())?;
+    let options = args.options(&reader);
+    let report = CriticalReport::read(&reader, options, &args.end(), args.time.as_ref())?;
     report.profile.warnings.iter().for_each(say::warning);
     let least = Share::from_percent(args.percent_limit);
     let pager = args.paging.or(paging).pager();

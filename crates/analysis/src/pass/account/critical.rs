@@ -14,12 +14,14 @@ use rprof_scheduling::{PathStep, RunGraph};
 use rprof_untrusted::Untrusted;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Which critical path is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct WantedPath<'f> {
     pub(crate) end: &'f PathEnd,
+    /// Only between these moments, nanoseconds.
+    pub(crate) within: Option<RangeInclusive<u64>>,
     /// Whether other time counts, too, apart from it.
     pub(crate) keeps_rest: bool,
 }
@@ -74,7 +76,11 @@ impl CriticalPath {
         };
         let known_ns = graph.start_ns(tid).ok_or(Error::NoSuchThread)?;
         let end_ns = graph.end_ns(tid).ok_or(Error::NoSuchThread)?;
-        let range = start_ns.max(known_ns).min(end_ns)..end_ns;
+        let (from_ns, to_ns) = wanted.within.clone().unwrap_or(0..=u64::MAX).into_inner();
+        let range = start_ns.max(known_ns).max(from_ns)..end_ns.min(to_ns);
+        if range.is_empty() {
+            return Err(Error::NoSuchThread);
+        }
         let steps = graph.critical_path(tid, range.clone());
         let tids: BTreeSet<i32> = steps.iter().map(|step| step.tid).chain([tid]).collect();
         let threads = tids.into_iter().map(|tid| PathThread {
