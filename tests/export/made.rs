@@ -4,7 +4,7 @@ use rprof_abi::record::Record;
 use rprof_abi::{
     AttrFlags, Endian, Misc, PerfEventAttr, Sample, SampleId, SampleLayout, SampleType,
 };
-use rprof_perfdata::{Writer, WrittenEvent};
+use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
 use std::fs::File;
 use std::path::Path;
 
@@ -41,7 +41,16 @@ pub(super) fn made_event(
 }
 
 /// Writes a recording of samples.
-pub(super) fn record(path: &Path, mut events: Vec<WrittenEvent>, samples: &[MadeSample]) {
+pub(super) fn record(path: &Path, events: Vec<WrittenEvent>, samples: &[MadeSample]) {
+    record_with(path, (events, Vec::new()), samples);
+}
+
+/// The same with feature sections.
+pub(super) fn record_with(
+    path: &Path,
+    (mut events, features): (Vec<WrittenEvent>, Vec<(FeatureId, Vec<u8>)>),
+    samples: &[MadeSample],
+) {
     for (id, event) in (1..).zip(&mut events) {
         event.ids = vec![id];
     }
@@ -62,5 +71,5 @@ pub(super) fn record(path: &Path, mut events: Vec<WrittenEvent>, samples: &[Made
     let file = File::create(path).unwrap();
     let mut writer = Writer::start(file, path, &events, Vec::new()).unwrap();
     writer.write(&records).unwrap();
-    writer.finish(Vec::new()).unwrap();
+    writer.finish(features).unwrap();
 }

@@ -56,7 +56,7 @@ pub use recording::Recording;
 pub use samples::{
     DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter, find_spans,
 };
-pub use spans::span_events;
+pub use spans::{NamedSpan, span_events};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, KnownNames, SourceLine, Symbols};

@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
-use crate::spans::{Spans, edge_events};
+use crate::samples::DecodedSample;
+use crate::spans::{NamedSpan, Spans, edge_events};
 use crate::symbolize::KnownNames;
 use foldhash::HashMap;
 use rprof_images::Fingerprint;
@@ -36,7 +37,7 @@ pub struct Recording<'r> {
     /// Those of threads, once they are asked for; `None` if there are none.
     pub(crate) spans: OnceLock<Option<Spans>>,
     /// By event: whether it begins or ends spans.
-    pub(crate) edge_events: Vec<bool>,
+    edge_events: Vec<bool>,
 }
 
 impl<'r> Recording<'r> {
@@ -59,6 +60,22 @@ impl<'r> Recording<'r> {
             known_names: None,
             spans: OnceLock::new(),
             edge_events: edge_events(reader),
+        })
+    }
+
+    /// Whether an event begins or ends spans: it says nothing of where time goes.
+    pub fn is_edge(&self, event: usize) -> bool {
+        self.edge_events.get(event) == Some(&true)
+    }
+
+    /// The innermost span that a sample is in, if spans were asked for.
+    pub fn span_of(&self, sample: &DecodedSample<'_>) -> Option<NamedSpan<'_>> {
+        let spans = self.spans()?;
+        let span = spans.span(sample.span?)?;
+        Some(NamedSpan {
+            name: spans.names().get(span.name as usize)?,
+            start_ns: span.start.time_ns,
+            ns: span.ns,
         })
     }
 

@@ -39,6 +39,8 @@ pub const SAMPLES: TableSchema = TableSchema {
         OPTIONAL BYTE_ARRAY cause (STRING) = 13;
         OPTIONAL BYTE_ARRAY span (STRING) = 14;
         OPTIONAL INT64 stack_hash = 15;
+        OPTIONAL INT64 span_start_ns = 16;
+        OPTIONAL INT64 span_ns = 17;
     }",
 };
 

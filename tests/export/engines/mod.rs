@@ -93,6 +93,7 @@ fn check_functions(tables: &Tables, answers: &Answers) {
         [
             r#"["cpu-clock",null,"kernel",false,40,4000000000"#,
             r#"["cpu-clock",null,"user",false,40,4000000000"#,
+            r#"["cycles",null,"user",false,5,500000000"#,
             r#"["offcpu-time",null,"user",false,2,3000000000"#,
             r#"["page-faults",null,"user",false,2,2"#,
         ]
@@ -137,7 +138,30 @@ fn check_recordings(answers: &Answers) {
     // Two recordings of a machine without a name.
     let nameless = row(losses, &[Value::Null, json!("page-faults")]);
     assert_eq!((&nameless[2], &nameless[3]), (&json!(2), &json!(2)));
-    assert_eq!(losses.len(), 7, "{losses:?}");
+    assert_eq!(losses.len(), 8, "{losses:?}");
+    let spans = &answers["spans"];
+    let row = |row: &Value, ms: f64, rest: [Value; 3]| {
+        let row = row.as_array().unwrap();
+        assert_eq!(row[..3], [json!("cycles"), json!("request"), Value::Null]);
+        assert_eq!((&row[4], &row[7..10]), (&json!(10), &rest[..]));
+        near(&row[6], ms);
+        near(&row[10], 100.0);
+        row[5].as_i64().unwrap()
+    };
+    let starts = [
+        row(
+            &spans[0],
+            400.0,
+            [json!(3), json!(300_000_000), Value::Null],
+        ),
+        row(
+            &spans[1],
+            200.0,
+            [json!(1), json!(100_000_000), Value::Null],
+        ),
+    ];
+    assert_eq!(starts, [50_000_000_000, 51_000_000_000]);
+    assert_eq!(spans.len(), 2, "{spans:?}");
     let waits = &answers["waits"];
     assert_eq!(
         waits[0].as_array().unwrap()[..4],

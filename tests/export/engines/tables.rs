@@ -1,8 +1,10 @@
 //! A folder with tables of several recordings, and what engines answer to the queries.
 
 use crate::common::{Recording, fixtures, has, run, run_from, scratch, skipped, tool, write};
-use crate::export::made::{MadeSample, SECOND, made_event, record};
-use rprof_abi::{AttrFlags, Misc, event_type, sw};
+use crate::export::made::{MadeSample, SECOND, made_event, record, record_with};
+use rprof_abi::{AttrFlags, Encoder, Endian, Misc, event_type, sw};
+use rprof_perfdata::FeatureId;
+use rprof_perfdata::feature::SpanEdge;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -52,6 +54,10 @@ impl Tables {
         waits.file = dir.path().join("waits.data");
         record_waits(&waits.file);
         waits.tables(dir.path(), &["--off-cpu"]);
+        let mut spans = Recording::fixture("spin");
+        spans.file = dir.path().join("spans.data");
+        record_spans(&spans.file);
+        spans.tables(dir.path(), &[]);
         for (name, start) in [("huge.data", 20), ("huge again.data", 30)] {
             let mut huge = Recording::fixture("spin");
             huge.file = dir.path().join(name);
@@ -151,6 +157,7 @@ pub(super) const QUERIES: &[Query] = &[
     Query::new("stacks", "folded.sql", &[ONE_MACHINE]),
     Query::new("cores", "cores_by_function.sql", &[]),
     Query::new("waits", "off_cpu_by_cause.sql", &[]),
+    Query::new("spans", "slowest_spans.sql", &[]),
     Query::new("losses", "losses_by_machine.sql", &[]),
     Query::new(
         "builds",
@@ -257,6 +264,39 @@ fn record_waits(path: &Path) {
         misc: Misc::USER,
     };
     record(path, vec![event], &[wait(40 * SECOND), wait(42 * SECOND)]);
+}
+
+/// Writes a recording of two requests: one takes 400 ms, the other 200. Samples are all 100 ms.
+fn record_spans(path: &Path) {
+    let event = |name, kind, period| made_event(name, kind, period, AttrFlags::default());
+    let edge = |name| event(name, (event_type::SOFTWARE, sw::BPF_OUTPUT), 1);
+    let cycles = event("cycles", (event_type::HARDWARE, 0), SECOND / 10);
+    let events = vec![cycles, edge("begin"), edge("end")];
+    let mut section = Vec::new();
+    let edges = [(1, 0), (2, 1)].map(|(event_idx, is_end)| SpanEdge {
+        name: b"request".to_vec(),
+        event_idx,
+        is_end,
+    });
+    SpanEdge::encode_all(&edges, &mut Encoder::new(&mut section, Endian::NATIVE));
+    let samples = [
+        (1, 500),
+        (0, 501),
+        (0, 502),
+        (0, 503),
+        (2, 504),
+        (1, 510),
+        (0, 511),
+        (2, 512),
+        (0, 520),
+    ];
+    let samples = samples.map(|(event, tenths)| MadeSample {
+        event,
+        time_ns: tenths * SECOND / 10,
+        misc: Misc::USER,
+    });
+    let features = vec![(FeatureId::SPANS, section)];
+    record_with(path, (events, features), &samples);
 }
 
 /// Writes a recording of one sample, which weighs as much as the tables can hold, nearly.

@@ -160,7 +160,7 @@ pub(super) fn is_left_out(query: &Query<'_>, event: usize, samples: u64) -> bool
 
 /// Whether an event is in no profile, since it begins or ends spans: it says nothing of where time goes.
 fn is_edge(query: &Query<'_>, event: usize) -> bool {
-    !query.samples.source.is_derived() && query.recording.edge_events.get(event) == Some(&true)
+    !query.samples.source.is_derived() && query.recording.is_edge(event)
 }
 
 /// Numbers of the recording's events in the profile: those that are left out have none.

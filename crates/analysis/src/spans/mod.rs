@@ -13,6 +13,7 @@ pub(crate) use all::Spans;
 pub(crate) use names::SpanNames;
 pub use section::span_events;
 pub(crate) use section::{edge_events, edges_of};
+pub use span::NamedSpan;
 pub(crate) use span::Span;
 pub(crate) use speed::SpeedFilter;
 pub(crate) use told::ToldOfSpans;

@@ -29,7 +29,8 @@ SELECT *, nullIf(extract(_path, '/date=([^/]*)/'), '__HIVE_DEFAULT_PARTITION__')
 FROM file('profiles/samples/date=*/machine=*/*.parquet', Parquet, '
     time_ns Nullable(Int64), machine Nullable(String), boot Nullable(String), recording String, pid Nullable(Int32),
     tid Nullable(Int32), comm String, cpu Nullable(Int32), event String, weight Int64, period Nullable(Int64),
-    state Nullable(String), cause Nullable(String), span Nullable(String), stack_hash Nullable(Int64)
+    state Nullable(String), cause Nullable(String), span Nullable(String), stack_hash Nullable(Int64),
+    span_start_ns Nullable(Int64), span_ns Nullable(Int64)
 ')
 WHERE recording IN (SELECT recording FROM recordings);
 

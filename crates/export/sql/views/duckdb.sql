@@ -59,7 +59,9 @@ FROM read_parquet('profiles/samples/date=*/machine=*/*.parquet', hive_partitioni
         12: {name: 'state', type: 'VARCHAR', default_value: NULL},
         13: {name: 'cause', type: 'VARCHAR', default_value: NULL},
         14: {name: 'span', type: 'VARCHAR', default_value: NULL},
-        15: {name: 'stack_hash', type: 'BIGINT', default_value: NULL}
+        15: {name: 'stack_hash', type: 'BIGINT', default_value: NULL},
+        16: {name: 'span_start_ns', type: 'BIGINT', default_value: NULL},
+        17: {name: 'span_ns', type: 'BIGINT', default_value: NULL}
     })
 WHERE recording IN (SELECT recording FROM recordings);
 

@@ -9,8 +9,8 @@
 
 CREATE OR REPLACE TEMPORARY VIEW all_samples (
     time_ns BIGINT, boot STRING, recording STRING, pid INT, tid INT, comm STRING, cpu INT, event STRING,
-    weight BIGINT, period BIGINT, state STRING, cause STRING, span STRING, stack_hash BIGINT, date STRING,
-    machine STRING
+    weight BIGINT, period BIGINT, state STRING, cause STRING, span STRING, stack_hash BIGINT, span_start_ns BIGINT,
+    span_ns BIGINT, date STRING, machine STRING
 ) USING parquet OPTIONS (path 'profiles/samples');
 
 CREATE OR REPLACE TEMPORARY VIEW recordings (

@@ -26,7 +26,7 @@ use place::{System, is_by_name};
 use recording::{NamedRecording, RecordingColumns, TableEvent, write_events};
 use rprof_analysis::{
     Options, OrderedResult, Progress, Query, Recording, SampleOrder, StackEndCounts, Symbols,
-    check_filter, code_query, find_locations, progress_of, run_ordered,
+    check_filter, code_query, find_locations, find_spans, progress_of, run_ordered,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
@@ -61,6 +61,7 @@ pub fn write_tables(
     let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
     let named = NamedRecording::of(&recording, options.filter.account);
     let files = TableFiles::create(folder, &named)?;
+    find_spans(&recording)?;
     let (query, request) = code_query(&recording, options)?;
     let n_chunks = recording.n_chunks();
     let found = find_locations(&query, |_, _| {}, &mut |done| {

@@ -72,6 +72,10 @@ impl OrderedPass for TablesPass<'_> {
     }
 
     fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+        let is_edge = self.query.recording.is_edge(sample.decoded.event);
+        if is_edge && sample.decoded.stretch().is_none() {
+            return;
+        }
         local.ends.add(sample.end);
         if !self.find_frames(local, sample) {
             return;
@@ -84,6 +88,8 @@ impl OrderedPass for TablesPass<'_> {
         let comm = comm_text(&recording.index.history, sample.task).into_raw();
         let has_stack = !local.frames.is_empty();
         let stretch = decoded.stretch();
+        let span = recording.span_of(decoded);
+        let span_name = span.map_or("", |span| span.name.raw());
         let words = [
             decoded.event as u64,
             decoded.head.time_ns.unwrap_or(NONE),
@@ -99,6 +105,9 @@ impl OrderedPass for TablesPass<'_> {
             content.check,
             comm.len() as u64,
             frames.len() as u64,
+            span.map_or(NONE, |span| span.start_ns),
+            span.map_or(NONE, |span| span.ns),
+            span_name.len() as u64,
         ];
         for word in words {
             out.extend_from_slice(&word.to_le_bytes());
@@ -107,6 +116,7 @@ impl OrderedPass for TablesPass<'_> {
             out.extend_from_slice(&frame.to_le_bytes());
         }
         out.extend_from_slice(comm.as_bytes());
+        out.extend_from_slice(span_name.as_bytes());
     }
 
     fn symbols(&self) -> Option<&Symbols> {
@@ -245,9 +255,17 @@ impl SampleTables {
             .stack_hash
             .push_option(has_stack.then_some(stack.hash));
         let (comm_len, n_frames) = (bytes.word(), bytes.word());
+        let (start_ns, ns, span_len) = (bytes.number(), bytes.number(), bytes.word());
         let frames = bytes.bytes(n_frames.saturating_mul(8));
         let comm = bytes.bytes(comm_len);
         columns.comm.push(comm);
+        let span = bytes.bytes(span_len);
+        columns.span.push_option(ns.map(|_| span));
+        let start_ns = start_ns.and_then(|start| i64::try_from(start).ok());
+        let start_ns = start_ns.and_then(|start| start.checked_add(self.offset_ns));
+        columns.span_start_ns.push_option(start_ns);
+        let ns = ns.map(|ns| signed("length of a span", ns));
+        columns.span_ns.push_option(ns.transpose()?);
         let name = self.event_names.get(event);
         columns.event.push(name.map_or(b"", String::as_bytes));
         self.count(event, weight, time_ns)?;

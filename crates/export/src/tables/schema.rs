@@ -26,7 +26,10 @@ pub(super) struct SampleColumns {
     pub(super) period: Column<Int64Type>,
     pub(super) state: NumberedTexts,
     pub(super) cause: NumberedTexts,
+    pub(super) span: NumberedTexts,
     pub(super) stack_hash: Column<Int64Type>,
+    pub(super) span_start_ns: Column<Int64Type>,
+    pub(super) span_ns: Column<Int64Type>,
 }
 
 impl SampleColumns {
@@ -43,7 +46,10 @@ impl SampleColumns {
             period: Column::default(),
             state: NumberedTexts::default(),
             cause: NumberedTexts::default(),
+            span: NumberedTexts::default(),
             stack_hash: Column::default(),
+            span_start_ns: Column::default(),
+            span_ns: Column::default(),
         }
     }
 }
@@ -76,8 +82,10 @@ impl Columns for SampleColumns {
         self.period.write(group)?;
         self.state.write(group)?;
         self.cause.write(group)?;
-        null(group)?;
-        self.stack_hash.write(group)
+        self.span.write(group)?;
+        self.stack_hash.write(group)?;
+        self.span_start_ns.write(group)?;
+        self.span_ns.write(group)
     }
 }
 

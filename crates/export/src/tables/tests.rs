@@ -30,6 +30,7 @@ struct Sample<'a> {
     stack: ContentHash,
     frames: &'a [i64],
     comm: &'a str,
+    span: Option<(u64, u64, &'a str)>,
 }
 
 const SAMPLE: Sample<'_> = Sample {
@@ -38,10 +39,12 @@ const SAMPLE: Sample<'_> = Sample {
     stack: ContentHash { hash: -7, check: 1 },
     frames: &[5, -6],
     comm: "prog",
+    span: Some((900, 200, "request")),
 };
 
 impl Sample<'_> {
     fn bytes(self) -> Vec<u8> {
+        let span = self.span.map_or("", |(.., name)| name);
         let words = [
             0,
             self.time_ns,
@@ -50,16 +53,22 @@ impl Sample<'_> {
             u64::MAX,
             self.weight,
             u64::MAX,
+            u64::MAX,
+            u64::MAX,
             1,
             self.stack.hash.cast_unsigned(),
             self.stack.check,
             self.comm.len() as u64,
             self.frames.len() as u64,
+            self.span.map_or(u64::MAX, |(start_ns, ..)| start_ns),
+            self.span.map_or(u64::MAX, |(_, ns, _)| ns),
+            span.len() as u64,
         ];
         let frames = self.frames.iter().map(|frame| frame.cast_unsigned());
         let words = words.into_iter().chain(frames);
         let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         bytes.extend_from_slice(self.comm.as_bytes());
+        bytes.extend_from_slice(span.as_bytes());
         bytes
     }
 }
@@ -97,6 +106,7 @@ fn samples_are_read_as_they_were_written() {
         frames: &[],
         time_ns: u64::MAX,
         comm: "other",
+        span: None,
         ..SAMPLE
     };
     tables
@@ -110,15 +120,19 @@ fn samples_are_read_as_they_were_written() {
     assert_eq!(tables.times_ns, Some((1500, 1500)));
     tables.samples.finish().unwrap();
     tables.stacks.finish().unwrap();
-    let row = |time: &str, comm: &str| {
+    let row = |time: &str, comm: &str, span: &str, start_ns: &str, ns: &str| {
         format!(
             "{{time_ns: {time}, machine: \"host\", boot: null, recording: \"r\", pid: 42, tid: null, \
              comm: \"{comm}\", cpu: null, event: \"cycles\", weight: 3, period: null, state: null, \
-             cause: null, span: null, stack_hash: -7}}"
+             cause: null, span: {span}, stack_hash: -7, span_start_ns: {start_ns}, span_ns: {ns}}}"
         )
     };
     let samples = rows(&dir.path().join("samples"));
-    assert_eq!(samples, [row("1500", "prog"), row("null", "other")]);
+    let expected = [
+        row("1500", "prog", "\"request\"", "1400", "200"),
+        row("null", "other", "null", "null", "null"),
+    ];
+    assert_eq!(samples, expected);
     let stacks = rows(&dir.path().join("stacks"));
     assert_eq!(
         stacks,
