@@ -204,6 +204,27 @@ fn each_wait_has_who_ended_it() {
         }
     }
     assert!(seen.len() >= 6 && n_timers > 0, "{table}");
+    check_who_woke_whom(&file);
+}
+
+/// Checks that rows of who woke whom weigh what the waits of who was woken do.
+#[track_caller]
+fn check_who_woke_whom(file: &Path) {
+    let csv = |keys: &str, of: &[&str]| {
+        let mut report = rprof(["report", "--off-cpu", "--no-children", "--format", "csv"]);
+        let report = report.args(["--call-graph", "none", "-s", keys, "-i"]);
+        let table = run(report.arg(file)).ok().stdout;
+        let rows = table
+            .lines()
+            .filter(|line| of.iter().all(|part| line.contains(part)));
+        rows.map(|row| row.split(',').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let woken = csv("waker,wakee", &["waker,in_pipe"]);
+    assert_eq!(woken, csv("waker,comm", &["waker,in_pipe"]));
+    assert_eq!(woken.len(), 1, "{woken:?}");
+    // Who had to leave a CPU is woken by nobody.
+    assert_eq!(csv("wakee,state", &["[none],preempted"]).len(), 1);
 }
 
 #[test]

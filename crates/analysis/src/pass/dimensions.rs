@@ -110,7 +110,7 @@ impl<'a> Grouping<'a> {
         let is_rare = |one: &Dimension| {
             use Dimension::{
                 Cause, CgroupId, CommNoDigit, Cpu, Critical, Machine, Parallelism, Parent, Pid,
-                Recording, Socket, Span, State, Tid, Time, Waker,
+                Recording, Socket, Span, State, Tid, Time, Wakee, Waker,
             };
             let is_usual = matches!(
                 one,
@@ -119,6 +119,7 @@ impl<'a> Grouping<'a> {
                     | Waker
                     | Critical
                     | Span
+                    | Wakee
                     | Pid
                     | Tid
                     | CommNoDigit
@@ -238,6 +239,10 @@ impl<'a> Grouping<'a> {
                 let span = span.and_then(|(span, spans)| spans.span(span));
                 Some(span.map_or(NO_SPAN, |span| span.name.into()))
             }
+            Dimension::Wakee => Some(match sample.stretch()?.waker {
+                WokenBy::Nobody => WokenBy::Nobody.number(),
+                _ => WokenBy::Thread(tallied.task).number(),
+            }),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -433,7 +438,7 @@ impl<'a> Grouping<'a> {
                 let cause = Cause::from_number(value);
                 DimensionValue::Text(strings.intern(cause.map_or("", Cause::name)))
             }
-            Dimension::Waker => {
+            Dimension::Waker | Dimension::Wakee => {
                 let waker = WokenBy::from_number(value);
                 DimensionValue::Text(strings.intern(&waker.text(history)))
             }

@@ -102,6 +102,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Cause
         | Dimension::Critical
         | Dimension::Waker
+        | Dimension::Wakee
         // The index says whether processes had marker files.
         | Dimension::Span => return Ok(()),
     };
