@@ -2,6 +2,7 @@
 
 mod conservation;
 mod critical;
+mod firefox;
 mod perfetto;
 mod trace_messages;
 mod trace_processor;

@@ -55,7 +55,7 @@ pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profi
 pub use quality::{Flaw, Quality};
 pub use sampled::{
     FieldValue, LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile, Thread,
-    TimedLoss, TraceValue,
+    TimedLoss, TimedWait, TraceValue,
 };
 pub use span_times::SpanTimes;
 pub use strings::{StrId, Strings};

@@ -33,6 +33,8 @@ pub struct SampledProfile {
     pub fields: BTreeMap<u32, Vec<TraceValue>>,
     /// Moments at which samples were lost, as far as they are known.
     pub losses: Vec<TimedLoss>,
+    /// Times at which threads waited, in the order in which they ended, as far as that was asked for and recorded.
+    pub waits: Vec<TimedWait>,
     /// Whether times are the recording's. Otherwise samples are in the file's order: all at 0 or, where nodes are code
     /// locations, a millisecond apart.
     pub has_times: bool,
@@ -55,6 +57,10 @@ impl SampledProfile {
         }
         for loss in &mut self.losses {
             loss.time_ns = shifted(loss.time_ns);
+        }
+        for wait in &mut self.waits {
+            wait.start_ns = shifted(wait.start_ns);
+            wait.end_ns = shifted(wait.end_ns);
         }
         for (second, _) in &mut self.profile.gaps.seconds {
             *second = shifted(second.saturating_mul(NANOSECONDS)) / NANOSECONDS;
@@ -115,4 +121,25 @@ pub struct TimedLoss {
     pub time_ns: u64,
     /// How many.
     pub samples: u64,
+}
+
+/// A time at which a thread waited, for something or for a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedWait {
+    /// Index of the thread.
+    pub thread: u32,
+    /// Since when, nanoseconds of the recording's clock.
+    pub start_ns: u64,
+    /// Until when.
+    pub end_ns: u64,
+    /// What it did: runnable, sleeping.
+    pub state: StrId,
+    /// What it waited for.
+    pub cause: StrId,
+    /// Who ended it, or woke the thread before: a thread, or `[timer]`, `[irq]`, `[softirq]`; `None` if nobody is known.
+    pub waker: Option<StrId>,
+    /// Index of that thread, if it is one of the profile's.
+    pub waker_thread: Option<u32>,
+    /// Whether it ended with a wake-up, so that the thread waits for a CPU from then on.
+    pub is_woken: bool,
 }

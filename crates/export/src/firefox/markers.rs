@@ -2,6 +2,8 @@
 
 use super::clock::Clock;
 use super::shared::Shared;
+use super::tracks::Track;
+use super::waits::{self, WaitData};
 use foldhash::HashMap;
 use rprof_profile::{EventKind, EventProfile, FieldValue, SampleRow, SampledProfile, TraceValue};
 use rprof_untrusted::JsonWriter;
@@ -108,14 +110,18 @@ pub(super) fn write_loss_schema(json: &mut JsonWriter<'_>) {
     write_schema(LOSS, fields.into_iter(), json);
 }
 
-/// One marker.
-struct Marker<'a> {
-    name: u32,
-    time_ns: u64,
-    data: Data<'a>,
+/// One marker: a moment, or a time.
+pub(super) struct Marker<'a> {
+    pub(super) name: u32,
+    pub(super) time_ns: u64,
+    /// `None` of a moment.
+    pub(super) end_ns: Option<u64>,
+    pub(super) data: Data<'a>,
 }
 
-enum Data<'a> {
+/// What a marker says.
+pub(super) enum Data<'a> {
+    Wait(WaitData),
     Sample {
         event: &'a EventProfile,
         sample: SampleRow,
@@ -127,19 +133,26 @@ enum Data<'a> {
     },
 }
 
+impl From<WaitData> for Data<'_> {
+    fn from(data: WaitData) -> Self {
+        Self::Wait(data)
+    }
+}
+
 /// Writes a thread's table of markers.
-pub(super) fn write_samples(
+pub(super) fn write_track(
     sampled: &SampledProfile,
-    (samples, clock): (&[u32], Clock),
+    (track, clock): (&Track, Clock),
     shared: &mut Shared<'_>,
     json: &mut JsonWriter<'_>,
 ) {
-    let markers = samples.iter().filter_map(|idx| {
+    let markers = track.markers.iter().filter_map(|idx| {
         let sample = sampled.samples.row(*idx as usize);
         let event = sampled.profile.events.get(usize::from(sample.event))?;
         Some(Marker {
             name: shared.strings.intern(event.name.raw()).number(),
             time_ns: clock.since(sample.time_ns),
+            end_ns: None,
             data: Data::Sample {
                 event,
                 sample,
@@ -147,7 +160,10 @@ pub(super) fn write_samples(
             },
         })
     });
-    let markers: Vec<Marker<'_>> = markers.collect();
+    let mut markers: Vec<Marker<'_>> = markers.collect();
+    let of_waits = (&track.waits[..], &track.wake_ups[..], clock);
+    markers.extend(waits::markers(sampled, of_waits, shared));
+    markers.sort_by_key(|marker| marker.time_ns);
     write(&markers, shared, json);
 }
 
@@ -163,6 +179,7 @@ pub(super) fn write_losses(
     markers.extend(sampled.losses.iter().map(|loss| Marker {
         name,
         time_ns: clock.since(loss.time_ns),
+        end_ns: None,
         data: Data::Loss {
             samples: loss.samples,
             event: None,
@@ -174,6 +191,7 @@ pub(super) fn write_losses(
     markers.extend(events.map(|event| Marker {
         name,
         time_ns: clock.since(clock.end_ns),
+        end_ns: None,
         data: Data::Loss {
             samples: event.loss.samples,
             event: Some(event.name.raw()),
@@ -203,6 +221,7 @@ fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut JsonWriter<'_>)
                     });
                 }
             }
+            Data::Wait(data) => data.write(json),
             Data::Loss { samples, event } => {
                 json.key("type").text(LOSS);
                 json.key("samples").number(*samples);
@@ -218,9 +237,14 @@ fn write(markers: &[Marker<'_>], shared: &Shared<'_>, json: &mut JsonWriter<'_>)
     json.column("startTime", markers, |json, marker| {
         json.millis(marker.time_ns)
     });
-    json.column("endTime", markers, |json, _| json.null());
-    // Instants.
-    json.column("phase", markers, |json, _| json.number(0));
+    json.column("endTime", markers, |json, marker| match marker.end_ns {
+        Some(end_ns) => json.millis(end_ns),
+        None => json.null(),
+    });
+    // Instants are 0, times from a start to an end 1.
+    json.column("phase", markers, |json, marker| {
+        json.number(marker.end_ns.is_some().into());
+    });
     json.column("category", markers, |json, _| json.number(0));
     json.key("length").number(markers.len() as u64);
 }

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
+use super::waits;
 use rprof_base::Counted;
 use rprof_profile::{EventKind, SampledProfile, Sampling};
 use rprof_untrusted::JsonWriter;
@@ -70,6 +71,9 @@ pub(super) fn write(sampled: &SampledProfile, clock: Clock, json: &mut JsonWrite
             schema.write(json);
         }
         markers::write_loss_schema(json);
+        if !sampled.waits.is_empty() {
+            waits::write_schemas(json);
+        }
     });
     json.key("extensions").object(|json| {
         json.key("length").number(0);
@@ -97,7 +101,7 @@ pub(super) fn cpu_event(sampled: &SampledProfile) -> Option<EventKind> {
 }
 
 /// Nanoseconds between samples, as far as that is a time.
-fn interval_ns(sampled: &SampledProfile) -> u64 {
+pub(super) fn interval_ns(sampled: &SampledProfile) -> u64 {
     let event = sampled.profile.events.iter().find(|one| one.samples > 0);
     match event.map(|event| (event.sampling, event.kind)) {
         Some((Sampling::PerSecond(frequency), _)) if frequency > 0 => 1_000_000_000 / frequency,

@@ -3,7 +3,7 @@
 //! Strings, functions, frames and stacks are shared by all threads; each thread has a table of
 //! samples and one of markers. Events that are sums (CPU time, cycles) have tracks; those that
 //! are moments (faults, switches, tracepoints) are markers of their threads, with the stack and,
-//! of tracepoints, the fields. Compressed is what [`crate::write_gzip`] makes of it.
+//! of tracepoints, the fields. Waits are markers, too, from their beginning to their end. Compressed is what [`crate::write_gzip`] makes of it.
 //!
 //! Source: docs-developer/processed-profile-format.md and src/types/profile.ts of
 //! github.com/firefox-devtools/profiler.
@@ -14,6 +14,7 @@ mod meta;
 mod shared;
 mod threads;
 mod tracks;
+mod waits;
 
 use crate::Format;
 use clock::Clock;

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
+use super::waits::with_idle_times;
 use super::{markers, meta};
 use foldhash::HashMap;
 use rprof_profile::{EventKind, SampleRow, SampledProfile, Thread};
@@ -71,7 +72,7 @@ impl Writer<'_> {
                 pid: &pid,
                 tid: &tid,
                 is_main: thread.pid == thread.tid && is_first,
-                shows_markers: !track.markers.is_empty(),
+                shows_markers: !(track.markers.is_empty() && track.waits.is_empty()),
                 process_start_ns: process_start_ns.min(thread.start_ns),
                 start_ns: thread.start_ns,
                 end_ns: thread.end_ns,
@@ -80,9 +81,8 @@ impl Writer<'_> {
                 self.head(&head, json);
                 json.key("samples")
                     .object(|json| self.samples(track, event, shared, json));
-                let markers = (&track.markers[..], self.clock);
                 json.key("markers").object(|json| {
-                    markers::write_samples(self.sampled, markers, shared, json);
+                    markers::write_track(self.sampled, (track, self.clock), shared, json);
                 });
             });
         }
@@ -192,12 +192,19 @@ impl Writer<'_> {
     }
 
     fn samples(&self, track: &Track, event: u16, shared: &Shared<'_>, json: &mut JsonWriter<'_>) {
-        let samples = || {
-            let all = track.samples.iter();
-            all.map(|&idx| self.sampled.samples.row(idx as usize))
-        };
         let kind = self.sampled.profile.events.get(usize::from(event));
         let kind = kind.map_or(EventKind::Counter, |event| event.kind);
+        let rows = track.samples.iter();
+        let mut rows: Vec<SampleRow> = rows
+            .map(|&idx| self.sampled.samples.row(idx as usize))
+            .collect();
+        let has_cpu_use = meta::cpu_event(self.sampled) == Some(kind);
+        if has_cpu_use {
+            let waits = track.waits.iter();
+            let waits = waits.filter_map(|&number| self.sampled.waits.get(number as usize));
+            rows = with_idle_times(rows, waits.copied(), meta::interval_ns(self.sampled));
+        }
+        let samples = || rows.iter().copied();
         json.column("stack", samples(), |json, sample: SampleRow| {
             let stack = sample.stack.and_then(|node| shared.stack(node));
             json.maybe(stack.map(u64::from));
@@ -219,11 +226,11 @@ impl Writer<'_> {
         });
         json.key("weightType")
             .text(if is_time { "tracing-ms" } else { "samples" });
-        if meta::cpu_event(self.sampled) == Some(kind) {
+        if has_cpu_use {
             json.column("threadCPUDelta", samples(), |json, sample| {
                 json.number(sample.weight);
             });
         }
-        json.key("length").number(track.samples.len() as u64);
+        json.key("length").number(rows.len() as u64);
     }
 }

@@ -11,6 +11,10 @@ pub(super) struct Track {
     pub(super) samples: Vec<u32>,
     /// Indices of samples that are shown as markers.
     pub(super) markers: Vec<u32>,
+    /// Numbers of the thread's waits, in the order in which they ended.
+    pub(super) waits: Vec<u32>,
+    /// Numbers of the waits of others that it ended.
+    pub(super) wake_ups: Vec<u32>,
 }
 
 /// All tracks, by thread and event.
@@ -51,16 +55,24 @@ impl Tracks {
         }
         let first = summed.first().copied().or(only).unwrap_or(0);
         for (idx, sample) in (0u32..).zip(sampled.samples.iter()) {
-            if !is_moment(sample.event) {
-                continue;
+            if is_moment(sample.event) {
+                tracks.of_thread(sample.thread, first).markers.push(idx);
             }
-            let mut of_thread = tracks
-                .all
-                .range((sample.thread, 0)..=(sample.thread, u16::MAX));
-            let key = of_thread.next().map(|(&key, _)| key);
-            let key = key.unwrap_or((sample.thread, first));
-            tracks.all.entry(key).or_default().markers.push(idx);
+        }
+        for (number, wait) in (0u32..).zip(&sampled.waits) {
+            tracks.of_thread(wait.thread, first).waits.push(number);
+            let waker = wait.waker_thread.filter(|_| wait.is_woken);
+            if let Some(waker) = waker {
+                tracks.of_thread(waker, first).wake_ups.push(number);
+            }
         }
         tracks
+    }
+
+    /// The first track of a thread; one of an event, if it has none.
+    fn of_thread(&mut self, thread: u32, event: u16) -> &mut Track {
+        let mut of_thread = self.all.range((thread, 0)..=(thread, u16::MAX));
+        let key = of_thread.next().map(|(&key, _)| key);
+        self.all.entry(key.unwrap_or((thread, event))).or_default()
     }
 }

@@ -3,7 +3,7 @@
 use super::{JoinedCode, MovedFrames, add_facts, event_number, moved};
 use crate::{
     FieldValue, FrameId, Group, LastNames, Node, SampleRow, SampledProfile, StrId, Thread,
-    TraceValue, ValuesId, WallClock,
+    TimedWait, TraceValue, ValuesId, WallClock,
 };
 use foldhash::HashMap;
 
@@ -125,6 +125,25 @@ impl SampleRows {
         });
         let rows: Vec<RowWithFields> = rows.collect();
         self.insert(rows);
+        let mut own = |rows: &mut Self, number: u32| {
+            let number = number as usize;
+            *threads[number].get_or_insert_with(|| rows.thread(part, number))
+        };
+        for wait in &part.waits {
+            let thread = own(self, wait.thread);
+            let waker_thread = wait.waker_thread.map(|waker| own(self, waker));
+            let strings = &mut self.sampled.profile.strings;
+            let mut text = |text| moved(strings, &part.profile, text);
+            let moved = TimedWait {
+                thread,
+                waker_thread,
+                state: text(wait.state),
+                cause: text(wait.cause),
+                waker: wait.waker.map(text),
+                ..*wait
+            };
+            self.sampled.waits.push(moved);
+        }
         self.sampled.losses.extend_from_slice(&part.losses);
         self.sampled.losses.sort_by_key(|loss| loss.time_ns);
     }

@@ -5,6 +5,7 @@ use super::pass::{SampledPass, ThreadSamples};
 use super::rows::{LoadedRows, RowFiller};
 use super::stacks::NamedStacks;
 use super::threads::timed_losses;
+use super::waits::add_waits;
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{distinct, last_comm};
@@ -50,7 +51,7 @@ pub fn load_samples(
 pub enum CodeDetail {
     /// Threads, times, weights.
     Samples,
-    /// Also what tracepoints wrote.
+    /// Also what tracepoints wrote, and when threads waited.
     Fields,
 }
 
@@ -126,6 +127,9 @@ fn load(
     }
     if sampled.has_times {
         sampled.losses = timed_losses(query);
+    }
+    if detail == Some(CodeDetail::Fields) && sampled.has_times {
+        add_waits(query, &mut sampled)?;
     }
     match code {
         Some(nodes) => add_code(&mut sampled, stacks, (&nodes, query, &symbols)),

@@ -11,6 +11,7 @@ mod row;
 mod rows;
 mod stacks;
 mod threads;
+mod waits;
 
 pub(super) use load::NO_TIMES;
 pub use load::{CodeDetail, load_code_samples, load_samples};
