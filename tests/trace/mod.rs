@@ -1,6 +1,8 @@
 //! System calls: of a program that makes as many as it is told, and those that perf trace has.
 
-use crate::common::{Tracefs, compile, needs, perf, rprof, run, scratch, tracefs};
+use crate::common::{
+    Tracefs, compile, is_x86_64, needs, not_run, perf, rprof, run, scratch, tool, tracefs,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -184,4 +186,42 @@ fn what_has_no_system_calls_says_how_to_record_them() {
         error.contains("the recording has no system calls"),
         "{error}"
     );
+}
+
+/// Two calls, and the end.
+const OF_32_BIT: &str = ".globl _start\n_start: mov $20, %eax\nint $0x80\nmov $64, %eax\nint $0x80\n\
+    mov $1, %eax\nxor %ebx, %ebx\nint $0x80\n.section .note.GNU-stack,\"\",@progbits\n";
+
+#[test]
+fn calls_of_32_bit_programs_have_their_names() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    if !is_x86_64() {
+        return;
+    }
+    needs!(alone);
+    let dir = scratch();
+    let (source, program) = (dir.path().join("calls.s"), dir.path().join("calls32"));
+    std::fs::write(&source, OF_32_BIT).unwrap();
+    let mut cc = tool("cc");
+    let made = run(cc
+        .args(["-m32", "-nostdlib", "-static", "-o"])
+        .arg(&program)
+        .arg(&source));
+    if !made.status.success() || !run(&mut tool(&program)).status.success() {
+        return not_run("no 32-bit programs here");
+    }
+    let shell = format!("{}; :", program.display());
+    let mut trace = rprof(["trace", "-q", "-s", "--", "sh", "-c"]);
+    let text = run(&mut tracefs.within(trace.arg(&shell))).ok().stdout;
+    let rows = summary(&text);
+    let of = |name| of_thread(&rows, "calls32", name);
+    assert_eq!(of("getpid[32-bit]"), [1, 0, 0], "{text}");
+    assert_eq!(of("getppid[32-bit]"), [1, 0, 0]);
+    assert_eq!(of("exit[32-bit]"), [0, 0, 1]);
+    assert_eq!(of("execve"), [1, 0, 0]);
+    // The shell's own.
+    assert!(of_thread(&rows, "sh", "exit_group") == [0, 0, 1], "{text}");
 }

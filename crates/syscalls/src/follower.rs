@@ -93,10 +93,10 @@ impl<S> SyscallFollower<S> {
         };
         let mut open = self.open.remove(&at.tid);
         if open.is_none() && result == SyscallResult(0) && self.is_exec(id) {
-            open = self.exec_of_another_thread(at.pid, id);
+            open = self.exec_of_another_thread(at.pid);
         }
         match open {
-            Some(open) if open.id.number == id.number || self.is_sigreturn(open.id) => {
+            Some(open) if self.returns_from(open.id, (id, result)) => {
                 visit(open.ended(at.tid, end));
                 return;
             }
@@ -151,6 +151,13 @@ impl<S> SyscallFollower<S> {
         matches!(self.names(id).name(id.number), Some("execve" | "execveat"))
     }
 
+    /// Whether a return is that of a call. Its number is another one after a signal handler, and where another program
+    /// was executed: then it is that of `execve` in the ABI of that program (`set_personality_ia32`, arch/x86).
+    fn returns_from(&self, call: SyscallId, (id, result): (SyscallId, SyscallResult)) -> bool {
+        let is_exec = result == SyscallResult(0) && self.is_exec(call) && self.is_exec(id);
+        call.number == id.number || is_exec || self.is_sigreturn(call)
+    }
+
     /// Whether a call returns from a signal handler: then its return is that of the code which was interrupted.
     fn is_sigreturn(&self, id: SyscallId) -> bool {
         matches!(
@@ -160,9 +167,9 @@ impl<S> SyscallFollower<S> {
     }
 
     /// A thread that executes a program gets the id of its process's first thread, if it is another one.
-    fn exec_of_another_thread(&mut self, pid: i32, id: SyscallId) -> Option<OpenSyscall<S>> {
+    fn exec_of_another_thread(&mut self, pid: i32) -> Option<OpenSyscall<S>> {
         let mut of_process = self.open.iter().filter(|(_, open)| open.pid == pid);
-        let (&tid, _) = of_process.find(|(_, open)| open.id.number == id.number)?;
+        let (&tid, _) = of_process.find(|(_, open)| self.is_exec(open.id))?;
         self.open.remove(&tid)
     }
 }

@@ -13,7 +13,7 @@ pub struct SyscallTasks {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bits {
     is_32: bool,
-    /// The program that is being executed: its number is still that of the program before.
+    /// The program that is being executed.
     next_is_32: Option<bool>,
 }
 
@@ -46,18 +46,17 @@ impl SyscallTasks {
         self.known.get_mut(&pid).is_some_and(Bits::settle)
     }
 
-    /// Whether one that returns from a call was a 32-bit one when it entered it; `is_exec` says whether a number would
-    /// be that of executing a program.
+    /// Whether the number with which one returns from a call is that of a 32-bit one; `is_exec` says whether it would then
+    /// be that of executing a program. x86 returns from that with the number of the new program's ABI, others with that
+    /// of the old one's.
     pub fn leaves(&mut self, pid: i32, is_exec: impl Fn(bool) -> bool) -> bool {
         let Some(bits) = self.known.get_mut(&pid) else {
             return false;
         };
         let before = bits.is_32;
-        if bits.next_is_32.is_some() && is_exec(before) {
-            bits.settle();
-            return before;
-        }
-        bits.settle()
+        let is_of_old = bits.next_is_32.is_some_and(|next| !is_exec(next)) && is_exec(before);
+        let now = bits.settle();
+        if is_of_old { before } else { now }
     }
 }
 
@@ -86,6 +85,10 @@ mod tests {
         tasks.map_vdso(8, 0x7ffc_0000_0000);
         assert!(tasks.leaves(8, |is_32| is_32));
         assert!(!tasks.enters(8));
+        tasks.map_vdso(8, 0xf7f0_0000);
+        assert!(tasks.leaves(8, |is_32| is_32));
+        tasks.map_vdso(8, 0x7ffc_0000_0000);
+        assert!(!tasks.leaves(8, |is_32| !is_32));
         // The return of exec is lost.
         tasks.map_vdso(8, 0xf7f0_0000);
         assert!(tasks.enters(8));

@@ -24,7 +24,7 @@ const CHUNK: usize = 1 << 16;
 /// Columns of a call, if it is no longer: what it returned stands behind them.
 const CALL_WIDTH: usize = 70;
 
-/// What a call is called: `openat`, `syscall_999`, `read (32-bit)`.
+/// What a call is called: `openat`, `syscall_999`, `read[32-bit]`.
 pub(crate) fn write_name(traced: &TracedCalls, id: SyscallId, out: &mut String) {
     // Writing to a string does not fail.
     let _ = match traced.names(id).name(id.number) {
@@ -32,7 +32,7 @@ pub(crate) fn write_name(traced: &TracedCalls, id: SyscallId, out: &mut String) 
         None => write!(out, "syscall_{}", id.number),
     };
     if id.is_32_bit {
-        out.push_str(" (32-bit)");
+        out.push_str("[32-bit]");
     }
 }
 

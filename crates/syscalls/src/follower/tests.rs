@@ -124,6 +124,18 @@ fn who_executes_a_program_becomes_the_first_thread() {
     let ended = SyscallEnd::Unfinished(Unfinished::ThreadEnded);
     let expected = [(20, 202, None, ended), (20, 59, Some(2), returned(3, 0))];
     assert_eq!(found, expected);
+    // execveat returns as execve does.
+    let found = calls(&[
+        (7, 322, None),
+        (7, 59, Some(0)),
+        (7, 322, None),
+        (7, 322, Some(-2)),
+    ]);
+    let expected = [
+        (7, 322, Some(1), returned(1, 0)),
+        (7, 322, Some(1), returned(3, -2)),
+    ];
+    assert_eq!(found, expected);
 }
 
 proptest! {
