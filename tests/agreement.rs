@@ -14,6 +14,7 @@ mod corpus;
 mod diff;
 mod dwarf;
 mod fields;
+mod lock;
 mod sched;
 mod script;
 mod trace;

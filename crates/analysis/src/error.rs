@@ -58,6 +58,12 @@ pub enum Error {
          raw_syscalls:sys_enter,raw_syscalls:sys_exit --call-graph none -- COMMAND (as root), or perf trace record"
     )]
     NoSystemCalls,
+    /// The events of waits for locks are missing.
+    #[error(
+        "the recording has no waits for locks: record them with rprof record --lock -- COMMAND (as root), or perf lock \
+         record"
+    )]
+    NoLocks,
     /// Nothing says when events happened.
     #[error("the recording has no times: record without --per-thread, or with -T")]
     NoTimes,

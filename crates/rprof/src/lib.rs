@@ -105,6 +105,7 @@ fn run(rights: Rights, signals: SignalsAtStart) -> ExitCode {
         Command::SchedTimehist(args) => cmd::sched::timehist(&args, paging),
         Command::Critical(args) => cmd::critical::run(&args, paging),
         Command::Trace(args) => cmd::trace::run(*args, rights, paging),
+        Command::Lock(args) => cmd::lock::run(&args, paging),
         Command::Dump(args) => cmd::dump::run(&args, paging),
         Command::Symbols(args) => cmd::symbols::run(&args, paging),
         Command::Info(args) => cmd::info::run(&args, paging),

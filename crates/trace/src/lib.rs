@@ -1,12 +1,14 @@
 //! `rprof trace`: the system calls of threads, each as a line of text, or counted.
 
 mod line;
+mod lock;
 mod stacks;
 mod summary;
 mod threads;
 mod traced;
 mod tracer;
 
+pub use lock::{LockOptions, LockSort, write_locks};
 pub use tracer::{TraceForm, TraceOptions, Tracer};
 
 /// System calls could not be read, or not be written.

@@ -192,6 +192,7 @@ impl Tracer {
             }
             SyscallStep::Fork { parent } => self.tasks.fork(parent, at.pid),
             SyscallStep::Vdso { address } => self.tasks.map_vdso(at.pid, address),
+            SyscallStep::Lock(_) => {}
             SyscallStep::ThreadEnd => self.follower.end_thread(at.tid, visit),
         }
         for call in calls {

@@ -19,7 +19,7 @@ const FIXTURES: &[(&str, u64)] = &[("spin", 100), ("dwarf", 500)];
 /// `export`'s work.
 const COMMANDS: &[&str] = &[
     "record", "stat", "top", "report", "tui", "annotate", "diff", "flame", "export", "push",
-    "script", "sched", "critical", "trace", "dump", "info", "doctor", "list", "symbols",
+    "script", "sched", "critical", "trace", "lock", "dump", "info", "doctor", "list", "symbols",
 ];
 
 /// What is read: fixtures, their records repeated.

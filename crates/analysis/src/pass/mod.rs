@@ -59,6 +59,8 @@ pub use query::{Query, WantedFrames};
 pub use sampled::{CodeDetail, load_code_samples, load_samples};
 pub use sched_decoder::SchedEvent;
 pub use sched_events::SchedEvents;
-pub use syscall_decoder::SyscallStep;
-pub use syscall_events::{SyscallEvent, SyscallStack, for_each_syscall, machine_name};
+pub use syscall_decoder::{LockStep, SyscallStep};
+pub use syscall_events::{
+    SyscallEvent, SyscallStack, for_each_lock_event, for_each_syscall, machine_name,
+};
 pub use written::WrittenSamples;

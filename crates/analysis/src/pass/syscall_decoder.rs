@@ -1,7 +1,7 @@
-//! What events of system calls say: entries and returns.
+//! What events of system calls say: entries and returns; and those of waits for locks.
 //!
-//! Source: include/trace/events/syscalls.h, kernel/trace/trace_syscalls.c (v2.6.33 to v6.18). Fields are found by name:
-//! their places differ.
+//! Source: include/trace/events/syscalls.h, kernel/trace/trace_syscalls.c (v2.6.33 to v6.18), include/trace/events/lock.h
+//! (v5.19 to v6.18). Fields are found by name: their places differ.
 
 use crate::samples::DecodedSample;
 use crate::tracepoints::TracepointFormats;
@@ -32,11 +32,44 @@ pub enum SyscallStep {
     },
     /// A thread ends.
     ThreadEnd,
+    /// A lock of the kernel is waited for, or a thread is woken.
+    Lock(LockStep),
     /// The kernel's code for programs is mapped into a process: it executes a program.
     Vdso {
         /// Where.
         address: u64,
     },
+}
+
+/// One event of a wait for a lock of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockStep {
+    /// A thread begins to wait (`contention_begin`).
+    Begin {
+        /// The lock's address.
+        lock: u64,
+        /// Of which kind it is: `LCB_F_*`.
+        flags: u64,
+    },
+    /// It has waited (`contention_end`).
+    End {
+        /// The lock's address.
+        lock: u64,
+    },
+    /// It wakes a thread (`sched_waking`).
+    Wake {
+        /// Which.
+        tid: i32,
+    },
+}
+
+/// Which events are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WantedSteps {
+    /// System calls.
+    Calls,
+    /// System calls, and waits for locks of the kernel.
+    Locks,
 }
 
 /// Decodes events of system calls; threads share it.
@@ -59,6 +92,16 @@ enum Kind {
         number: FieldPlace,
         result: FieldPlace,
     },
+    LockBegin {
+        lock: FieldPlace,
+        flags: FieldPlace,
+    },
+    LockEnd {
+        lock: FieldPlace,
+    },
+    Wake {
+        tid: FieldPlace,
+    },
 }
 
 /// The most that a system call is passed.
@@ -66,7 +109,7 @@ const MOST_ARGS: usize = 6;
 
 impl<'a> SyscallDecoder<'a> {
     /// For the events of a recording.
-    pub(super) fn new(reader: &'a Reader) -> Self {
+    pub(super) fn new(reader: &'a Reader, wanted: WantedSteps) -> Self {
         let (formats, _) = TracepointFormats::of(reader);
         let events = 0..reader.events().len();
         let of_events: Vec<_> = events.map(|event| formats.of_event(event)).collect();
@@ -77,7 +120,8 @@ impl<'a> SyscallDecoder<'a> {
             let format = (*format)?;
             let is_extra = format.name.starts_with("sys_enter_") && all_enter
                 || format.name.starts_with("sys_exit_") && all_leave;
-            Kind::new(format).filter(|_| !is_extra)
+            let kind = Kind::new(format).filter(|_| !is_extra)?;
+            (wanted == WantedSteps::Locks || !kind.is_of_locks()).then_some(kind)
         });
         Self {
             kinds: kinds.collect(),
@@ -89,7 +133,13 @@ impl<'a> SyscallDecoder<'a> {
     /// Whether entries and returns are recorded.
     pub(super) fn has_calls(&self) -> bool {
         let kinds = || self.kinds.iter().flatten();
-        kinds().any(Kind::is_enter) && kinds().any(|kind| !kind.is_enter())
+        kinds().any(Kind::is_enter) && kinds().any(|kind| matches!(kind, Kind::Leave { .. }))
+    }
+
+    /// Whether waits for locks of the kernel are recorded.
+    pub(super) fn has_locks(&self) -> bool {
+        let mut kinds = self.kinds.iter().flatten();
+        kinds.any(|kind| matches!(kind, Kind::LockEnd { .. }))
     }
 
     /// Whether an event is one of system calls.
@@ -97,10 +147,13 @@ impl<'a> SyscallDecoder<'a> {
         self.kinds.get(event).is_some_and(Option::is_some)
     }
 
-    /// Whether an event is an entry.
-    pub(super) fn is_entry(&self, event: usize) -> bool {
-        let kind = self.kinds.get(event).and_then(Option::as_ref);
-        kind.is_some_and(Kind::is_enter)
+    /// Which part of an event's stack is of interest.
+    pub(super) fn stack(&self, event: usize) -> WantedStack {
+        match self.kinds.get(event).and_then(Option::as_ref) {
+            Some(Kind::Enter { .. }) => WantedStack::User,
+            Some(Kind::LockBegin { .. } | Kind::Wake { .. }) => WantedStack::All,
+            _ => WantedStack::None,
+        }
     }
 
     /// What a sample of such an event says; `None` if it is damaged.
@@ -130,8 +183,26 @@ impl<'a> SyscallDecoder<'a> {
                 number: signed(*number)?,
                 result: signed(*result)?,
             },
+            Kind::LockBegin { lock, flags } => SyscallStep::Lock(LockStep::Begin {
+                lock: data.field_number(*lock)?,
+                flags: data.field_number(*flags)?,
+            }),
+            Kind::LockEnd { lock } => SyscallStep::Lock(LockStep::End {
+                lock: data.field_number(*lock)?,
+            }),
+            Kind::Wake { tid } => SyscallStep::Lock(LockStep::Wake {
+                tid: i32::try_from(signed(*tid)?).ok()?,
+            }),
         })
     }
+}
+
+/// A part of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WantedStack {
+    None,
+    User,
+    All,
 }
 
 impl Kind {
@@ -147,6 +218,14 @@ impl Kind {
                 number: place("id")?,
                 result: place("ret")?,
             }),
+            "contention_begin" => Some(Self::LockBegin {
+                lock: place("lock_addr")?,
+                flags: place("flags")?,
+            }),
+            "contention_end" => Some(Self::LockEnd {
+                lock: place("lock_addr")?,
+            }),
+            "sched_waking" => Some(Self::Wake { tid: place("pid")? }),
             name if name.starts_with("sys_enter_") => {
                 let number = of_one()?;
                 let fields = format.fields.iter().map(|field| field.place);
@@ -162,6 +241,10 @@ impl Kind {
             }),
             _ => None,
         }
+    }
+
+    fn is_of_locks(&self) -> bool {
+        !matches!(self, Self::Enter { .. } | Self::Leave { .. })
     }
 
     fn is_enter(&self) -> bool {

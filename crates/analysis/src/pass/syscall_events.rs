@@ -6,7 +6,7 @@ use super::locations::find_locations;
 use super::ordered::OrderedRecord;
 use super::ordered_pass::{OrderedPass, run_ordered};
 use super::query::Query;
-use super::syscall_decoder::{SyscallDecoder, SyscallStep};
+use super::syscall_decoder::{SyscallDecoder, SyscallStep, WantedStack, WantedSteps};
 use super::syscall_words::{SyscallWords, end_event, start_event};
 use crate::Error;
 use crate::index::SampleOrder;
@@ -34,7 +34,7 @@ pub struct SyscallEvent<'e> {
     pub step: SyscallStep,
     /// What the thread is called; empty for what is no entry and no return.
     pub comm: Untrusted<&'e str>,
-    /// The stack of user space, innermost first; empty without one.
+    /// The stack, innermost first, of system calls without the kernel's part; empty without one.
     pub stack: SyscallStack<'e>,
 }
 
@@ -82,12 +82,39 @@ pub fn for_each_syscall(
     progress: &mut Progress<'_>,
     visit: &mut dyn FnMut(&SyscallEvent<'_>) -> bool,
 ) -> Result<Profile, Error> {
-    check_filter(reader, &options.filter)?;
-    let decoder = SyscallDecoder::new(reader);
-    let mut recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
+    let decoder = SyscallDecoder::new(reader, WantedSteps::Calls);
     if !decoder.has_calls() {
         return Err(Error::NoSystemCalls);
     }
+    for_each_step(reader, decoder, options, progress, visit)
+}
+
+/// The same of events that tell of waits for locks: system calls, waits for locks of the kernel, and wake-ups.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read, or has no such waits or no times.
+pub fn for_each_lock_event(
+    reader: &Reader,
+    options: &Options,
+    progress: &mut Progress<'_>,
+    visit: &mut dyn FnMut(&SyscallEvent<'_>) -> bool,
+) -> Result<Profile, Error> {
+    let decoder = SyscallDecoder::new(reader, WantedSteps::Locks);
+    if !decoder.has_calls() && !decoder.has_locks() {
+        return Err(Error::NoLocks);
+    }
+    for_each_step(reader, decoder, options, progress, visit)
+}
+
+fn for_each_step(
+    reader: &Reader,
+    decoder: SyscallDecoder<'_>,
+    options: &Options,
+    progress: &mut Progress<'_>,
+    visit: &mut dyn FnMut(&SyscallEvent<'_>) -> bool,
+) -> Result<Profile, Error> {
+    check_filter(reader, &options.filter)?;
+    let mut recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
     if !recording.index.has_times {
         return Err(Error::NoTimes);
     }
@@ -173,7 +200,7 @@ impl OrderedPass for SyscallPass<'_> {
     }
 
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
-        self.symbols.is_some() && self.decoder.is_entry(decoded.event)
+        self.symbols.is_some() && self.decoder.stack(decoded.event) != WantedStack::None
     }
 
     fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
@@ -186,14 +213,13 @@ impl OrderedPass for SyscallPass<'_> {
         let task = (decoded.key.time_ns, decoded.pid, decoded.tid);
         let comm = comm_text(history, sample.task).into_raw();
         let at = start_event(task, step, &comm, out);
-        if let Some(symbols) = self
-            .symbols
-            .filter(|_| self.decoder.is_entry(decoded.event))
-        {
+        let wanted = self.decoder.stack(decoded.event);
+        if let Some(symbols) = self.symbols.filter(|_| wanted != WantedStack::None) {
             local.ends.add(sample.end);
             let locations = &mut local.locations;
             sample.for_each_address(|address| {
-                if address.level.is_none_or(|level| level == Level::User) {
+                let is_user = address.level.is_none_or(|level| level == Level::User);
+                if is_user || wanted == WantedStack::All {
                     let find = |location| symbols.number(location);
                     let number = locations.value(history, sample.mappings, address, find);
                     out.extend_from_slice(&u64::from(number).to_le_bytes());

@@ -1,6 +1,6 @@
 //! Events of system calls on their way from the threads that decode them to the one that takes them, in order.
 
-use super::syscall_decoder::SyscallStep;
+use super::syscall_decoder::{LockStep, SyscallStep};
 use super::syscall_events::{SyscallEvent, SyscallStack};
 use crate::symbolize::Symbols;
 use rprof_untrusted::Untrusted;
@@ -13,6 +13,9 @@ const LEAVE: u64 = 1;
 const FORK: u64 = 2;
 const THREAD_END: u64 = 3;
 const VDSO: u64 = 4;
+const LOCK_BEGIN: u64 = 5;
+const LOCK_END: u64 = 6;
+const WAKE: u64 = 7;
 
 /// Appends the beginning of an event: all but the stack, whose words follow. Returns where its length stands.
 pub(super) fn start_event(
@@ -40,6 +43,19 @@ pub(super) fn start_event(
             put(u64::from(parent.cast_unsigned()));
         }
         SyscallStep::ThreadEnd => put(THREAD_END),
+        SyscallStep::Lock(LockStep::Begin { lock, flags }) => {
+            put(LOCK_BEGIN);
+            put(lock);
+            put(flags);
+        }
+        SyscallStep::Lock(LockStep::End { lock }) => {
+            put(LOCK_END);
+            put(lock);
+        }
+        SyscallStep::Lock(LockStep::Wake { tid }) => {
+            put(WAKE);
+            put(u64::from(tid.cast_unsigned()));
+        }
         SyscallStep::Vdso { address } => {
             put(VDSO);
             put(address);
@@ -102,6 +118,14 @@ impl<'e> SyscallWords<'e> {
                 parent: id(self.word()?),
             },
             THREAD_END => SyscallStep::ThreadEnd,
+            LOCK_BEGIN => SyscallStep::Lock(LockStep::Begin {
+                lock: self.word()?,
+                flags: self.word()?,
+            }),
+            LOCK_END => SyscallStep::Lock(LockStep::End { lock: self.word()? }),
+            WAKE => SyscallStep::Lock(LockStep::Wake {
+                tid: id(self.word()?),
+            }),
             _ => SyscallStep::Vdso {
                 address: self.word()?,
             },
@@ -140,6 +164,9 @@ mod tests {
             },
             SyscallStep::Fork { parent: -1 },
             SyscallStep::ThreadEnd,
+            SyscallStep::Lock(LockStep::Begin { lock: 7, flags: 2 }),
+            SyscallStep::Lock(LockStep::End { lock: u64::MAX }),
+            SyscallStep::Lock(LockStep::Wake { tid: 9 }),
             SyscallStep::Vdso {
                 address: 0xf7f0_0000,
             },

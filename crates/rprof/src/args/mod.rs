@@ -26,6 +26,7 @@ mod layout;
 mod limits;
 mod list;
 mod listing;
+mod lock;
 mod look;
 mod mode;
 mod parent;
@@ -70,6 +71,7 @@ pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 pub(crate) use listing::{ListingArgs, ListingFormat};
+pub(crate) use lock::LockArgs;
 pub(crate) use look::{LookArgs, TableArgs};
 pub(crate) use mode::ModeArgs;
 pub(crate) use parent::ParentArgs;
@@ -195,6 +197,8 @@ pub(crate) enum Command {
     Critical(CriticalArgs),
     /// Trace system calls: print each as it happens, or count them by thread
     Trace(Box<TraceArgs>),
+    /// Show which locks threads waited for, how long, and who held them
+    Lock(LockArgs),
     /// Print every record of a recording in file order
     Dump(DumpArgs),
     /// Show where each binary's symbols come from, or why they are missing; embed them in the file

@@ -116,7 +116,7 @@ rprof: probe
     FILE lists functions
 rprof: timechart
     use rprof sched timehist: it shows when each thread ran
-rprof: lock kmem kvm kwork iostat
+rprof: kmem kvm kwork iostat
     its events are tracepoints: rprof list tracepoint lists them, rprof record -e samples them, rprof script prints
     them
 rprof: ftrace

@@ -20,6 +20,7 @@ pub(crate) mod help;
 mod idle;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod lock;
 mod man_pages;
 mod next;
 mod no_match;

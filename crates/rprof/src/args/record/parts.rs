@@ -58,6 +58,11 @@ pub(crate) struct PartArgs {
     #[arg(long)]
     user_callchains: bool,
 
+    /// Record waits for locks, too, for rprof lock: futexes of user space and locks of the kernel; without -e, nothing
+    /// else
+    #[arg(long)]
+    pub(crate) lock: bool,
+
     /// Record branch stacks: all taken branches
     #[arg(short = 'b', long)]
     branch_any: bool,

@@ -12,11 +12,18 @@ pub(super) fn events(args: &RecordArgs) -> Result<Vec<Event>> {
     let parse = |list: &str| parse(list, &sources, args.quiet);
     let events = with_filters(&args.events.events, &args.filters, &sources, parse);
     let mut events = events.map_err(of_event)?;
+    if args.parts.lock {
+        events.extend(parse(LOCKS).map_err(of_event)?);
+    }
     if args.events.group {
         group_all(&mut events).map_err(of_event)?;
     }
     Ok(events)
 }
+
+/// What `--lock` records: waits of user space and of the kernel, with the stacks in which they begin.
+const LOCKS: &str = "syscalls:sys_enter_futex/period=1/,syscalls:sys_exit_futex/period=1,call-graph=no/,\
+    lock:contention_begin/period=1/,lock:contention_end/period=1,call-graph=no/";
 
 /// The events of lists, each with the filters that stand behind its list.
 pub(in crate::cmd) fn with_filters(

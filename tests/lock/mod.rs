@@ -1,0 +1,105 @@
+//! Locks that threads wait for: a mutex whose waits are known, and those that the kernel says.
+
+use crate::common::{Tracefs, compile, needs, rprof, run, scratch, tracefs};
+use std::path::{Path, PathBuf};
+
+/// Records the program, which prints where its mutex is.
+#[track_caller]
+fn record(tracefs: Tracefs, dir: &Path) -> (PathBuf, String) {
+    let (program, file) = (dir.join("convoy"), dir.join("perf.data"));
+    let options = ["-O1", "-g", "-pthread", "-fno-optimize-sibling-calls"];
+    compile(&program, include_str!("convoy.c"), &options);
+    let mut record = rprof(["record", "-q", "--lock", "-m", "4096", "-o"]);
+    let record = record
+        .arg(&file)
+        .arg("--")
+        .arg(&program)
+        .arg(dir.join("written"));
+    let mutex = run(&mut tracefs.within(record)).ok().stdout;
+    (file, mutex.trim().to_owned())
+}
+
+#[test]
+fn a_mutex_was_waited_for_as_often_as_it_was_held() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let (file, mutex) = record(tracefs, dir.path());
+    let text = run(rprof(["lock", "-g", "-i"]).arg(&file)).ok().stdout;
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let at = lines
+        .iter()
+        .position(|line| line.contains(&format!(" {mutex} ")));
+    let row: Vec<&str> = lines[at.unwrap()].split_whitespace().collect();
+    let [contended, _, _, _, _, threads, kind, address, caller] = row[..] else {
+        panic!("{text}");
+    };
+    assert_eq!((contended, threads, kind), ("10", "1", "futex"), "{text}");
+    assert_eq!((address, caller), (&*mutex, "take_it"));
+    // Below it who waited and who released, each with a stack, up to the next row.
+    let rest = &lines[at.unwrap() + 1..];
+    let is_row = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
+    let end = rest.iter().position(is_row).unwrap_or(rest.len());
+    let (mut side, mut found) = ("", Vec::new());
+    for line in &rest[..end] {
+        if line.starts_with("waited ") || line.starts_with("released by ") {
+            side = line;
+        } else {
+            found.push((side, *line));
+        }
+    }
+    let has = |begin: &str, times: &str, function: &str| {
+        found.iter().any(|(side, name)| {
+            side.starts_with(begin) && side.contains(times) && *name == function
+        })
+    };
+    assert!(has("waited waiter[", ": 10 times, ", "take_it"), "{text}");
+    assert!(
+        has("released by holder[", ": 10 times, ", "release_it"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_end_of_a_wait_in_the_kernel_is_a_wait() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let (file, _) = record(tracefs, dir.path());
+    let script = run(rprof(["script", "-G", "-i"]).arg(&file)).ok().stdout;
+    let n_ends = script
+        .lines()
+        .filter(|line| line.contains("contention_end:"))
+        .count();
+    let read = run(rprof(["lock", "-i"]).arg(&file)).ok();
+    let of_kernel = read.stdout.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let address = cells.get(7)?;
+        address
+            .starts_with("0xffff")
+            .then(|| cells[0].parse::<usize>().unwrap())
+    });
+    let n_alone = read.stderr.lines().filter_map(|line| {
+        let (before, _) = line.split_once(" waits for locks of the kernel began before")?;
+        before.split_whitespace().next_back()?.parse::<usize>().ok()
+    });
+    let n_waits: usize = of_kernel.sum();
+    assert_eq!(n_waits + n_alone.sum::<usize>(), n_ends, "{}", read.stdout);
+}
+
+#[test]
+fn what_has_no_waits_says_how_to_record_them() {
+    needs!(live);
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-o"]);
+    run(record.arg(&file).args(["--", "true"])).ok();
+    let error = run(rprof(["lock", "-i"]).arg(&file)).fails(1);
+    assert!(error.contains("rprof record --lock"), "{error}");
+}
