@@ -41,7 +41,9 @@ fn of_switches() -> Option<(String, u64)> {
     let file = dir.path().join("perf.data");
     let record = ["record", "-q", "--switch-events", "-e", "cpu-clock", "-o"];
     run(rprof(record).arg(&file).args(["--", "true"])).ok();
-    Some(schema(&run(rprof(["critical", "--json"]).arg(&file)).ok().stdout))
+    Some(schema(
+        &run(rprof(["critical", "--json"]).arg(&file)).ok().stdout,
+    ))
 }
 
 #[test]

@@ -392,6 +392,84 @@ fn without_rights_proc_says_why_threads_wait_for_long() {
 }
 
 #[test]
+fn each_file_of_a_rotated_recording_names_the_functions_of_the_kernel() {
+    needs!(root, cc, alone);
+    let Some(nobody) = Nobody::new() else { return };
+    let Some(_level) = Sysctl::paranoid("2") else {
+        return skipped("a perf_event_paranoid that can be set");
+    };
+    // Sleeps for two and a half seconds: longer than two files.
+    let program = compile_c(
+        nobody.dir.path(),
+        "sleeper",
+        r#"
+        #include <time.h>
+        int main(void) {
+            for (int i = 0; i < 25; i++) { struct timespec t = { 0, 100000000 }; nanosleep(&t, 0); }
+            return 0;
+        }"#,
+    );
+    let program = program.to_str().unwrap();
+    let output = ["--switch-output=1s", "-o", "perf.data"];
+    let words = [&["record", "--off-cpu"], &output[..], &["--", program]].concat();
+    run(&mut nobody.rprof(&words)).ok();
+    let files = std::fs::read_dir(nobody.dir.path()).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let is_data = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("perf.data."))
+    };
+    let stacks: Vec<_> = files.filter(is_data).map(|file| all_waits(&file)).collect();
+    assert!(
+        stacks.iter().filter(|waits| !waits.is_empty()).count() >= 2,
+        "{stacks:?}"
+    );
+    for wait in stacks.iter().flatten() {
+        assert!(wait[0].contains("nanosleep"), "{wait:?}");
+        assert!(wait.iter().any(|name| name == "main"), "{wait:?}");
+    }
+}
+
+#[test]
+fn a_place_that_an_older_call_has_left_behind_is_not_taken() {
+    needs!(root, cc, alone);
+    let Some(nobody) = Nobody::new() else { return };
+    let Some(_level) = Sysctl::paranoid("2") else {
+        return skipped("a perf_event_paranoid that can be set");
+    };
+    // `waits` is called by `warm` first; then through a pointer, with a frame that lies over what `warm` has left.
+    let program = compile_c(
+        nobody.dir.path(),
+        "stale",
+        r#"
+        #include <alloca.h>
+        #include <time.h>
+        #define OWN __attribute__((noinline, noclone))
+        static volatile int sink;
+        OWN void waits(int n, int ms) {
+            volatile char *room = alloca(n);
+            room[0] = 1;
+            struct timespec t = { 0, ms * 1000000L };
+            if (ms) nanosleep(&t, 0);
+            sink += room[0];
+        }
+        OWN void warm(int n) { waits(n, 0); sink++; }
+        OWN void setup(int n) { warm(n); sink++; }
+        OWN void handler(void (*f)(int, int)) { f(400, 30); sink++; }
+        int main(void) {
+            void (*volatile f)(int, int) = waits;
+            for (int i = 0; i < 20; i++) { setup(16); handler(f); }
+            return 0;
+        }"#,
+    );
+    let program = program.to_str().unwrap();
+    run(&mut nobody.rprof(&["record", "--off-cpu", "-o", "perf.data", "--", program])).ok();
+    for wait in all_waits(&nobody.dir.path().join("perf.data")) {
+        assert!(!wait.iter().any(|name| name == "warm"), "{wait:?}");
+    }
+}
+
+#[test]
 fn all_user_leaves_out_switches_and_says_so() {
     needs!(cc, live);
     let dir = scratch();

@@ -4,6 +4,13 @@ use crate::arch::Arch;
 use crate::space::is_code;
 use crate::stack::{Stack, Unread};
 use crate::{AddressSpace, RegisterSet};
+use rprof_abi::{Machine, for_machine};
+
+/// Bytes from the stack pointer up to the frame pointer in a function that keeps one, wherever it calls others; `None` if
+/// the code that it begins with does not say so.
+pub fn frame_bytes(machine: Machine, code: &[u8]) -> Option<u64> {
+    for_machine!(machine, A => A::frame_bytes(code))
+}
 
 /// Where frame pointers led.
 pub(crate) enum FramePointerResult {

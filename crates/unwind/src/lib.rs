@@ -85,6 +85,7 @@ mod tests;
 
 pub use arch::{Call, LONGEST_CALL};
 pub use call::{call_before, is_jump_stub, jump_slot};
+pub use frame_pointer::frame_bytes;
 pub use outcome::Outcome;
 pub use plain_sections::{LoadedSection, UnwindSections};
 pub use registers::RegisterSet;

@@ -12,7 +12,7 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
-use rprof_base::{Counted, Interner};
+use rprof_base::{BuildId, Counted, Interner};
 use rprof_locate::Locator;
 use rprof_machine::{History, ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::{Reader, RecordedEvent};
@@ -91,8 +91,9 @@ impl CountedCode {
 
     /// Its locations among the images of a recording, which images that it does not have are added to.
     pub(super) fn placed(self, events: &[RecordedEvent], history: &mut History) -> PlacedCode {
+        let known = KnownImages::of(history);
         let images = self.images.values().iter();
-        let images: Vec<_> = images.map(|image| placed(image, history)).collect();
+        let images: Vec<_> = images.map(|image| known.placed(image, history)).collect();
         let mut placed = PlacedCode::default();
         let names: Vec<&str> = self.events.iter().map(|event| &*event.name).collect();
         for (nth, event) in self.events.iter().enumerate() {
@@ -179,26 +180,35 @@ impl PlacedCode {
     }
 }
 
-/// The same image of another recording, and how much further its addresses are there; `None` if it may be another.
-fn placed(image: &RecordedImage, history: &mut History) -> Option<(ImageId, u64)> {
-    if image.is_memory() {
-        return None;
+/// Images of a recording by what is in them.
+#[derive(Debug)]
+struct KnownImages(HashMap<BuildId, Vec<(ImageId, ImageKind)>>);
+
+impl KnownImages {
+    fn of(history: &History) -> Self {
+        let mut known: HashMap<BuildId, Vec<(ImageId, ImageKind)>> = HashMap::default();
+        for (id, image) in history.images().iter() {
+            if let Some(build_id) = &image.build_id {
+                let same = known.entry(build_id.clone()).or_default();
+                same.push((id, image.kind));
+            }
+        }
+        Self(known)
     }
-    let is_same_file = |one: &RecordedImage| match (&image.build_id, &one.build_id) {
-        (Some(id), Some(other)) => id == other,
-        (None, None) => image.inode.is_some() && image == one,
-        _ => false,
-    };
-    let found = history.images().iter().find_map(|(id, one)| {
-        let shift = shift(image.kind, one.kind)?;
-        is_same_file(one).then_some((id, shift))
-    });
-    if found.is_some() {
-        return found;
+
+    /// The same image of another recording, and how much further its addresses are there; `None` if it may be another.
+    /// Without a build ID, nothing says that a file is still the same.
+    fn placed(&self, image: &RecordedImage, history: &mut History) -> Option<(ImageId, u64)> {
+        let build_id = image.build_id.as_ref()?;
+        if image.is_memory() {
+            return None;
+        }
+        let same = self.0.get(build_id).map(Vec::as_slice);
+        let found = (same.unwrap_or_default().iter())
+            .find_map(|&(id, kind)| Some((id, shift(image.kind, kind)?)));
+        let is_file = image.kind == ImageKind::User;
+        found.or_else(|| is_file.then(|| (history.add_image(image.clone()), 0)))
     }
-    // Without a build ID, nothing says that a file is still the same.
-    let is_known = image.kind == ImageKind::User && image.build_id.is_some();
-    is_known.then(|| (history.add_image(image.clone()), 0))
 }
 
 /// How much further the addresses of one image are than those of the other; `None` if that is not known.
@@ -263,15 +273,14 @@ mod tests {
         };
         let mut history = History::default();
         let here = history.add_image(image("/a", Some(1), None));
-        let old = history.add_image(image("/old", None, Some(7)));
-        let mut place = |image| placed(&image, &mut history).map(|(id, _)| id);
+        history.add_image(image("/old", None, Some(7)));
+        let known = KnownImages::of(&history);
+        let mut place = |image| known.placed(&image, &mut history).map(|(id, _)| id);
         assert_eq!(place(image("/elsewhere/a", Some(1), None)), Some(here));
-        assert_eq!(place(image("/old", None, Some(7))), Some(old));
         // Another build, which is added; and files that may be others.
         let added = place(image("/a", Some(2), None));
-        assert!(added.is_some_and(|id| id != here && id != old));
-        assert_eq!(place(image("/old", None, Some(8))), None);
-        assert_eq!(place(image("/old", None, None)), None);
+        assert!(added.is_some_and(|id| id != here));
+        assert_eq!(place(image("/old", None, Some(7))), None);
         assert_eq!(place(image("//anon", None, None)), None);
     }
 }

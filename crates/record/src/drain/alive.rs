@@ -16,6 +16,7 @@ use std::rc::Rc;
 pub(crate) struct Alive {
     layout: SampleLayout,
     newer: Vec<Newer>,
+    kept: Vec<Vec<u8>>,
     threads: HashMap<i32, Thread>,
     processes: HashMap<i32, Process>,
     /// Threads that have ended not long ago: the kernel may still work for them.
@@ -89,6 +90,7 @@ impl Alive {
         Self {
             layout,
             newer: Vec::new(),
+            kept: Vec::new(),
             threads: HashMap::default(),
             processes: HashMap::default(),
             ended: Vec::new(),
@@ -128,10 +130,16 @@ impl Alive {
         }
     }
 
-    /// Records that are newer than what [`Alive::describe`] tells, in order of time.
+    /// Takes a record that each file is to have.
+    pub(crate) fn keep(&mut self, record: Vec<u8>) {
+        self.kept.push(record);
+    }
+
+    /// Records beside what [`Alive::describe`] tells: those of each file, and newer ones, in order of time.
     pub(crate) fn newer(&mut self) -> impl Iterator<Item = &[u8]> {
         self.newer.sort_by_key(|record| record.time_ns);
-        self.newer.iter().map(|record| &record.bytes[..])
+        let newer = self.newer.iter().map(|record| &record.bytes[..]);
+        self.kept.iter().map(|record| &record[..]).chain(newer)
     }
 
     /// Notes what a record says.

@@ -69,23 +69,19 @@ impl ProcReader {
         let innermost = function.map(str::trim).filter(is_name);
         // -1: it was interrupted, or faulted.
         let number = words.first().and_then(|word| word.parse().ok());
-        let entry = number.and_then(|number| self.entry(number));
+        // Those of 32-bit tasks have other numbers; their stacks are in the first 4 GiB.
+        let is_native = user.is_none_or(|place| place.sp > u64::from(u32::MAX));
+        let name = number
+            .filter(|_| is_native)
+            .and_then(|number| self.names.name(number));
+        // The kernel's own names of its functions differ by release and machine.
+        let entry = name.map(|name| format!("sys_{name}"));
         let functions: Vec<String> = innermost
             .map(str::to_owned)
             .into_iter()
             .chain(entry)
             .collect();
         (user.is_some() || !functions.is_empty()).then_some(BlockedThread { functions, user })
-    }
-
-    /// The function of the kernel that a system call enters.
-    fn entry(&self, number: i64) -> Option<String> {
-        let name = self.names.name(number)?;
-        Some(match ARCH {
-            "x86_64" => format!("__x64_sys_{name}"),
-            "aarch64" => format!("__arm64_sys_{name}"),
-            _ => format!("sys_{name}"),
-        })
     }
 }
 
@@ -242,21 +238,28 @@ mod tests {
         assert_eq!(known.functions, ["pipe_read"]);
         assert_eq!(known.user, None);
         let fault = thread(
-            Some("-1 0x7ffc10 0x401000\n"),
+            Some("-1 0x7ffc00000010 0x401000\n"),
             Some("folio_wait_bit_common\n"),
         )
         .unwrap();
         assert_eq!(fault.functions, ["folio_wait_bit_common"]);
         let place = UserPlace {
-            sp: 0x7f_fc10,
+            sp: 0x7ffc_0000_0010,
             ip: 0x40_1000,
         };
         assert_eq!(fault.user, Some(place));
         let number = reader.names.numbers("read")[0];
-        let call = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc10 0x401000\n");
+        let call = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000010 0x401000\n");
         let known = thread(Some(&call), Some("0")).unwrap();
         assert!(known.functions[0].ends_with("sys_read"), "{known:?}");
         assert_eq!(known.user, Some(place));
+        let of_32_bits = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0xffb0c010 0x401000\n");
+        assert!(
+            thread(Some(&of_32_bits), Some("0"))
+                .unwrap()
+                .functions
+                .is_empty()
+        );
     }
 
     #[test]

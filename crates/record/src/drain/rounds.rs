@@ -100,10 +100,10 @@ impl Drain {
             .as_mut()
             .map(|held| held.tell_functions(&self.sideband_layout));
         for record in functions.into_iter().flatten() {
-            if let Some(alive) = &mut self.tracked.alive {
-                alive.see(&record, 0);
-            }
             sink.push(&record)?;
+            if let Some(alive) = &mut self.tracked.alive {
+                alive.keep(record);
+            }
         }
         for sample in released.into_iter().flatten() {
             if let Some(layout) = off_cpu.layout(sample.event) {

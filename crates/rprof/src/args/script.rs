@@ -14,8 +14,15 @@ Examples:
   rprof script a.data b.data              several recordings, one after the other
   rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
 
+/// Other readers take several as one profile.
+const RECORDINGS: &str = "Recordings to read, one after the other: files, directories, or - for stdin [default: perf.data]";
+
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = EXAMPLES)]
+#[command(
+    mut_arg("dsos", |dsos| dsos.short(None)),
+    mut_arg("plain", |plain| plain.help(RECORDINGS)),
+    after_help = EXAMPLES
+)]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) recordings: Recordings,

@@ -66,6 +66,11 @@ pub(crate) trait Arch {
         None
     }
 
+    /// Bytes from the stack pointer up to the frame pointer in a function whose code this is, if its begin says so.
+    fn frame_bytes(_code: &[u8]) -> Option<u64> {
+        None
+    }
+
     /// The instruction that code begins with, if epilogues have such, and its bytes.
     fn epilogue(_code: &[u8]) -> Option<(usize, Does)> {
         None

@@ -135,6 +135,10 @@ impl Arch for X86_64 {
         Some(next.wrapping_add_signed(i32::from_le_bytes(distance).into()))
     }
 
+    fn frame_bytes(code: &[u8]) -> Option<u64> {
+        prologue::frame_bytes(code)
+    }
+
     fn epilogue(code: &[u8]) -> Option<(usize, Does)> {
         epilogue::decode(code)
     }

@@ -40,6 +40,54 @@ pub(super) fn makes_frame(code: &[u8]) -> bool {
     MAKES_FRAME.iter().any(|bytes| code.starts_with(bytes))
 }
 
+/// Bytes from the stack pointer up to the frame pointer once a function has made its frame, if it begins with that: it
+/// pushes registers, and makes room of a fixed size. `None` if its code says no more than other instructions.
+pub(super) fn frame_bytes(code: &[u8]) -> Option<u64> {
+    let code = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
+    let code = code.strip_prefix(&[PUSH])?;
+    let mut code = code.get(3..).filter(|_| makes_frame(code))?;
+    let mut pushed = 0;
+    loop {
+        code = match code {
+            // push %rbx, %r12 to %r15
+            [0x53, rest @ ..] | [0x41, 0x54..=0x57, rest @ ..] => {
+                pushed += 8;
+                rest
+            }
+            // sub $n, %rsp
+            [0x48, 0x83, 0xec, n @ 0..=0x7f, ..] => return Some(pushed + u64::from(*n)),
+            [0x48, 0x81, 0xec, a, b, c, d, ..] => {
+                let room = u32::from_le_bytes([*a, *b, *c, *d]);
+                return (room < 1 << 31).then(|| pushed + u64::from(room));
+            }
+            _ => code.get(moved(code)?..)?,
+        }
+    }
+}
+
+/// Bytes of an instruction that compilers put between pushes: it moves a value to a register, or makes one, but not those
+/// that frames are found by.
+fn moved(code: &[u8]) -> Option<usize> {
+    let (rex, opcode) = match code {
+        [rex @ 0x40..=0x4f, rest @ ..] => (*rex, rest),
+        _ => (0, code),
+    };
+    let is_free = |register: u8, bit: u8| rex & bit != 0 || !matches!(register, 4 | 5);
+    let prefix = usize::from(rex != 0);
+    match *opcode {
+        // mov and xor between registers
+        [0x89 | 0x31, modrm @ 0xc0..=0xff, ..] => is_free(modrm & 7, 1).then_some(prefix + 2),
+        [0x8b, modrm @ 0xc0..=0xff, ..] => is_free(modrm >> 3 & 7, 4).then_some(prefix + 2),
+        // mov and lea from memory
+        [0x8b | 0x8d, modrm, ..] if is_free(modrm >> 3 & 7, 4) => {
+            Some(prefix + 1 + in_memory(&opcode[1..])?)
+        }
+        // mov $n
+        [at @ 0xb8..=0xbf, ..] if rex & 8 == 0 => is_free(at & 7, 1).then_some(prefix + 5),
+        _ => None,
+    }
+}
+
 /// Bytes of an instruction that compilers put in front of frames: checks, the jumps they lead to, and touching
 /// the stack ahead.
 ///
@@ -115,6 +163,34 @@ mod tests {
                 assert!(!is_before_frame(&code[..cut]));
             }
         }
+    }
+
+    #[test]
+    fn the_size_of_a_frame_is_what_is_pushed_and_reserved() {
+        let frame = |body: &[u8]| frame_bytes(&[&[0x55, 0x48, 0x89, 0xe5], body].concat());
+        assert_eq!(frame(&[0x48, 0x83, 0xec, 0x20]), Some(0x20));
+        assert_eq!(frame(&[0x48, 0x81, 0xec, 0, 0x10, 0, 0]), Some(0x1000));
+        // push %r15; mov %rdi, %r15; push %r12; push %rbx; mov $1, %ebx; sub $8, %rsp
+        let pushes = [
+            0x41, 0x57, 0x49, 0x89, 0xff, 0x41, 0x54, 0x53, 0xbb, 1, 0, 0, 0, 0x48, 0x83, 0xec, 8,
+        ];
+        assert_eq!(frame(&pushes), Some(0x20));
+        // lea 8(%rdi), %rsi
+        assert_eq!(frame(&[0x48, 0x8d, 0x77, 8, 0x48, 0x83, 0xec, 8]), Some(8));
+        for cut in 0..pushes.len() {
+            assert_eq!(frame(&pushes[..cut]), None);
+        }
+        for other in [
+            // and $-16, %rsp; mov %rax, %rsp; lea -8(%rsp), %rsp; a call; room that grows
+            &[0x48, 0x83, 0xe4, 0xf0, 0x48, 0x83, 0xec, 8][..],
+            &[0x48, 0x89, 0xc4, 0x48, 0x83, 0xec, 8],
+            &[0x48, 0x8d, 0x64, 0x24, 0xf8, 0x48, 0x83, 0xec, 8],
+            &[0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xec, 8],
+            &[0x48, 0x81, 0xec, 0, 0, 0, 0x80],
+        ] {
+            assert_eq!(frame(other), None, "{other:x?}");
+        }
+        assert_eq!(frame_bytes(&[0x48, 0x83, 0xec, 8]), None);
     }
 
     #[test]
