@@ -256,3 +256,51 @@ fn recordings_without_spans_say_how_to_record_them() {
         );
     }
 }
+
+#[test]
+fn the_critical_paths_of_requests_are_their_time() {
+    let Some(program) = server() else { return };
+    needs!(live);
+    let file = record(
+        &program,
+        &["request", "query"],
+        &["--off-cpu", "-F", "1999"],
+        &["queries"],
+    );
+    let critical = |command: &[&str]| -> Value {
+        let json = run(rprof(["critical", "--json"]).args(command).arg(&file)).ok();
+        serde_json::from_str(&json.stdout).unwrap()
+    };
+    let sum = |all: &Value, list: &str, time: &str| -> u64 {
+        let rows = all[list].as_array().unwrap().iter();
+        rows.map(|row| row[time].as_u64().unwrap()).sum()
+    };
+    let (table, _) = report(&file, &["--by-span", "--wall"]);
+    for name in ["request", "query"] {
+        let all = critical(&["--span", name]);
+        let len = all["duration_ns"].as_u64().unwrap();
+        let (_, count, total_ns) = spans(&table).into_iter().find(|of| of.0 == name).unwrap();
+        // One thread, for which nobody waits: each path is its span.
+        assert_eq!(all["n_spans"].as_u64(), Some(count));
+        assert_eq!((all["spans"][0].as_str(), len), (Some(name), total_ns));
+        assert_eq!(sum(&all, "threads", "path_ns"), len);
+        let known = sum(&all, "functions", "path_self_ns");
+        assert_eq!(known + all["unknown_ns"].as_u64().unwrap(), len);
+        // Each sleeps 5 ms in its query, and 1 ms outside of it.
+        let naps = all["functions"].as_array().unwrap().iter();
+        let mut naps = naps.filter(|one| one["symbol"] == "[.] nap");
+        let nap = naps.next().unwrap()["path_ns"].as_u64().unwrap();
+        let least = if name == "query" {
+            5_000_000
+        } else {
+            6_000_000
+        };
+        assert!(nap >= least * count, "{all}");
+        let option = format!("--critical=span:{name}");
+        let (table, _) = report(&file, &[&option]);
+        let weight = table["events"][0]["weight"].as_u64().unwrap();
+        assert_eq!(weight, known);
+    }
+    let said = run(rprof(["critical", "--span", "none"]).arg(&file)).fails(1);
+    assert!(said.contains("no span 'none' (spans are: "), "{said}");
+}

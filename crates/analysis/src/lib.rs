@@ -45,12 +45,12 @@ pub use locations::{
 };
 pub use pass::{
     CodeDetail, CriticalPath, EmptyFilter, FoundLocations, GroupBy, LockStep, Options, OrderedPass,
-    OrderedRecord, OrderedResult, PathThread, Progress, Query, ResolvedSample, SchedEvent,
-    SchedEvents, SortMode, SyscallEvent, SyscallStack, SyscallStep, TaskSample, ThreadActivity,
-    ThreadEvent, TraceField, WantedFrames, WantedPositions, WrittenSamples, code_query,
-    empty_filter, find_locations, for_each_lock_event, for_each_syscall, for_each_thread_event,
-    has_thread_events, load, load_code_samples, load_counted_stacks, load_critical, load_run,
-    load_samples, machine_name, progress_of, run_ordered,
+    OrderedRecord, OrderedResult, PathOwner, PathThread, Progress, Query, ResolvedSample,
+    SchedEvent, SchedEvents, SortMode, SyscallEvent, SyscallStack, SyscallStep, TaskSample,
+    ThreadActivity, ThreadEvent, TraceField, WantedFrames, WantedPositions, WrittenSamples,
+    code_query, empty_filter, find_locations, for_each_lock_event, for_each_syscall,
+    for_each_thread_event, has_thread_events, load, load_code_samples, load_counted_stacks,
+    load_critical, load_run, load_samples, machine_name, progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{

@@ -39,7 +39,7 @@ mod used_images;
 mod words;
 mod written;
 
-pub use account::{CriticalPath, PathThread};
+pub use account::{CriticalPath, PathOwner, PathThread};
 pub use account::{ThreadActivity, ThreadEvent, for_each_thread_event, has_thread_events};
 pub use code_counts::load_counted_stacks;
 pub use code_nodes::code_query;

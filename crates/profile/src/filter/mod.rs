@@ -78,6 +78,8 @@ pub enum PathEnd {
         /// Threads.
         tids: Vec<i32>,
     },
+    /// Those of all spans with these names: each begins and ends with its span.
+    Spans(NameList),
 }
 
 impl PathEnd {

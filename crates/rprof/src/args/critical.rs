@@ -56,6 +56,10 @@ pub(crate) struct CriticalArgs {
     #[arg(long, value_name = "START,STOP", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     pub(crate) time: Option<TimeSlices>,
 
+    /// Follow the paths to the ends of spans with these names (rprof record --span), each from its beginning
+    #[arg(long, value_name = "NAMES", value_parser = parse_names, conflicts_with_all = ["comms", "pid", "tid"])]
+    span: Vec<NameList>,
+
     #[command(flatten)]
     sources: SourceArgs,
 
@@ -84,6 +88,10 @@ pub(crate) struct CriticalArgs {
 impl CriticalArgs {
     /// Whose path is shown.
     pub(crate) fn end(&self) -> PathEnd {
+        let spans = NameList::of_all(&self.span);
+        if !spans.is_empty() {
+            return PathEnd::Spans(spans);
+        }
         PathEnd::of(
             NameList::of_all(&self.comms),
             self.pid.clone(),

@@ -67,7 +67,8 @@ pub(crate) struct CommonFilterArgs {
     wall: bool,
 
     /// Count only time on the critical path: what the end of the recorded command waited for. With =THREAD, the path to
-    /// the end of that thread: its id, or a name or pattern; of several, the one that ends last. Implies --wall
+    /// the end of that thread: its id, or a name or pattern; of several, the one that ends last; with =span:NAMES, the
+    /// paths to the ends of spans. Implies --wall
     #[arg(
         help_heading = HEADING,
         display_order = 15,
@@ -210,6 +211,9 @@ fn parse_id(text: &str) -> Option<i32> {
 }
 
 fn parse_path_end(text: &str) -> Result<PathEnd, FilterError> {
+    if let Some(names) = text.strip_prefix("span:") {
+        return parse_names(names).map(PathEnd::Spans);
+    }
     let end = match text.parse::<i32>() {
         _ if text.is_empty() => PathEnd::Command,
         Ok(tid) => PathEnd::of(NameList::default(), Vec::new(), vec![tid]),
@@ -321,6 +325,8 @@ mod tests {
         assert_eq!(of(&["--critical=7"]).1, Some(tids));
         let comms = PathEnd::of(NameList::of(["in_*"]), vec![], vec![]);
         assert_eq!(of(&["--critical=in_*"]).1, Some(comms));
+        let spans = PathEnd::Spans(NameList::of(["request"]));
+        assert_eq!(of(&["--critical=span:request"]).1, Some(spans));
         assert_eq!(of(&[]), (Account::OnCpu, None));
         assert!(filter(&["--critical", "--on-cpu"]).is_err());
     }

@@ -1,6 +1,7 @@
 //! A critical path as JSON. `crates/JSON.md` says what is in it.
 
 use super::{CriticalFunction, CriticalReport, CriticalThread};
+use rprof_analysis::PathOwner;
 use rprof_scheduling::PathStep;
 use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
@@ -15,7 +16,13 @@ pub(super) fn write_json(report: &CriticalReport, out: &mut dyn Write) -> io::Re
     json.object(|json| {
         json.field("schema", "rprof-critical");
         json.field("version", VERSION);
-        write_task(report, path.tid, json);
+        match &path.of {
+            PathOwner::Thread(tid) => write_task(report, *tid, json),
+            PathOwner::Spans { names, n_spans } => {
+                json.column("spans", names, |json, name| json.text(name.raw()));
+                json.field("n_spans", *n_spans);
+            }
+        }
         json.field("start_ns", path.range.start);
         json.field("duration_ns", path.len_ns());
         json.field("unknown_ns", report.unknown_ns());

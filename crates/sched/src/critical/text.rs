@@ -2,6 +2,7 @@
 
 use super::{CriticalFunction, CriticalReport};
 use crate::task_text;
+use rprof_analysis::PathOwner;
 use rprof_base::{Counted, Millis, Seconds as Moment, Share};
 use std::io::{self, Write};
 
@@ -114,10 +115,17 @@ pub(super) fn write_steps(report: &CriticalReport, out: &mut dyn Write) -> io::R
 
 fn write_head(report: &CriticalReport, out: &mut dyn Write) -> io::Result<()> {
     let range = &report.path.range;
+    let whose = match &report.path.of {
+        PathOwner::Thread(tid) => format!("path of {}", task(report, *tid)),
+        PathOwner::Spans { names, n_spans } => {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let spans = Counted::new(*n_spans, "span", "spans");
+            format!("paths of {spans} ({})", names.join(", "))
+        }
+    };
     writeln!(
         out,
-        "# Critical path of {}: {} ms, from {} to {} s\n#",
-        task(report, report.path.tid),
+        "# Critical {whose}: {} ms, from {} to {} s\n#",
         Millis(report.path.len_ns()),
         Moment(range.start),
         Moment(range.end)

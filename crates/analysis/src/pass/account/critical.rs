@@ -4,14 +4,15 @@ use crate::Error;
 use crate::about::command_line;
 use crate::locations::{TaskName, comm_text};
 use crate::recording::Recording;
-use crate::samples::recorded_command;
+use crate::samples::{find_spans, recorded_command};
 use rprof_abi::record::Record;
 use rprof_abi::{Misc, RecordKind};
+use rprof_base::Counted;
 use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step};
-use rprof_profile::PathEnd;
+use rprof_profile::{NameList, PathEnd};
 use rprof_scheduling::{PathStep, RunGraph};
-use rprof_untrusted::Untrusted;
+use rprof_untrusted::{Held, OverBudget, Untrusted};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -26,19 +27,37 @@ pub(crate) struct WantedPath<'f> {
     pub(crate) keeps_rest: bool,
 }
 
-/// What the end of a thread waited for, from thread to thread.
-#[derive(Clone, Debug)]
+/// What the end of a thread waited for, from thread to thread; or what the ends of spans did.
+#[derive(Debug)]
 pub struct CriticalPath {
-    /// The thread.
-    pub tid: i32,
-    /// From when to when, nanoseconds.
+    /// Whose it is.
+    pub of: PathOwner,
+    /// From when to when, nanoseconds; for spans from the first to the last.
     pub range: Range<u64>,
-    /// The path: it fills the range.
+    /// The path: it fills the range. The paths of several spans stand one after the other.
     pub steps: Vec<PathStep>,
     /// The threads on it, by id, and that whose path it is.
     pub threads: Vec<PathThread>,
     /// Whether it is known of any thread which one woke it.
     has_wakers: bool,
+    /// Spans that did not end.
+    n_open: u64,
+    /// Its memory.
+    _held: Held,
+}
+
+/// Whose a critical path is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathOwner {
+    /// A thread's.
+    Thread(i32),
+    /// That of some spans, all together.
+    Spans {
+        /// Their names.
+        names: Vec<Untrusted<String>>,
+        /// How many they are.
+        n_spans: u64,
+    },
 }
 
 /// A thread on a critical path.
@@ -61,8 +80,11 @@ impl CriticalPath {
     ) -> Result<Self, Error> {
         let history = &recording.index.history;
         let name = |tid| comm_text(history, TaskName::at(history, tid, Key::LAST));
-        let (tid, start_ns) = match wanted.end {
-            PathEnd::Command => command(recording.reader)?.ok_or(Error::WhichPath)?,
+        let mut path = match wanted.end {
+            PathEnd::Command => {
+                let (tid, start_ns) = command(recording.reader)?.ok_or(Error::WhichPath)?;
+                Self::of_thread(recording, wanted, graph, (tid, start_ns))?
+            }
             PathEnd::Threads { comms, pids, tids } => {
                 let has = |list: &[i32], id| list.is_empty() || list.contains(&id);
                 let fits = |&tid: &i32| {
@@ -71,35 +93,107 @@ impl CriticalPath {
                 };
                 let all = graph.threads().filter(|&tid| tid > 0).filter(fits);
                 let last = all.max_by_key(|&tid| (graph.end_ns(tid), Reverse(tid)));
-                (last.ok_or(Error::NoSuchThread)?, 0)
+                let last = last.ok_or(Error::NoSuchThread)?;
+                Self::of_thread(recording, wanted, graph, (last, 0))?
             }
+            PathEnd::Spans(names) => Self::of_spans(recording, wanted, graph, names)?,
         };
-        let known_ns = graph.start_ns(tid).ok_or(Error::NoSuchThread)?;
-        let end_ns = graph.end_ns(tid).ok_or(Error::NoSuchThread)?;
-        let (from_ns, to_ns) = wanted.within.clone().unwrap_or(0..=u64::MAX).into_inner();
-        let range = start_ns.max(known_ns).max(from_ns)..end_ns.min(to_ns);
-        if range.is_empty() {
-            return Err(Error::NoSuchThread);
-        }
-        let steps = graph.critical_path(tid, range.clone());
-        let tids: BTreeSet<i32> = steps.iter().map(|step| step.tid).chain([tid]).collect();
+        let owner = match path.of {
+            PathOwner::Thread(tid) => Some(tid),
+            PathOwner::Spans { .. } => None,
+        };
+        let tids = path.steps.iter().map(|step| step.tid).chain(owner);
+        let tids: BTreeSet<i32> = tids.collect();
         let threads = tids.into_iter().map(|tid| PathThread {
             tid,
             pid: pid_of(tid),
             name: Untrusted::new(name(tid).into_raw().into_owned()),
         });
-        Ok(Self {
-            tid,
+        path.threads = threads.collect();
+        path.has_wakers = graph.has_wakers();
+        Ok(path)
+    }
+
+    fn new(of: PathOwner, range: Range<u64>, (steps, held): (Vec<PathStep>, Held)) -> Self {
+        Self {
+            of,
             range,
-            threads: threads.collect(),
             steps,
-            has_wakers: graph.has_wakers(),
+            threads: Vec::new(),
+            has_wakers: false,
+            n_open: 0,
+            _held: held,
+        }
+    }
+
+    fn of_thread(
+        recording: &Recording<'_>,
+        wanted: &WantedPath<'_>,
+        graph: &RunGraph,
+        (tid, start_ns): (i32, u64),
+    ) -> Result<Self, Error> {
+        let known_ns = graph.start_ns(tid).ok_or(Error::NoSuchThread)?;
+        let end_ns = graph.end_ns(tid).ok_or(Error::NoSuchThread)?;
+        let range = within(wanted, start_ns.max(known_ns)..end_ns);
+        let range = range.ok_or(Error::NoSuchThread)?;
+        let steps = graph.critical_path(tid, range.clone());
+        let held = recording.reader.budget().hold(bytes(&steps));
+        let held = held.map_err(|OverBudget| Error::AccountOverBudget)?;
+        Ok(Self::new(PathOwner::Thread(tid), range, (steps, held)))
+    }
+
+    fn of_spans(
+        recording: &Recording<'_>,
+        wanted: &WantedPath<'_>,
+        graph: &RunGraph,
+        asked: &NameList,
+    ) -> Result<Self, Error> {
+        let option = "--span";
+        find_spans(recording)?;
+        let spans = recording.spans().ok_or(Error::NoSpans { option })?;
+        let fits = |name: &Untrusted<String>| asked.accepts(&[name.raw()]);
+        let is_asked: Vec<bool> = spans.names().iter().map(fits).collect();
+        let own = spans.all().iter();
+        let own = own.filter(|span| is_asked.get(span.name as usize) == Some(&true));
+        let mut steps = Vec::new();
+        let mut held = recording.reader.budget().hold_nothing();
+        let (mut n_spans, mut n_open, mut range) = (0, 0, u64::MAX..0);
+        for span in own {
+            if !span.is_ended {
+                n_open += 1;
+                continue;
+            }
+            let Some(own) = within(wanted, span.start.time_ns..span.end.time_ns) else {
+                continue;
+            };
+            n_spans += 1;
+            range = range.start.min(own.start)..range.end.max(own.end);
+            let path = graph.critical_path(span.tid, own);
+            let grown = held.grow(bytes(&path));
+            grown.map_err(|OverBudget| Error::AccountOverBudget)?;
+            steps.extend(path);
+        }
+        let names = spans.names().iter().zip(&is_asked);
+        let names = names.filter(|&(_, &is_asked)| is_asked);
+        let names: Vec<_> = names.map(|(name, _)| name.clone()).collect();
+        if n_spans == 0 {
+            return Err(Error::NoSuchSpan {
+                option,
+                name: Untrusted::new(asked.items().join(",")),
+                names: spans.names().iter().map(ToString::to_string).collect(),
+            });
+        }
+        let of = PathOwner::Spans { names, n_spans };
+        Ok(Self {
+            n_open,
+            ..Self::new(of, range, (steps, held))
         })
     }
 
-    /// How long it is, nanoseconds.
+    /// How long it is, nanoseconds; of several spans, the sum.
     pub fn len_ns(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
+        let lens = self.steps.iter().map(PathStep::len_ns);
+        lens.fold(0, u64::saturating_add)
     }
 
     /// The thread with an id that is on it.
@@ -109,13 +203,30 @@ impl CriticalPath {
     }
 
     /// What is to be said of it.
-    pub(super) fn warning(&self) -> Option<String> {
-        (!self.has_wakers).then(|| {
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let open = (self.n_open > 0).then(|| {
+            let spans = Counted::new(self.n_open, "span has", "spans have");
+            format!("{spans} no critical path: no end was recorded")
+        });
+        let alone = (!self.has_wakers).then(|| {
             "no thread is known to have woken another one: the critical path stays in one thread (record with \
              rprof record --off-cpu as root, or sched:sched_waking)"
                 .to_owned()
-        })
+        });
+        open.into_iter().chain(alone)
     }
+}
+
+/// The memory of steps.
+fn bytes(steps: &[PathStep]) -> u64 {
+    size_of_val(steps) as u64
+}
+
+/// The part of a range between the moments that are asked for; `None` if that is nothing.
+fn within(wanted: &WantedPath<'_>, range: Range<u64>) -> Option<Range<u64>> {
+    let (from_ns, to_ns) = wanted.within.clone().unwrap_or(0..=u64::MAX).into_inner();
+    let part = range.start.max(from_ns)..range.end.min(to_ns);
+    (!part.is_empty()).then_some(part)
 }
 
 /// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too.

@@ -19,7 +19,7 @@ mod told;
 
 pub use activity::{ThreadActivity, ThreadEvent};
 pub(crate) use critical::WantedPath;
-pub use critical::{CriticalPath, PathThread};
+pub use critical::{CriticalPath, PathOwner, PathThread};
 pub use events::{for_each_thread_event, has_thread_events};
 
 use crate::Error;
@@ -92,7 +92,7 @@ pub(super) fn samples_of(
     }
     steps.for_each(|step, facts| ledger.take(step, facts));
     let mut samples = ledger.finish(steps.end_ns(), steps.n_bad())?;
-    let of_path = path.as_ref().and_then(CriticalPath::warning);
+    let of_path = path.iter().flat_map(CriticalPath::warnings);
     let blind = command_line::warning(recording.reader);
     samples.warnings.extend(blind.into_iter().chain(of_path));
     let samples = samples.hold(recording.reader.budget());

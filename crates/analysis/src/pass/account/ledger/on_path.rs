@@ -104,12 +104,13 @@ impl Ledger<'_> {
         self.runs.is_none() && self.path.as_ref().is_none_or(counts)
     }
 
-    /// How much of a thread's time is off the path, and how much on it, nanoseconds. All is off if there is none.
+    /// How much of a thread's time is off the path, and how much on it, nanoseconds: the latter once for each of several
+    /// paths. All is off if there is none.
     pub(super) fn split(&self, tid: i32, range: Range<u64>) -> [u64; 2] {
         let all = range.end.saturating_sub(range.start);
         let path = self.path.as_ref();
-        let on = path.map_or(0, |path| path.times.ns_in(tid, &range));
-        [all.saturating_sub(on), on]
+        let [once, on] = path.map_or([0; 2], |path| path.times.ns_in(tid, &range));
+        [all.saturating_sub(once), on]
     }
 
     /// Whether a thread is on the path at a moment.
