@@ -1,11 +1,11 @@
-//! Where spans begin and end: samples of the events that do so, and the ends of threads.
+//! Where spans begin and end: samples of the events that do so, the ends of threads, and what ends a program.
 
 use crate::Error;
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use crate::spans::{SpanNames, ToldOfSpans};
 use rprof_abi::record::Record;
-use rprof_abi::{RawRecord, RecordKind};
+use rprof_abi::{Misc, RawRecord, RecordKind};
 use rprof_base::parallel;
 use rprof_machine::Key;
 use rprof_perfdata::Step;
@@ -36,6 +36,8 @@ pub(super) enum EdgeKind {
 #[derive(Debug)]
 pub(super) struct Edges {
     pub(super) edges: Vec<Edge>,
+    /// When processes executed another program, by process and time.
+    pub(super) execs: Vec<(i32, Key)>,
     /// Their memory.
     pub(super) held: Held,
 }
@@ -43,6 +45,7 @@ pub(super) struct Edges {
 /// What a thread has found.
 struct FoundEdges {
     edges: Vec<Edge>,
+    execs: Vec<(i32, Key)>,
     held: Held,
     n_bad: u64,
 }
@@ -51,13 +54,15 @@ impl FoundEdges {
     fn new(budget: &Budget) -> Self {
         Self {
             edges: Vec::new(),
+            execs: Vec::new(),
             held: budget.hold_nothing(),
             n_bad: 0,
         }
     }
 
     fn hold(&mut self) -> Result<(), Error> {
-        let bytes = (self.edges.capacity() * size_of::<Edge>()) as u64;
+        let bytes = self.edges.capacity() * size_of::<Edge>();
+        let bytes = (bytes + self.execs.capacity() * size_of::<(i32, Key)>()) as u64;
         let grown = self.held.grow(bytes.saturating_sub(self.held.bytes()));
         grown.map_err(|OverBudget| Error::SpansOverBudget)
     }
@@ -93,17 +98,23 @@ impl Edges {
         let work = (n_chunks, parallel::n_cpus());
         let all = parallel::for_each(work, new_found, visit, &mut |_| {})?;
         let mut edges = Vec::new();
+        let mut execs = Vec::new();
         let mut held = recording.reader.budget().hold_nothing();
         let n_edges: usize = all.iter().map(|found| found.edges.len()).sum();
-        held.grow((n_edges * size_of::<Edge>()) as u64)
+        let n_execs: usize = all.iter().map(|found| found.execs.len()).sum();
+        let bytes = n_edges * size_of::<Edge>() + n_execs * size_of::<(i32, Key)>();
+        held.grow(bytes as u64)
             .map_err(|OverBudget| Error::SpansOverBudget)?;
         edges.reserve_exact(n_edges);
+        execs.reserve_exact(n_execs);
         for found in all {
             edges.extend(found.edges);
+            execs.extend(found.execs);
             told.n_bad += found.n_bad;
         }
         edges.sort_unstable_by_key(|edge| (edge.tid, edge.key));
-        Ok(Self { edges, held })
+        execs.sort_unstable();
+        Ok(Self { edges, execs, held })
     }
 }
 
@@ -138,6 +149,13 @@ fn take(
 ) {
     let edge = match raw.kind {
         RecordKind::EXIT => exit(recording, offset, raw),
+        RecordKind::COMM if raw.misc.has(Misc::COMM_EXEC) => {
+            match exec(recording, offset, raw) {
+                Some(exec) => found.execs.push(exec),
+                None => found.n_bad += 1,
+            }
+            return;
+        }
         RecordKind::SAMPLE => {
             let event = recording.reader.event_of(raw);
             let what = event.and_then(|event| *by_event.get(event)?);
@@ -173,6 +191,16 @@ fn exit(recording: &Recording<'_>, offset: u64, raw: RawRecord<'_>) -> Option<Ed
             key: recording.index.key(id.time_ns, offset),
             what: EdgeKind::Exit,
         }),
+        _ => None,
+    }
+}
+
+/// The process that executes another program, and when: none of its threads go on.
+fn exec(recording: &Recording<'_>, offset: u64, raw: RawRecord<'_>) -> Option<(i32, Key)> {
+    let event = recording.reader.event_of(raw)?;
+    let layout = &recording.reader.events().get(event)?.layout;
+    match Record::parse(raw, layout).ok()? {
+        (Record::Comm(comm), id) => Some((comm.pid, recording.index.key(id.time_ns, offset))),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
-//! Which end belongs to which beginning. Both are of one thread; of several of a name that are open, the last one ends.
+//! Which end belongs to which beginning. Both are of one thread, and of the program that its process executes then; of
+//! several of a name that are open, the last one ends.
 
-use super::edges::{Edge, EdgeKind};
+use super::edges::{Edge, EdgeKind, Edges};
 use crate::spans::{Span, ToldOfSpans};
 use foldhash::HashMap;
 use rprof_machine::Key;
@@ -8,22 +9,26 @@ use std::collections::VecDeque;
 
 /// Makes spans of the edges of all threads, which are in the order of threads and times. The recording ends at
 /// `end_ns`.
-pub(super) fn match_edges(edges: Vec<Edge>, end_ns: u64, told: &mut ToldOfSpans) -> Vec<Span> {
+pub(super) fn match_edges(all: &Edges, end_ns: u64, told: &mut ToldOfSpans) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut left = Vec::new();
-    for edges in edges.chunk_by(|a, b| a.tid == b.tid) {
+    for edges in all.edges.chunk_by(|a, b| a.tid == b.tid) {
         let mut thread = Thread {
             spans: &mut spans,
             left: &mut left,
+            execs: &all.execs,
+            before: None,
             open: HashMap::default(),
             last: HashMap::default(),
         };
         for edge in edges {
+            thread.execute_until(edge.key);
             thread.take(edge);
+            thread.before = Some((edge.pid, edge.key));
         }
+        thread.execute_until(Key::LAST);
         thread.leave_open((Key::LAST, end_ns));
     }
-    drop(edges);
     let crossed = crossed(left, told);
     told.n_open += spans.iter().filter(|span| !span.is_ended).count() as u64;
     told.n_open -= crossed.len() as u64;
@@ -40,6 +45,8 @@ pub(super) fn match_edges(edges: Vec<Edge>, end_ns: u64, told: &mut ToldOfSpans)
 /// An edge without its counterpart on its thread: the number of the span that it begins, or none.
 struct LeftEdge {
     pid: i32,
+    /// How many programs were executed before, in the order of processes and times.
+    program: usize,
     name: u32,
     key: Key,
     begun: Option<usize>,
@@ -49,6 +56,10 @@ struct LeftEdge {
 struct Thread<'a> {
     spans: &'a mut Vec<Span>,
     left: &'a mut Vec<LeftEdge>,
+    /// When processes executed another program, by process and time.
+    execs: &'a [(i32, Key)],
+    /// The process and the moment of the edge before.
+    before: Option<(i32, Key)>,
     /// Those that are open, by name: number, process.
     open: HashMap<u32, Vec<(usize, i32)>>,
     /// The last one of a name that began.
@@ -88,6 +99,7 @@ impl Thread<'_> {
                     }
                     None => self.left.push(LeftEdge {
                         pid: edge.pid,
+                        program: program(self.execs, (edge.pid, edge.key)),
                         name,
                         key: edge.key,
                         begun: None,
@@ -98,7 +110,21 @@ impl Thread<'_> {
         }
     }
 
-    /// The thread ends, or the recording.
+    /// Its process may have executed another program between the edge before and a moment: what was open is left then.
+    fn execute_until(&mut self, until: Key) {
+        let Some((pid, after)) = self.before.filter(|_| !self.last.is_empty()) else {
+            return;
+        };
+        let next = self.execs.get(program(self.execs, (pid, after)));
+        if let Some(&(own, key)) = next
+            && own == pid
+            && key < until
+        {
+            self.leave_open((key, key.time_ns));
+        }
+    }
+
+    /// The thread ends, its program, or the recording.
     fn leave_open(&mut self, (end, end_ns): (Key, u64)) {
         for (name, open) in self.open.drain() {
             for (number, pid) in open {
@@ -111,6 +137,7 @@ impl Thread<'_> {
                 }
                 self.left.push(LeftEdge {
                     pid,
+                    program: program(self.execs, (pid, span.start)),
                     name,
                     key: span.start,
                     begun: Some(number),
@@ -119,6 +146,11 @@ impl Thread<'_> {
         }
         self.last.clear();
     }
+}
+
+/// How many programs were executed up to a moment of a process.
+fn program(execs: &[(i32, Key)], moment: (i32, Key)) -> usize {
+    execs.partition_point(|exec| *exec <= moment)
 }
 
 /// The first moment after a record.
@@ -131,9 +163,10 @@ fn after(key: Key) -> Key {
 
 /// The spans that ended on another thread of their process, in order: of those that had begun, the first one ends.
 fn crossed(mut left: Vec<LeftEdge>, told: &mut ToldOfSpans) -> Vec<usize> {
-    left.sort_unstable_by_key(|edge| (edge.pid, edge.name, edge.key));
+    let of = |edge: &LeftEdge| (edge.pid, edge.program, edge.name);
+    left.sort_unstable_by_key(|edge| (of(edge), edge.key));
     let mut crossed = Vec::new();
-    for edges in left.chunk_by(|a, b| (a.pid, a.name) == (b.pid, b.name)) {
+    for edges in left.chunk_by(|a, b| of(a) == of(b)) {
         let mut begun = VecDeque::new();
         for edge in edges {
             match edge.begun {
@@ -154,6 +187,7 @@ fn crossed(mut left: Vec<LeftEdge>, told: &mut ToldOfSpans) -> Vec<usize> {
 mod tests {
     use super::*;
     use EdgeKind::{Begin, End, Exit};
+    use rprof_untrusted::Budget;
 
     fn key(time_ns: u64) -> Key {
         Key { time_ns, offset: 0 }
@@ -161,6 +195,14 @@ mod tests {
 
     /// Names, starts and lengths of all spans, and whether they ended.
     fn matched(edges: &[(i32, u64, EdgeKind)]) -> (Vec<(u32, u64, u64, bool)>, ToldOfSpans) {
+        matched_with(edges, &[])
+    }
+
+    /// The same, of a process that executes other programs at some times.
+    fn matched_with(
+        edges: &[(i32, u64, EdgeKind)],
+        execs_ns: &[u64],
+    ) -> (Vec<(u32, u64, u64, bool)>, ToldOfSpans) {
         let edge = |&(tid, time_ns, what): &(i32, u64, EdgeKind)| Edge {
             tid,
             pid: 1,
@@ -170,7 +212,12 @@ mod tests {
         let mut edges: Vec<Edge> = edges.iter().map(edge).collect();
         edges.sort_by_key(|edge| (edge.tid, edge.key));
         let mut told = ToldOfSpans::default();
-        let spans = match_edges(edges, 100, &mut told);
+        let edges = Edges {
+            edges,
+            execs: execs_ns.iter().map(|&time_ns| (1, key(time_ns))).collect(),
+            held: Budget::default().hold_nothing(),
+        };
+        let spans = match_edges(&edges, 100, &mut told);
         let of = |span: Span| (span.name, span.start.time_ns, span.ns, span.is_ended);
         (spans.into_iter().map(of).collect(), told)
     }
@@ -236,5 +283,28 @@ mod tests {
         assert_eq!(spans, []);
         let counts = (told.n_open, told.n_unbegun, told.n_crossed);
         assert_eq!(counts, (0, 1, 2));
+    }
+
+    #[test]
+    fn spans_end_with_the_program_that_began_them() {
+        let edges = [
+            (1, 10, Begin(0)),
+            (2, 15, Begin(1)),
+            // Of the next program.
+            (1, 30, End(0)),
+            (1, 40, Begin(0)),
+            (1, 50, End(0)),
+            (1, 60, Begin(1)),
+        ];
+        let (spans, told) = matched_with(&edges, &[5, 20, 70]);
+        let expected = [
+            (0, 10, 10, false),
+            (0, 40, 10, true),
+            (1, 60, 10, false),
+            (1, 15, 5, false),
+        ];
+        assert_eq!(spans, expected);
+        let counts = (told.n_open, told.n_unbegun, told.n_crossed);
+        assert_eq!(counts, (3, 1, 0));
     }
 }

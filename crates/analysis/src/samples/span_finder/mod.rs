@@ -33,10 +33,11 @@ fn found(recording: &Recording<'_>) -> Result<Option<Spans>, Error> {
     }
     let mut names = SpanNames::default();
     let mut told = ToldOfSpans::default();
-    let Edges { edges, held } = Edges::find(recording, &edges, &mut names, &mut told)?;
+    let edges = Edges::find(recording, &edges, &mut names, &mut told)?;
     let times = times::span(recording)?;
     let end_ns = times.map_or(0, |times| *times.end());
-    let mut spans = match_edges(edges, end_ns, &mut told);
+    let mut spans = match_edges(&edges, end_ns, &mut told);
+    let Edges { held, .. } = edges;
     marker_spans::add(recording, &mut spans, &mut names, &mut told)?;
     let spans = Spans::new(spans, names, told, held);
     spans.map(Some).map_err(|OverBudget| Error::SpansOverBudget)
