@@ -218,6 +218,37 @@ fn marker_files_are_spans_and_a_wait_is_cut_where_one_ends() {
 }
 
 #[test]
+fn a_span_does_not_go_on_in_the_next_program() {
+    let Some(program) = server() else { return };
+    needs!(live);
+    let file = record(&program, &["request"], &["-e", "cpu-clock"], &["exec"]);
+    let (by_function, said) = report(&file, &["-s", "sym,span", "--no-inline"]);
+    for sentence in ["1 span did not end", "1 end of a span without a beginning"] {
+        assert!(said.contains(sentence), "{sentence}: {said}");
+    }
+    let rows = by_function["events"][0]["rows"].as_array().unwrap().iter();
+    let after = rows.filter(|row| row["sym"].as_str().unwrap().contains("planted_path"));
+    let spans: Vec<_> = after.map(|row| row["span"].as_str().unwrap()).collect();
+    assert_eq!(spans, ["[none]"], "{by_function}");
+}
+
+#[test]
+fn a_marker_file_says_nothing_of_other_processes() {
+    let Some(program) = Program::new(SOURCE, OPTIONS) else {
+        return;
+    };
+    needs!(live);
+    let out = program.file("perf.data");
+    let mut record = rprof(["record", "-q", "--off-cpu=0", "-e", "cpu-clock:u", "-o"]);
+    let what = record.arg(&out).arg("--").arg(program.path());
+    run(what.arg("mark-other").arg(program.dir())).ok();
+    let (waits, said) = report(&out, &["--wall", "-s", "span"]);
+    let names: Vec<_> = rows(&waits, "span").into_iter().map(|row| row.0).collect();
+    assert_eq!(names, ["[none]"]);
+    assert!(said.contains("1 marker file was not read: the thread"), "{said}");
+}
+
+#[test]
 fn what_does_not_match_is_said() {
     let Some(program) = server() else { return };
     needs!(live);

@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,9 +83,12 @@ static void confuse(void) {
 }
 
 // Writes spans itself: a whole one, and one that ends in the middle of a wait.
-static void mark(const char *dir) {
+static void mark(const char *dir, int other) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/marker-%d.txt", dir, getpid());
+    if (other)
+        snprintf(path, sizeof path, "%s/marker-%d-%d.txt", dir, getpid(), other);
+    else
+        snprintf(path, sizeof path, "%s/marker-%d.txt", dir, getpid());
     int file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
     if (file < 0 || ftruncate(file, 4096) || mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED)
         exit(3);
@@ -99,6 +104,17 @@ static void mark(const char *dir) {
     printf("%ld\n", (after - before) / 2);
 }
 
+// Its spans are those of a thread of another process, if its word counts.
+static void mark_other(const char *dir) {
+    int other = fork();
+    if (!other)
+        for (;;)
+            pause();
+    mark(dir, other);
+    kill(other, SIGKILL);
+    waitpid(other, 0, 0);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "serve";
     if (!strcmp(what, "serve"))
@@ -108,6 +124,17 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "confuse"))
         confuse();
     if (!strcmp(what, "mark"))
-        mark(argv[2]);
+        mark(argv[2], 0);
+    if (!strcmp(what, "mark-other"))
+        mark_other(argv[2]);
+    if (!strcmp(what, "exec")) {
+        begin_request();
+        usual_path();
+        execl("/proc/self/exe", argv[0], "executed", (char *)0);
+    }
+    if (!strcmp(what, "executed")) {
+        planted_path();
+        end_request();
+    }
     return 0;
 }

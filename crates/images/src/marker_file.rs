@@ -6,15 +6,16 @@
 //! Source: samply/src/shared/marker_file.rs.
 
 use crate::NoFile;
-use rprof_untrusted::{Budget, Held, open, read_all};
+use crate::source::{Device, Source};
+use rprof_untrusted::{Budget, Held, read_all};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The spans of a marker file.
 #[derive(Debug)]
 pub struct MarkerFile {
     bytes: Vec<u8>,
+    owner: u32,
     /// The memory of these.
     _held: Held,
 }
@@ -43,24 +44,40 @@ impl MarkerFile {
         }
     }
 
-    /// Reads one that a process had mapped, with this inode, if that was recorded.
+    /// Reads one that a process had mapped, which had this inode on this device; without these, any.
     ///
     /// # Errors
     /// Why it is not there.
-    pub fn open_recorded(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<Self, NoFile> {
+    pub fn open_recorded(
+        path: &Path,
+        recorded: Option<(u64, Device)>,
+        budget: &Budget,
+    ) -> Result<Self, NoFile> {
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => NoFile::Missing,
             kind => NoFile::Unreadable(kind),
         };
-        let (file, meta) = open(path).map_err(unreadable)?;
-        if inode.is_some_and(|inode| inode != meta.ino()) {
+        let source = Source::open(path).map_err(unreadable)?;
+        let (meta, opened) = source.meta().zip(source.opened()).ok_or(NoFile::Missing)?;
+        if let Some((inode, device)) = recorded
+            && (inode != meta.inode || !opened.is_on(device))
+        {
             return Err(NoFile::Replaced);
         }
+        let (len, owner) = (meta.len, meta.owner);
         let mut held = budget.hold_nothing();
         // Its process may still write to it.
-        let len = meta.len();
-        let bytes = read_all(file.take(len), len, &mut held).map_err(unreadable)?;
-        Ok(Self { bytes, _held: held })
+        let bytes = read_all(source.take(len), len, &mut held).map_err(unreadable)?;
+        Ok(Self {
+            bytes,
+            owner,
+            _held: held,
+        })
+    }
+
+    /// User id of the file's owner.
+    pub fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// Its lines; `None` for those that are damaged. The last one may not be whole yet.
@@ -85,6 +102,8 @@ fn span_of(line: &[u8]) -> Option<WrittenSpan<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::split_device;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn names_of_marker_files_have_ids() {
@@ -117,7 +136,16 @@ mod tests {
         let all: Vec<_> = file.spans().collect();
         let expected = [span(10, 20, b"load page"), None, None, span(30, 30, b"now")];
         assert_eq!(all, expected);
-        let other = MarkerFile::open_recorded(&path, Some(1), &Budget::default());
-        assert!(matches!(other, Err(NoFile::Replaced)));
+        let opened = Source::open(&path).unwrap().meta().unwrap().inode;
+        let meta = std::fs::metadata(&path).unwrap();
+        let device = split_device(meta.dev());
+        assert_eq!((opened, file.owner()), (meta.ino(), meta.uid()));
+        let read = |inode, device| {
+            let recorded = Some((inode, device));
+            MarkerFile::open_recorded(&path, recorded, &Budget::default()).map(|_| ())
+        };
+        assert_eq!(read(meta.ino(), device), Ok(()));
+        assert_eq!(read(1, device), Err(NoFile::Replaced));
+        assert_eq!(read(meta.ino(), (0xfff, 7)), Err(NoFile::Replaced));
     }
 }

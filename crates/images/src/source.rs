@@ -212,7 +212,7 @@ fn process_of(path: &Path) -> Option<u32> {
 }
 
 /// Major and minor number as the C library packs them (`gnu_dev_major`).
-fn split_device(device: u64) -> Device {
+pub(crate) fn split_device(device: u64) -> Device {
     let part = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(0);
     let major = part(device >> 8 & 0xfff | device >> 32 & 0xffff_f000);
     let minor = part(device & 0xff | device >> 12 & 0xffff_ff00);

@@ -1,7 +1,7 @@
 //! When processes began and ended, and who made whom.
 
 use super::descendants::Fork;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rprof_abi::Misc;
 use rprof_abi::record::Record;
 
@@ -11,6 +11,8 @@ pub(crate) struct ProcessLifetimes {
     lifetimes: HashMap<i32, Lifetime>,
     /// Who made whom, in the file's order.
     pub(crate) forks: Vec<Fork>,
+    /// Threads other than the first ones, by process.
+    threads: HashSet<(i32, i32)>,
 }
 
 /// What was recorded of the processes that had an id.
@@ -28,6 +30,14 @@ pub(crate) struct Lifetime {
 impl ProcessLifetimes {
     /// Takes one record of this time.
     pub(crate) fn add(&mut self, misc: Misc, record: &Record<'_>, time_ns: Option<u64>) {
+        let task = match record {
+            Record::Fork(task) | Record::Exit(task) => (task.pid, task.tid),
+            Record::Comm(comm) => (comm.pid, comm.tid),
+            _ => (0, 0),
+        };
+        if task.0 != task.1 {
+            self.threads.insert(task);
+        }
         match record {
             Record::Fork(task) if task.pid != task.ppid => {
                 // Those made up for what runs already say nothing of its beginning.
@@ -52,6 +62,11 @@ impl ProcessLifetimes {
             }
             _ => {}
         }
+    }
+
+    /// Whether a process was ever known to have a thread.
+    pub(crate) fn has_thread(&self, pid: i32, tid: i32) -> bool {
+        pid == tid || self.threads.contains(&(pid, tid))
     }
 
     /// What is known of a process id.

@@ -19,6 +19,8 @@ pub(crate) struct ToldOfSpans {
     pub(crate) n_bad: u64,
     /// Lines of marker files that could not be read.
     pub(crate) n_bad_lines: u64,
+    /// Marker files of threads of other processes.
+    pub(crate) n_foreign: u64,
     /// Whole sentences.
     pub(crate) others: Vec<String>,
 }
@@ -31,8 +33,8 @@ impl ToldOfSpans {
             (
                 self.n_open,
                 format!(
-                    "{} did not end: counted up to the next one of the name, or the end of the thread or recording, \
-                     and not among durations",
+                    "{} did not end: counted up to the next one of the name, or the end of the thread, its program or \
+                     the recording, and not among durations",
                     spans(self.n_open)
                 ),
             ),
@@ -81,6 +83,13 @@ impl ToldOfSpans {
                         "line of a marker file was",
                         "lines of marker files were"
                     )
+                ),
+            ),
+            (
+                self.n_foreign,
+                format!(
+                    "{} not read: the thread in the name is none of the process that mapped it",
+                    Counted::new(self.n_foreign, "marker file was", "marker files were")
                 ),
             ),
         ];

@@ -1,11 +1,12 @@
 //! Spans that processes wrote to marker files themselves.
 
 use crate::Error;
+use crate::binaries::RecordedProcess;
 use crate::index::{MappedMarkerFile, has_monotonic_times, recorded_elsewhere, symfs_path};
 use crate::recording::Recording;
 use crate::spans::{Span, SpanNames, ToldOfSpans};
 use rprof_images::{MarkerFile, NoFile};
-use rprof_locate::LiveProcess;
+use rprof_locate::{LiveProcess, is_trusted_owner};
 use rprof_machine::Key;
 use rprof_untrusted::{OverBudget, printable};
 use std::path::Path;
@@ -21,8 +22,16 @@ pub(super) fn add(
     if files.len() == MappedMarkerFile::MOST {
         (told.others).push("too many marker files are mapped: some were not read".to_owned());
     }
-    files.sort_unstable();
-    files.dedup();
+    // A file that several threads of a process mapped is one.
+    let whose = |file: &MappedMarkerFile| (file.pid, file.path.clone(), file.inode, file.device);
+    files.sort_by_cached_key(whose);
+    files.dedup_by(|a, b| whose(a) == whose(b));
+    let n_files = files.len();
+    files.retain(|file| {
+        let threads = &recording.index.lifetimes;
+        file.tid == file.mapped_by || threads.has_thread(file.pid, file.tid)
+    });
+    told.n_foreign += (n_files - files.len()) as u64;
     if !files.is_empty() && !has_monotonic_times(recording.reader) {
         let why = "marker files were not read: their times are of CLOCK_MONOTONIC, those of the recording are not \
                    (record with -k monotonic)";
@@ -61,24 +70,36 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The file as its process sees it, if that still runs, or as we do.
+/// The file as its process sees it, if that still runs, or as we do; or why it is not read.
 fn open(
     recording: &Recording<'_>,
     file: &MappedMarkerFile,
     path: &str,
-) -> Result<MarkerFile, NoFile> {
+) -> Result<MarkerFile, String> {
     let budget = recording.reader.budget();
     if let Some(root) = &recording.locator.symfs {
-        return MarkerFile::open_recorded(&symfs_path(root, path), None, budget);
+        let opened = MarkerFile::open_recorded(&symfs_path(root, path), None, budget);
+        return opened.map_err(|why| why.to_string());
     }
     if recorded_elsewhere(recording.reader).is_some() {
-        return Err(NoFile::Missing);
+        return Err(NoFile::Missing.to_string());
     }
-    let inside = LiveProcess::of(file.pid).map(|living| living.path(path));
-    if let Some(inside) = inside
-        && let Ok(opened) = MarkerFile::open_recorded(&inside, file.inode, budget)
-    {
-        return Ok(opened);
+    let process = RecordedProcess::of(file.pid, &recording.index.lifetimes, recording.clock());
+    let inside = process.living.map(|living: LiveProcess| living.path(path));
+    let read = |path: &Path| {
+        let recorded = Some((file.inode, file.device));
+        MarkerFile::open_recorded(path, recorded, budget)
+    };
+    let opened = match inside.map(|path| read(&path)) {
+        Some(Ok(opened)) => opened,
+        _ => read(Path::new(path)).map_err(|why| why.to_string())?,
+    };
+    let owner = opened.owner();
+    if !is_trusted_owner(owner, process.living) {
+        return Err(format!(
+            "the file belongs to user {owner}, neither to you nor to root: if you trust it, make root its owner (sudo \
+             chown root)"
+        ));
     }
-    MarkerFile::open_recorded(Path::new(path), file.inode, budget)
+    Ok(opened)
 }
