@@ -157,7 +157,7 @@ impl CriticalPath {
         let own = own.filter(|span| is_asked.get(span.name as usize) == Some(&true));
         let mut steps = Vec::new();
         let mut held = recording.reader.budget().hold_nothing();
-        let (mut n_spans, mut n_open, mut range) = (0, 0, u64::MAX..0);
+        let (mut n_spans, mut n_open, mut range) = (0, 0, None);
         for span in own {
             if !span.is_ended {
                 n_open += 1;
@@ -167,7 +167,8 @@ impl CriticalPath {
                 continue;
             };
             n_spans += 1;
-            range = range.start.min(own.start)..range.end.max(own.end);
+            let all: Range<u64> = range.unwrap_or(own.clone());
+            range = Some(all.start.min(own.start)..all.end.max(own.end));
             let path = graph.critical_path(span.tid, own);
             let grown = held.grow(bytes(&path));
             grown.map_err(|OverBudget| Error::AccountOverBudget)?;
@@ -176,13 +177,13 @@ impl CriticalPath {
         let names = spans.names().iter().zip(&is_asked);
         let names = names.filter(|&(_, &is_asked)| is_asked);
         let names: Vec<_> = names.map(|(name, _)| name.clone()).collect();
-        if n_spans == 0 {
+        let Some(range) = range else {
             return Err(Error::NoSuchSpan {
                 option,
                 name: Untrusted::new(asked.items().join(",")),
                 names: spans.names().iter().map(ToString::to_string).collect(),
             });
-        }
+        };
         let of = PathOwner::Spans { names, n_spans };
         Ok(Self {
             n_open,
