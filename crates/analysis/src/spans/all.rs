@@ -18,12 +18,15 @@ pub(crate) struct Spans {
     timelines: Timelines,
     /// What is to be said of them, one sentence each.
     pub(crate) warnings: Vec<String>,
-    /// Their memory.
-    _held: Held,
+    /// The memory of names, and of spans.
+    _held: [Held; 2],
 }
 
+/// Memory for a span in what is made of all of them, bytes: how long it took, twice, and whether it counts.
+const BYTES_LATER: usize = 2 * size_of::<u64>() + 3 * size_of::<bool>();
+
 impl Spans {
-    /// Spans in any order; their names; and what was said of them. `held` is the memory that they have taken so far.
+    /// Spans in any order; their names; and what was said of them. `held` is the memory that the spans themselves take.
     ///
     /// # Errors
     /// [`OverBudget`].
@@ -33,16 +36,17 @@ impl Spans {
         mut told: ToldOfSpans,
         mut held: Held,
     ) -> Result<Self, OverBudget> {
-        let bytes = (spans.capacity() * (size_of::<Span>() + Timelines::BYTES)) as u64;
-        held.grow(bytes.saturating_sub(held.bytes()))?;
+        held.grow((spans.len() * (Timelines::BYTES + BYTES_LATER)) as u64)?;
+        told.n_other += names.n_other();
         spans.sort_unstable_by_key(|span| (span.tid, span.start, Reverse(span.end)));
-        let timelines = Timelines::of(&spans, &mut told);
+        let timelines = Timelines::of(&spans, &mut told, held.budget())?;
+        let (names, names_held) = names.into_all();
         Ok(Self {
-            names: names.into_all(),
+            names,
             spans,
             timelines,
             warnings: told.warnings(),
-            _held: held,
+            _held: [names_held, held],
         })
     }
 
@@ -83,7 +87,14 @@ impl Spans {
 
     /// How long those of each name took.
     pub(crate) fn times(&self) -> Vec<SpanTimes> {
-        let mut by_name: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), 0); self.names.len()];
+        let mut n_by_name = vec![0; self.names.len()];
+        for span in &self.spans {
+            if let Some(n) = n_by_name.get_mut(span.name as usize) {
+                *n += usize::from(span.is_ended);
+            }
+        }
+        let none = |n| (Vec::with_capacity(n), 0);
+        let mut by_name: Vec<(Vec<u64>, u64)> = n_by_name.into_iter().map(none).collect();
         for span in &self.spans {
             if let Some((ended, n_open)) = by_name.get_mut(span.name as usize) {
                 if span.is_ended {

@@ -4,6 +4,7 @@ use super::span::Span;
 use super::told::ToldOfSpans;
 use foldhash::HashMap;
 use rprof_machine::Key;
+use rprof_untrusted::{Budget, Held, OverBudget};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -26,7 +27,14 @@ impl Timelines {
     pub(super) const BYTES: usize = 2 * size_of::<(Key, u32)>() + size_of::<u32>();
 
     /// Those of spans that are in the order of threads and of their beginning.
-    pub(super) fn of(spans: &[Span], told: &mut ToldOfSpans) -> Self {
+    ///
+    /// # Errors
+    /// [`OverBudget`]: too many are open at once. What is returned is not counted.
+    pub(super) fn of(
+        spans: &[Span],
+        told: &mut ToldOfSpans,
+        budget: &Budget,
+    ) -> Result<Self, OverBudget> {
         let mut timelines = Self {
             changes: Vec::with_capacity(2 * spans.len()),
             threads: HashMap::default(),
@@ -47,14 +55,15 @@ impl Timelines {
                 ends: BinaryHeap::new(),
                 is_closed: vec![false; of_thread.len()],
                 n_overlapping: 0,
+                held: budget.hold(of_thread.len() as u64)?,
             };
-            open.run();
+            open.run()?;
             told.n_overlapping += open.n_overlapping;
             first += of_thread.len();
             let end = timelines.changes.len();
             timelines.threads.insert(tid, start..end);
         }
-        timelines
+        Ok(timelines)
     }
 
     fn of_thread(&self, tid: i32) -> &[(Key, u32)] {
@@ -116,10 +125,12 @@ struct OpenSpans<'a> {
     ends: BinaryHeap<Reverse<(Key, Reverse<usize>)>>,
     is_closed: Vec<bool>,
     n_overlapping: u64,
+    /// The memory of these.
+    held: Held,
 }
 
 impl OpenSpans<'_> {
-    fn run(&mut self) {
+    fn run(&mut self) -> Result<(), OverBudget> {
         for (at, span) in self.spans.iter().enumerate() {
             self.close_until(span.start);
             let parent = self.stack.last().copied();
@@ -132,10 +143,19 @@ impl OpenSpans<'_> {
             if span.end > span.start {
                 self.stack.push(at);
                 self.ends.push(Reverse((span.end, Reverse(at))));
+                self.hold()?;
                 self.change(span.start);
             }
         }
         self.close_until(Key::LAST);
+        Ok(())
+    }
+
+    fn hold(&mut self) -> Result<(), OverBudget> {
+        let stack = self.stack.capacity() * size_of::<usize>();
+        let ends = self.ends.capacity() * size_of::<Reverse<(Key, Reverse<usize>)>>();
+        let bytes = (stack + ends + self.is_closed.len()) as u64;
+        self.held.grow(bytes.saturating_sub(self.held.bytes()))
     }
 
     /// Closes those that end up to a moment.
@@ -200,7 +220,8 @@ mod tests {
         };
         let spans: Vec<Span> = spans.iter().map(span).collect();
         let mut told = ToldOfSpans::default();
-        (Timelines::of(&spans, &mut told), told)
+        let timelines = Timelines::of(&spans, &mut told, &Budget::default());
+        (timelines.unwrap(), told)
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(crate) struct ToldOfSpans {
     pub(crate) n_bad_lines: u64,
     /// Marker files of threads of other processes.
     pub(crate) n_foreign: u64,
+    /// Spans that had one name too many.
+    pub(crate) n_other: u64,
     /// Whole sentences.
     pub(crate) others: Vec<String>,
 }
@@ -90,6 +92,13 @@ impl ToldOfSpans {
                 format!(
                     "{} not read: the thread in the name is none of the process that mapped it",
                     Counted::new(self.n_foreign, "marker file was", "marker files were")
+                ),
+            ),
+            (
+                self.n_other,
+                format!(
+                    "{} counted as [other]: their names are too many",
+                    Counted::new(self.n_other, "span is", "spans are")
                 ),
             ),
         ];

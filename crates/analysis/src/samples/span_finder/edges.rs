@@ -76,7 +76,8 @@ impl Edges {
         names: &mut SpanNames,
         told: &mut ToldOfSpans,
     ) -> Result<Self, Error> {
-        let by_event = by_event(recording, edges, names, told);
+        let by_event =
+            by_event(recording, edges, names, told).map_err(|OverBudget| Error::SpansOverBudget)?;
         let visit = |found: &mut FoundEdges, chunk: usize| -> Result<(), Error> {
             let Some(range) = recording.index.chunks.get(chunk) else {
                 return Ok(());
@@ -124,10 +125,10 @@ fn by_event(
     edges: &[SpanEdge],
     names: &mut SpanNames,
     told: &mut ToldOfSpans,
-) -> Vec<Option<EdgeKind>> {
+) -> Result<Vec<Option<EdgeKind>>, OverBudget> {
     let mut by_event = vec![None; recording.reader.events().len()];
     for edge in edges {
-        let name = names.number(&edge.name);
+        let name = names.number(&edge.name)?;
         let place = usize::try_from(edge.event_idx);
         match place.ok().and_then(|place| by_event.get_mut(place)) {
             Some(place) if edge.is_end == 0 => *place = Some(EdgeKind::Begin(name)),
@@ -138,7 +139,7 @@ fn by_event(
     let losses = by_event.iter().zip(&recording.index.losses);
     let lost = losses.filter(|(edge, _)| edge.is_some());
     told.n_lost = lost.map(|(_, loss)| loss.samples).sum();
-    by_event
+    Ok(by_event)
 }
 
 fn take(

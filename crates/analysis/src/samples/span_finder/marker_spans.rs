@@ -8,13 +8,13 @@ use crate::spans::{Span, SpanNames, ToldOfSpans};
 use rprof_images::{MarkerFile, NoFile};
 use rprof_locate::{LiveProcess, is_trusted_owner};
 use rprof_machine::Key;
-use rprof_untrusted::{OverBudget, printable};
+use rprof_untrusted::{Held, OverBudget, printable};
 use std::path::Path;
 
-/// Adds the spans of all marker files that processes of a recording had mapped.
+/// Adds the spans of all marker files that processes of a recording had mapped, and their memory.
 pub(super) fn add(
     recording: &Recording<'_>,
-    spans: &mut Vec<Span>,
+    (spans, held): (&mut Vec<Span>, &mut Held),
     names: &mut SpanNames,
     told: &mut ToldOfSpans,
 ) -> Result<(), Error> {
@@ -38,22 +38,24 @@ pub(super) fn add(
         told.others.push(why.to_owned());
         return Ok(());
     }
-    let mut held = recording.reader.budget().hold_nothing();
+    let over = |OverBudget| Error::SpansOverBudget;
     for file in &files {
         let path = String::from_utf8_lossy(&file.path);
         match open(recording, file, &path) {
             Ok(opened) => {
+                let n = opened.spans().flatten().count();
+                let bytes = (spans.len() + n) * size_of::<Span>();
+                held.grow((bytes as u64).saturating_sub(held.bytes()))
+                    .map_err(over)?;
+                spans.reserve_exact(n);
                 for span in opened.spans() {
                     let Some(span) = span else {
                         told.n_bad_lines += 1;
                         continue;
                     };
-                    let bytes = size_of::<Span>() as u64;
-                    held.grow(bytes)
-                        .map_err(|OverBudget| Error::SpansOverBudget)?;
                     let at = |time_ns| Key { time_ns, offset: 0 };
                     spans.push(Span {
-                        name: names.number(span.name),
+                        name: names.number(span.name).map_err(over)?,
                         tid: file.tid,
                         start: at(span.start_ns),
                         end: at(span.end_ns),

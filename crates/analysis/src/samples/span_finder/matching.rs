@@ -5,12 +5,29 @@ use super::edges::{Edge, EdgeKind, Edges};
 use crate::spans::{Span, ToldOfSpans};
 use foldhash::HashMap;
 use rprof_machine::Key;
+use rprof_untrusted::{Held, OverBudget};
 use std::collections::VecDeque;
 
 /// Makes spans of the edges of all threads, which are in the order of threads and times. The recording ends at
 /// `end_ns`.
-pub(super) fn match_edges(all: &Edges, end_ns: u64, told: &mut ToldOfSpans) -> Vec<Span> {
-    let mut spans = Vec::new();
+///
+/// # Errors
+/// [`OverBudget`]; the memory of the spans is returned with them.
+pub(super) fn match_edges(
+    all: &Edges,
+    end_ns: u64,
+    told: &mut ToldOfSpans,
+) -> Result<(Vec<Span>, Held), OverBudget> {
+    let edges = all.edges.iter();
+    let begins = edges.filter(|edge| matches!(edge.what, EdgeKind::Begin(_)));
+    let n_spans = begins.count();
+    let budget = all.held.budget();
+    let held = budget.hold((n_spans * size_of::<Span>()) as u64)?;
+    // What has no counterpart, and what is open: all, at the worst, in vectors that grow.
+    let of_edge = 2 * size_of::<LeftEdge>() + size_of::<usize>();
+    let of_span = 2 * size_of::<(usize, i32)>();
+    let _while_matching = budget.hold((all.edges.len() * of_edge + n_spans * of_span) as u64)?;
+    let mut spans = Vec::with_capacity(n_spans);
     let mut left = Vec::new();
     for edges in all.edges.chunk_by(|a, b| a.tid == b.tid) {
         let mut thread = Thread {
@@ -39,7 +56,7 @@ pub(super) fn match_edges(all: &Edges, end_ns: u64, told: &mut ToldOfSpans) -> V
         number += 1;
         !is_crossed
     });
-    spans
+    Ok((spans, held))
 }
 
 /// An edge without its counterpart on its thread: the number of the span that it begins, or none.
@@ -217,7 +234,7 @@ mod tests {
             execs: execs_ns.iter().map(|&time_ns| (1, key(time_ns))).collect(),
             held: Budget::default().hold_nothing(),
         };
-        let spans = match_edges(&edges, 100, &mut told);
+        let (spans, _) = match_edges(&edges, 100, &mut told).unwrap();
         let of = |span: Span| (span.name, span.start.time_ns, span.ns, span.is_ended);
         (spans.into_iter().map(of).collect(), told)
     }

@@ -31,14 +31,16 @@ fn found(recording: &Recording<'_>) -> Result<Option<Spans>, Error> {
     if edges.is_empty() && recording.index.marker_files.is_empty() {
         return Ok(None);
     }
-    let mut names = SpanNames::default();
+    let over = |OverBudget| Error::SpansOverBudget;
+    let mut names = SpanNames::new(recording.reader.budget());
     let mut told = ToldOfSpans::default();
     let edges = Edges::find(recording, &edges, &mut names, &mut told)?;
     let times = times::span(recording)?;
     let end_ns = times.map_or(0, |times| *times.end());
-    let mut spans = match_edges(&edges, end_ns, &mut told);
-    let Edges { held, .. } = edges;
-    marker_spans::add(recording, &mut spans, &mut names, &mut told)?;
+    let matched = match_edges(&edges, end_ns, &mut told);
+    drop(edges);
+    let (mut spans, mut held) = matched.map_err(over)?;
+    marker_spans::add(recording, (&mut spans, &mut held), &mut names, &mut told)?;
     let spans = Spans::new(spans, names, told, held);
-    spans.map(Some).map_err(|OverBudget| Error::SpansOverBudget)
+    spans.map(Some).map_err(over)
 }
