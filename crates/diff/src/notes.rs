@@ -48,8 +48,8 @@ pub(crate) fn of_events(
     let empty = events.iter().filter(|event| event.rows.is_empty());
     notes.extend(empty.map(|event| {
         format!(
-            "{}: no samples match the filters (-C, -d, -S, --cpu, --pid, --tid, --time), or no row is on \
-             both sides (-b)",
+            "{}: no samples match the filters (-C, -d, -S, --cpu, --pid, --tid, --time, --slower-than), or no row \
+             is on both sides (-b)",
             event.name
         )
     }));

@@ -47,6 +47,9 @@ pub(super) fn profile_of(
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
     profile.warnings.extend(query.samples.source.warnings());
+    profile
+        .warnings
+        .extend_from_slice(query.samples.speed_warnings());
     let numbers = add_events(query, grouping, symbols, counts.tallies, &mut profile);
     profile.images = used_images(recording, &profile.frames, &profile.strings);
     profile.event_groups = event_groups(recording.reader, &numbers);

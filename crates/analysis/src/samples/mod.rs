@@ -199,6 +199,11 @@ impl Samples<'_> {
         self.switched.as_ref().is_none_or(has)
     }
 
+    /// What is to be said of limits that divide spans, one sentence each.
+    pub(crate) fn speed_warnings(&self) -> &[String] {
+        self.speed.as_ref().map_or(&[], |speed| &speed.warnings)
+    }
+
     /// Whether the span that it is in is as slow, or as fast, as is asked for.
     #[inline]
     pub(crate) fn has_speed(&self, decoded: &DecodedSample<'_>) -> bool {

@@ -3,7 +3,8 @@
 use super::all::Spans;
 use super::span::Span;
 use crate::Error;
-use rprof_profile::{SpanLimit, SpanSide, SpanSpeed};
+use rprof_base::Counted;
+use rprof_profile::{SpanLimit, SpanSide, SpanSpeed, SpanTimes};
 use rprof_untrusted::Untrusted;
 
 /// The spans whose samples count.
@@ -11,6 +12,8 @@ use rprof_untrusted::Untrusted;
 pub(crate) struct SpeedFilter {
     /// By span.
     counts: Vec<bool>,
+    /// What is to be said of limits, one sentence each.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl SpeedFilter {
@@ -25,8 +28,8 @@ impl SpeedFilter {
                 names: spans.names().iter().map(ToString::to_string).collect(),
             });
         }
-        let limits: Vec<Option<u64>> = spans
-            .times()
+        let times = spans.times();
+        let limits: Vec<Option<u64>> = times
             .iter()
             .map(|times| {
                 let name = speed.name.as_deref();
@@ -37,6 +40,20 @@ impl SpeedFilter {
                 })
             })
             .collect();
+        let named = times.iter().zip(&limits);
+        let warnings = match speed {
+            &SpanSpeed {
+                limit: SpanLimit::Percentile(percent),
+                side: SpanSide::Slower,
+                ..
+            } => named
+                .filter(|(times, limit)| limit.is_some() && times.n() > 0)
+                .filter(|(times, limit)| **limit >= Some(times.max_ns()))
+                .map(|(times, _)| none_is_slower(times, percent))
+                .take(MOST_WARNINGS)
+                .collect(),
+            _ => Vec::new(),
+        };
         // Slow, as far as that is asked of its name; or of those that it is inside of, which come first.
         let mut slow: Vec<Option<bool>> = Vec::with_capacity(spans.all().len());
         for (number, span) in (0..).zip(spans.all()) {
@@ -51,6 +68,7 @@ impl SpeedFilter {
         let wanted = speed.side == SpanSide::Slower;
         Ok(Self {
             counts: slow.into_iter().map(|slow| slow == Some(wanted)).collect(),
+            warnings,
         })
     }
 
@@ -59,6 +77,18 @@ impl SpeedFilter {
     pub(crate) fn accepts(&self, span: Option<u32>) -> bool {
         span.is_some_and(|span| self.counts.get(span as usize) == Some(&true))
     }
+}
+
+/// Names of which it is said that none of their spans are slow.
+const MOST_WARNINGS: usize = 3;
+
+fn none_is_slower(times: &SpanTimes, percent: f64) -> String {
+    let spans = Counted::new(times.n(), "span", "spans");
+    format!(
+        "{}: {spans}: p{percent} is the longest, and none is slower (a lower percentile or a time such as 10ms divides \
+         them)",
+        times.name
+    )
 }
 
 /// `None` if its name is not asked for, or its speed is not known.

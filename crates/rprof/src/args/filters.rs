@@ -83,7 +83,7 @@ pub(crate) struct CommonFilterArgs {
     critical: Option<PathEnd>,
 
     /// Keep samples in spans of threads' time that took longer than this: a time such as 10ms, or p99, which 99 % of
-    /// the spans of a name do not exceed; NAME:p99 looks only at spans of that name (record --span)
+    /// the spans of a name in each recording do not exceed; NAME:p99 looks only at spans of that name (record --span)
     #[arg(help_heading = HEADING, display_order = 16, long, value_name = "LIMIT", value_parser = SpanSpeed::slower, conflicts_with = "faster_than")]
     slower_than: Option<SpanSpeed>,
 
