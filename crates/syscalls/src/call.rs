@@ -26,6 +26,26 @@ pub struct SyscallId {
     pub is_32_bit: bool,
 }
 
+/// `__X32_SYSCALL_BIT`; arch/x86/include/uapi/asm/unistd.h.
+pub(crate) const X32_BIT: i64 = 0x4000_0000;
+
+impl SyscallId {
+    /// A call of a task which is a 32-bit one, as far as its addresses tell. Those of x32 have addresses of 32 bits, and
+    /// numbers of the 64-bit kernel's with a bit of their own.
+    pub fn new(number: i64, is_32_bit: bool) -> Self {
+        let is_x32 = number > 0 && number & X32_BIT != 0;
+        Self {
+            number,
+            is_32_bit: is_32_bit && !is_x32,
+        }
+    }
+
+    /// Whether the number is one of x32, if the machine is x86-64.
+    pub fn has_x32_bit(self) -> bool {
+        !self.is_32_bit && self.number > 0 && self.number & X32_BIT != 0
+    }
+}
+
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyscallEntry<S> {

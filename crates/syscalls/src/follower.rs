@@ -4,6 +4,7 @@ use crate::{
     Syscall, SyscallEnd, SyscallEntry, SyscallId, SyscallNames, SyscallResult, Unfinished,
 };
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// Who calls, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub struct SyscallFollower<S> {
     of_32_bit: SyscallNames,
     /// By thread, the call that it is in.
     open: HashMap<i32, OpenSyscall<S>>,
+    /// The threads that execute programs, by process and number of the entry.
+    execs: BTreeMap<(i32, u64), i32>,
+    /// Entries so far.
+    n_entries: u64,
     /// Returns that do not say of which call.
     n_nameless: u64,
 }
@@ -31,6 +36,8 @@ pub struct SyscallFollower<S> {
 #[derive(Debug)]
 struct OpenSyscall<S> {
     pid: i32,
+    /// The number of its entry.
+    nth: u64,
     id: SyscallId,
     entry: SyscallEntry<S>,
 }
@@ -57,6 +64,8 @@ impl<S> SyscallFollower<S> {
             native,
             of_32_bit,
             open: HashMap::default(),
+            execs: BTreeMap::new(),
+            n_entries: 0,
             n_nameless: 0,
         }
     }
@@ -73,39 +82,52 @@ impl<S> SyscallFollower<S> {
             args,
             stack,
         };
-        let pid = at.pid;
-        let before = self.open.insert(at.tid, OpenSyscall { pid, id, entry });
-        if let Some(before) = before {
+        if let Some(before) = self.take(at.tid) {
             visit(before.ended(at.tid, SyscallEnd::Unfinished(Unfinished::Lost)));
         }
+        let (pid, nth) = (at.pid, self.n_entries);
+        self.n_entries += 1;
+        if self.is_exec(id) {
+            self.execs.insert((pid, nth), at.tid);
+        }
+        let open = OpenSyscall {
+            pid,
+            nth,
+            id,
+            entry,
+        };
+        self.open.insert(at.tid, open);
     }
 
-    /// A thread returns from a call, which is passed to `visit`.
+    /// A thread returns from a call, which is passed to `visit`. If it was another thread of its process until then, and
+    /// got its id by executing a program, returns which.
     pub fn leave(
         &mut self,
         at: SyscallMoment,
         (id, result): (SyscallId, SyscallResult),
         visit: &mut dyn FnMut(Syscall<S>),
-    ) {
+    ) -> Option<i32> {
         let end = SyscallEnd::Returned {
             time_ns: at.time_ns,
             result,
         };
-        let mut open = self.open.remove(&at.tid);
+        let mut open = self.take(at.tid);
+        let mut was = None;
         if open.is_none() && result == SyscallResult(0) && self.is_exec(id) {
-            open = self.exec_of_another_thread(at.pid);
+            was = self.exec_of_another_thread(at.pid);
+            open = was.and_then(|tid| self.take(tid));
         }
         match open {
-            Some(open) if self.returns_from(open.id, (id, result)) => {
+            Some(open) if open.pid == at.pid && self.returns_from(open.id, (id, result)) => {
                 visit(open.ended(at.tid, end));
-                return;
+                return was;
             }
             Some(open) => visit(open.ended(at.tid, SyscallEnd::Unfinished(Unfinished::Lost))),
             None => {}
         }
         if id.number == NAMELESS {
             self.n_nameless += 1;
-            return;
+            return None;
         }
         visit(Syscall {
             pid: at.pid,
@@ -114,21 +136,33 @@ impl<S> SyscallFollower<S> {
             entry: None,
             end,
         });
+        None
+    }
+
+    /// Events are lost: the next return of a thread may be that of a later call. All calls that threads are in are passed
+    /// to `visit`, by thread.
+    pub fn lose(&mut self, visit: &mut dyn FnMut(Syscall<S>)) {
+        self.end_all(Unfinished::Lost, visit);
     }
 
     /// A thread ends. The call that it is in is passed to `visit`.
     pub fn end_thread(&mut self, tid: i32, visit: &mut dyn FnMut(Syscall<S>)) {
-        if let Some(open) = self.open.remove(&tid) {
+        if let Some(open) = self.take(tid) {
             visit(open.ended(tid, SyscallEnd::Unfinished(Unfinished::ThreadEnded)));
         }
     }
 
     /// The recording ends. All calls that threads are in are passed to `visit`, by thread.
     pub fn end(&mut self, visit: &mut dyn FnMut(Syscall<S>)) {
+        self.end_all(Unfinished::RecordingEnded, visit);
+    }
+
+    fn end_all(&mut self, why: Unfinished, visit: &mut dyn FnMut(Syscall<S>)) {
+        self.execs.clear();
         let mut open: Vec<_> = self.open.drain().collect();
         open.sort_unstable_by_key(|&(tid, _)| tid);
         for (tid, open) in open {
-            visit(open.ended(tid, SyscallEnd::Unfinished(Unfinished::RecordingEnded)));
+            visit(open.ended(tid, SyscallEnd::Unfinished(why)));
         }
     }
 
@@ -166,11 +200,18 @@ impl<S> SyscallFollower<S> {
         )
     }
 
-    /// A thread that executes a program gets the id of its process's first thread, if it is another one.
-    fn exec_of_another_thread(&mut self, pid: i32) -> Option<OpenSyscall<S>> {
-        let mut of_process = self.open.iter().filter(|(_, open)| open.pid == pid);
-        let (&tid, _) = of_process.find(|(_, open)| self.is_exec(open.id))?;
-        self.open.remove(&tid)
+    /// A thread that executes a program gets the id of its process's first thread, if it is another one. Of several that
+    /// try, the one that entered last.
+    fn exec_of_another_thread(&self, pid: i32) -> Option<i32> {
+        let mut of_process = self.execs.range((pid, 0)..=(pid, u64::MAX));
+        of_process.next_back().map(|(_, &tid)| tid)
+    }
+
+    /// Takes out the call that a thread is in.
+    fn take(&mut self, tid: i32) -> Option<OpenSyscall<S>> {
+        let open = self.open.remove(&tid)?;
+        self.execs.remove(&(open.pid, open.nth));
+        Some(open)
     }
 }
 

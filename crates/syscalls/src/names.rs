@@ -1,5 +1,6 @@
 //! Numbers of system calls and their names. A line has the number of its first name; the others follow.
 
+use crate::call::X32_BIT;
 use crate::signatures::SIGNATURES;
 use foldhash::HashMap;
 
@@ -26,9 +27,6 @@ struct KnownSyscall {
     /// As [`SIGNATURES`] has them.
     arguments: Option<&'static str>,
 }
-
-/// `__X32_SYSCALL_BIT`; arch/x86/include/uapi/asm/unistd.h.
-const X32_BIT: i64 = 0x4000_0000;
 
 /// The first number that x32 has for itself.
 const FIRST_OF_X32: i64 = 512;
@@ -62,9 +60,9 @@ impl SyscallNames {
             SyscallAbi::Generic => &[GENERIC, COMMON],
             SyscallAbi::Other => &[],
         };
-        let rows = tables.iter().flat_map(|table| rows(table));
+        let numbered = tables.iter().flat_map(|table| rows(table));
         let arguments = arguments_of(abi);
-        let known = rows.map(|(number, name)| {
+        let known = numbered.map(|(number, name)| {
             let arguments = arguments.get(name).copied();
             (number, KnownSyscall { name, arguments })
         });
@@ -73,6 +71,11 @@ impl SyscallNames {
             let native = names.clone().into_iter();
             let native = native.filter(|&(number, _)| number < FIRST_OF_X32);
             names.extend(native.map(|(number, known)| (number | X32_BIT, known)));
+            // They take what those of 64 bits of the same name take.
+            names.extend(rows(X32).map(|(number, name)| {
+                let arguments = arguments.get(name).copied();
+                (number | X32_BIT, KnownSyscall { name, arguments })
+            }));
         }
         Self(names)
     }
@@ -85,6 +88,14 @@ impl SyscallNames {
     /// The arguments of a number, for [`write_arguments`](crate::write_arguments); `None` if they are not known.
     pub fn arguments(&self, number: i64) -> Option<&'static str> {
         self.0.get(&number).and_then(|known| known.arguments)
+    }
+
+    /// Whether what a number returns is an address.
+    pub fn returns_address(&self, number: i64) -> bool {
+        matches!(
+            self.name(number),
+            Some("mmap" | "mmap2" | "mremap" | "brk" | "shmat" | "map_shadow_stack")
+        )
     }
 
     /// All numbers with a name.
@@ -171,6 +182,13 @@ const X86_64: &str = "\
 318 getrandom memfd_create
 320 kexec_file_load bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2 pwritev2 pkey_mprotect
 330 pkey_alloc pkey_free statx io_pgetevents rseq uretprobe uprobe";
+
+/// What x32 has for itself, without its bit: the same table.
+const X32: &str = "\
+512 rt_sigaction rt_sigreturn ioctl readv writev recvfrom sendmsg recvmsg
+520 execve ptrace rt_sigpending rt_sigtimedwait rt_sigqueueinfo sigaltstack timer_create mq_notify kexec_load
+529 waitid set_robust_list get_robust_list vmsplice move_pages preadv pwritev rt_tgsigqueueinfo recvmmsg sendmmsg
+539 process_vm_readv process_vm_writev setsockopt getsockopt io_setup io_submit execveat preadv2 pwritev2";
 
 /// 32-bit x86: arch/x86/entry/syscalls/syscall_32.tbl (v6.18).
 const I386: &str = "\
@@ -298,6 +316,9 @@ mod tests {
             (SyscallAbi::X86_64, 262, "newfstatat"),
             (SyscallAbi::X86_64, 334, "rseq"),
             (SyscallAbi::X86_64, 0x4000_0000 + 39, "getpid"),
+            (SyscallAbi::X86_64, 0x4000_0000 + 520, "execve"),
+            (SyscallAbi::X86_64, 0x4000_0000 + 547, "pwritev2"),
+            (SyscallAbi::X86_64, 520, ""),
             (SyscallAbi::X86_64, 400, ""),
             (SyscallAbi::I386, 3, "read"),
             (SyscallAbi::I386, 11, "execve"),
@@ -323,7 +344,7 @@ mod tests {
 
     #[test]
     fn each_number_is_there_once() {
-        for table in [X86_64, I386, GENERIC, COMMON] {
+        for table in [X86_64, X32, I386, GENERIC, COMMON] {
             let numbers: Vec<i64> = rows(table).map(|(number, _)| number).collect();
             assert!(numbers.is_sorted_by(|a, b| a < b));
             assert!(numbers[0] >= 0);

@@ -24,14 +24,14 @@ impl SyscallResult {
         (-MAX_ERRNO..0).contains(&self.0)
     }
 
-    /// Appends it as it reads: `3`, `0x7f0012345678`, `-1 ENOENT (No such file or directory)`.
-    pub fn write(self, out: &mut String) {
+    /// Appends it as it reads: `3`, `0x7f0012345678` if the call returns an address, `-1 ENOENT (No such file or
+    /// directory)`.
+    pub fn write(self, is_address: bool, out: &mut String) {
         let Self(value) = self;
         // Writing to a string does not fail.
         let _ = if !self.is_error() {
             match value {
-                // Addresses, by where those of user space are.
-                0x1_0000_0000.. => write!(out, "{value:#x}"),
+                _ if is_address && value != 0 => write!(out, "{value:#x}"),
                 _ => write!(out, "{value}"),
             }
         } else if let Some((_, name)) = RESTARTS.iter().find(|&&(number, _)| number == -value) {
@@ -208,7 +208,13 @@ mod tests {
 
     fn text(value: i64) -> String {
         let mut out = String::new();
-        SyscallResult(value).write(&mut out);
+        SyscallResult(value).write(false, &mut out);
+        out
+    }
+
+    fn address(value: i64) -> String {
+        let mut out = String::new();
+        SyscallResult(value).write(true, &mut out);
         out
     }
 
@@ -223,7 +229,11 @@ mod tests {
     #[test]
     fn what_is_no_error_is_a_number_or_an_address() {
         assert_eq!(text(7), "7");
-        assert_eq!(text(0x7f00_1234_5000), "0x7f0012345000");
+        assert_eq!(text(5 << 30), "5368709120");
+        assert_eq!(address(0x7f00_1234_5000), "0x7f0012345000");
+        assert_eq!(address(0x1000), "0x1000");
+        assert_eq!(address(0), "0");
+        assert_eq!(address(-12), "-1 ENOMEM (Cannot allocate memory)");
         assert_eq!(text(-4096), "-4096");
         assert!(!SyscallResult(i64::MIN).is_error() && SyscallResult(-1).is_error());
     }

@@ -2,6 +2,7 @@
 
 mod line;
 mod lock;
+mod rounded;
 mod stacks;
 mod summary;
 mod threads;

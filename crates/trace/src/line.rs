@@ -2,9 +2,9 @@
 //!
 //! Source: tools/perf/builtin-trace.c (v6.1), `trace__sys_exit`.
 
+use crate::rounded::RoundedMillis;
 use crate::stacks::CallStackId;
 use crate::traced::TracedCalls;
-use rprof_base::Millis;
 use rprof_syscalls::{Syscall, SyscallEnd, SyscallId, Unfinished, write_arguments};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -33,6 +33,8 @@ pub(crate) fn write_name(traced: &TracedCalls, id: SyscallId, out: &mut String) 
     };
     if id.is_32_bit {
         out.push_str("[32-bit]");
+    } else if id.has_x32_bit() {
+        out.push_str("[x32]");
     }
 }
 
@@ -65,10 +67,10 @@ impl Lines {
         let start_ns = call.entry.as_ref().map(|entry| entry.time_ns);
         let since = start_ns.map(|start_ns| {
             let first_ns = traced.first_ns.unwrap_or(start_ns);
-            Millis(start_ns.saturating_sub(first_ns)).to_string()
+            RoundedMillis(start_ns.saturating_sub(first_ns)).to_string()
         });
         let took = match call.ns() {
-            Some(ns) => format!("{:>6} ms", Millis(ns)),
+            Some(ns) => format!("{:>6} ms", RoundedMillis(ns)),
             None => " ".repeat(9),
         };
         one.clear();
@@ -90,7 +92,10 @@ impl Lines {
             call.tid
         );
         match call.end {
-            SyscallEnd::Returned { result, .. } => result.write(text),
+            SyscallEnd::Returned { result, .. } => {
+                let is_address = traced.names(call.id).returns_address(call.id.number);
+                result.write(is_address, text);
+            }
             SyscallEnd::Unfinished(why) => text.push_str(match why {
                 Unfinished::ThreadEnded => "? (the thread ended)",
                 Unfinished::RecordingEnded => "? (unfinished)",

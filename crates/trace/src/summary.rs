@@ -1,10 +1,11 @@
 //! Calls by thread and number, as perf trace -s has them.
 
 use crate::line::write_name;
+use crate::rounded::RoundedMillis;
 use crate::stacks::CallStackId;
-use crate::threads::{CallingThread, CallsOfKind, OTHER_KINDS};
+use crate::threads::{CallingThread, CallsOfKind};
 use crate::traced::TracedCalls;
-use rprof_base::{Counted, Millis, Seconds};
+use rprof_base::{Counted, Seconds};
 use rprof_syscalls::SyscallId;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
@@ -13,13 +14,16 @@ use std::io::{self, Write};
 /// Stacks of a call that are shown.
 const MOST_STACKS: usize = 5;
 
+/// Stands for what has no room.
+const OTHERS: &str = "[others]";
+
 /// Writes a table for each thread that calls, the one with the most calls first. Of calls, those that took longest
 /// together are first.
 pub(crate) fn write_summary(traced: &TracedCalls, out: &mut dyn Write) -> io::Result<()> {
     let threads = traced.threads.all.iter();
     let mut threads: Vec<_> = threads.map(|one| (one.n_calls(), one)).collect();
     threads.retain(|((n, _), _)| *n > 0);
-    threads.sort_by_key(|&((n, _), one)| (Reverse(n), one.pid, one.tid));
+    threads.sort_by_key(|&((n, _), one)| (Reverse(n), one.task.is_none(), one.task));
     let n_all = threads.iter().map(|((n, _), _)| n).sum();
     let n_threads = threads.len() as u64;
     writeln!(
@@ -41,7 +45,9 @@ pub(crate) fn write_summary(traced: &TracedCalls, out: &mut dyn Write) -> io::Re
 
 /// A thread as `sched` has it: `name[tid]`, or `name[tid/pid]`.
 fn task(traced: &TracedCalls, thread: &CallingThread) -> String {
-    let CallingThread { pid, tid, .. } = *thread;
+    let Some((pid, tid)) = thread.task else {
+        return OTHERS.to_owned();
+    };
     let comm = traced.comms.get(thread.comm).map(String::as_str);
     let comm = printable(comm.unwrap_or_default());
     if pid == tid {
@@ -74,16 +80,17 @@ fn write_thread(
         dashes(10),
         dashes(10)
     )?;
-    let mut rows: Vec<(String, &CallsOfKind)> = thread
+    let mut rows: Vec<(String, Option<SyscallId>, &CallsOfKind)> = thread
         .calls
         .iter()
-        .map(|(&id, kind)| (name(traced, id), kind))
+        .map(|(&id, kind)| (name(traced, id), id, kind))
         .collect();
     rows.sort_by(|a, b| {
         let key = |kind: &CallsOfKind| Reverse((kind.totals.times.total_ns, kind.totals.n()));
-        key(a.1).cmp(&key(b.1)).then_with(|| a.0.cmp(&b.0))
+        let by_sums = key(a.2).cmp(&key(b.2));
+        by_sums.then_with(|| (&a.0, a.1).cmp(&(&b.0, b.1)))
     });
-    rows.iter().try_for_each(|(name, kind)| {
+    rows.iter().try_for_each(|(name, _, kind)| {
         let totals = &kind.totals;
         let times = &totals.times;
         writeln!(
@@ -92,28 +99,27 @@ fn write_thread(
             totals.n_returned,
             totals.n_errors,
             totals.n_unfinished,
-            Millis(times.total_ns),
-            Millis(times.mean_ns()),
-            Millis(times.percentile_ns(99)),
-            Millis(times.max_ns),
+            RoundedMillis(times.total_ns),
+            RoundedMillis(times.mean_ns()),
+            RoundedMillis(times.percentile_ns(99)),
+            RoundedMillis(times.max_ns),
         )?;
         write_stacks(traced, kind, out)
     })
 }
 
-fn name(traced: &TracedCalls, id: SyscallId) -> String {
+fn name(traced: &TracedCalls, id: Option<SyscallId>) -> String {
     let mut name = String::new();
-    if id == OTHER_KINDS {
-        name.push_str("[others]");
-    } else {
-        write_name(traced, id, &mut name);
+    match id {
+        Some(id) => write_name(traced, id, &mut name),
+        None => name.push_str(OTHERS),
     }
     name
 }
 
 /// Writes from where calls come, those that took longest together first.
 fn write_stacks(traced: &TracedCalls, kind: &CallsOfKind, out: &mut dyn Write) -> io::Result<()> {
-    let mut stacks: Vec<(CallStackId, (u64, u64))> = kind
+    let mut stacks: Vec<(Option<CallStackId>, (u64, u64))> = kind
         .stacks
         .iter()
         .map(|(&stack, &sums)| (stack, sums))
@@ -121,7 +127,11 @@ fn write_stacks(traced: &TracedCalls, kind: &CallsOfKind, out: &mut dyn Write) -
     stacks.sort_by_key(|&(stack, (n, total_ns))| (Reverse((total_ns, n)), stack));
     for &(stack, (n, total_ns)) in stacks.iter().take(MOST_STACKS) {
         let calls = Counted::new(n, "call", "calls");
-        writeln!(out, "      {calls}, {} ms", Millis(total_ns))?;
+        writeln!(out, "      {calls}, {} ms", RoundedMillis(total_ns))?;
+        let Some(stack) = stack else {
+            writeln!(out, "            {OTHERS}")?;
+            continue;
+        };
         for function in traced.stacks.functions(stack) {
             writeln!(out, "            {function}")?;
         }

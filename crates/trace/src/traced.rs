@@ -23,13 +23,13 @@ pub(crate) struct TracedCalls {
 
 impl TracedCalls {
     /// None yet.
-    pub(crate) fn new(native: SyscallNames, of_32_bit: SyscallNames) -> Self {
+    pub(crate) fn new(native: SyscallNames, of_32_bit: SyscallNames, has_totals: bool) -> Self {
         Self {
             native,
             of_32_bit,
             comms: Interner::default(),
             stacks: CallStacks::default(),
-            threads: CallingThreads::default(),
+            threads: CallingThreads::new(has_totals),
             first_ns: None,
             newest_ns: 0,
         }

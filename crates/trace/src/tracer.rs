@@ -4,6 +4,7 @@ use crate::Error;
 use crate::line::Lines;
 use crate::stacks::CallStackId;
 use crate::summary::write_summary;
+use crate::threads::NO_COMM;
 use crate::traced::TracedCalls;
 use rprof_analysis::{Options, Progress, SyscallEvent, SyscallStep, for_each_syscall};
 use rprof_perfdata::Reader;
@@ -70,7 +71,7 @@ impl Tracer {
         Self {
             options,
             follower: SyscallFollower::new(native.clone(), of_32_bit.clone()),
-            traced: TracedCalls::new(native, of_32_bit),
+            traced: TracedCalls::new(native, of_32_bit, options.form != TraceForm::Lines),
             tasks: SyscallTasks::default(),
             held: Vec::new(),
             before_ns: 0,
@@ -127,21 +128,43 @@ impl Tracer {
         Ok(())
     }
 
+    /// Whether there was no event of any call.
+    pub fn is_empty(&self) -> bool {
+        self.traced.first_ns.is_none()
+    }
+
     /// Returns that do not say of which call.
     pub fn n_nameless(&self) -> u64 {
         self.follower.n_nameless()
     }
 
+    /// Of a recording in parts, some that follow those that were read are missing.
+    pub fn lose(&mut self) {
+        self.held.push(HeldEvent {
+            at: SyscallMoment {
+                pid: -1,
+                tid: -1,
+                time_ns: self.traced.newest_ns,
+            },
+            step: SyscallStep::Lost,
+            comm: None,
+            stack: None,
+        });
+    }
+
     fn hold(&mut self, event: &SyscallEvent<'_>) -> HeldEvent {
         let comm = event.comm.raw();
-        let comm = match self.traced.comms.find(comm) {
-            _ if comm.is_empty() => None,
-            Some(known) => Some(known),
+        let is_of_call = matches!(
+            event.step,
+            SyscallStep::Enter { .. } | SyscallStep::Leave { .. }
+        );
+        let comm = is_of_call.then(|| match self.traced.comms.find(comm) {
+            Some(known) => known,
             None if self.traced.comms.len() < MOST_COMMS => {
-                Some(self.traced.comms.intern(comm.to_owned()))
+                self.traced.comms.intern(comm.to_owned())
             }
-            None => None,
-        };
+            None => NO_COMM,
+        });
         HeldEvent {
             at: SyscallMoment {
                 pid: event.pid,
@@ -174,25 +197,30 @@ impl Tracer {
             self.traced.first_ns.get_or_insert(at.time_ns);
             self.traced.threads.name((at.pid, at.tid), comm);
         }
-        // At most two: one that is lost, and one that ends.
+        // At most two, one that is lost and one that ends, or all that are open when events are lost.
         let mut calls = Vec::new();
         let visit = &mut |call| calls.push(call);
         match event.step {
             SyscallStep::Enter { number, args } => {
                 let is_32_bit = self.tasks.enters(at.pid);
-                let id = SyscallId { number, is_32_bit };
+                let id = SyscallId::new(number, is_32_bit);
                 self.follower.enter(at, (id, args, event.stack), visit);
             }
             SyscallStep::Leave { number, result } => {
                 let follower = &self.follower;
-                let is_exec = |is_32_bit| follower.is_exec(SyscallId { number, is_32_bit });
+                let is_exec = |is_32_bit| follower.is_exec(SyscallId::new(number, is_32_bit));
                 let is_32_bit = self.tasks.leaves(at.pid, is_exec);
-                let id = SyscallId { number, is_32_bit };
-                self.follower.leave(at, (id, SyscallResult(result)), visit);
+                let id = SyscallId::new(number, is_32_bit);
+                let call = (id, SyscallResult(result));
+                // Its id may be used again, without its end being recorded.
+                if let Some(was) = self.follower.leave(at, call, visit) {
+                    self.traced.threads.end(was);
+                }
             }
             SyscallStep::Fork { parent } => self.tasks.fork(parent, at.pid),
             SyscallStep::Vdso { address } => self.tasks.map_vdso(at.pid, address),
             SyscallStep::Lock(_) => {}
+            SyscallStep::Lost => self.follower.lose(visit),
             SyscallStep::ThreadEnd => self.follower.end_thread(at.tid, visit),
         }
         for call in calls {
@@ -208,3 +236,6 @@ impl Tracer {
         lines.add(&self.traced, row, call);
     }
 }
+
+#[cfg(test)]
+mod tests;

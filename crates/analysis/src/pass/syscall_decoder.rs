@@ -32,6 +32,8 @@ pub enum SyscallStep {
     },
     /// A thread ends.
     ThreadEnd,
+    /// Events before it are lost, of whichever threads.
+    Lost,
     /// A lock of the kernel is waited for, or a thread is woken.
     Lock(LockStep),
     /// The kernel's code for programs is mapped into a process: it executes a program.

@@ -15,8 +15,8 @@ use crate::recording::Recording;
 use crate::samples::{DecodedSample, check_filter};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
-use rprof_abi::RecordKind;
 use rprof_abi::record::Record;
+use rprof_abi::{Misc, RecordKind};
 use rprof_perfdata::{FeatureId, Reader, Warning};
 use rprof_profile::{Level, Profile};
 use rprof_untrusted::Untrusted;
@@ -231,8 +231,10 @@ impl OrderedPass for SyscallPass<'_> {
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
         Some(&|kind| {
-            let of_tasks = [RecordKind::FORK, RecordKind::EXIT];
-            of_tasks.contains(&kind) || [RecordKind::MMAP, RecordKind::MMAP2].contains(&kind)
+            matches!(
+                kind,
+                RecordKind::FORK | RecordKind::EXIT | RecordKind::MMAP | RecordKind::MMAP2
+            ) || matches!(kind, RecordKind::LOST | RecordKind::LOST_SAMPLES)
         })
     }
 
@@ -247,6 +249,9 @@ impl OrderedPass for SyscallPass<'_> {
                 (task.pid, task.tid, SyscallStep::Fork { parent })
             }
             Record::Exit(task) => (task.pid, task.tid, SyscallStep::ThreadEnd),
+            // Dropped by a filter is not lost.
+            Record::LostSamples(_) if record.raw.misc.has(Misc::LOST_SAMPLES_BPF) => return,
+            Record::Lost(_) | Record::LostSamples(_) => (-1, -1, SyscallStep::Lost),
             Record::Mmap(map) if map.filename == VDSO => {
                 let address = map.addr;
                 (map.pid, map.tid, SyscallStep::Vdso { address })

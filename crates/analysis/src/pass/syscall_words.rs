@@ -16,6 +16,7 @@ const VDSO: u64 = 4;
 const LOCK_BEGIN: u64 = 5;
 const LOCK_END: u64 = 6;
 const WAKE: u64 = 7;
+const LOST: u64 = 8;
 
 /// Appends the beginning of an event: all but the stack, whose words follow. Returns where its length stands.
 pub(super) fn start_event(
@@ -43,6 +44,7 @@ pub(super) fn start_event(
             put(u64::from(parent.cast_unsigned()));
         }
         SyscallStep::ThreadEnd => put(THREAD_END),
+        SyscallStep::Lost => put(LOST),
         SyscallStep::Lock(LockStep::Begin { lock, flags }) => {
             put(LOCK_BEGIN);
             put(lock);
@@ -118,6 +120,7 @@ impl<'e> SyscallWords<'e> {
                 parent: id(self.word()?),
             },
             THREAD_END => SyscallStep::ThreadEnd,
+            LOST => SyscallStep::Lost,
             LOCK_BEGIN => SyscallStep::Lock(LockStep::Begin {
                 lock: self.word()?,
                 flags: self.word()?,
@@ -164,6 +167,7 @@ mod tests {
             },
             SyscallStep::Fork { parent: -1 },
             SyscallStep::ThreadEnd,
+            SyscallStep::Lost,
             SyscallStep::Lock(LockStep::Begin { lock: 7, flags: 2 }),
             SyscallStep::Lock(LockStep::End { lock: u64::MAX }),
             SyscallStep::Lock(LockStep::Wake { tid: 9 }),

@@ -138,6 +138,86 @@ fn who_executes_a_program_becomes_the_first_thread() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn of_threads_that_execute_programs_the_last_one_does() {
+    let mut follower = follower();
+    let mut calls = Vec::new();
+    let at = |tid, time_ns| SyscallMoment {
+        pid: 20,
+        tid,
+        time_ns,
+    };
+    let mut visit = |call: Syscall<()>| calls.push((call.tid, call.ns(), call.end));
+    for (tid, time_ns) in [(23, 1), (22, 2), (21, 3)] {
+        follower.enter(at(tid, time_ns), (id(59), [0; 6], ()), &mut visit);
+    }
+    follower.end_thread(21, &mut visit);
+    let exec = (id(59), SyscallResult(0));
+    assert_eq!(follower.leave(at(20, 9), exec, &mut visit), Some(22));
+    assert_eq!(follower.leave(at(20, 10), exec, &mut visit), Some(23));
+    assert_eq!(follower.leave(at(20, 11), exec, &mut visit), None);
+    let ended = SyscallEnd::Unfinished(Unfinished::ThreadEnded);
+    let expected = [
+        (21, None, ended),
+        (20, Some(7), returned(9, 0)),
+        (20, Some(9), returned(10, 0)),
+        (20, None, returned(11, 0)),
+    ];
+    assert_eq!(calls, expected);
+}
+
+#[test]
+fn many_open_calls_cost_an_exec_without_entry_nothing() {
+    const N: i32 = 40_000;
+    let mut follower = follower();
+    let mut n = 0;
+    let at = |tid, time_ns| SyscallMoment {
+        pid: 7,
+        tid,
+        time_ns,
+    };
+    for tid in 0..N {
+        follower.enter(at(tid, 1), (id(0), [0; 6], ()), &mut |_| n += 1);
+    }
+    // Looking at all open calls each time is 1.6e9 steps.
+    for tid in N..2 * N {
+        follower.leave(at(tid, 2), (id(59), SyscallResult(0)), &mut |_| n += 1);
+    }
+    follower.end(&mut |_| n += 1);
+    assert_eq!(n, 2 * N);
+}
+
+#[test]
+fn calls_are_not_paired_across_lost_events() {
+    let mut follower = follower();
+    let mut calls = Vec::new();
+    let at = |time_ns| SyscallMoment {
+        pid: 7,
+        tid: 7,
+        time_ns,
+    };
+    let mut visit = |call: Syscall<()>| calls.push((call.ns(), call.end));
+    follower.enter(at(1), (id(0), [0; 6], ()), &mut visit);
+    follower.lose(&mut visit);
+    follower.leave(at(5), (id(0), SyscallResult(7)), &mut visit);
+    assert_eq!(calls, [(None, LOST), (None, returned(5, 7))]);
+}
+
+#[test]
+fn an_id_of_another_process_is_another_thread() {
+    let mut follower = follower();
+    let mut calls = Vec::new();
+    let at = |pid, time_ns| SyscallMoment {
+        pid,
+        tid: 9,
+        time_ns,
+    };
+    let mut visit = |call: Syscall<()>| calls.push((call.pid, call.ns(), call.end));
+    follower.enter(at(7, 1), (id(0), [0; 6], ()), &mut visit);
+    follower.leave(at(8, 5), (id(0), SyscallResult(7)), &mut visit);
+    assert_eq!(calls, [(7, None, LOST), (8, None, returned(5, 7))]);
+}
+
 proptest! {
     #[test]
     fn each_event_is_in_one_call(events: Vec<(u8, u8, Option<i64>)>) {

@@ -124,7 +124,7 @@ impl LockFollower {
         match event.step {
             SyscallStep::Enter { number, args } => {
                 let is_32_bit = self.tasks.enters(who.pid);
-                let id = SyscallId { number, is_32_bit };
+                let id = SyscallId::new(number, is_32_bit);
                 let name = self.calls.names(id).name(number);
                 self.note_release(event, name, &args);
                 let call = (id, args, event.stack);
@@ -132,13 +132,17 @@ impl LockFollower {
             }
             SyscallStep::Leave { number, result } => {
                 let follower = &self.calls;
-                let is_exec = |is_32_bit| follower.is_exec(SyscallId { number, is_32_bit });
+                let is_exec = |is_32_bit| follower.is_exec(SyscallId::new(number, is_32_bit));
                 let is_32_bit = self.tasks.leaves(who.pid, is_exec);
-                let call = (SyscallId { number, is_32_bit }, SyscallResult(result));
+                let call = (SyscallId::new(number, is_32_bit), SyscallResult(result));
                 let mut calls = Vec::new();
                 self.calls.leave(at, call, &mut |call| calls.push(call));
                 let waits = calls.iter().filter_map(|call| self.futex_wait(who, call));
                 waits.for_each(visit);
+            }
+            SyscallStep::Lost => {
+                self.calls.lose(&mut |_| {});
+                self.open.clear();
             }
             SyscallStep::ThreadEnd => {
                 self.calls.end_thread(who.tid, &mut |_| {});
