@@ -52,7 +52,7 @@ fn timehist(text: &str) -> BTreeMap<(String, String), (String, [String; 3])> {
 
 /// How many switches do not fit those before them, as a warning says.
 fn contradictions(warnings: &str) -> usize {
-    let said = warnings.lines().find(|line| line.contains("do not fit"));
+    let said = warnings.lines().find(|line| line.contains(" not fit "));
     let words = said.map(|line| line.split_whitespace().filter_map(|word| word.parse().ok()));
     words.and_then(|mut numbers| numbers.next()).unwrap_or(0)
 }
@@ -101,6 +101,26 @@ fn runs_and_waits_are_those_of_perf() {
         n_unknown <= n_contradictions,
         "{n_unknown} of {n_contradictions}"
     );
+}
+
+#[test]
+fn the_recorders_own_switches_are_among_those_of_a_machine() {
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone, all_cpus);
+    let dir = scratch();
+    // A thread for each CPU that never waits: all others have to take it from one.
+    let busy = "for cpu in $(seq $(nproc)); do while :; do :; done & all=\"$all $!\"; done";
+    let program = format!("{busy}; for i in 1 2 3 4 5; do sleep 0.05; done; kill $all");
+    let file = record(tracefs, dir.path(), &program);
+    let script = run(rprof(["script", "-G", "-i"]).arg(&file)).ok().stdout;
+    let of = |field: &str| script.lines().filter(|line| line.contains(field)).count();
+    let (comes, leaves) = (of(" next_comm=rprof "), of(" prev_comm=rprof "));
+    // It may be there as the first event is recorded, or the last.
+    assert!(comes > 0 && comes.abs_diff(leaves) <= 2, "{comes} {leaves}");
+    let said = run(rprof(["sched"]).arg(&file)).ok().stderr;
+    assert!(!said.contains("only some threads"), "{said}");
 }
 
 #[test]

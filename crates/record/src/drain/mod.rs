@@ -12,6 +12,7 @@ pub(crate) mod lineage;
 pub(crate) mod losses;
 pub(crate) mod missing_build_ids;
 pub(crate) mod off_cpu;
+pub(crate) mod own;
 mod rounds;
 pub(crate) mod streams;
 
@@ -23,6 +24,7 @@ use crate::drain::in_order::WaitingRecord;
 use crate::drain::lineage::Lineage;
 use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::drain::off_cpu::{OffCpuSamples, Taken};
+use crate::drain::own::OwnSamples;
 use crate::drain::rounds::Rounds;
 use crate::drain::streams::Streams;
 use crate::interrupts::WriterStalled;
@@ -114,8 +116,8 @@ pub(crate) struct Pass {
 pub(crate) struct DrainedSamples {
     /// Their layouts, if they hold stacks.
     pub(crate) stacks: Option<Layouts>,
-    /// The process whose samples are left out.
-    pub(crate) own_pid: Option<u32>,
+    /// The recorder's own, if they are left out.
+    pub(crate) own: Option<OwnSamples>,
     /// Of all times.
     pub(crate) clock: Clock,
 }
@@ -322,7 +324,8 @@ impl Drain {
             }
             None => {}
         }
-        if self.samples.own_pid == Some(head.pid) {
+        let own = self.samples.own.as_ref();
+        if own.is_some_and(|own| own.leaves_out(&head)) {
             self.counts.own_samples += 1;
             return Ok(());
         }

@@ -148,7 +148,7 @@ impl Session {
         let (rate, unwinds) = (Rate::Frequency(fallback.hz), plan.unwinder.is_some());
         let samples = DrainedSamples {
             stacks: plan.stacks.clone(),
-            own_pid: None,
+            own: None,
             clock: settings.clock,
         };
         let budget =

@@ -11,6 +11,7 @@ use crate::drain::coverage::{Coverage, Recorded};
 use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
 use crate::drain::off_cpu::{OffCpuSamples, Wakees};
+use crate::drain::own::OwnSamples;
 use crate::drain::streams::Streams;
 use crate::drain::{Drain, DrainedSamples, Tracked};
 use crate::error::Error;
@@ -67,7 +68,7 @@ impl Armed {
             .map(|percent| Budget::new(percent, rate, has_dump_sizes, unwinds));
         let samples = DrainedSamples {
             stacks: plan.stacks.clone(),
-            own_pid: self.left_out(),
+            own: self.left_out()?,
             clock: settings.clock,
         };
         let tracked = Tracked {
@@ -178,16 +179,20 @@ impl Armed {
         known
     }
 
-    /// The recorder's own process, if its samples are left out. No sample is left out where samples have
+    /// The recorder's own samples, if they are left out. No sample is left out where samples have
     /// values of counters: readers take the differences from sample to sample.
-    fn left_out(&self) -> Option<u32> {
+    fn left_out(&self) -> Result<Option<OwnSamples>, Error> {
         let Prepared {
-            settings, attrs, ..
+            settings,
+            attrs,
+            placed,
+            ..
         } = &self.prepared;
         let has_values =
             (attrs.sampling.iter()).any(|event| event.attr.sample_type.has(SampleType::READ));
         let is_own = settings.watch == Watch::All && !settings.include_self && !has_values;
-        is_own.then(std::process::id)
+        let own = || OwnSamples::new(&self.opened.sampling, &placed.events);
+        is_own.then(own).transpose()
     }
 }
 

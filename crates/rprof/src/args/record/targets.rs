@@ -72,7 +72,7 @@ pub(crate) struct TargetArgs {
     #[arg(short = 'C', long, value_name = "CPUS")]
     pub(crate) cpu: Option<String>,
 
-    /// With -a or -C, keep rprof's own samples
+    /// With -a or -C, keep rprof's own samples (those of sched:* events are always kept)
     #[arg(long)]
     pub(crate) include_self: bool,
 
