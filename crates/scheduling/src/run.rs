@@ -48,7 +48,7 @@ pub enum Waker {
     Timer,
     /// Another interrupt, whichever thread it interrupted.
     Interrupt,
-    /// The work that an interrupt left behind.
+    /// The work that an interrupt left behind. What a thread sends to a socket of the same machine is the thread's doing.
     SoftInterrupt,
     /// Not known: the recording does not say.
     Unknown,

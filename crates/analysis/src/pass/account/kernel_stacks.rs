@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashMapExt};
 use rprof_abi::context;
 use rprof_base::{Avma, CodeAddress};
 use rprof_profile::Level;
-use rprof_scheduling::{Cause, is_timer};
+use rprof_scheduling::{Cause, is_local_send, is_timer};
 use rprof_symbols::{Detail, Request};
 
 /// The number of no stack.
@@ -26,6 +26,8 @@ pub(super) struct StackFacts {
     pub(super) cause: Cause,
     /// Whether what happened in it was a timer's doing.
     pub(super) is_timer: bool,
+    /// Whether its thread sends to a socket of the same machine, and wakes who reads from that.
+    pub(super) is_local_send: bool,
 }
 
 /// Distinct stacks of the kernel that a thread has seen.
@@ -108,6 +110,7 @@ impl KernelStacks {
             StackFacts {
                 cause: Cause::of_functions(names()),
                 is_timer: is_timer(names()),
+                is_local_send: is_local_send(names()),
             }
         };
         let of_thread = |one: &Self| one.stacks.iter().map(facts_of).collect();

@@ -212,6 +212,7 @@ impl<'a> Ledger<'a> {
         let time_ns = step.time_ns;
         let waker = match waker {
             Waker::Interrupt | Waker::SoftInterrupt if facts.is_timer => Waker::Timer,
+            Waker::SoftInterrupt if facts.is_local_send && step.tid > 0 => Waker::Thread(step.tid),
             waker => waker,
         };
         self.begin(tid);
