@@ -5,6 +5,7 @@ use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs}
 use crate::say;
 use crate::screen::PagerArgs;
 use anyhow::Result;
+use rprof_base::Counted;
 use rprof_perfdata::Reader;
 use rprof_sched::{
     Error, SchedOptions, SchedQuality, write_latency, write_map, write_table, write_timehist,
@@ -63,7 +64,8 @@ fn say_quality(quality: &SchedQuality) {
     }
     if *n_contradictions > 0 {
         say::warning(format_args!(
-            "{n_contradictions} switches do not fit those before them: times between them are unknown"
+            "{} not fit what was recorded before: the times between are unknown",
+            Counted::new(*n_contradictions, "switch does", "switches do")
         ));
     }
 }

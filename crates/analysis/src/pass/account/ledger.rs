@@ -244,6 +244,15 @@ impl<'a> Ledger<'a> {
 
     /// A thread comes to a CPU, by its own record or by another one's.
     fn enter(&mut self, step: &Step, tid: i32, is_foreign: bool) {
+        // Its events end before it does: it goes on to its end.
+        if is_foreign
+            && self
+                .threads
+                .get(&tid)
+                .is_some_and(|thread| thread.has_exited)
+        {
+            return;
+        }
         self.begin(tid);
         let cpu = self.cpu(step, tid);
         let was_off = self.scheduler.running_since(tid).is_none();

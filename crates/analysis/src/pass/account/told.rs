@@ -57,13 +57,14 @@ impl Told {
         say(
             n_contradictions,
             format!(
-                "{n_contradictions} switches do not fit those before them: times between them are unknown"
+                "{} not fit what was recorded before: the times between are unknown",
+                Counted::new(n_contradictions, "switch does", "switches do")
             ),
         );
         say(
             self.n_silent,
             format!(
-                "{} did not run while recorded: how long they waited is not counted",
+                "{} did not run while recorded: time spent waiting is not counted",
                 Counted::new(self.n_silent, "thread", "threads")
             ),
         );

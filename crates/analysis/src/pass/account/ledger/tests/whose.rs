@@ -217,3 +217,35 @@ fn an_id_of_several_processes_is_of_none() {
     }
     assert_eq!([7, 8].map(|tid| ledger.pids[&tid]), [70, -1]);
 }
+
+#[test]
+fn who_comes_back_after_its_exit_record_is_no_new_thread() {
+    let next = What::Switch {
+        prev: 8,
+        state: SwitchState::Runnable,
+        next: 7,
+    };
+    let steps = [
+        step(10, (7, 0), What::Enter),
+        step(20, (7, 0), What::Exit),
+        step(24, (8, 0), What::Enter),
+        step(30, (8, 0), next),
+        step(31, (8, 0), What::Leave(SwitchState::Runnable)),
+        step(40, (8, 0), What::Enter),
+        step(50, (8, 0), What::Leave(SLEEPING)),
+    ];
+    let mut followed = Followed::default();
+    [7, 8].map(|tid| followed.note_switch(tid, tid));
+    followed.has_records = true;
+    let name_at = |tid, _| TaskName::Unnamed(tid);
+    let mut ledger = Ledger::new(sources(Account::Wall), followed, &name_at);
+    for step in &steps {
+        ledger.take(step, StackFacts::default());
+    }
+    let samples = ledger.finish(50, 0).unwrap();
+    let said = samples.warnings.iter();
+    assert_eq!(said.filter(|said| said.contains(" not fit ")).count(), 0);
+    // It has run until its exit, and nothing since.
+    let runs = |tid| ns_of(&samples, &steps, tid, |state| state == ThreadState::Running);
+    assert_eq!([runs(7), runs(8)], [10, 16]);
+}
