@@ -334,6 +334,8 @@ fn the_critical_paths_of_requests_are_their_time() {
     }
     let said = run(rprof(["critical", "--span", "none"]).arg(&file)).fails(1);
     assert!(said.contains("no span 'none' (spans are: "), "{said}");
+}
+
 /// Records with a flight recorder; what was said, and the functions in all files together.
 #[track_caller]
 fn fly(program: &Program, options: &[&str], command: &[&str]) -> (String, Vec<String>) {

@@ -79,11 +79,20 @@ pub enum Error {
          (--critical=THREAD, or rprof critical -t TID)"
     )]
     WhichPath,
+    /// The recorded command has not run, as far as was recorded.
+    #[error(
+        "the recording has no switches of its command: name the thread whose critical path is asked for \
+         (--critical=THREAD, or rprof critical with -p, -t or -c)"
+    )]
+    CommandHasNoSwitches,
     /// No thread is as it was asked for.
     #[error(
-        "no thread with a known time is the one whose critical path is asked for: rprof sched lists threads"
+        "no thread with a critical path is as asked for: rprof report --wall -s comm,pid,tid lists threads"
     )]
     NoSuchThread,
+    /// The path is not in the times that were asked for.
+    #[error("nothing of the critical path is in the times that are asked for")]
+    NothingOnPath,
     /// Nothing says where spans begin.
     #[error(
         "the recording has no spans: omit {option}, or record them (rprof record --span NAME=BEGIN..END)"

@@ -91,9 +91,14 @@ impl RunGraph {
         self.threads.keys().copied()
     }
 
-    /// The first moment at which something is known of a thread.
+    /// The first moment at which something is known of a thread: of the last one with this id.
     pub fn start_ns(&self, tid: i32) -> Option<u64> {
-        let run = self.runs(tid).first()?;
+        let runs = self.runs(tid);
+        let (_, before) = runs.split_last()?;
+        let dead = before
+            .iter()
+            .rposition(|run| run.state == SwitchState::Dead);
+        let run = runs.get(dead.map_or(0, |dead| dead + 1))?;
         let wait = run.wait.map(|wait| wait.start_ns);
         let woken = run.woken.map(|woken| woken.time_ns);
         let known = [wait, woken, run.start_ns, Some(run.end_ns)];
@@ -124,6 +129,17 @@ impl RunGraph {
         }
         walk.steps.reverse();
         walk.steps
+    }
+
+    /// The part in a range of the critical path that ends with a thread at a later time: what the end waited for then,
+    /// in whichever thread that was.
+    pub fn part_of_critical_path(&self, tid: i32, end_ns: u64, part: Range<u64>) -> Vec<PathStep> {
+        let mut steps = self.critical_path(tid, part.start..end_ns.max(part.end));
+        steps.retain(|step| step.start_ns < part.end);
+        if let Some(last) = steps.last_mut() {
+            last.end_ns = last.end_ns.min(part.end);
+        }
+        steps
     }
 
     fn runs(&self, tid: i32) -> &[ThreadRun] {
@@ -165,12 +181,22 @@ impl Walk<'_> {
         let runs = self.graph.runs(self.tid);
         let next = runs.partition_point(|run| run.end_ns < self.at_ns);
         let before = next.checked_sub(1).and_then(|nth| runs.get(nth));
+        let run = runs.get(next);
+        // What has ended is another thread, whose id this one has.
+        let before = before.filter(|before| run.is_none() || before.state != SwitchState::Dead);
         let last_ns = before.map_or(self.from_ns, |run| run.end_ns);
-        match runs.get(next) {
+        match run {
             Some(run) => match run.start_ns {
                 Some(start) if start < self.at_ns => self.back_to(start, Activity::Running),
                 Some(_) => self.wait_before(run, last_ns),
-                None => self.back_to(last_ns, Activity::Unknown),
+                None => match run.woken.filter(|woken| woken.time_ns > last_ns) {
+                    // When it came to its CPU is lost, not who woke it before.
+                    Some(woken) if woken.time_ns < self.at_ns => {
+                        self.back_to(woken.time_ns, Activity::Unknown);
+                    }
+                    Some(_) => self.wait_before(run, last_ns),
+                    None => self.back_to(last_ns, Activity::Unknown),
+                },
             },
             // It does not run again: what it waits for does not come, or is not recorded.
             None => {

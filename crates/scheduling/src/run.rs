@@ -15,7 +15,8 @@ pub struct ThreadRun {
     pub end_ns: u64,
     /// The state in which it was switched out.
     pub state: SwitchState,
-    /// The wait that ended as it was switched in; `None` if its beginning was not recorded.
+    /// The wait that ended as it was switched in, or before that if nobody knows when it was; `None` if its beginning was
+    /// not recorded.
     pub wait: Option<Wait>,
     /// The wake-up before it, whether or not the beginning of the wait is known.
     pub woken: Option<WakeUp>,

@@ -66,16 +66,17 @@ impl Scheduler {
             },
             _ => self.switch_out(prev, time_ns, switch.prev_state),
         };
-        // If it is not here that it was switched in, that is lost, and so is what it waited for.
         let start = before.filter(|_| is_same && thread.cpu == Some(cpu));
+        // If it was switched in elsewhere, it has left there, and that is lost: so is what it waited for.
+        let has_waited = start.is_some() || thread.cpu.is_none();
         let run = ThreadRun {
             tid: prev,
             cpu,
             start_ns: start.map(|running| running.start_ns),
             end_ns: time_ns,
             state: switch.prev_state,
-            wait: start.and(thread.wait),
-            woken: start.and(thread.woken),
+            wait: thread.wait.filter(|_| has_waited),
+            woken: thread.woken.filter(|_| has_waited),
         };
         self.switch_in(switch.next, cpu);
         run

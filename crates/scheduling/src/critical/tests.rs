@@ -128,6 +128,76 @@ fn what_no_thread_ends_is_on_the_path_itself() {
 }
 
 #[test]
+fn a_part_of_a_path_is_what_the_whole_path_is_there() {
+    let mut script = Script::default();
+    script.on(0, 1);
+    script.on(0, 2);
+    script.off(5, 1, "S");
+    // 2 waits for a device, and then lets 1 go on.
+    script.off(10, 2, "D");
+    script.wake(30, Waker::Interrupt, 2);
+    script.on(30, 2);
+    script.wake(40, Waker::Thread(2), 1);
+    script.on(40, 1);
+    script.off(50, 1, "X");
+    let whole = script.graph.critical_path(1, 0..50);
+    for (start, end) in [
+        (0, 50),
+        (0, 45),
+        (0, 40),
+        (3, 20),
+        (12, 25),
+        (10, 30),
+        (41, 44),
+    ] {
+        let part = script.graph.part_of_critical_path(1, 50, start..end);
+        let cut = whole.iter().map(|step| PathStep {
+            start_ns: step.start_ns.max(start),
+            end_ns: step.end_ns.min(end),
+            ..*step
+        });
+        let cut: Vec<PathStep> = cut.filter(|step| step.start_ns < step.end_ns).collect();
+        assert_eq!(part, cut, "{start} {end}");
+    }
+    // In the middle of the wait of 1, it is 2 that matters.
+    let part = script.graph.part_of_critical_path(1, 50, 0..20);
+    let last = part.last().map(|step| (step.tid, step.activity));
+    assert_eq!(last, Some((2, Activity::Blocked)));
+}
+
+#[test]
+fn who_woke_a_thread_is_known_even_if_its_switch_is_not() {
+    let mut script = Script::default();
+    script.on(0, 1);
+    script.on(0, 2);
+    script.off(5, 1, "S");
+    script.wake(30, Waker::Thread(2), 1);
+    // That 1 comes back is lost.
+    script.off(40, 1, "S");
+    script.off(45, 2, "X");
+    assert_eq!(
+        script.path(1, 0..40),
+        [(2, 30, Activity::Running), (1, 10, Activity::Unknown)]
+    );
+}
+
+#[test]
+fn who_has_the_id_of_one_that_ended_is_another_thread() {
+    let mut script = Script::default();
+    script.on(0, 1);
+    script.off(5, 1, "S");
+    script.on(8, 1);
+    script.off(10, 1, "X");
+    script.on(20, 1);
+    script.off(30, 1, "X");
+    assert_eq!(
+        script.path(1, 0..30),
+        [(1, 20, Activity::Unknown), (1, 10, Activity::Running)]
+    );
+    assert_eq!(script.graph.start_ns(1), Some(20));
+}
+
+#[test]
 fn runs_are_small() {
     // Recordings have millions of them.
     assert!(size_of::<ThreadRun>() <= 96);

@@ -7,7 +7,7 @@ use crate::recording::Recording;
 use crate::samples::{find_spans, recorded_command};
 use rprof_abi::record::Record;
 use rprof_abi::{Misc, RecordKind};
-use rprof_base::Counted;
+use rprof_base::{Counted, Millis};
 use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step};
 use rprof_profile::{NameList, PathEnd};
@@ -42,6 +42,8 @@ pub struct CriticalPath {
     has_wakers: bool,
     /// Spans that did not end.
     n_open: u64,
+    /// What is to be said of whose it is.
+    said: Vec<String>,
     /// Its memory.
     _held: Held,
 }
@@ -80,9 +82,32 @@ impl CriticalPath {
     ) -> Result<Self, Error> {
         let history = &recording.index.history;
         let name = |tid| comm_text(history, TaskName::at(history, tid, Key::LAST));
+        let mut said = Vec::new();
         let mut path = match wanted.end {
             PathEnd::Command => {
-                let (tid, start_ns) = command(recording.reader)?.ok_or(Error::WhichPath)?;
+                let (found, is_guess) = command(recording.reader)?;
+                let (tid, start_ns) = found.ok_or(Error::WhichPath)?;
+                let end_ns = graph.end_ns(tid).ok_or(Error::CommandHasNoSwitches)?;
+                said.extend(is_guess.then(|| {
+                    format!(
+                        "the recording does not say which process its command was: the critical path is that of {}[{tid}], \
+                         by the name of its program (-t names another thread)",
+                        name(tid)
+                    )
+                }));
+                let all = graph.threads().filter(|&other| pid_of(other) == tid);
+                let last = all.max_by_key(|&other| (graph.end_ns(other), Reverse(other)));
+                said.extend(last.and_then(|last| {
+                    let later_ns = graph.end_ns(last)?.saturating_sub(end_ns);
+                    (later_ns > MUCH_LATER_NS).then(|| {
+                        format!(
+                            "the critical path ends with the command's main thread: {}[{last}] went on for {} ms (-t {last} \
+                             shows the path to its end)",
+                            name(last),
+                            Millis(later_ns)
+                        )
+                    })
+                }));
                 Self::of_thread(recording, wanted, graph, (tid, start_ns))?
             }
             PathEnd::Threads { comms, pids, tids } => {
@@ -111,6 +136,7 @@ impl CriticalPath {
         });
         path.threads = threads.collect();
         path.has_wakers = graph.has_wakers();
+        path.said = said;
         Ok(path)
     }
 
@@ -122,6 +148,7 @@ impl CriticalPath {
             threads: Vec::new(),
             has_wakers: false,
             n_open: 0,
+            said: Vec::new(),
             _held: held,
         }
     }
@@ -135,8 +162,8 @@ impl CriticalPath {
         let known_ns = graph.start_ns(tid).ok_or(Error::NoSuchThread)?;
         let end_ns = graph.end_ns(tid).ok_or(Error::NoSuchThread)?;
         let range = within(wanted, start_ns.max(known_ns)..end_ns);
-        let range = range.ok_or(Error::NoSuchThread)?;
-        let steps = graph.critical_path(tid, range.clone());
+        let range = range.ok_or(Error::NothingOnPath)?;
+        let steps = graph.part_of_critical_path(tid, end_ns, range.clone());
         let held = recording.reader.budget().hold(bytes(&steps));
         let held = held.map_err(|OverBudget| Error::AccountOverBudget)?;
         Ok(Self::new(PathOwner::Thread(tid), range, (steps, held)))
@@ -191,6 +218,11 @@ impl CriticalPath {
         })
     }
 
+    /// Whether it is known of any thread which one woke it: without that, the path stays in one thread.
+    pub fn has_wakers(&self) -> bool {
+        self.has_wakers
+    }
+
     /// How long it is, nanoseconds; of several spans, the sum.
     pub fn len_ns(&self) -> u64 {
         let lens = self.steps.iter().map(PathStep::len_ns);
@@ -214,7 +246,7 @@ impl CriticalPath {
              rprof record --off-cpu as root, or sched:sched_waking)"
                 .to_owned()
         });
-        open.into_iter().chain(alone)
+        self.said.iter().cloned().chain(open).chain(alone)
     }
 }
 
@@ -227,17 +259,15 @@ fn bytes(steps: &[PathStep]) -> u64 {
 fn within(wanted: &WantedPath<'_>, range: Range<u64>) -> Option<Range<u64>> {
     let (from_ns, to_ns) = wanted.within.clone().unwrap_or(0..=u64::MAX).into_inner();
     let part = range.start.max(from_ns)..range.end.min(to_ns);
-    (!part.is_empty()).then_some(part)
-}
+    (!part.is_empty()/// Threads that are killed as a program ends may end this much later than its main thread.
+const MUCH_LATER_NS: u64 = 10_000_000;
 
-/// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too.
-fn command(reader: &Reader) -> Result<Option<(i32, u64)>, Error> {
+/// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too. And whether only
+/// its name says that it is the one.
+fn command(reader: &Reader) -> Result<(Option<(i32, u64)>, bool), Error> {
     let pid = recorded_command(reader);
     let words = command_line(reader);
-    let end_of_options = words.iter().position(|word| word == b"--");
-    // Without it, any word but the recorder may be the command.
-    let words = words.get(end_of_options.unwrap_or(0) + 1..);
-    let words = words.unwrap_or_default();
+    let words = programs(&words);
     let is_command = |tid: i32, comm: &[u8]| match pid {
         Some(pid) => tid == pid,
         None => words.iter().any(|word| comm == comm_of(word)),
@@ -256,7 +286,17 @@ fn command(reader: &Reader) -> Result<Option<(i32, u64)>, Error> {
         }
         found.map_or(Step::On, |_| Step::Stop)
     })?;
-    Ok(found.or(pid.map(|pid| (pid, 0))))
+    Ok((found.or(pid.map(|pid| (pid, 0))), pid.is_none()))
+}
+
+/// The words of a recorder's command line that may be the recorded program: without `--`, any but the recorder.
+fn programs(words: &[Vec<u8>]) -> &[Vec<u8>] {
+    let end_of_options = words.iter().position(|word| word == b"--");
+    let programs = match end_of_options {
+        Some(at) => words.get(at + 1..at + 2),
+        None => words.get(1..),
+    };
+    programs.unwrap_or_default()
 }
 
 /// What a process is called that executes a program: its file's name, cut.
@@ -272,6 +312,18 @@ const MAX_COMM: usize = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_program_is_the_first_word_behind_the_options() {
+        let of = |line: &str| {
+            let words: Vec<Vec<u8>> = line.split(' ').map(|word| word.into()).collect();
+            programs(&words).join(&b' ')
+        };
+        assert_eq!(of("perf record -a -- make -C src"), b"make");
+        assert_eq!(of("perf record -a make all"), b"record -a make all");
+        assert_eq!(of("perf record --"), b"");
+        assert_eq!(of("perf"), b"");
+    }
 
     #[test]
     fn processes_are_called_by_the_file_of_their_program() {

@@ -41,7 +41,7 @@ impl NotChosen<'_> {
         let filter = args.samples.filter();
         let (is_filtered, has_callers) = (!filter.accepts_all(), !args.caller.is_empty());
         // Of several recordings, this would count those of the first.
-        if !is_filtered && !has_callers || args.recordings().others().len() > 0 {
+        if !is_filtered && !has_callers || !args.recordings().others().is_empty() {
             return None;
         }
         let options = CodeOptions {
