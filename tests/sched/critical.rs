@@ -66,12 +66,12 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
     let file = record_events(tracefs, dir.path(), (events, "none"), words);
     let all = critical(&file, &["-c", "waits_for_slow"]);
     check_sums(&all);
-    // in_slow works for 60 ms; what it waits for while that is nobody's work. Where a switch is missing, nobody knows
-    // what a thread did.
+    // in_slow works for 60 ms; what it waits for while that is nobody's work.
     let of = |comm: &str| sum(&all, "threads", "path_ns", |row| row["comm"] == comm);
-    assert!(of("in_slow") >= 59 * MS, "{all}");
+    assert!(of_thread(&all, "in_slow", "running") >= 59 * MS, "{all}");
     assert!(of("in_quick") < MS, "{all}");
-    assert!(of("waits_for_slow") >= 48 * MS, "{all}");
+    let waiter = ["running", "blocked"].map(|doing| of_thread(&all, "waits_for_slow", doing));
+    assert!(waiter[0] >= 19 * MS && waiter[1] >= 29 * MS, "{all}");
     // The same as text: what is done, by whom; and step by step.
     let text = run(rprof(["critical", "-c", "waits_for_slow"]).arg(&file)).ok();
     assert!(
@@ -183,8 +183,32 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
     let end_ns = |all| number(all, "start_ns") + number(all, "duration_ns");
     assert_eq!(end_ns(&half), end_ns(&all));
     let said = run(rprof(["critical", "--time", ",0.000001"]).arg(&file)).fails(1);
-    assert!(said.contains("no thread with a known time"), "{said}");
-    // That of another thread.
+    assert!(said.contains("in the times that are asked for"), "{said}");
+    // In the middle of what main waits for, it is what in_slow does that counts.
+    let is_slow = |step: &&Value| step["comm"] == "in_slow" && number(step, "duration_ns") > 5 * MS;
+    let steps = all["steps"].as_array().unwrap();
+    let step = steps.iter().find(is_slow).unwrap();
+    let stop_ns = number(step, "start_ns") + number(step, "duration_ns") / 2;
+    let times = format!(
+        ",{}.{:09}",
+        stop_ns / 1_000_000_000,
+        stop_ns % 1_000_000_000
+    );
+    let part = critical(&file, &["--time", &times]);
+    check_sums(&part);
+    let last = part["steps"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["comm"], end_ns(&part)), (&step["comm"], stop_ns));
+    assert_eq!(last["start_ns"], step["start_ns"]);
+    let said = run(rprof(["critical", "--time", "10% 20%"]).arg(&file)).fails(2);
+    assert!(said.contains("one span of time"), "{said}");
+    // That of another thread, and of none.
+    let said = run(rprof(["critical", "-t", "999999999"]).arg(&file)).fails(1);
+    assert!(
+        said.contains("no thread with a critical path is as asked for"),
+        "{said}"
+    );
+    let pid = number(&all, "pid").to_string();
+    assert_eq!(critical(&file, &["-p", &pid])["comm"], "crit");
     let quick = critical(&file, &["-c", "in_quick"]);
     check_sums(&quick);
     assert_eq!(quick["comm"], "in_quick");
@@ -202,6 +226,64 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
         table.contains("in_quick") && !table.contains("in_slow"),
         "{table}"
     );
+}
+
+/// Records a program with off-CPU time.
+#[track_caller]
+fn record_off_cpu(file: &Path, words: &[&str]) {
+    let mut record = rprof(["record", "-q", "--off-cpu", "-m", "1024", "-o"]);
+    run(record.arg(file).arg("--").args(words)).ok();
+}
+
+#[test]
+fn who_answers_over_loopback_is_on_the_path() {
+    needs!(cc, live, kernel);
+    if tracefs().is_none() || std::net::TcpListener::bind("127.0.0.1:0").is_err() {
+        return;
+    }
+    let dir = scratch();
+    let (program, file) = (dir.path().join("asks"), dir.path().join("perf.data"));
+    let flags = ["-O1", "-pthread"];
+    compile(&program, include_str!("loopback.c"), &flags);
+    for kind in ["tcp", "udp"] {
+        record_off_cpu(&file, &[program.to_str().unwrap(), kind]);
+        let all = critical(&file, &[]);
+        check_sums(&all);
+        assert!(of_thread(&all, "in_server", "running") >= 75 * MS, "{all}");
+        assert!(of_thread(&all, "asks", "running") >= 15 * MS, "{all}");
+        let table = ["report", "--off-cpu", "-s", "comm,waker", "--no-children"];
+        let table = run(rprof(table).args(["--format", "csv", "-i"]).arg(&file)).ok();
+        assert!(table.stdout.contains("asks,in_server"), "{}", table.stdout);
+    }
+}
+
+#[test]
+fn a_program_that_outlives_its_main_thread_is_said_to() {
+    needs!(cc, live);
+    if tracefs().is_none() {
+        return;
+    }
+    let dir = scratch();
+    let (program, file) = (dir.path().join("asks"), dir.path().join("perf.data"));
+    compile(&program, include_str!("loopback.c"), &["-O1", "-pthread"]);
+    record_off_cpu(&file, &[program.to_str().unwrap(), "ends"]);
+    let said = run(rprof(["critical"]).arg(&file)).ok().stderr;
+    assert!(said.contains("main thread: in_rest["), "{said}");
+    let rest = critical(&file, &["-c", "in_rest"]);
+    assert!(of_thread(&rest, "in_rest", "running") >= 59 * MS, "{rest}");
+    // A command of which nothing ran while it was recorded.
+    let other = dir.path().join("other.data");
+    let mut slept = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let pid = slept.id().to_string();
+    let mut record = rprof(["record", "-q", "--off-cpu", "-p", &pid, "-o"]);
+    run(record.arg(&other).args(["--", "true"])).ok();
+    slept.kill().unwrap();
+    slept.wait().unwrap();
+    let said = run(rprof(["critical"]).arg(&other)).fails(1);
+    assert!(said.contains("no switches of its command"), "{said}");
 }
 
 #[test]

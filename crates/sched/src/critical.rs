@@ -38,6 +38,8 @@ pub struct CriticalReport {
     /// The recording, in whose functions time on the path is told apart.
     pub profile: Profile,
     sums: TimeSums,
+    /// Whether it is only a part of the path.
+    is_part: bool,
 }
 
 /// A thread on a critical path, and what it does there.
@@ -82,6 +84,7 @@ impl CriticalReport {
             path,
             profile,
             sums,
+            is_part: times.is_some(),
         })
     }
 

@@ -16,8 +16,9 @@ use rprof_symbols::Demangling;
 #[command(
     after_help = "The path is followed backwards from the end of the recorded command; with -p, -t or -c, of the thread of \
     those that ends last. A thread that runs is on the path. Where another thread woke it, the path goes on with that \
-    thread. Where no thread woke it, the wait itself is on the path. Only what is on the path can make the program \
-    faster: a function that takes 10 % less time saves at most a tenth of its share.\n\n\
+    thread. Where no thread woke it, the wait itself is on the path. As long as threads do not wait for CPUs, only what \
+    is on the path can make the program faster: a function that takes 10 % less time saves at most a tenth of its \
+    share.\n\n\
     Record with:\n  \
     rprof record --off-cpu -- COMMAND (as root: only then is it known who woke whom)\n\n\
     rprof report --critical and rprof flame --critical show the stacks of the path."
@@ -27,7 +28,7 @@ pub(crate) struct CriticalArgs {
     pub(crate) recording: Recording,
 
     /// Show each step of the path, in order of time
-    #[arg(long)]
+    #[arg(long, conflicts_with = "percent_limit")]
     steps: bool,
 
     /// Print JSON (docs: crates/JSON.md)
@@ -51,9 +52,9 @@ pub(crate) struct CriticalArgs {
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
 
-    /// Follow the path only from START to STOP: seconds (or with ms, us, ns), either may be omitted; +1.5,+3: from the
+    /// Show only the part of the path from START to STOP: seconds (or with ms, us, ns), either may be omitted; +1.5,+3: from the
     /// beginning of the recording; 10%-20%: shares of it
-    #[arg(long, value_name = "START,STOP", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
+    #[arg(long, value_name = "START,STOP", value_parser = parse_part, allow_hyphen_values = true)]
     pub(crate) time: Option<TimeSlices>,
 
     /// Follow the paths to the ends of spans with these names (rprof record --span), each from its beginning
@@ -83,6 +84,15 @@ pub(crate) struct CriticalArgs {
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
+}
+
+/// One span of time: the path between two of them would be neither.
+fn parse_part(text: &str) -> Result<TimeSlices, String> {
+    let times = TimeSlices::parse(text).map_err(|why| why.to_string())?;
+    if times.is_one() {
+        return Ok(times);
+    }
+    Err("the part of a path is one span of time: START,STOP".to_owned())
 }
 
 impl CriticalArgs {

@@ -4,7 +4,11 @@ use super::{CriticalFunction, CriticalReport};
 use crate::task_text;
 use rprof_analysis::PathOwner;
 use rprof_base::{Counted, Millis, Seconds as Moment, Share};
+use rprof_scheduling::{Activity, PathStep};
 use std::io::{self, Write};
+
+/// From this part of the path on, that threads wait for CPUs is worth a line.
+const MUCH_PERCENT: f64 = 1.0;
 
 pub(super) fn write_shares(
     report: &CriticalReport,
@@ -13,10 +17,21 @@ pub(super) fn write_shares(
 ) -> io::Result<()> {
     write_head(report, out)?;
     let len_ns = report.path.len_ns();
+    let steps = report.path.steps.iter();
+    let runnable = steps.filter(|step| step.activity == Activity::Runnable);
+    let runnable_ns = runnable.map(PathStep::len_ns).fold(0, u64::saturating_add);
+    let share = Share::of(runnable_ns, len_ns);
+    if share.percent() >= MUCH_PERCENT {
+        writeln!(
+            out,
+            "# {share:.2}% of the path is waiting for a CPU that another thread has: there, less work that is not on the path \
+             may\n# make the program faster, too, and functions may save more than is said here.\n#"
+        )?;
+    }
     writeln!(
         out,
         "#{:>8} {:>12} {:>8}  {:<17}  Task",
-        "Share", "Time (ms)", "Steps", "Doing"
+        "Share", "Time (ms)", "Steps", "State"
     )?;
     for row in report.threads() {
         writeln!(
@@ -34,6 +49,7 @@ pub(super) fn write_shares(
 
 fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -> io::Result<()> {
     let len_ns = report.path.len_ns();
+    let has_saves = report.path.has_wakers();
     let shares = |one: &CriticalFunction| {
         [
             Share::of(one.cpu_ns, report.cpu_ns()),
@@ -45,11 +61,20 @@ fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -
     };
     writeln!(
         out,
-        "#\n# Functions, with what they call: their share of CPU time, of all time of all threads, and of the path (Self: \
-         without\n# what they call). Saves: if the function took 10 % less time, the path would be shorter by this at \
-         most.\n# {} on CPUs on the path.\n#",
+        "#\n# Each function with what it calls: its share of CPU time, of the time of all threads (Wall), and of the path \
+         (Path;\n# Self: without what it calls). The path has {} on CPUs.",
         Counted::new(report.n_samples(), "sample", "samples")
     )?;
+    if report.is_part {
+        writeln!(out, "# CPU and Wall are of the whole recording.")?;
+    }
+    if has_saves {
+        writeln!(
+            out,
+            "# Saves: if the function took 10 % less time, the path would be shorter by this at most."
+        )?;
+    }
+    writeln!(out, "#")?;
     let is_shown =
         |[cpu, _, path, ..]: &[Share; 5]| *cpu >= least && cpu.percent() > 0.0 || *path >= least;
     let all: Vec<_> = report
@@ -61,16 +86,28 @@ fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -
         all.into_iter().partition(|(_, shares)| is_shown(shares));
     let width = shown.iter().map(|(one, _)| one.image.chars().count()).max();
     let width = width.unwrap_or(0).max("Shared Object".len());
+    // Where it is not known who waits for whom, nobody knows what is saved.
+    let saves_cell = |text: String| match has_saves {
+        true => format!(" {text:>8}"),
+        false => String::new(),
+    };
     writeln!(
         out,
-        "#{:>8} {:>8} {:>8} {:>8} {:>8}  {:<width$}  Symbol",
-        "CPU", "Wall", "Path", "Self", "Saves", "Shared Object"
+        "#{:>8} {:>8} {:>8} {:>8}{}  {:<width$}  Symbol",
+        "CPU",
+        "Wall",
+        "Path",
+        "Self",
+        saves_cell("Saves".to_owned()),
+        "Shared Object"
     )?;
     for (function, [cpu, wall, path, own, saves]) in shown {
         writeln!(
             out,
-            " {cpu:>7.2}% {wall:>7.2}% {path:>7.2}% {own:>7.2}% {saves:>7.2}%  {:<width$}  {}",
-            function.image, function.symbol
+            " {cpu:>7.2}% {wall:>7.2}% {path:>7.2}% {own:>7.2}%{}  {:<width$}  {}",
+            saves_cell(format!("{saves:.2}%")),
+            function.image,
+            function.symbol
         )?;
     }
     let unknown_ns = report.unknown_ns();
@@ -78,8 +115,11 @@ fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -
         let share = Share::of(unknown_ns, len_ns);
         writeln!(
             out,
-            " {:>8} {:>8} {share:>7.2}% {share:>7.2}% {:>8}  {:<width$}  [unknown: not recorded]",
-            "", "", "", ""
+            " {:>8} {:>8} {share:>7.2}% {share:>7.2}%{}  {:<width$}  [unknown: not recorded]",
+            "",
+            "",
+            saves_cell(String::new()),
+            ""
         )?;
     }
     if !hidden.is_empty() {
@@ -98,7 +138,7 @@ pub(super) fn write_steps(report: &CriticalReport, out: &mut dyn Write) -> io::R
     writeln!(
         out,
         "#{:>15} {:>12}  {:<17}  Task",
-        "From (s)", "Time (ms)", "Doing"
+        "From (s)", "Time (ms)", "State"
     )?;
     for step in &report.path.steps {
         writeln!(

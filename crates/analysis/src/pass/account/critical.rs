@@ -259,7 +259,10 @@ fn bytes(steps: &[PathStep]) -> u64 {
 fn within(wanted: &WantedPath<'_>, range: Range<u64>) -> Option<Range<u64>> {
     let (from_ns, to_ns) = wanted.within.clone().unwrap_or(0..=u64::MAX).into_inner();
     let part = range.start.max(from_ns)..range.end.min(to_ns);
-    (!part.is_empty()/// Threads that are killed as a program ends may end this much later than its main thread.
+    (!part.is_empty()).then_some(part)
+}
+
+/// Threads that are killed as a program ends may end this much later than its main thread.
 const MUCH_LATER_NS: u64 = 10_000_000;
 
 /// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too. And whether only
