@@ -7,10 +7,11 @@ use crate::runs::{RunOfTask, SchedOptions, SchedQuality, SchedRecording};
 use foldhash::HashMap;
 use rprof_abi::RecordKind;
 use rprof_abi::record::Record;
-use rprof_base::Seconds as Moment;
+use rprof_base::{Counted, Seconds as Moment};
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};
+use rprof_untrusted::{Held, OverBudget};
 use std::io::{self, Write};
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -34,13 +35,19 @@ pub fn write_map(
         tasks: TaskRecords::read(reader)?,
         cpus: vec![None; n_cpus(reader)],
         pids: HashMap::default(),
+        n_hidden: 0,
     };
     let mut written = Ok(());
-    let read = recording.for_each_run(|of_task| {
+    let mut read = recording.for_each_run(|of_task| {
         written = map.switch(&of_task, out);
         written.is_ok()
     })?;
     written?;
+    if map.n_hidden > 0 {
+        let switches = Counted::new(map.n_hidden, "switch", "switches");
+        let text = format!("{switches} of CPUs from {MOST_CPUS} on not shown");
+        read.quality.warnings.push(text);
+    }
     Ok(read.quality)
 }
 
@@ -68,6 +75,8 @@ struct CpuMap<'r> {
     cpus: Vec<Option<[u8; 2]>>,
     /// Processes of threads that have left a CPU.
     pids: HashMap<i32, i32>,
+    /// Switches of CPUs that have no column.
+    n_hidden: u64,
 }
 
 impl CpuMap<'_> {
@@ -76,12 +85,11 @@ impl CpuMap<'_> {
         while let Some((tid, what)) = self.tasks.before(key) {
             self.shown.note(tid, what);
         }
-        let Ok(cpu) = usize::try_from(run.cpu) else {
+        let cpu = usize::try_from(run.cpu).ok();
+        let Some(cpu) = cpu.filter(|&cpu| cpu < MOST_CPUS) else {
+            self.n_hidden += 1;
             return Ok(());
         };
-        if cpu >= MOST_CPUS {
-            return Ok(());
-        }
         if cpu >= self.cpus.len() {
             self.cpus.resize(cpu + 1, None);
         }
@@ -129,11 +137,21 @@ enum TaskChange {
 }
 
 /// The records of names and new threads, in order of time.
-struct TaskRecords(Peekable<IntoIter<(Key, i32, TaskChange)>>);
+struct TaskRecords {
+    all: Peekable<IntoIter<(Key, i32, TaskChange)>>,
+    _held: Held,
+}
+
+/// Memory is accounted for after this many records.
+const HOLD_EVERY: usize = 1 << 12;
 
 impl TaskRecords {
     fn read(reader: &Reader) -> Result<Self, Error> {
-        let mut all = Vec::new();
+        let mut all: Vec<(Key, i32, TaskChange)> = Vec::new();
+        let mut held = reader.budget().hold_nothing();
+        // A list has room for twice as many at most.
+        let bytes = (2 * HOLD_EVERY * size_of::<(Key, i32, TaskChange)>()) as u64;
+        let mut is_over_budget = false;
         let read = reader.walk(reader.data(), |offset, raw| {
             if !matches!(raw.kind, RecordKind::COMM | RecordKind::FORK) {
                 return Step::On;
@@ -150,18 +168,27 @@ impl TaskRecords {
                     let time_ns = time_ns(id.time_ns);
                     all.push((Key { time_ns, offset }, task.tid, TaskChange::New));
                 }
-                _ => {}
+                _ => return Step::On,
             }
-            Step::On
+            if all.len().is_multiple_of(HOLD_EVERY) {
+                is_over_budget = matches!(held.grow(bytes), Err(OverBudget));
+            }
+            if is_over_budget { Step::Stop } else { Step::On }
         });
         read.map_err(rprof_analysis::Error::from)?;
+        if is_over_budget {
+            return Err(rprof_analysis::Error::AccountOverBudget.into());
+        }
         all.sort_unstable_by_key(|&(key, ..)| key);
-        Ok(Self(all.into_iter().peekable()))
+        Ok(Self {
+            all: all.into_iter().peekable(),
+            _held: held,
+        })
     }
 
     /// The next one that is before a moment.
     fn before(&mut self, key: Key) -> Option<(i32, TaskChange)> {
-        let next = self.0.next_if(|&(of, ..)| of < key);
+        let next = self.all.next_if(|&(of, ..)| of < key);
         next.map(|(_, tid, what)| (tid, what))
     }
 }
