@@ -98,10 +98,11 @@ impl Ledger<'_> {
         }
     }
 
-    /// Whether samples on the path, or off it, are made.
+    /// Whether samples on the path, or off it, are made. Who is told what threads do needs none.
     pub(super) fn counts(&self, is_on_path: bool) -> bool {
         let counts = |path: &OnPath| is_on_path || path.keeps_rest;
-        self.runs.is_none() && self.path.as_ref().is_none_or(counts)
+        let is_made = self.runs.is_none() && self.listener.is_none();
+        is_made && self.path.as_ref().is_none_or(counts)
     }
 
     /// How much of a thread's time is off the path, and how much on it, nanoseconds: the latter once for each of several
