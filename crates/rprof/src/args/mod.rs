@@ -157,10 +157,10 @@ pub(crate) enum Command {
     /// Count events of a command, processes or CPUs, without sampling
     Stat(StatArgs),
     /// Count events, and also write the counts to a file
-    #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record")]
+    #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record", override_usage = "rprof stat record [OPTIONS] [COMMAND]...")]
     StatRecord(StatArgs),
     /// Show the counts in a file
-    #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
+    #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report", override_usage = "rprof stat report [OPTIONS] [FILE]")]
     StatReport(StatReportArgs),
     /// Live profile: show where time goes, refreshed every few seconds
     Top(Box<TopArgs>),
@@ -185,13 +185,13 @@ pub(crate) enum Command {
     /// Show how long threads ran, waited for a CPU, and for anything else
     Sched(SchedArgs),
     /// Show how long threads waited for a CPU, in perf sched latency's format
-    #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency")]
+    #[command(hide = true, name = SCHED_LATENCY, bin_name = "rprof sched latency", override_usage = "rprof sched latency [OPTIONS] [FILE]")]
     SchedLatency(LatencyArgs),
     /// Show which thread each CPU runs, switch by switch, in perf sched map's format
-    #[command(hide = true, name = SCHED_MAP, bin_name = "rprof sched map")]
+    #[command(hide = true, name = SCHED_MAP, bin_name = "rprof sched map", override_usage = "rprof sched map [OPTIONS] [FILE]")]
     SchedMap(MapArgs),
     /// Show each run of each thread, in perf sched timehist's format
-    #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist")]
+    #[command(hide = true, name = SCHED_TIMEHIST, bin_name = "rprof sched timehist", override_usage = "rprof sched timehist [OPTIONS] [FILE]")]
     SchedTimehist(TimehistArgs),
     /// Show what the end of a program waited for, and which functions would make it faster
     Critical(CriticalArgs),

@@ -31,6 +31,17 @@ pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsSt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Args;
+
+    #[test]
+    fn usage_has_both_words() {
+        for (_, [first, second]) in TWO_WORDS {
+            let words = ["rprof", first, second, "--help"].map(OsString::from);
+            let help = Args::read(words).unwrap_err().to_string();
+            let usage = format!("Usage: rprof {first} {second} [OPTIONS] [");
+            assert!(help.contains(&usage), "{help}");
+        }
+    }
 
     #[test]
     fn a_second_word_is_part_of_the_name_only_behind_the_first() {
