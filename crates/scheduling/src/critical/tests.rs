@@ -140,6 +140,7 @@ fn a_part_of_a_path_is_what_the_whole_path_is_there() {
     script.wake(40, Waker::Thread(2), 1);
     script.on(40, 1);
     script.off(50, 1, "X");
+    script.off(60, 2, "X");
     let whole = script.graph.critical_path(1, 0..50);
     for (start, end) in [
         (0, 50),
