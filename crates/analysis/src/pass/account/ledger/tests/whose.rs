@@ -75,7 +75,7 @@ fn who_is_not_where_it_was_said_to_be_has_waited_all_the_same() {
         samples
             .warnings
             .iter()
-            .any(|said| said.contains("do not fit"))
+            .any(|said| said.contains(" not fit "))
     );
 }
 
@@ -235,7 +235,9 @@ fn who_comes_back_after_its_exit_record_is_no_new_thread() {
         step(50, (8, 0), What::Leave(SLEEPING)),
     ];
     let mut followed = Followed::default();
-    [7, 8].map(|tid| followed.note_switch(tid, tid));
+    for tid in [7, 8] {
+        followed.note_switch(tid, tid);
+    }
     followed.has_records = true;
     let name_at = |tid, _| TaskName::Unnamed(tid);
     let mut ledger = Ledger::new(sources(Account::Wall), followed, &name_at);
