@@ -71,9 +71,10 @@ stack_ends! {
     MaxStack = None, "max-stack", "the frame limit was reached";
     /// There were more frames than a record holds: those in the middle are missing.
     Gap = Some(7), "gap", "frames missing in the middle: more than a record holds";
-    /// Frames in the middle are missing: only those around them are known.
+    /// Frames in the middle are missing, or all beyond those that are known: of a short wait, the stack is not read; of
+    /// a long one, not all registers may be known.
     Hole = Some(11), "hole",
-        "frames missing in the middle: only those around them are known";
+        "frames missing beyond the known ones: not read, or not to be found with the known registers";
     /// A 32-bit task.
     ThirtyTwoBit = Some(9), "32-bit", "a 32-bit task";
     /// A process whose mappings the recorder could not see: another user's, or protected.

@@ -248,15 +248,12 @@ impl LiveUnwinder {
         let is_without =
             is_read_later.unwrap_or(false) && dump_bytes <= Some(NO_STACK_BYTES as usize);
         let walked = match self.care {
-            _ if is_without => None,
+            // Its callers are in a stack that nobody has read.
+            _ if is_without => self.take_innermost(&sample).map(Walked::to_gap),
             StackCare::None => self.take_as_it_is(&sample),
             StackCare::Full | StackCare::DumpOnly => self.walk(event, &sample),
         };
-        let n_before_gap = if is_without {
-            self.take_innermost(&sample)
-        } else {
-            walked.and_then(|walked| walked.n_before_gap)
-        };
+        let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
         let gap = self.close_gap(n_before_gap, others_bytes(raw.body, &sample));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);

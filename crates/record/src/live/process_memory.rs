@@ -35,6 +35,12 @@ impl ProcessMemory {
     }
 }
 
+/// Whether we may not look into a process.
+pub(crate) fn is_refused(pid: i32) -> bool {
+    let opened = File::open(format!("/proc/{pid}/mem"));
+    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
 /// Reads bytes; goes on if the kernel stops between two pages.
 fn read(file: &File, avma: u64, into: &mut [u8]) -> std::io::Result<usize> {
     let mut done = 0;

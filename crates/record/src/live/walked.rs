@@ -99,6 +99,10 @@ impl LiveUnwinder {
                 Some(Completed::Guessed { image }) => {
                     return Some(Walked::to(Outcome::Guessed { image }));
                 }
+                // Not the image's fault: the kernel says only where a thread waits and where its stack is.
+                None if matches!(outcome, Outcome::BadInfo { .. }) && !self.frames.is_empty() => {
+                    return Some(Walked::to_gap(self.frames.len()));
+                }
                 None => {}
             }
         }

@@ -381,6 +381,7 @@ fn why_it_ends(reason: &EndReason, is_given_up: bool) -> String {
         StackEnd::BadInfo => format!("with unusable unwind tables in {image}"),
         StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
         StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
+        StackEnd::Hole => "with callers that were not read, or cannot be known".to_owned(),
         StackEnd::Unreadable => "of processes that rprof may not inspect (try sudo)".to_owned(),
         _ => "with a missing caller".to_owned(),
     }
