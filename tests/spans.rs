@@ -174,6 +174,10 @@ fn waits_belong_to_the_span_that_they_are_in() {
         "{by_span}"
     );
     assert!(slept("[none]") >= 20 * 2 * ms, "{by_span}");
+    // Of twenty, none is slower than 99 %.
+    let diff = run(rprof(["diff", "--slower-than", "request:p99", "--off-cpu"]).arg(&file)).ok();
+    let why = "request: 20 spans: p99 is the longest, and none is slower";
+    assert!(diff.stderr.contains(why), "{}", diff.stderr);
     let (by_span, _) = report(&file, &["--by-span", "--wall"]);
     let all = spans(&by_span);
     let total = |name: &str| all.iter().find(|(own, ..)| own == name).unwrap().2;
@@ -245,7 +249,10 @@ fn a_marker_file_says_nothing_of_other_processes() {
     let (waits, said) = report(&out, &["--wall", "-s", "span"]);
     let names: Vec<_> = rows(&waits, "span").into_iter().map(|row| row.0).collect();
     assert_eq!(names, ["[none]"]);
-    assert!(said.contains("1 marker file was not read: the thread"), "{said}");
+    assert!(
+        said.contains("1 marker file was not read: the thread"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use crate::drain::blocked::{self, BlockedThread, KernelFunctions, ProcReader, SampleOf};
 use crate::drain::head::Head;
-use crate::live::process_memory::ProcessMemory;
+use crate::live::process_memory::{ProcessMemory, is_refused};
 use crate::note::{Note, OffCpuStacks};
 use crate::opening::stack_dump;
 use foldhash::HashMap;
@@ -42,6 +42,10 @@ struct HeldCounts {
     short: u64,
     /// Longer ones that were over before their stack was read, or could not be proved to have lasted.
     missed: u64,
+    /// Longer ones whose stacks could not be read.
+    refused: u64,
+    /// Longer ones that went on at the end of the recording.
+    unfinished: u64,
 }
 
 /// When the owner of an id last began and ended, in whatever order rings tell.
@@ -93,6 +97,8 @@ struct ReadStack {
 #[derive(Debug)]
 pub(crate) struct Released {
     pub(crate) event: usize,
+    /// No ring had it.
+    pub(crate) is_made: bool,
     pub(crate) record: Vec<u8>,
 }
 
@@ -287,7 +293,7 @@ impl HeldSwitches {
             }
         }
         if !self.is_over {
-            self.read_stacks(now_ns, layout_of);
+            self.read_stacks(now_ns);
         }
         for tid in self.more_than_once.drain(..) {
             if let Some(times) = self.switched_in.get_mut(&tid) {
@@ -305,11 +311,7 @@ impl HeldSwitches {
         }
     }
 
-    fn read_stacks<'l>(
-        &mut self,
-        now_ns: u64,
-        layout_of: impl Fn(usize) -> Option<&'l SampleLayout>,
-    ) {
+    fn read_stacks(&mut self, now_ns: u64) {
         let least_ns = now_ns.saturating_sub(self.threshold_ns);
         let mut failed = Vec::new();
         for (&tid, held) in &mut self.held {
@@ -349,10 +351,13 @@ impl HeldSwitches {
             });
         }
         for tid in failed {
-            if let Some(held) = self.held.remove(&tid)
-                && let Some(layout) = layout_of(held.event)
-            {
-                self.release(held, None, layout);
+            if let Some(held) = self.held.remove(&tid) {
+                if is_refused(held.pid) {
+                    self.counts.refused += 1;
+                } else {
+                    self.counts.missed += 1;
+                }
+                self.release_sample(held.event, held.switch, None);
             }
         }
     }
@@ -388,11 +393,21 @@ impl HeldSwitches {
             Some(_) => self.counts.read += 1,
             None => self.count_without(runs_ns.map_or(u64::MAX, |runs_ns| runs_ns - time_ns)),
         }
-        let record = match switch {
-            Switch::Sample { record, .. } => Some(with.unwrap_or(record)),
-            Switch::Record(_) => with,
+        self.release_sample(event, switch, with);
+    }
+
+    /// Lets a sample go: as it has become, or as it was.
+    fn release_sample(&mut self, event: usize, switch: Switch, with: Option<Vec<u8>>) {
+        let (record, is_made) = match switch {
+            Switch::Sample { record, .. } => (Some(with.unwrap_or(record)), false),
+            Switch::Record(_) => (with, true),
         };
-        (self.released).extend(record.map(|record| Released { event, record }));
+        let released = record.map(|record| Released {
+            event,
+            is_made,
+            record,
+        });
+        self.released.extend(released);
     }
 
     fn count_without(&mut self, waited_ns: u64) {
@@ -422,26 +437,26 @@ impl HeldSwitches {
     pub(crate) fn release_all(&mut self) {
         let now_ns = self.clock.now_ns();
         for (_, held) in std::mem::take(&mut self.held) {
-            self.count_without(now_ns.saturating_sub(held.time_ns));
-            if let Switch::Sample { record, .. } = held.switch {
-                let event = held.event;
-                self.released.push(Released { event, record });
+            let waited_ns = now_ns.saturating_sub(held.time_ns);
+            match held.runs_ns {
+                Some(runs_ns) => self.count_without(runs_ns.saturating_sub(held.time_ns)),
+                None if waited_ns < self.threshold_ns => self.counts.short += 1,
+                None => self.counts.unfinished += 1,
             }
+            self.release_sample(held.event, held.switch, None);
         }
     }
 
     /// What came of the waits.
     pub(crate) fn note(&self) -> Note {
-        let HeldCounts {
-            read,
-            short,
-            missed,
-        } = self.counts;
+        let counts = self.counts;
         Note::OffCpuStacks(OffCpuStacks {
             threshold: Duration::from_nanos(self.threshold_ns),
-            read,
-            short,
-            missed,
+            read: counts.read,
+            short: counts.short,
+            missed: counts.missed,
+            refused: counts.refused,
+            unfinished: counts.unfinished,
             are_unsampled: self.are_unsampled,
         })
     }

@@ -107,6 +107,7 @@ impl Drain {
         }
         for sample in released.into_iter().flatten() {
             if let Some(layout) = off_cpu.layout(sample.event) {
+                self.counts.samples += u64::from(sample.is_made);
                 sink.push_sample(&sample.record, layout)?;
             }
         }

@@ -285,10 +285,8 @@ impl fmt::Display for Note {
                 next,
             } => {
                 let (ended, next) = (ended.display(), next.display());
-                write!(
-                    f,
-                    "{ended} is complete ({samples} samples); continuing in {next}"
-                )
+                let samples = Counted::new(*samples, "sample", "samples");
+                write!(f, "{ended} is complete ({samples}); continuing in {next}")
             }
             Self::RotationFailed(why) => {
                 write!(

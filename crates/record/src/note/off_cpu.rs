@@ -48,6 +48,10 @@ pub struct OffCpuStacks {
     pub are_unsampled: bool,
     /// Longer ones that were over before it was read, or could not be proved to last.
     pub missed: u64,
+    /// Longer ones whose stacks the kernel does not let us read.
+    pub refused: u64,
+    /// Longer ones that went on when the recording ended.
+    pub unfinished: u64,
 }
 
 impl fmt::Display for OffCpuStacks {
@@ -56,6 +60,8 @@ impl fmt::Display for OffCpuStacks {
             read,
             short,
             missed,
+            refused,
+            unfinished,
             are_unsampled,
             ..
         } = *self;
@@ -65,6 +71,20 @@ impl fmt::Display for OffCpuStacks {
         if missed > 0 {
             let others = Counted::new(missed, "other", "others");
             write!(f, "; {others} ended before the stack was read")?;
+        }
+        if refused > 0 {
+            let others = Counted::new(refused, "other's", "others'");
+            write!(
+                f,
+                "; {others} could not be read (no permission to trace the process)"
+            )?;
+        }
+        if unfinished > 0 {
+            let others = Counted::new(unfinished, "other", "others");
+            write!(
+                f,
+                "; {others} went on at the end, before the stack was read"
+            )?;
         }
         if short > 0 {
             let shorter = Counted::new(short, "shorter wait", "shorter waits");

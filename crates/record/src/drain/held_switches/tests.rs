@@ -176,4 +176,6 @@ fn what_is_left_at_the_end_goes_without_a_stack() {
     assert_eq!(waits.end_pass(now_ns()), []);
     waits.held.release_all();
     assert_eq!(waits.end_pass(now_ns()), [None]);
+    let counts = waits.held.counts;
+    assert_eq!((counts.missed, counts.unfinished), (0, 1));
 }
