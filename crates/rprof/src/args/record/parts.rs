@@ -75,8 +75,8 @@ pub(crate) struct PartArgs {
 const OFF_CPU_HELP: &str = "Record off-CPU time, too: when threads are switched out and in, where they wait, and who \
     wakes them. User stacks are those of waits that last for MS milliseconds (1); 0 copies all of them. With CAP_PERFMON \
     the tracepoints sched:sched_switch and sched:sched_waking are recorded; where the kernel may be sampled \
-    (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else only SWITCH records, \
-    which have no stacks";
+    (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else SWITCH records, \
+    and /proc says why and where threads wait for long";
 
 /// The longest threshold, milliseconds: samples are held back for as long.
 const MOST_MS: f64 = 10_000.0;
