@@ -32,7 +32,8 @@ pub enum TraceForm {
 pub struct TraceOptions {
     /// What is written.
     pub form: TraceForm,
-    /// Recordings are parts of one that goes on: a part may have events that are older than the newest of the part before.
+    /// Recordings are parts of one that goes on: a part may have events that are older than the newest of the part
+    /// before.
     pub is_live: bool,
 }
 
