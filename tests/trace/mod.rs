@@ -46,6 +46,26 @@ fn summary(text: &str) -> Rows {
     rows
 }
 
+/// Of the same, how long the longest call took.
+fn longest(text: &str) -> BTreeMap<(String, String), String> {
+    let mut longest = BTreeMap::new();
+    let mut thread = String::new();
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        if let Some((task, _)) = line
+            .strip_prefix(' ')
+            .and_then(|line| line.split_once("], "))
+        {
+            thread = format!("{task}]");
+        } else if let [name, .., ms] = cells[..]
+            && cells.len() == 8
+        {
+            longest.insert((thread.clone(), name.to_owned()), ms.to_owned());
+        }
+    }
+    longest
+}
+
 /// All threads of a name together.
 fn of_thread(rows: &Rows, comm: &str, name: &str) -> [u64; 3] {
     let mut sums = [0; 3];
@@ -120,13 +140,18 @@ fn a_recording_has_the_same_calls_as_perf_trace() {
     let mut record = perf(["trace", "record", "-m", "4096", "-o"]);
     let record = record.arg(&file).arg("--").arg(&program);
     run(&mut tracefs.within(record)).ok();
-    let ours = summary(&run(rprof(["trace", "-s", "-i"]).arg(&file)).ok().stdout);
+    let ours = run(rprof(["trace", "-s", "-i"]).arg(&file)).ok().stdout;
+    let longest = longest(&ours);
+    let ours = summary(&ours);
     check_counts(&ours);
     let theirs = run(&mut tracefs.within(perf(["trace", "-s", "-i"]).arg(&file))).ok();
     let (theirs, mut by_id) = (format!("{}{}", theirs.stdout, theirs.stderr), Rows::new());
+    let mut longest_by_id = BTreeMap::new();
     for ((thread, call), counts) in ours {
         let (_, ids) = thread.trim_end_matches(']').rsplit_once('[').unwrap();
         let tid = ids.split('/').next().unwrap().to_owned();
+        let ms = longest[&(thread.clone(), call.clone())].clone();
+        longest_by_id.insert((tid.clone(), call.clone()), ms);
         by_id.insert((tid, call), counts);
     }
     let mut n_compared = 0;
@@ -140,6 +165,9 @@ fn a_recording_has_the_same_calls_as_perf_trace() {
         {
             let [returned, failed, _] = by_id[&(tid.clone(), name.to_owned())];
             assert_eq!((returned, failed), (calls, errors), "{tid} {name}");
+            // Behind the total, the shortest and the mean.
+            let ours = &longest_by_id[&(tid.clone(), name.to_owned())];
+            assert_eq!(ours, cells[6], "{tid} {name}");
             n_compared += 1;
         }
     }
@@ -168,6 +196,41 @@ fn calls_have_the_stacks_that_they_come_from() {
     assert!(stack[0].starts_with("1000 calls, "), "{text}");
     let functions: Vec<&str> = stack[1..].iter().copied().take(4).collect();
     assert_eq!(functions[1..3], ["outer", "main"], "{functions:?}");
+}
+
+#[test]
+fn what_a_recording_does_not_have_is_said() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let error = run(&mut rprof(["trace"])).fails(2);
+    assert!(
+        error.contains("nothing to trace: give a command (rprof trace -- cmd)"),
+        "{error}"
+    );
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    let events = "raw_syscalls:sys_enter,raw_syscalls:sys_exit";
+    let mut record = rprof(["record", "-q", "-e", events, "-o"]);
+    run(&mut tracefs.within(record.arg(&file).args(["--", "true"]))).ok();
+    let of = |flags: &[&str]| {
+        let mut trace = rprof(["trace", "-s"]);
+        run(trace.args(flags).arg("-i").arg(&file))
+    };
+    let error = of(&["-g"]).fails(2);
+    assert!(error.contains("has no call chains"), "{error}");
+    let none = of(&["-p", "1"]).ok();
+    assert!(
+        none.stderr
+            .contains("no samples match the filter: --pid '1'"),
+        "{}",
+        none.stderr
+    );
+    for flags in [&["-a"][..], &["-C", "0"], &["-m", "4M"]] {
+        of(flags).fails(2);
+    }
 }
 
 #[test]

@@ -49,6 +49,16 @@ impl SourceArgs {
         }
     }
 
+    /// The same without servers, for what cannot wait for them.
+    pub(crate) fn local(&self) -> Locator {
+        Locator {
+            symfs: self.symfs.clone(),
+            vmlinux: self.vmlinux.clone(),
+            kallsyms: self.kallsyms.clone(),
+            ..Locator::default()
+        }
+    }
+
     /// The directory with the files of the recorded machine.
     pub(crate) fn symfs(&self) -> Option<PathBuf> {
         self.symfs.clone()

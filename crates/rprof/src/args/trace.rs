@@ -32,7 +32,21 @@ raw_syscalls:sys_enter,raw_syscalls:sys_exit";
 #[command(
     args_override_self = true,
     after_help = EXAMPLES,
-    mut_arg("no_inherit", |arg| arg.short(None::<char>))
+    mut_arg("no_inherit", |arg| arg.short(None::<char>).help("Do not inherit: child tasks are not traced")),
+    mut_arg("all_cpus", |arg| arg.help("Trace everything on all CPUs")),
+    mut_arg("pid", |arg| arg.help("Trace these processes, by id")),
+    mut_arg("children", |arg| arg.help(CHILDREN)),
+    mut_arg("tid", |arg| arg.help("Trace these threads, by id")),
+    mut_arg("uid", |arg| arg.help("Trace all processes of a user, by name or number")),
+    mut_arg("name", |arg| arg.help(NAME)),
+    mut_arg("per_thread", |arg| arg.help(PER_THREAD)),
+    mut_arg("cpu", |arg| arg.help(CPU)),
+    mut_arg("include_self", |arg| arg.help("With -a or -C, keep rprof's own calls")),
+    mut_arg("of_events", |arg| arg.help("Trace only this control group, on all CPUs")),
+    mut_arg("for_each_cgroup", |arg| arg.help("Trace each of these control groups, on all CPUs")),
+    mut_arg("mem", |arg| arg.requires("input")),
+    mut_arg("max_spool", |arg| arg.requires("input")),
+    mut_arg("debuginfod_wait", |arg| arg.requires("input"))
 )]
 pub(crate) struct TraceArgs {
     /// Print only warnings and errors
@@ -56,7 +70,7 @@ pub(crate) struct TraceArgs {
     call_graph: Option<CallGraph>,
 
     /// Read a recording instead of tracing; -p and -t select its processes and threads
-    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "command")]
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with_all = OF_LIVE)]
     pub(crate) input: Option<PathBuf>,
 
     /// Size of each CPU's ring buffer: pages (a power of two), or a size with a unit, such as 512K [default: 4M]
@@ -74,7 +88,7 @@ pub(crate) struct TraceArgs {
     cgroups: CgroupArgs,
 
     #[command(flatten)]
-    sources: SourceArgs,
+    pub(crate) sources: SourceArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -82,6 +96,34 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
 }
+
+/// What says how to trace, which a recording has behind it.
+const OF_LIVE: [&str; 15] = [
+    "command",
+    "mmap_pages",
+    "all_cpus",
+    "children",
+    "uid",
+    "name",
+    "wait",
+    "no_inherit",
+    "per_thread",
+    "cpu",
+    "include_self",
+    "duration",
+    "wait_all",
+    "of_events",
+    "for_each_cgroup",
+];
+
+const CHILDREN: &str =
+    "With -p, also trace their child processes that are already running, recursively";
+const NAME: &str =
+    "Trace processes whose name or program name matches a regular expression (may be repeated)";
+const PER_THREAD: &str = "Like --no-inherit, but with one event and ring buffer per thread instead of per CPU: needs \
+    fewer open files on many CPUs";
+const CPU: &str =
+    "Trace only on these CPUs, such as 0-3,8; without -p or -t, trace everything on them";
 
 /// Bytes of a ring: calls come in bursts, and each is two events.
 const RING: &str = "4M";
@@ -175,6 +217,58 @@ mod tests {
         assert_eq!(record.call_chains.call_graph, CallGraph::None);
         for bad in [&["-i", "x", "ls"][..], &["-s", "-S", "ls"]] {
             assert_eq!(trace(bad).unwrap_err().exit_code(), 2, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_ignored_is_refused() {
+        let of_recordings = [
+            "-p 1",
+            "-t 1",
+            "--mem 1G",
+            "--symfs /x",
+            "--debuginfod-wait 1",
+        ];
+        for words in of_recordings {
+            let words: Vec<&str> = words.split(' ').chain(["-i", "x"]).collect();
+            assert!(trace(&words).is_ok(), "{words:?}");
+        }
+        let of_live = [
+            "-a",
+            "-C 0",
+            "-u root",
+            "--name sh",
+            "-m 4M",
+            "-G a",
+            "--for-each-cgroup a",
+            "-p 1 --children",
+            "--no-inherit",
+            "--per-thread",
+            "--duration 1",
+        ];
+        for words in of_live {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert!(trace(&words).is_ok(), "{words:?}");
+            let words: Vec<&str> = words.into_iter().chain(["-i", "x"]).collect();
+            assert_eq!(trace(&words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+        for words in [
+            ["--mem", "1G"],
+            ["--max-spool", "1G"],
+            ["--debuginfod-wait", "1"],
+        ] {
+            assert_eq!(trace(&words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn help_is_of_tracing() {
+        use clap::CommandFactory;
+        let mut command = args::Args::command();
+        let trace = command.find_subcommand_mut("trace").unwrap();
+        let help = trace.render_long_help().to_string();
+        for word in ["Sample ", "sampled", "Like -i", "nth event", "own samples"] {
+            assert!(!help.contains(word), "{word}: {help}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Why nothing is shown: the filter that no sample matches, and its possible values.
 
 use crate::args::SampleArgs;
-use rprof_analysis::{EmptyFilter, empty_filter};
+use rprof_analysis::{EmptyFilter, Options, empty_filter};
 use rprof_events::suggest;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, SelfTime};
+use rprof_untrusted::printable;
 
 /// Number of values shown as examples.
 const N_EXAMPLES: usize = 5;
@@ -28,6 +29,23 @@ pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
         Ok(None) | Err(_) => String::new(),
     };
     format!("no samples match the filter{why}")
+}
+
+/// The same where samples are filtered by their tasks alone.
+pub(crate) fn of_options(reader: &Reader, options: &Options) -> String {
+    if options.filter.accepts_all() {
+        return format!(
+            "no samples in {}",
+            printable(&reader.path().to_string_lossy())
+        );
+    }
+    match empty_filter(reader, options) {
+        Ok(Some(empty)) => format!(
+            "no samples match the filter{}",
+            reason(&empty, &options.filter)
+        ),
+        Ok(None) | Err(_) => "no samples match the filter".to_owned(),
+    }
 }
 
 /// The hint for a symbol without self time.

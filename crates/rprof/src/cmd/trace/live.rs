@@ -10,7 +10,8 @@ use anyhow::{Context, Result, anyhow};
 use rprof_analysis::Options;
 use rprof_process::exit_code;
 use rprof_record::{
-    NextSegment, Note, Output, RecordedSegment, RotateOn, Rotation, Segments, Space, segments,
+    Cgroups, NextSegment, Note, Output, RecordedSegment, RotateOn, Rotation, Segments, Space,
+    segments,
 };
 use rprof_ringbuf::sys::{Rights, Signal, give_back_free_memory};
 use rprof_trace::{TraceForm, TraceOptions, Tracer};
@@ -32,6 +33,12 @@ const WAIT: Duration = Duration::from_secs(3600);
 /// So often, in segments, memory is given back.
 const TRIM_EVERY: u64 = 16;
 
+/// In a list, the second would be of returns alone.
+const ONE_CGROUP: &str = "-G traces one control group: use --for-each-cgroup for several";
+
+/// What lacks.
+const NO_TARGET: &str = "nothing to trace: give a command (rprof trace -- cmd), -p PID or -a";
+
 pub(super) fn run(args: TraceArgs, rights: Rights) -> Result<ExitCode> {
     let is_quiet = args.quiet;
     if rights == Rights::Dropped && !is_quiet {
@@ -41,6 +48,9 @@ pub(super) fn run(args: TraceArgs, rights: Rights) -> Result<ExitCode> {
     let (output, segments) = segments();
     let reading = Reading::new(&args, segments);
     let mut settings = record::settings(&args.record().map_err(usage)?)?;
+    if matches!(&settings.cgroups, Cgroups::ByEvent(names) if names.len() > 1) {
+        return Err(usage(ONE_CGROUP));
+    }
     settings.output = Output::Segments(output.clone());
     settings.writing.rotation = Some(Rotation {
         on: RotateOn::Time(match form {
@@ -60,7 +70,10 @@ pub(super) fn run(args: TraceArgs, rights: Rights) -> Result<ExitCode> {
     let recorded = rprof_record::record(&settings, &mut note);
     output.end();
     let read = thread.end();
-    let summary = recorded?;
+    let summary = match recorded {
+        Err(rprof_record::Error::NothingToRecord) => return Err(usage(NO_TARGET)),
+        recorded => recorded?,
+    };
     read?;
     let is_end = |&signal: &i32| signal != Signal::INTERRUPT;
     Ok(match (summary.status, summary.ended_by.filter(is_end)) {
@@ -112,6 +125,8 @@ struct Reading {
     options: Options,
     n_read: u64,
     n_dropped: u64,
+    /// Segments were dropped, before the one that was taken last or after it.
+    had_drops: bool,
 }
 
 impl Reading {
@@ -127,10 +142,12 @@ impl Reading {
             options: Options {
                 stacks: args.has_stacks(),
                 known_names: Some(Arc::default()),
+                locator: args.sources.local(),
                 ..Options::default()
             },
             n_read: 0,
             n_dropped: 0,
+            had_drops: false,
         }
     }
 
@@ -148,13 +165,26 @@ impl Reading {
             match self.segments.next(WAIT) {
                 NextSegment::End => break,
                 NextSegment::NotYet => {}
-                NextSegment::Segment(segment) => self.take(segment, &mut out)?,
+                NextSegment::Segment(segment) => {
+                    self.note_drops();
+                    self.take(segment, &mut out)?;
+                }
             }
         }
-        self.n_dropped += self.segments.take_dropped();
+        self.note_drops();
         self.tracer.end(&mut out)?;
         self.quality.say(&self.tracer, self.n_dropped);
         Ok(())
+    }
+
+    /// What was dropped is between two segments that were taken: the last two, or the last one and the next.
+    fn note_drops(&mut self) {
+        let n_dropped = self.segments.take_dropped();
+        if n_dropped > 0 || self.had_drops {
+            self.tracer.lose();
+        }
+        self.had_drops = n_dropped > 0;
+        self.n_dropped = self.n_dropped.saturating_add(n_dropped);
     }
 
     fn take(&mut self, segment: RecordedSegment, out: &mut dyn Write) -> Result<()> {

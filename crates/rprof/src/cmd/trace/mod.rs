@@ -2,23 +2,33 @@
 
 mod live;
 
+use super::no_match;
 use super::reading::{open, progress};
 use crate::args::TraceArgs;
 use crate::say;
 use crate::screen::PagerArgs;
+use crate::usage::usage;
 use anyhow::Result;
 use rprof_analysis::machine_name;
+use rprof_base::Counted;
 use rprof_profile::Profile;
 use rprof_ringbuf::sys::Rights;
 use rprof_trace::{TraceOptions, Tracer};
 use std::collections::HashSet;
 use std::process::ExitCode;
 
+/// What a recording lacks.
+const NO_CHAINS: &str =
+    "-g needs callers, but the recording has no call chains: record with rprof record -g";
+
 pub(crate) fn run(args: TraceArgs, rights: Rights, paging: PagerArgs) -> Result<ExitCode> {
     let Some(path) = &args.input else {
         return live::run(args, rights);
     };
     let reader = open(path, args.limits)?;
+    if args.has_stacks() && !reader.has_call_chains() {
+        return Err(usage(NO_CHAINS));
+    }
     let options = TraceOptions {
         form: args.form(),
         is_live: false,
@@ -38,9 +48,15 @@ pub(crate) fn run(args: TraceArgs, rights: Rights, paging: PagerArgs) -> Result<
     if let Some(profile) = &profile {
         quality.add(profile);
     }
+    if profile.is_some() && tracer.is_empty() {
+        say::warning(no_match::of_options(&reader, &args.options(&reader)));
+    }
     quality.say(&tracer, 0);
     Ok(ExitCode::SUCCESS)
 }
+
+const ONE_NAMELESS: &str = "return does not say from which call: it is not counted";
+const MANY_NAMELESS: &str = "returns do not say from which call: they are not counted";
 
 /// What is to be said of what was read.
 #[derive(Default)]
@@ -77,20 +93,22 @@ impl TraceQuality {
         if n_lost > 0 {
             let least = if self.at_least { "at least " } else { "" };
             say::warning(format_args!(
-                "the kernel lost {least}{n_lost} events: calls are missing, or lack their beginning or end (record \
-                 with a larger -m)"
+                "the kernel lost {least}{}: calls are missing, or lack their beginning or end (record \
+                 with a larger -m)",
+                Counted::new(n_lost, "event", "events")
             ));
         }
         if n_dropped > 0 {
             say::warning(format_args!(
-                "{n_dropped} events were dropped, since they came faster than they could be read: calls are missing, \
-                 or lack their beginning or end"
+                "{}, since they came faster than they could be read: calls are missing, or lack their beginning or end",
+                Counted::new(n_dropped, "event was dropped", "events were dropped")
             ));
         }
         let n_nameless = tracer.n_nameless();
         if n_nameless > 0 {
             say::warning(format_args!(
-                "{n_nameless} returns do not say from which call: they are not counted"
+                "{}",
+                Counted::new(n_nameless, ONE_NAMELESS, MANY_NAMELESS)
             ));
         }
     }
