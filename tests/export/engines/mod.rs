@@ -140,7 +140,7 @@ fn check_recordings(answers: &Answers) {
     assert_eq!((&nameless[2], &nameless[3]), (&json!(2), &json!(2)));
     assert_eq!(losses.len(), 8, "{losses:?}");
     let spans = &answers["spans"];
-    let row = |row: &Value, ms: f64, rest: [Value; 3]| {
+    let start = |row: &Value, ms: f64, rest: [Value; 3]| {
         let row = row.as_array().unwrap();
         assert_eq!(row[..3], [json!("cycles"), json!("request"), Value::Null]);
         assert_eq!((&row[4], &row[7..10]), (&json!(10), &rest[..]));
@@ -149,12 +149,12 @@ fn check_recordings(answers: &Answers) {
         row[5].as_i64().unwrap()
     };
     let starts = [
-        row(
+        start(
             &spans[0],
             400.0,
             [json!(3), json!(300_000_000), Value::Null],
         ),
-        row(
+        start(
             &spans[1],
             200.0,
             [json!(1), json!(100_000_000), Value::Null],
