@@ -22,7 +22,8 @@ WITH selected AS (
     FROM ranked
     WHERE place <= 20
 ), functions AS (
-    SELECT k.recording, k.event, k.tid, k.span, k.span_start_ns, f.function, sum(k.weight) AS weight
+    SELECT k.recording AS recording, k.event AS event, k.tid AS tid, k.span AS span,
+        k.span_start_ns AS span_start_ns, f.function AS function, sum(k.weight) AS weight
     FROM selected k
     JOIN slowest w ON w.recording = k.recording AND w.event = k.event AND w.tid = k.tid AND w.span = k.span
         AND w.span_start_ns = k.span_start_ns
@@ -38,5 +39,6 @@ SELECT w.event, w.span, w.machine, w.recording, w.tid, w.span_start_ns, 1e-6 * w
     h.function, 100e0 * h.weight / nullif(w.weight, 0) AS percent
 FROM slowest w
 JOIN heaviest h ON h.recording = w.recording AND h.event = w.event AND h.tid = w.tid AND h.span = w.span
-    AND h.span_start_ns = w.span_start_ns AND h.place = 1
+    AND h.span_start_ns = w.span_start_ns
+WHERE h.place = 1
 ORDER BY w.event, w.span, w.place;
