@@ -196,7 +196,7 @@ impl CriticalPath {
             n_spans += 1;
             let all: Range<u64> = range.unwrap_or(own.clone());
             range = Some(all.start.min(own.start)..all.end.max(own.end));
-            let path = graph.critical_path(span.tid, own);
+            let path = graph.part_of_critical_path(span.tid, span.end.time_ns, own);
             let grown = held.grow(bytes(&path));
             grown.map_err(|OverBudget| Error::AccountOverBudget)?;
             steps.extend(path);
