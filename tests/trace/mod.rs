@@ -119,7 +119,7 @@ fn a_traced_program_made_the_calls_that_it_was_told_to() {
     let ends_in = |text: &str| lines.lines().filter(|line| line.ends_with(text)).count();
     let has = |text: &str| lines.lines().filter(|line| line.contains(text)).count();
     assert_eq!(has(" getppid() "), 1600, "{lines}");
-    assert_eq!(has("syscall_999(0x1, 0x2, 0x3, 0, 0, 0)"), 1);
+    assert_eq!(has("syscall_999(0x1, 0x2, 0x3, "), 1, "{lines}");
     assert!(ends_in("= -1 ENOENT (No such file or directory)") >= 7);
     assert_eq!(has("kill(pid: "), 1);
     assert_eq!(has("sig: SIGKILL)"), 1);
@@ -213,7 +213,7 @@ fn what_a_recording_does_not_have_is_said() {
     let dir = scratch();
     let file = dir.path().join("perf.data");
     let events = "raw_syscalls:sys_enter,raw_syscalls:sys_exit";
-    let mut record = rprof(["record", "-q", "-e", events, "-o"]);
+    let mut record = rprof(["record", "-q", "--call-graph", "none", "-e", events, "-o"]);
     run(&mut tracefs.within(record.arg(&file).args(["--", "true"]))).ok();
     let of = |flags: &[&str]| {
         let mut trace = rprof(["trace", "-s"]);
