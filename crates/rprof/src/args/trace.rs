@@ -4,7 +4,7 @@ use super::LimitArgs;
 use super::record::{CallGraph, CgroupArgs, RecordArgs, TargetArgs};
 use super::sources::SourceArgs;
 use crate::screen::PagerArgs;
-use clap::{Args, FromArgMatches};
+use clap::{Arg, Args, FromArgMatches};
 use rprof_analysis::Options;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
@@ -44,9 +44,9 @@ raw_syscalls:sys_enter,raw_syscalls:sys_exit";
     mut_arg("include_self", |arg| arg.help("With -a or -C, keep rprof's own calls")),
     mut_arg("of_events", |arg| arg.help("Trace only this control group, on all CPUs")),
     mut_arg("for_each_cgroup", |arg| arg.help("Trace each of these control groups, on all CPUs")),
-    mut_arg("mem", |arg| arg.requires("input")),
-    mut_arg("max_spool", |arg| arg.requires("input")),
-    mut_arg("debuginfod_wait", |arg| arg.requires("input"))
+    mut_arg("mem", of_recordings),
+    mut_arg("max_spool", of_recordings),
+    mut_arg("debuginfod_wait", of_recordings)
 )]
 pub(crate) struct TraceArgs {
     /// Print only warnings and errors
@@ -124,6 +124,11 @@ const PER_THREAD: &str = "Like --no-inherit, but with one event and ring buffer 
     fewer open files on many CPUs";
 const CPU: &str =
     "Trace only on these CPUs, such as 0-3,8; without -p or -t, trace everything on them";
+
+/// Has no meaning while it is traced.
+fn of_recordings(arg: Arg) -> Arg {
+    arg.requires("input").conflicts_with_all(OF_LIVE)
+}
 
 /// Bytes of a ring: calls come in bursts, and each is two events.
 const RING: &str = "4M";
@@ -252,12 +257,11 @@ mod tests {
             let words: Vec<&str> = words.into_iter().chain(["-i", "x"]).collect();
             assert_eq!(trace(&words).unwrap_err().exit_code(), 2, "{words:?}");
         }
-        for words in [
-            ["--mem", "1G"],
-            ["--max-spool", "1G"],
-            ["--debuginfod-wait", "1"],
-        ] {
-            assert_eq!(trace(&words).unwrap_err().exit_code(), 2, "{words:?}");
+        for words in ["--mem 1G", "--max-spool 1G", "--debuginfod-wait 1"] {
+            for target in ["-p 1", "-a", "ls"] {
+                let words: Vec<&str> = words.split(' ').chain(target.split(' ')).collect();
+                assert_eq!(trace(&words).unwrap_err().exit_code(), 2, "{words:?}");
+            }
         }
     }
 
