@@ -66,12 +66,15 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
     let file = record_events(tracefs, dir.path(), (events, "none"), words);
     let all = critical(&file, &["-c", "waits_for_slow"]);
     check_sums(&all);
-    // in_slow works for 60 ms; what it waits for while that is nobody's work.
+    // in_slow works for 60 ms; what it waits for while that is nobody's work. A switch may be missing: then nobody knows
+    // what its thread did, but that is little, as the recorder's own are there.
     let of = |comm: &str| sum(&all, "threads", "path_ns", |row| row["comm"] == comm);
-    assert!(of_thread(&all, "in_slow", "running") >= 59 * MS, "{all}");
+    let known = |comm| of(comm) - of_thread(&all, comm, "waiting for a CPU");
+    assert!(known("in_slow") >= 59 * MS, "{all}");
     assert!(of("in_quick") < MS, "{all}");
-    let waiter = ["running", "blocked"].map(|doing| of_thread(&all, "waits_for_slow", doing));
-    assert!(waiter[0] >= 19 * MS && waiter[1] >= 29 * MS, "{all}");
+    assert!(of("waits_for_slow") >= 48 * MS, "{all}");
+    let unknown = sum(&all, "threads", "path_ns", |row| row["doing"] == "unknown");
+    assert!(2 * unknown < number(&all, "duration_ns"), "{all}");
     // The same as text: what is done, by whom; and step by step.
     let text = run(rprof(["critical", "-c", "waits_for_slow"]).arg(&file)).ok();
     assert!(
@@ -203,7 +206,7 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
     let last = part["steps"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["tid"], end_ns(&part)), (slow, stop_ns));
     assert_eq!(last["start_ns"], step["start_ns"]);
-    let said = run(rprof(["critical", "--time", "10% 20%"]).arg(&file)).fails(2);
+    let said = run(rprof(["critical", "--time", "1,2 3,4"]).arg(&file)).fails(2);
     assert!(said.contains("one span of time"), "{said}");
     // That of another thread, and of none.
     let said = run(rprof(["critical", "-t", "999999999"]).arg(&file)).fails(1);
@@ -212,7 +215,7 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
         "{said}"
     );
     let pid = number(&all, "pid").to_string();
-    assert_eq!(critical(&file, &["-p", &pid])["comm"], "crit");
+    assert_eq!(critical(&file, &["-p", &pid])["pid"], all["pid"]);
     let quick = critical(&file, &["-c", "in_quick"]);
     check_sums(&quick);
     assert_eq!(quick["comm"], "in_quick");
