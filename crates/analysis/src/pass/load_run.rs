@@ -71,6 +71,8 @@ fn run_of(
     run.warnings.extend(counts.ignored.warnings());
     run.warnings.extend(grouping.warnings());
     run.warnings.extend(query.samples.source.warnings());
+    run.warnings
+        .extend_from_slice(query.samples.speed_warnings());
     let events = recording.reader.events().iter().zip(counts.tallies);
     for (number, ((event, tally), blocks)) in events.zip(counts.blocks).enumerate() {
         let loss = loss_of(query, number);
