@@ -2,8 +2,7 @@
 
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
-use crate::samples::DecodedSample;
-use crate::spans::{NamedSpan, Spans, edge_events};
+use crate::spans::{Spans, edge_events};
 use crate::symbolize::KnownNames;
 use foldhash::HashMap;
 use rprof_images::Fingerprint;
@@ -66,17 +65,6 @@ impl<'r> Recording<'r> {
     /// Whether an event begins or ends spans: it says nothing of where time goes.
     pub fn is_edge(&self, event: usize) -> bool {
         self.edge_events.get(event) == Some(&true)
-    }
-
-    /// The innermost span that a sample is in, if spans were asked for.
-    pub fn span_of(&self, sample: &DecodedSample<'_>) -> Option<NamedSpan<'_>> {
-        let spans = self.spans()?;
-        let span = spans.span(sample.span?)?;
-        Some(NamedSpan {
-            name: spans.names().get(span.name as usize)?,
-            start_ns: span.start.time_ns,
-            ns: span.ns,
-        })
     }
 
     /// The spans of its threads, if they were asked for, and there are any.

@@ -2,6 +2,7 @@
 
 use super::Stretch;
 use crate::recording::Recording;
+use crate::spans::NamedSpan;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleHead, Weight, context};
 use rprof_machine::Key;
@@ -35,6 +36,17 @@ pub struct DecodedSample<'r> {
 }
 
 impl<'r> DecodedSample<'r> {
+    /// The innermost span that it is in, if spans were asked for.
+    pub fn named_span<'a>(&self, recording: &'a Recording<'_>) -> Option<NamedSpan<'a>> {
+        let spans = recording.spans()?;
+        let span = spans.span(self.span?)?;
+        Some(NamedSpan {
+            name: spans.names().get(span.name as usize)?,
+            start_ns: span.start.time_ns,
+            ns: span.ns,
+        })
+    }
+
     /// Decodes the sample at an offset; `None` if its event is not known, or it is shorter than its fields.
     #[inline]
     pub(crate) fn of(recording: &Recording<'_>, offset: u64, raw: RawRecord<'r>) -> Option<Self> {

@@ -88,7 +88,7 @@ impl OrderedPass for TablesPass<'_> {
         let comm = comm_text(&recording.index.history, sample.task).into_raw();
         let has_stack = !local.frames.is_empty();
         let stretch = decoded.stretch();
-        let span = recording.span_of(decoded);
+        let span = decoded.named_span(recording);
         let span_name = span.map_or("", |span| span.name.raw());
         let words = [
             decoded.event as u64,

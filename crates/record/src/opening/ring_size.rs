@@ -50,9 +50,12 @@ const FLIGHT_SAMPLE_BYTES: u64 = 512;
 /// Data pages of rings that hold the samples of a busy CPU before and after something happens, and as much of what
 /// happens between them.
 fn flight_pages(around: Duration, attrs: &Attrs, n_rings: usize) -> usize {
-    let rate = |event: &Prepared| match event.attr.flags.has(AttrFlags::FREQ) {
-        true => event.attr.sample_period,
-        false => 0,
+    let rate = |event: &Prepared| {
+        if event.attr.flags.has(AttrFlags::FREQ) {
+            event.attr.sample_period
+        } else {
+            0
+        }
     };
     let hz: u64 = attrs.sampling.iter().map(rate).fold(0, u64::saturating_add);
     let seconds = around.as_secs().saturating_add(1);
