@@ -87,9 +87,12 @@ fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -
     let width = shown.iter().map(|(one, _)| one.image.chars().count()).max();
     let width = width.unwrap_or(0).max("Shared Object".len());
     // Where it is not known who waits for whom, nobody knows what is saved.
-    let saves_cell = |text: String| match has_saves {
-        true => format!(" {text:>8}"),
-        false => String::new(),
+    let saves_cell = |text: String| {
+        if has_saves {
+            format!(" {text:>8}")
+        } else {
+            String::new()
+        }
     };
     writeln!(
         out,

@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn the_program_is_the_first_word_behind_the_options() {
         let of = |line: &str| {
-            let words: Vec<Vec<u8>> = line.split(' ').map(|word| word.into()).collect();
+            let words: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
             programs(&words).join(&b' ')
         };
         assert_eq!(of("perf record -a -- make -C src"), b"make");
