@@ -24,7 +24,7 @@ Examples:
   rprof annotate -M intel --no-source 'std::*'  a pattern, in Intel syntax
   rprof annotate memcpy --caller parse          only calls from parse
   rprof annotate main --by line                 source lines only
-  rprof annotate -i a.data -i b.data main       main, with the samples of two recordings";
+  rprof annotate -i a.data -i b.data main       main, samples of two recordings";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
