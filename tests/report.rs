@@ -53,7 +53,7 @@ fn a_recording_is_a_plain_word_or_that_of_i() {
         let named = run(rprof([reader, "-i"]).arg(&file)).ok().stdout;
         assert!(!plain.is_empty() && plain == named, "{reader}");
     }
-    let both = run(rprof(["script", "other.data", "-i"]).arg(&file)).fails(2);
+    let both = run(rprof(["info", "other.data", "-i"]).arg(&file)).fails(2);
     assert!(both.contains("either 'other.data' or -i '"), "{both}");
 }
 
