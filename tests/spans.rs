@@ -325,9 +325,11 @@ fn the_critical_paths_of_requests_are_their_time() {
         let known = sum(&all, "functions", "path_self_ns");
         assert_eq!(known + all["unknown_ns"].as_u64().unwrap(), len);
         // Each sleeps 5 ms in its query, and 1 ms outside of it.
+        // Of short waits, callers are not known.
         let naps = all["functions"].as_array().unwrap().iter();
-        let mut naps = naps.filter(|one| one["symbol"] == "[.] nap");
-        let nap = naps.next().unwrap()["path_ns"].as_u64().unwrap();
+        let naps =
+            naps.filter(|one| one["symbol"] == "[.] nap" || one["symbol"] == "[.] [truncated]");
+        let nap: u64 = naps.map(|one| one["path_ns"].as_u64().unwrap()).sum();
         let least = if name == "query" {
             5_000_000
         } else {
@@ -341,71 +343,4 @@ fn the_critical_paths_of_requests_are_their_time() {
     }
     let said = run(rprof(["critical", "--span", "none"]).arg(&file)).fails(1);
     assert!(said.contains("no span 'none' (spans are: "), "{said}");
-}
-
-/// Records with a flight recorder; what was said, and the functions in all files together.
-#[track_caller]
-fn fly(program: &Program, options: &[&str], command: &[&str]) -> (String, Vec<String>) {
-    let folder = program.file("flight");
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut record = rprof(["record", "-e", "cpu-clock", "--flight", "1", "-o"]);
-    record.arg(folder.join("perf.data")).args(options);
-    let said = run(record.arg("--").args(command)).stderr;
-    let mut report = rprof([
-        "report",
-        "--no-children",
-        "-s",
-        "sym",
-        "--format",
-        "json",
-        "-g",
-    ]);
-    let report = run(report.args(["none", "-i"]).arg(&folder)).ok().stdout;
-    std::fs::remove_dir_all(&folder).unwrap();
-    let report: Value = serde_json::from_str(&report).unwrap();
-    let rows = report["events"][0]["rows"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
-    let symbols = rows
-        .iter()
-        .map(|row| row["sym"].as_str().unwrap().to_owned());
-    (said, symbols.collect())
-}
-
-#[test]
-fn a_flight_recorder_keeps_what_is_around_slow_spans_and_failures() {
-    let Some(program) = server() else { return };
-    needs!(live);
-    let path = program.path();
-    let path = path.to_str().unwrap();
-    let span = span(&program, "request");
-    let kept = |when: &str, command: &[&str]| {
-        fly(&program, &["--span", &span, "--trigger", when], command)
-    };
-    let has = |symbols: &[String], name: &str| symbols.iter().any(|symbol| symbol.ends_with(name));
-    let (said, symbols) = kept("request > 15ms", &[path, "serve"]);
-    assert!(
-        has(&symbols, "planted_path") && !said.contains("no trigger fired"),
-        "{said} {symbols:?}"
-    );
-    let (said, symbols) = kept("span > 1h", &[path, "serve"]);
-    assert!(
-        symbols.is_empty() && said.contains("no trigger fired"),
-        "{said} {symbols:?}"
-    );
-    let script = "\"$0\" serve; exit $1";
-    let (said, symbols) = kept("exit!=0", &["sh", "-c", script, path, "3"]);
-    assert!(has(&symbols, "usual_path"), "{said}");
-    let (said, symbols) = kept("exit!=0", &["sh", "-c", script, path, "0"]);
-    assert!(
-        symbols.is_empty() && said.contains("no trigger fired"),
-        "{said}"
-    );
-    let unknown = ["record", "--flight", "1", "--trigger", "query > 1s", "true"];
-    assert!(
-        run(&mut rprof(unknown))
-            .fails(2)
-            .contains("add --span 'query=BEGIN..END'")
-    );
 }

@@ -143,8 +143,6 @@ pub enum Note {
         /// For how long in all.
         off: Duration,
     },
-    /// A flight recorder has ended, and nothing has happened for which samples are kept.
-    NothingTriggered,
     /// How off-CPU time is recorded.
     OffCpu {
         /// How.
@@ -333,9 +331,6 @@ impl fmt::Display for Note {
                 Counted::new(*snapshots, "snapshot", "snapshots"),
                 if *snapshots == 1 { "was" } else { "were" }
             ),
-            Self::NothingTriggered => {
-                f.write_str("no trigger fired: no samples were kept (SIGUSR2 always is one)")
-            }
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

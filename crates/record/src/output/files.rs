@@ -7,7 +7,6 @@ use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
-use crate::output::flight_window::FlightWindow;
 use crate::output::{Created, FileBegin};
 use crate::settings::{Output, RotateOn, Rotation, Settings};
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
@@ -24,8 +23,6 @@ pub(crate) struct Files {
     pub(crate) current: Created,
     /// When another is begun, if ever.
     pub(crate) rotation: Option<Rotation>,
-    /// When what rings hold is written, if only what is around certain moments is.
-    pub(crate) flight: Option<FlightWindow>,
     compression: Option<i32>,
     /// What each begins with.
     events: Vec<WrittenEvent>,
@@ -80,7 +77,6 @@ impl Files {
         let mut files = Self {
             current: Created::new(&settings.output)?,
             rotation: settings.writing.rotation,
-            flight: settings.writing.flight.clone().map(FlightWindow::new),
             compression: settings.writing.compression,
             events,
             features,
@@ -133,16 +129,7 @@ impl Files {
     pub(crate) fn due_in(&self, now: Instant) -> Option<Duration> {
         match self.rotation?.on {
             RotateOn::Time(time) => Some(time.saturating_sub(now.duration_since(self.began))),
-            RotateOn::Signal => self.flight.as_ref()?.due_in(now),
-            RotateOn::Bytes(_) => None,
-        }
-    }
-
-    /// Whether it is time for the next file: something is asked for now, or was some time ago.
-    pub(crate) fn is_snapshot_due(&mut self, is_asked: bool) -> bool {
-        match &mut self.flight {
-            Some(flight) => flight.is_due(is_asked, Instant::now()),
-            None => is_asked,
+            RotateOn::Signal | RotateOn::Bytes(_) => None,
         }
     }
 

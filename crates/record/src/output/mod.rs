@@ -7,10 +7,8 @@
 pub(crate) mod features;
 pub(crate) mod file_end;
 pub(crate) mod files;
-pub(crate) mod flight_window;
 pub(crate) mod saved;
 pub(crate) mod segments;
-mod span_trigger;
 pub(crate) mod timestamp;
 pub(crate) mod trigger;
 

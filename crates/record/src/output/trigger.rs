@@ -5,9 +5,7 @@ use crate::error::Error;
 use crate::note::Note;
 use crate::opening::attrs::Prepared;
 use crate::opening::filter::Filter;
-use crate::opening::off_cpu::SpanPurpose;
 use crate::opening::{Group, Scope, open_group};
-use crate::output::span_trigger::SpanTrigger;
 use crate::probes;
 use crate::settings::Settings;
 use crate::words::u32_at;
@@ -16,51 +14,65 @@ use rprof_events::Event;
 use rprof_probes::text_of;
 use rprof_ringbuf::{Counter, OpenError, Target};
 
-/// Their counters, with rings of their own: nothing of them is written. Spans that take long are another.
+/// Their counters, with rings of their own: nothing of them is written.
 #[derive(Debug)]
 pub(crate) struct Trigger {
-    events: Option<Group>,
-    spans: Option<SpanTrigger>,
+    group: Group,
 }
 
 impl Trigger {
-    /// Opens them for everybody, as perf does; where that is not permitted, for what is recorded. `edges` begin and end
-    /// spans. `None` if there are none.
+    /// Opens them for everybody, as perf does; where that is not permitted, for what is recorded. `None` if
+    /// there are none.
     pub(crate) fn open(
         settings: &Settings,
-        edges: &[(SpanPurpose, Event)],
         scope: &Scope<'_>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Option<Self>, Error> {
-        let trigger = Self {
-            events: open_events(settings, scope, note)?,
-            spans: SpanTrigger::open(settings, edges, scope)?,
+        if settings.writing.rotation_events.is_empty() {
+            return Ok(None);
+        }
+        let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
+        let open = |targets: Vec<Target>| {
+            let is_for_all = targets.contains(&Target::All);
+            let prepared: Vec<_> = (events.iter())
+                .map(|event| prepared(event, is_for_all))
+                .collect();
+            let scope = Scope {
+                targets,
+                cpus: scope.cpus.clone(),
+                per_thread: false,
+                until_exec: false,
+                dump_sizes: None,
+                also_by_cpu: false,
+                ..*scope
+            };
+            open_group(&prepared, &scope, 1)
         };
-        Ok((trigger.events.is_some() || trigger.spans.is_some()).then_some(trigger))
-    }
-
-    fn groups(&self) -> impl Iterator<Item = &Group> {
-        let spans = self.spans.as_ref().map(SpanTrigger::group);
-        self.events.iter().chain(spans)
+        let group = match open(vec![Target::All]) {
+            Err(Error::Open {
+                why: OpenError::Access,
+                ..
+            }) => open(scope.targets.clone())?,
+            opened => opened?,
+        };
+        Ok(Some(Self { group }))
     }
 
     pub(crate) fn enable(&self) -> Result<(), Error> {
-        let mut groups = self.groups();
-        let enabled = groups.try_for_each(|group| group.enable(DumpSize::Large));
+        let enabled = self.group.enable(DumpSize::Large);
         enabled.map_err(Error::system("enabling events"))
     }
 
     /// Those whose rings wake the recorder up.
     pub(crate) fn ring_owners(&self) -> impl Iterator<Item = &Counter> {
-        self.groups().flat_map(Group::ring_owners)
+        self.group.ring_owners()
     }
 
     /// Whether any has happened since this was last asked, elsewhere than in the recorder itself.
     pub(crate) fn has_happened(&mut self) -> bool {
         let own = std::process::id();
-        let spans = self.spans.as_mut();
-        let mut has_happened = spans.is_some_and(SpanTrigger::has_happened);
-        for ring in self.events.iter_mut().flat_map(|group| &mut group.rings) {
+        let mut has_happened = false;
+        for ring in &mut self.group.rings {
             let mut batch = ring.batch();
             // Damage ends a batch, and says that something was there.
             while let Some(record) = batch.next().unwrap_or(Some(&[])) {
@@ -74,55 +86,13 @@ impl Trigger {
     }
 }
 
-/// Opens the events of the user.
-fn open_events(
-    settings: &Settings,
-    scope: &Scope<'_>,
-    note: &mut dyn FnMut(Note),
-) -> Result<Option<Group>, Error> {
-    if settings.writing.rotation_events.is_empty() {
-        return Ok(None);
-    }
-    let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
-    let open = |targets: Vec<Target>| {
-        let is_for_all = targets.contains(&Target::All);
-        let prepared: Vec<_> = (events.iter())
-            .map(|event| prepared(event, is_for_all))
-            .collect();
-        open_group(&prepared, &scope.of_trigger(targets), 1)
-    };
-    let group = match open(vec![Target::All]) {
-        Err(Error::Open {
-            why: OpenError::Access,
-            ..
-        }) => open(scope.targets.clone())?,
-        opened => opened?,
-    };
-    Ok(Some(group))
-}
-
-impl Scope<'_> {
-    /// The same for what is looked at only, of some targets.
-    pub(super) fn of_trigger(&self, targets: Vec<Target>) -> Self {
-        Self {
-            targets,
-            cpus: self.cpus.clone(),
-            per_thread: false,
-            until_exec: false,
-            dump_sizes: None,
-            also_by_cpu: false,
-            ..*self
-        }
-    }
-}
-
 /// Whether a record is a sample of this process: header, IDENTIFIER, TID.
 fn is_own(record: &[u8], own: u32) -> bool {
     u32_at(record, 0) == Some(RecordKind::SAMPLE.0) && u32_at(record, 16) == Some(own)
 }
 
 /// An event that wakes the recorder up each time, unless it has a period of its own.
-pub(super) fn prepared(event: &Event, is_for_all: bool) -> Prepared {
+fn prepared(event: &Event, is_for_all: bool) -> Prepared {
     let mut attr = event.attr.clone();
     attr.sample_period = attr.sample_period.max(1);
     attr.sample_type = SampleType::IDENTIFIER.with(SampleType::TID);

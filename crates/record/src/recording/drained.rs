@@ -13,7 +13,6 @@ use crate::opening::{EventCounters, Group, Opened};
 use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::output::files::Files;
-use crate::output::flight_window::FlightWindow;
 use crate::settings::{EventCount, Settings, Summary, Watch};
 use crate::sink::{Sink, Written};
 use rprof_abi::{AttrFlags, event_type, sw};
@@ -43,24 +42,14 @@ impl Drained {
             opened,
             sink,
             settings,
-            files,
             ..
         } = &mut recorder;
-        let window = files.flight.as_ref();
-        let keeps_rest = window.is_none_or(FlightWindow::keeps_rest);
-        if window.is_some_and(|window| window.n_fired() == 0) {
-            drain.notes.push(Note::NothingTriggered);
-        }
         let drained = drain.rest(opened, sink);
         (drain.notes).extend(drain.tracked.held_switches().map(|held| held.note()));
         let flown = match &mut drain.tracked.flight {
             Some(flight) => {
                 drain.notes.extend(flight.note());
-                if keeps_rest {
-                    flight.take_rings(opened, &mut drain.notes)
-                } else {
-                    Ok(())
-                }
+                flight.take_rings(opened, &mut drain.notes)
             }
             None => Ok(()),
         };

@@ -41,8 +41,7 @@ impl Recorder {
         let is_due = match rotation.on {
             RotateOn::Signal => {
                 let has_happened = trigger.is_some_and(Trigger::has_happened);
-                let is_asked = self.interrupts.take_snapshot_request() || has_happened;
-                self.files.is_snapshot_due(is_asked)
+                self.interrupts.take_snapshot_request() || has_happened
             }
             RotateOn::Bytes(bytes) => n_taken >= bytes,
             RotateOn::Time(_) => {

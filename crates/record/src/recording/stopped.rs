@@ -11,7 +11,6 @@ use crate::settings::Summary;
 use rprof_process::Child;
 use rprof_targets::ControlLines;
 use std::rc::Rc;
-use std::time::Instant;
 
 /// A recording that has just ended, or failed, after its file was created.
 pub(crate) struct Stopped {
@@ -31,12 +30,6 @@ impl Stopped {
         let interrupts = Rc::clone(&self.recorder.interrupts);
         // As perf: what was started for the recording ends with it. A command whose recording
         // failed runs on.
-        if let (Some(window), Some(command)) = (&mut self.recorder.files.flight, &mut self.command)
-            && let Ok(Some(status)) = command.try_wait()
-            && !status.success()
-        {
-            window.note_failure(Instant::now());
-        }
         let is_to_end = self.ended.is_ok() || interrupts.stop_request() >= StopRequest::Now;
         if let (true, Some(command)) = (is_to_end, &self.command) {
             command.terminate();

@@ -25,7 +25,7 @@ pub use off_cpu::OffCpu;
 pub use sample_fields::{SampleFields, Space, user_registers};
 pub use sideband::Sideband;
 pub use when::{Delay, When};
-pub use writing::{FlightPlan, RotateOn, Rotation, SlowSpan, Synthesis, Writing};
+pub use writing::{RotateOn, Rotation, Synthesis, Writing};
 
 /// How often to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

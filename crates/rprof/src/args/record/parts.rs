@@ -32,7 +32,7 @@ pub(crate) struct PartArgs {
         require_equals = true,
         default_missing_value = "1",
         value_parser = milliseconds,
-        conflicts_with_all = ["overwrite", "flight", "samples_per_hour", "no_samples"],
+        conflicts_with_all = ["overwrite", "samples_per_hour", "no_samples"],
         long_help = OFF_CPU_HELP
     )]
     off_cpu: Option<OffCpu>,

@@ -3,16 +3,15 @@
 use super::events::{events, spans};
 use crate::args::{
     CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs, bytes_with_unit,
-    time_with_unit,
 };
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
-use rprof_events::{Event, parse_cpu_list};
+use rprof_events::parse_cpu_list;
 use rprof_record::{
-    CallChains, Cgroups, FlightPlan, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, RotateOn,
-    Rotation, SampleFields, Settings, SlowSpan, Tool, Watch, When, Writing,
+    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, RotateOn, Rotation,
+    SampleFields, Settings, Tool, Watch, When, Writing,
 };
 use rprof_ringbuf::sys::page_size;
 use std::fs::File;
@@ -33,10 +32,10 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         events: events(args)?,
         spans: spans(args)?,
         rate: rate(&args.events)?,
-        call_chains: match (call_chains(args)?, is_overwritten(args)) {
+        call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
             (CallChains::Dwarf { .. }, true) => {
-                let why = "--overwrite and --flight keep no stack dumps, since a few dozen samples would fill a ring buffer: \
+                let why = "--overwrite keeps no stack dumps, since a few dozen samples would fill a ring buffer: \
                     use --call-graph fp (its default), lbr or none";
                 return Err(usage(why));
             }
@@ -176,9 +175,8 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         let why = "--switch-max-files needs --switch-output";
         return Err(usage(why));
     }
-    let (flight, triggers) = flight(args)?;
     let rotation_events = match (&files.switch_output_event, rotation) {
-        (None, _) => triggers,
+        (None, _) => Vec::new(),
         (Some(list), Some(RotateOn::Signal)) => super::events::of_list(list, args.quiet)?,
         (Some(_), _) => {
             let why = "--switch-output-event and a size or time of --switch-output exclude each other: \
@@ -188,66 +186,18 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     };
     Ok(Writing {
         compression: files.compression_level,
-        overwrite: is_overwritten(args),
+        overwrite: files.overwrite,
         rotation: rotation.map(|on| Rotation {
             on,
             most_files: files.switch_max_files.and_then(NonZeroUsize::new),
         }),
         rotation_events,
-        flight,
         timestamp_name: files.timestamp_filename || rotation.is_some(),
         max_bytes: files.max_size,
         no_build_ids: files.no_buildid,
         synthesis: files.synth.unwrap_or_default(),
         synthesis_at_end: files.tail_synthesize,
     })
-}
-
-/// Whether rings keep only the latest samples.
-fn is_overwritten(args: &RecordArgs) -> bool {
-    args.files.overwrite || args.files.flight.is_some()
-}
-
-/// What a flight recorder keeps, and the events that it waits for.
-fn flight(args: &RecordArgs) -> Result<(Option<FlightPlan>, Vec<Event>)> {
-    let Some(around) = args.files.flight else {
-        return Ok((None, Vec::new()));
-    };
-    let mut plan = FlightPlan {
-        around,
-        on_failure: false,
-        slow_spans: Vec::new(),
-    };
-    let mut events = Vec::new();
-    for when in &args.files.trigger {
-        match (when.trim(), when.split_once(" > ")) {
-            ("signal", _) => {}
-            ("exit!=0", _) => plan.on_failure = true,
-            (_, Some((name, limit))) => plan.slow_spans.push(slow_span(args, name, limit)?),
-            (list, None) => events.extend(super::events::of_list(list, args.quiet)?),
-        }
-    }
-    Ok((Some(plan), events))
-}
-
-/// `span > 50ms`, or with the name of a span.
-fn slow_span(args: &RecordArgs, name: &str, limit: &str) -> Result<SlowSpan> {
-    let name = name.trim();
-    let name = (name != "span").then(|| name.to_owned());
-    let limit = time_with_unit(limit.trim()).map_err(usage)?;
-    let mut names = args
-        .parts
-        .spans
-        .iter()
-        .filter_map(|span| span.split_once('='));
-    let is_known = names.any(|(own, _)| name.as_ref().is_none_or(|name| name == own));
-    if is_known {
-        return Ok(SlowSpan { name, limit });
-    }
-    let name = name.as_deref().unwrap_or("NAME");
-    Err(usage(format_args!(
-        "--trigger: no span '{name}' is recorded: add --span '{name}=BEGIN..END'"
-    )))
 }
 
 fn output(args: &OutputArgs) -> Result<Output> {
