@@ -271,7 +271,9 @@ mod tests {
     use super::*;
 
     fn kind(name: &str, fields: &str) -> Option<Kind> {
-        let text = format!("name: {name}\nID: 1\nformat:\n{fields}\nprint fmt: \"\"\n");
+        // Fields of all events come first, and a line without any.
+        let common = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n";
+        let text = format!("name: {name}\nID: 1\nformat:\n{common}{fields}\nprint fmt: \"\"\n");
         Kind::new(&TracepointFormat::parse(text.as_bytes()).unwrap())
     }
 

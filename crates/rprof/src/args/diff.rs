@@ -33,7 +33,7 @@ Examples:
   rprof diff old new --per event -s dso             shares, by binary
   rprof diff old new -g                             also call trees
   rprof diff --each a1 a2 a3 -- b c d               which of b, c, d regressed
-  rprof diff --slower-than p99 perf.data            slow spans against the others
+  rprof diff --slower-than p99 perf.data            slow spans against others
   rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
 
 #[derive(Debug, clap::Args)]
