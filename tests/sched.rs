@@ -117,8 +117,8 @@ fn the_recorders_own_switches_are_among_those_of_a_machine() {
     let script = run(rprof(["script", "-G", "-i"]).arg(&file)).ok().stdout;
     let of = |field: &str| script.lines().filter(|line| line.contains(field)).count();
     let (comes, leaves) = (of(" next_comm=rprof "), of(" prev_comm=rprof "));
-    // It may be there as the first event is recorded, or the last.
-    assert!(comes > 0 && comes.abs_diff(leaves) <= 2, "{comes} {leaves}");
+    // Some kernels do not record how an idle CPU switches to it.
+    assert!(comes > 0 && leaves > 0, "{comes} {leaves}");
     let said = run(rprof(["sched"]).arg(&file)).ok().stderr;
     assert!(!said.contains("only some threads"), "{said}");
 }
