@@ -11,7 +11,7 @@ Examples:
   rprof script -G -F comm,time,event,sym  one line per sample
   rprof script -c make --time +1,+1.5     half a second of threads named make
   rprof script --show-task-events         samples with task events
-  rprof script a.data b.data              several recordings, one after the other
+  rprof script a.data b.data              several recordings, in turn
   rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
 
 /// Other readers take several as one profile.

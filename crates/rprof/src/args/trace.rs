@@ -18,15 +18,15 @@ A line has the time since the first event, how long the call took (both in ms), 
 returned. It is written when the call returns. The summary counts calls that returned; those that did not, such as \
 exit_group, are in the column \"unfinished\".
 
-Tracing needs root, or CAP_PERFMON and a readable tracefs.
+Tracing needs root, or CAP_PERFMON and a readable tracefs. Recordings are those of perf trace record, or of rprof \
+record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit.
 
 Examples:
   rprof trace ls                     each system call of a command
   rprof trace -s -- make             system calls of a command by thread
   rprof trace -s -p 1234 -- sleep 5  of a process, for five seconds
-  rprof trace -s -g -p 1234          with the stacks that they come from, until Ctrl-C
-  rprof trace -s -i perf.data        from a recording of perf trace record, or of rprof record -e \
-raw_syscalls:sys_enter,raw_syscalls:sys_exit";
+  rprof trace -s -g -p 1234          with the stacks they come from, until Ctrl-C
+  rprof trace -s -i perf.data        from a recording, such as perf trace record's";
 
 #[derive(Debug, clap::Args)]
 #[command(
