@@ -47,9 +47,9 @@ impl ProcReader {
     /// Looks at a thread; `None` if it runs, or if nothing of it may be known.
     pub(crate) fn look(&self, pid: i32, tid: i32) -> Option<BlockedThread> {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok();
-        // The number of the call, its arguments, where it was called: for who may trace the process.
+        // The number of the call, its arguments, where it was called: needs the right to trace the process.
         let call = read("syscall");
-        // A name alone: for who may read its memory maps.
+        // A name alone: needs the right to read its memory maps.
         let function = read("wchan");
         self.thread(call.as_deref(), function.as_deref())
     }

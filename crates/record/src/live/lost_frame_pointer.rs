@@ -89,7 +89,7 @@ pub(super) fn complete(
     Some(Completed::Guessed { image })
 }
 
-/// A word of the stack, by its place from the start.
+/// The word of the stack at an offset in bytes.
 fn word_at(bytes: &[u8], at: u64) -> Option<u64> {
     let at = usize::try_from(at).ok()?;
     Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))

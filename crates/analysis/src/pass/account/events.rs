@@ -5,8 +5,8 @@ use super::command_line;
 use super::ledger::Ledger;
 use super::sources::Sources;
 use super::steps::Steps;
+use super::{followed_by, name_at};
 use crate::Error;
-use crate::locations::TaskName;
 use crate::recording::Recording;
 use crate::samples::tells_of_waits;
 use rprof_profile::Account;
@@ -28,13 +28,8 @@ pub fn for_each_thread_event(
 ) -> Result<Vec<String>, Error> {
     let sources = Sources::of(recording.reader, Account::OffCpu);
     let mut steps = Steps::find(recording, sources)?;
-    let index = &recording.index;
-    let name_at = |tid, time_ns| {
-        let key = index.key(Some(time_ns), u64::MAX);
-        TaskName::at(&index.history, tid, key)
-    };
-    let mut followed = steps.take_followed();
-    followed.everybody |= command_line::is_of_everybody(recording.reader);
+    let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
+    let followed = followed_by(recording, &mut steps);
     let is_everybody = followed.is_everybody();
     // Threads that left would seem to wait for ever.
     if !is_everybody && !followed.has_records {

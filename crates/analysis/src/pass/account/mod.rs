@@ -26,6 +26,7 @@ use crate::Error;
 use crate::locations::TaskName;
 use crate::recording::Recording;
 use crate::samples::AccountedSamples;
+use followed::Followed;
 use ledger::{GatheredRuns, Ledger, OnPath};
 use rprof_profile::Account;
 use rprof_scheduling::PathTimes;
@@ -60,13 +61,8 @@ pub(super) fn samples_of(
         return Err(Error::NoSwitches);
     }
     let mut steps = Steps::find(recording, sources)?;
-    let index = &recording.index;
-    let name_at = |tid, time_ns| {
-        let key = index.key(Some(time_ns), u64::MAX);
-        TaskName::at(&index.history, tid, key)
-    };
-    let mut followed = steps.take_followed();
-    followed.everybody |= command_line::is_of_everybody(recording.reader);
+    let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
+    let followed = followed_by(recording, &mut steps);
     let new_ledger = || {
         let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
         ledger.set_spans(recording.spans());
@@ -98,4 +94,18 @@ pub(super) fn samples_of(
     let samples = samples.hold(recording.reader.budget());
     let samples = samples.map_err(|OverBudget| Error::AccountOverBudget)?;
     Ok(Some(AccountMade { samples, path }))
+}
+
+/// What a thread was called at a moment.
+fn name_at(recording: &Recording<'_>, tid: i32, time_ns: u64) -> TaskName {
+    let index = &recording.index;
+    let key = index.key(Some(time_ns), u64::MAX);
+    TaskName::at(&index.history, tid, key)
+}
+
+/// Whose switches are recorded, as the records and the recorder's command line say.
+fn followed_by(recording: &Recording<'_>, steps: &mut Steps) -> Followed {
+    let mut followed = steps.take_followed();
+    followed.everybody |= command_line::is_of_everybody(recording.reader);
+    followed
 }
