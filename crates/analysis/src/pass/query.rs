@@ -106,6 +106,15 @@ impl<'a> Query<'a> {
         }
     }
 
+    /// Whether a filter of functions shows a sample with this innermost location.
+    pub fn shows_function(&self, symbols: &Symbols, innermost: Option<u32>) -> bool {
+        match innermost {
+            Some(location) => symbols.accepts(location) && !symbols.is_hidden(location),
+            // Without an address it is in no function, and a filter of functions is not for it.
+            None => !self.samples.filter.has_functions(),
+        }
+    }
+
     /// Symbolizes locations, which must be sorted.
     ///
     /// # Errors

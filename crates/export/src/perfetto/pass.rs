@@ -163,11 +163,7 @@ impl TracePass<'_> {
                 stack.push(number);
             }
         });
-        match innermost {
-            Some(location) => self.symbols.accepts(location) && !self.symbols.is_hidden(location),
-            // Without an address it is in no function, and a filter of functions is not for it.
-            None => !self.query.samples.filter.has_functions(),
-        }
+        self.query.shows_function(self.symbols, innermost)
     }
 }
 

@@ -139,11 +139,7 @@ impl TablesPass<'_> {
             innermost.get_or_insert(number);
             frames.extend(self.frame_hashes.get(number as usize).copied().flatten());
         });
-        match innermost {
-            Some(location) => self.symbols.accepts(location) && !self.symbols.is_hidden(location),
-            // Without an address it is in no function, and a filter of functions is not for it.
-            None => !self.query.samples.filter.has_functions(),
-        }
+        self.query.shows_function(self.symbols, innermost)
     }
 }
 
