@@ -68,13 +68,16 @@ impl Crossed {
         let is_near = args.contains(&"-U");
         let least = if is_near { NEAR_LEAST } else { LEAST };
         let [mut ours, mut theirs] = self.both(args).map(|table| {
-            let mut rows = rows_from(&table, least);
+            let mut rows = rows_from(&table, 0.0);
             rows.retain(|row| !has_callers || !is_of_callers(row));
             rows
         });
-        let n_rows = theirs.len();
+        let is_large = |row: &Row| row.0.parse::<f64>().unwrap() >= least;
+        let n_rows = theirs.iter().filter(|row| is_large(row)).count();
         take_named(&mut ours, &mut theirs);
         take_joined(&mut ours, &mut theirs);
+        ours.retain(is_large);
+        theirs.retain(is_large);
         if is_near {
             take_near(&mut ours, &mut theirs);
         }

@@ -90,20 +90,48 @@ pub(super) fn take_named(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
 
 const JOINED: &str = "**Functions of one name in one image are one row**";
 
-/// Takes away rows of functions of one name, which perf has several of.
+/// Takes away rows of functions of one name, which perf has several of, however small each is.
 pub(super) fn take_joined(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
-    let share = |row: &Row| row.0.parse::<f64>().unwrap();
     ours.retain(|own| {
-        let same = theirs.iter().filter(|perfs| perfs.1 == own.1);
-        let shares: Vec<f64> = same.map(share).collect();
-        // Each is rounded.
-        let most = shares.iter().map(|_| 0.01).sum::<f64>();
-        let is_sum = shares.len() > 1 && (shares.iter().sum::<f64>() - share(own)).abs() <= most;
+        let (same, others) = theirs
+            .iter()
+            .cloned()
+            .partition::<Vec<_>, _>(|perfs| is_text_same(&own.1, &perfs.1));
+        let is_sum = same.len() > 1 && is_sum_of(own, &same);
         if is_sum {
-            theirs.retain(|perfs| perfs.1 != own.1);
+            *theirs = others;
         }
         !is_sum
     });
+}
+
+/// Whether the cells differ in nothing but numbers.
+fn is_text_same(own: &str, perfs: &str) -> bool {
+    let texts = |cells: &str| -> Vec<Option<String>> {
+        let text = |cell: &str| number(cell).is_none().then(|| cell.to_owned());
+        cells.split(' ').map(text).collect()
+    };
+    texts(own) == texts(perfs)
+}
+
+/// Of a count or a percentage.
+fn number(cell: &str) -> Option<f64> {
+    cell.trim_end_matches('%').parse().ok()
+}
+
+/// Whether each number of our row is the sum of perf's, or all are the same: an id is not added up.
+fn is_sum_of(own: &Row, perfs: &[Row]) -> bool {
+    // Each is rounded.
+    let most = perfs.len() as f64 * 0.01;
+    let numbers = |row: &Row| -> Vec<f64> {
+        let cells = row.1.split(' ').filter_map(number);
+        row.0.parse().into_iter().chain(cells).collect()
+    };
+    let parts: Vec<Vec<f64>> = perfs.iter().map(numbers).collect();
+    numbers(own).into_iter().enumerate().all(|(at, number)| {
+        let sum: f64 = parts.iter().map(|part| part[at]).sum();
+        (sum - number).abs() <= most || at > 0 && parts.iter().all(|part| part[at] == number)
+    })
 }
 
 /// The rows that [`take_near`] needs: the counterpart of a row just above [`LEAST`] may be just below.
@@ -155,6 +183,25 @@ fn names_that_perf_has_not_are_meant_of_every_image() {
     take_named(&mut ours, &mut theirs);
     assert_eq!((ours.len(), theirs.len()), (1, 1));
     assert!(ours[0].1.contains("libc"));
+}
+
+#[test]
+fn functions_of_one_name_are_the_sum_of_perfs() {
+    let row = |share: &str, cells: &str| (share.to_owned(), cells.to_owned());
+    let parts = [
+        row("0.60", "2 900 0 [k] twice"),
+        row("1.25", "4 1900 0 [k] twice"),
+    ];
+    let left = |own: Row| {
+        let (mut ours, mut theirs) = (vec![own], parts.to_vec());
+        take_joined(&mut ours, &mut theirs);
+        (ours.len(), theirs.len())
+    };
+    assert_eq!(left(row("1.85", "6 2800 0 [k] twice")), (0, 0));
+    assert_eq!(left(row("1.85", "6 2801 0 [k] twice")), (1, 2));
+    assert_eq!(left(row("1.95", "6 2800 0 [k] twice")), (1, 2));
+    assert_eq!(left(row("1.85", "6 2800 1 [k] twice")), (1, 2));
+    assert_eq!(left(row("1.85", "6 2800 0 [k] other")), (1, 2));
 }
 
 #[test]
