@@ -7,10 +7,12 @@
 const assert = require("node:assert/strict");
 const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
+const callTree = require("./call_tree.js");
 const difference = require("./difference.js");
 const frame = require("./frame.js");
 const inTime = require("./in_time.js");
 const panel = require("./panel.js");
+const transforms = require("./transforms.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
@@ -122,13 +124,13 @@ async function rowsThatAreKeptCountWhatTheySay(tab) {
       const [total, shown] = await tab.run(`(() => {
         const { total } = rprofPage.views.all.table.table.rows[${at}];
         document.querySelectorAll("tbody .name button")[${at}].click();
-        if (rprofPage.state.only === null) document.getElementById("keep-this").click();
+        if (rprofPage.state.transforms.length === 0) document.getElementById("keep-this").click();
         return [total, rprofPage.counts.shown.weight];
       })()`);
       assert.equal(shown, total, grouping);
       assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 1);
       await tab.press("Escape");
-      assert.equal(await tab.run(`rprofPage.state.only`), null);
+      assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
     }
   }
   await tab.run(`rprofPage.set({ grouping: "function", view: "flame" })`);
@@ -308,6 +310,8 @@ async function main() {
       await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
       await panel.check(tab, facts);
+      await transforms.check(tab);
+      await callTree.check(tab, facts);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
       await aLinkHoldsNothingUp(tab, facts);

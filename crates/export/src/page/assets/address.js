@@ -1,7 +1,7 @@
 // The address of the page: a link to what is seen. The browser's Back leads to what was seen before.
 
 /** What changes without a step back. @type {Set<keyof State>} */
-const NO_STEPS = new Set(["search", "asked", "span", "sort", "up"]);
+const NO_STEPS = new Set(["search", "asked", "span", "sort", "up", "treeSort"]);
 
 class Address {
   /** @param {App} app */

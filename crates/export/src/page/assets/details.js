@@ -8,7 +8,8 @@
 class Details {
   /**
    * @param {Profile} profile
-   * @param {{open: (label: number) => void, keep: (label: number) => void}} events
+   * @param {{open: (label: number) => void, keep: (label: number) => void,
+   *   menu: (label: number, at: {x: number, y: number}) => void}} events
    */
   constructor(profile, events) {
     this.profile = profile;
@@ -33,6 +34,10 @@ class Details {
     };
     button("open", events.open);
     button("keep-this", events.keep);
+    button("transform", (label) => {
+      const { left, top } = element("transform", HTMLButtonElement).getBoundingClientRect();
+      events.menu(label, { x: left, y: top });
+    });
     button("copy", () => this.copy());
     button("close", () => this.choose(null));
   }

@@ -21,6 +21,7 @@ function boundFlame(app, place, zoom) {
     select: (box) => app.select(flame.boxes, box),
     zoom,
     open: (label) => app.open(label),
+    menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
   });
   return flame;
 }
@@ -38,6 +39,22 @@ function markFound({ profile, state }, flames) {
   }
 }
 
+/**
+ * Boxes of what is selected, from the outermost frame inwards, or inverted.
+ * @param {App} app
+ * @param {"heavy" | "name"} order
+ */
+function boxesOfStacks({ profile, counts, state, comparison }, order) {
+  const tree = new Growing(profile.parents.length);
+  const sides = counts.before === null ? [counts] : [counts.before, counts];
+  if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
+  const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
+  growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
+  const boxes = tree.boxes(profile, order);
+  boxes.hasOwn = !state.inverted;
+  return boxes;
+}
+
 class FlameView {
   /**
    * @param {App} app
@@ -52,10 +69,11 @@ class FlameView {
      * @type {{counts: Counts, key: string, boxes: Boxes}[]}
      */
     this.known = [];
-    const { order, frames, inverted, note } = this.controls(section);
+    const { order, frames, inverted, apart, note } = this.controls(section);
     this.order = order.select;
     this.frames = frames.select;
     this.inverted = inverted;
+    this.apart = apart;
     this.note = note;
     const place = placed(section, "div", "flame-place", "canvas-place");
     this.graph = boundFlame(app, place, () => this.zoomed());
@@ -78,8 +96,15 @@ class FlameView {
     inverted.type = "checkbox";
     inverted.addEventListener("change", () => app.set({ inverted: inverted.checked, ...whole }));
     label.append(" inverted");
+    const apartLabel = made("label");
+    const apart = placed(apartLabel, "input", "threads-apart");
+    apart.type = "checkbox";
+    apart.addEventListener("change", () => app.set({ threads: apart.checked ? "apart" : "alike", ...whole }));
+    apartLabel.append(" threads apart");
+    apartLabel.title = "Tell apart threads whose names differ in digits alone";
+    apartLabel.hidden = !hasAlike(profile);
     const bar = made("div", undefined, "bar");
-    bar.append(order.label, frames.label, label);
+    bar.append(order.label, frames.label, label, apartLabel);
     const all = placed(bar, "button", "zoom-out");
     all.type = "button";
     all.title = "Show everything (Home)";
@@ -89,7 +114,7 @@ class FlameView {
       this.zoomed();
     });
     section.append(bar);
-    return { order, frames, inverted, note: placed(bar, "span", "flame-note") };
+    return { order, frames, inverted, apart, note: placed(bar, "span", "flame-note") };
   }
 
   show() {
@@ -98,6 +123,7 @@ class FlameView {
     this.order.value = state.order;
     this.frames.value = state.frames;
     this.inverted.checked = state.inverted;
+    this.apart.checked = state.threads === "apart";
     this.inverted.disabled = state.order === "time";
     const boxes = this.boxes();
     graph.show(boxes);
@@ -128,16 +154,9 @@ class FlameView {
   }
 
   countBoxes() {
-    const { profile, counts, state, comparison } = this.app;
+    const { profile, state } = this.app;
     if (state.order === "time") return boxesInTime(profile, state, this.maxTimeBoxes);
-    const tree = new Growing(profile.head.n_nodes);
-    const sides = counts.before === null ? [counts] : [counts.before, counts];
-    if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
-    const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
-    growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
-    const boxes = tree.boxes(profile, state.order);
-    boxes.hasOwn = !state.inverted;
-    return boxes;
+    return boxesOfStacks(this.app, state.order);
   }
 
   search() {

@@ -72,8 +72,8 @@ class HeatMap {
   show(selection) {
     const { profile, unit } = this;
     // It shows all times, whatever the range.
-    const { event, thread, keep, only } = selection;
-    const key = JSON.stringify([event, thread, keep, only]);
+    const { event, thread, keep, transforms } = selection;
+    const key = JSON.stringify([event, thread, keep, transforms]);
     if (key !== this.key) {
       this.key = key;
       const cells = new Float64Array(this.columns * HEAT_ROWS);

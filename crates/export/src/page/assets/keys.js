@@ -25,6 +25,8 @@ function listenToKeys(app) {
       app.toggleTheme();
     } else if (event.key === "c") {
       void app.details.copy();
+    } else if (event.key === "m") {
+      element("transform", HTMLButtonElement).click();
     } else if (event.key === "s") {
       const label = app.details.chosen?.labels[0];
       if (label !== undefined) app.open(label);

@@ -62,7 +62,7 @@ class Lanes {
      */
     this.drawn = new Map();
     /** @type {SampleSelection} */
-    this.selection = { event: 0, range: null, thread: null, keep: "", only: null };
+    this.selection = { event: 0, range: null, thread: null, keep: "", transforms: [] };
     /** @type {[number, number] | null} */
     this.drag = null;
     this.listen();

@@ -131,7 +131,8 @@ class Boxes {
   find(path) {
     let found = -1;
     for (let level = 0; level < path.length; level++) {
-      const boxes = this.levels[level] ?? [];
+      const boxes = this.levels[level];
+      if (boxes === undefined) return -1;
       const first = found < 0 ? 0 : this.firstAt(level, this.starts[found]);
       const parent = found;
       found = -1;
@@ -144,6 +145,19 @@ class Boxes {
       if (found < 0) return -1;
     }
     return found;
+  }
+
+  /**
+   * Those on another, from left to right; on -1, the lowest.
+   * @param {number} box
+   */
+  childrenOf(box) {
+    const level = box < 0 ? 0 : this.depths[box] + 1;
+    const list = this.levels[level] ?? new Uint32Array(0);
+    const first = box < 0 || list.length === 0 ? 0 : this.firstAt(level, this.starts[box]);
+    let end = first;
+    while (end < list.length && this.parents[list[end]] === box) end++;
+    return list.subarray(first, end);
   }
 
   /** @param {number} box */

@@ -1,7 +1,7 @@
 // Puts the page together: reads the profile, restores what the address says, and shows it.
 
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
-const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "widths"]);
+const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "treeSort", "widths"]);
 
 class App {
   /** @param {Profile} profile */
@@ -9,9 +9,12 @@ class App {
     this.profile = profile;
     this.state = stateOf(location.hash, profile);
     this.theme = new Theme(profile);
+    this.menu = new Menu();
+    transform(profile, this.state.transforms, this.state.threads);
     this.details = new Details(profile, {
       open: (label) => this.open(label),
-      keep: (label) => this.set({ only: onlyWith(profile, label), zoom: [], span: null }),
+      keep: (label) => this.addTransform({ kind: "keep", ...rowOfLabel(profile, label) }),
+      menu: (label, at) => this.menu.open(at, itemsOf(this, label)),
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
@@ -39,12 +42,14 @@ class App {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
-    const { event, range, thread, keep, only } = this.state;
+    const { event, range, thread, keep, transforms, threads } = this.state;
     this.profile.isByLine = this.state.frames === "line";
     const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
     if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
-    const isOther = event !== before.event || thread !== before.thread || keep !== before.keep || only !== before.only;
-    if (isOther || !isSame(range, before.range)) {
+    const isTransformed = !isSame(transforms, before.transforms) || threads !== before.threads;
+    if (isTransformed) transform(this.profile, transforms, threads);
+    const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
+    if (isTransformed || isOther || !isSame(range, before.range)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
     }
@@ -123,10 +128,11 @@ class App {
     };
     if (state.range !== null) chip(`${duration(state.range[0])} – ${duration(state.range[1])}`, { range: null });
     if (state.thread !== null) chip(profile.nameOfThread(state.thread), { thread: null });
-    if (state.only !== null) {
-      const [name] = namesOfRow(profile, state.only.grouping, state.only.key);
-      chip(`with ${state.only.grouping} ${name.slice(0, 60)}`, { only: null });
-    }
+    state.transforms.forEach((one, at) => {
+      const name = nameOfTransformed(profile, one);
+      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
+      chip(`${TRANSFORMS[one.kind].chip} ${of}${middleCut(name, 60)}`.trim(), { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
+    });
     if (state.asked !== undefined) {
       const { search, keep } = state.asked;
       const one = made("button", `Apply the link's search: ${(keep || search).slice(0, 60)}`, "chip");
@@ -188,7 +194,7 @@ class App {
   /** @param {Row} row */
   chooseRow(row) {
     const { grouping } = this.state;
-    if (grouping === "thread" || grouping === "image") return this.set({ only: { grouping, key: row.key } });
+    if (grouping === "thread" || grouping === "image") return this.addTransform({ kind: "keep", grouping, key: row.key });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const whole = this.counts.total.weight;
     const changed = /** @type {ChangedRow} */ (row);
@@ -197,6 +203,26 @@ class App {
       : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
     const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
     this.details.choose({ labels: [frame], sum, lines });
+  }
+
+  /** @param {Transform} transform */
+  addTransform(transform) {
+    const { transforms } = this.state;
+    if (transforms.length < MOST_TRANSFORMS) this.set({ transforms: [...transforms, transform], zoom: [], span: null });
+  }
+
+  /**
+   * @param {Row} row
+   * @param {MouseEvent} event
+   */
+  menuOfRow(row, event) {
+    const { grouping } = this.state;
+    const label = grouping === "function" ? this.profile.frameOfFunction[row.key] : row.key;
+    const items = grouping === "image"
+      ? transformItems(this, grouping, row.key)
+      : itemsOf(this, grouping === "thread" ? -1 - row.key : label);
+    event.preventDefault();
+    this.menu.open(placeOf(event), items);
   }
 
   /** @param {Row} row */
@@ -247,7 +273,7 @@ class App {
     else if (views.shown.outer !== undefined) this.set({ view: views.shown.outer });
     else if (state.search !== "") this.find((this.search.value = ""));
     else if (state.keep !== "") this.set({ keep: "" });
-    else if (state.only !== null) this.set({ only: null });
+    else if (state.transforms.length > 0) this.set({ transforms: state.transforms.slice(0, -1), zoom: [], span: null });
     else if (state.thread !== null) this.set({ thread: null });
     else if (state.range !== null) this.set({ range: null });
   }
@@ -306,9 +332,9 @@ class App {
  * What a box is of: a function, or threads of one name.
  * @param {Profile} profile
  * @param {number} label
- * @returns {Only}
+ * @returns {{grouping: Grouping, key: number}}
  */
-function onlyWith(profile, label) {
+function rowOfLabel(profile, label) {
   if (label < 0) return { grouping: "thread", key: -1 - label };
   return { grouping: "function", key: profile.functionOf[label] };
 }

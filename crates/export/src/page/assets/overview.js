@@ -38,14 +38,14 @@ class Overview {
     this.range = selection.range;
     if (!profile.head.has_times) return;
     // It shows all times, whatever the range.
-    const { event, thread, keep, only } = selection;
-    const key = JSON.stringify([event, thread, keep, only]);
+    const { event, thread, keep, transforms } = selection;
+    const key = JSON.stringify([event, thread, keep, transforms]);
     if (key !== this.key) {
       this.key = key;
       const slots = new Float64Array(SLOTS);
       const kept = keptNodes(profile, selection);
       forRows(profile, { event, thread, range: null }, (node, weight, _samples, time) => {
-        if (kept !== null && (node < 0 || kept[node] === 0)) return;
+        if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
         slots[Math.min(SLOTS - 1, Math.floor((time / span) * SLOTS))] += weight;
       });
       this.slots = slots;

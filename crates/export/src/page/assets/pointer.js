@@ -9,6 +9,13 @@ function listenTo(flame) {
   flame.place.addEventListener("scroll", () => flame.ask());
   canvas.addEventListener("mousemove", (event) => hover(flame, flame.boxAt(event)));
   canvas.addEventListener("mouseleave", () => hover(flame, -1));
+  canvas.addEventListener("contextmenu", (event) => {
+    const box = event.button === 2 ? flame.boxAt(event) : flame.selected;
+    if (box < 0) return;
+    event.preventDefault();
+    flame.choose(box);
+    flame.events.menu(flame.boxes.labels[box], placeOf(event));
+  });
   canvas.addEventListener("pointerdown", (event) => press(flame, event));
   canvas.addEventListener("wheel", (event) => turn(flame, event), { passive: false });
   canvas.addEventListener("keydown", (event) => {

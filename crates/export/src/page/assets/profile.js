@@ -70,13 +70,31 @@ class Profile {
     /** Nanoseconds since the first sample. */
     this.times = reading.fillDifferences(new Float64Array(rows), this.starts);
     if (head.slot_ns > 0) this.times.forEach((slot, at) => (this.times[at] = slot * head.slot_ns));
-    /** 0 where nothing was recorded of it, otherwise one more than the node's number. */
+    /** 0 where nothing was recorded of it, -1 where a transform left it out, otherwise one more than the node's number. */
     this.stacks = reading.fillDifferences(new Int32Array(rows), this.starts);
     this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     this.losses = readLosses(head, reading);
+    /** What transforms change, as it was recorded. */
+    this.recorded = this.transformed();
+  }
+
+  /** What transforms change. */
+  transformed() {
+    const { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, depths, stacks } = this;
+    return { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, depths, stacks };
+  }
+
+  /** Takes all transforms back. */
+  restore() {
+    Object.assign(this, this.recorded);
+  }
+
+  /** Answers that were found in other stacks are none. */
+  forget() {
+    this.kept = this.found = this.matched = this.ranks = null;
   }
 
   /** Whether it is two recordings, compared: their names. */

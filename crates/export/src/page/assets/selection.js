@@ -2,8 +2,7 @@
 
 /**
  * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string,
- *   only: Only | null}} SampleSelection
- * @typedef {{grouping: Grouping, key: number}} Only A row of the table: stacks with it are kept.
+ *   transforms: Transform[]}} SampleSelection What transforms leave is in the profile.
  * @typedef {{weight: number, samples: number}} Sum
  */
 
@@ -124,35 +123,15 @@ function firstFrom(times, [low, high], time) {
 }
 
 /**
- * Nodes whose stacks have what is to be kept; `null` if that is all. The last answer is kept, as all views ask.
+ * Nodes whose stacks have a name that is to be kept; `null` if that is all. The last answer is kept, as all views ask.
  * @param {Profile} profile
- * @param {{keep: string, only: Only | null}} wanted
+ * @param {{keep: string}} wanted
  */
-function keptNodes(profile, { keep, only }) {
-  if (keep === "" && only === null) return null;
-  const key = JSON.stringify([profile.isByLine, keep, only]);
-  if (profile.kept?.key !== key) {
-    const nodes = keep === "" ? null : nodesWith(profile, keep);
-    profile.kept = { key, nodes: only === null ? nodes ?? new Uint8Array(0) : nodesBelow(profile, only, nodes) };
-  }
+function keptNodes(profile, { keep }) {
+  if (keep === "") return null;
+  const key = JSON.stringify([profile.isByLine, keep]);
+  if (profile.kept?.key !== key) profile.kept = { key, nodes: nodesWith(profile, keep) };
   return profile.kept.nodes;
-}
-
-/**
- * By node, whether it or one further out is of a row of the table, and it is one of `within`.
- * @param {Profile} profile
- * @param {Only} only
- * @param {Uint8Array | null} within
- */
-function nodesBelow(profile, { grouping, key }, within) {
-  const rows = rowsOfNodes(profile, grouping);
-  const { parents } = profile;
-  const has = new Uint8Array(parents.length);
-  for (let node = 0; node < parents.length; node++) {
-    const parent = parents[node];
-    has[node] = rows[node] === key || (parent >= 0 && has[parent] === 1) ? 1 : 0;
-  }
-  return within === null ? has : has.map((one, node) => one & within[node]);
 }
 
 /**

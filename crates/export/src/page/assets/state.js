@@ -3,9 +3,9 @@
 /**
  * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
  *   range: [number, number] | null, thread: number | null, search: string, keep: string,
- *   only: Only | null, focus: number | null,
+ *   transforms: Transform[], threads: "alike" | "apart", focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
- *   frames: "function" | "line", per: Measure["per"], widths: Measure["widths"], asked?: Asked}} State
+ *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"], asked?: Asked}} State
  */
 
 /**
@@ -48,8 +48,8 @@ function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
     view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
-    only: null, focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
-    frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
+    transforms: [], threads: "alike", focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
+    treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
   };
 }
 
@@ -65,8 +65,8 @@ function fragmentOf(state, profile) {
   for (const name of /** @type {Exclude<keyof State, "asked">[]} */ (Object.keys(initial))) {
     const value = said[name];
     if (value === null || String(value) === String(initial[name])) continue;
-    if (Array.isArray(value)) words.set(name, value.join("."));
-    else if (typeof value === "object") words.set(name, `${value.grouping}.${value.key}`);
+    if (name === "transforms") words.set(name, transformWords(state.transforms));
+    else if (Array.isArray(value)) words.set(name, value.join("."));
     else words.set(name, String(value));
   }
   return words.toString();
@@ -115,6 +115,7 @@ function stateOf(fragment, profile) {
   state.frames = one("frames", profile.hasPlaces ? /** @type {const} */ (["function", "line"]) : [], state.frames);
   state.per = one("per", profile.measures.map(({ per }) => per), state.per);
   state.widths = one("widths", /** @type {const} */ (["after", "before", "change"]), state.widths);
+  state.treeSort = one("treeSort", TREE_COLUMNS.map(({ by }) => by), state.treeSort);
   state.inverted = words.get("inverted") === "true";
   state.up = words.get("up") === "true";
   state.event = number("event", profile.head.events.length) ?? 0;
@@ -126,7 +127,8 @@ function stateOf(fragment, profile) {
   const { strings } = profile.head;
   if (isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
   else state.asked = asked;
-  state.only = onlyOf(words.get("only") ?? "", profile);
+  state.transforms = transformsFrom(words.get("transforms") ?? "", profile);
+  state.threads = one("threads", /** @type {const} */ (["alike", "apart"]), state.threads);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;
 }
@@ -139,18 +141,4 @@ function stateOf(fragment, profile) {
 function groupingsOf(profile) {
   if (profile.sides !== null) return ["function", "thread"];
   return ["function", "image", "thread", ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
-}
-
-/**
- * A row of the table that the profile has.
- * @param {string} word
- * @param {Profile} profile
- * @returns {Only | null}
- */
-function onlyOf(word, profile) {
-  const [name, number] = word.split(".");
-  const grouping = groupingsOf(profile).find((one) => one === name);
-  const key = Number(number);
-  if (grouping === undefined || number === undefined || !Number.isInteger(key)) return null;
-  return rowsOfNodes(profile, grouping).includes(key) && key >= 0 ? { grouping, key } : null;
 }

@@ -29,6 +29,7 @@ class TableView {
       order: (order) => app.set(order),
       choose: (row) => app.chooseRow(row),
       open: (row) => app.openRow(row),
+      menu: (row, event) => app.menuOfRow(row, event),
     });
   }
 
@@ -71,7 +72,8 @@ class Table {
   /**
    * @param {HTMLElement} place
    * @param {Profile} profile
-   * @param {{order: (order: TableOrder) => void, choose: (row: Row) => void, open: (row: Row) => void}} events
+   * @param {{order: (order: TableOrder) => void, choose: (row: Row) => void, open: (row: Row) => void,
+   *   menu: (row: Row, event: MouseEvent) => void}} events
    */
   constructor(place, profile, events) {
     this.profile = profile;
@@ -180,6 +182,7 @@ class Table {
     button.title = row.name.slice(0, 1000);
     button.addEventListener("click", () => this.events.choose(row));
     button.addEventListener("dblclick", () => this.events.open(row));
+    button.addEventListener("contextmenu", (event) => this.events.menu(row, event));
     name.append(button);
     return name;
   }

@@ -47,6 +47,17 @@ function counted(n, one, many) {
   return `${wholeNumber(n)} ${n === 1 ? one : many}`;
 }
 
+/**
+ * A name cut in the middle: its beginning and its end say most.
+ * @param {string} name
+ * @param {number} most characters
+ */
+function middleCut(name, most) {
+  if (name.length <= most) return name;
+  const end = Math.floor((most - 1) / 2);
+  return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
+}
+
 /** Characters of a name that are searched: a pattern's time grows with their square, if not faster. */
 const SEARCHED = 500;
 

@@ -1,0 +1,118 @@
+// The context menu: what can be done with a function, a module or threads. It opens where the pointer is, or with the
+// keyboard.
+
+/** @typedef {{text: string, act: () => void}} MenuItem */
+
+class Menu {
+  constructor() {
+    this.place = element("menu", HTMLElement);
+    /**
+     * What had the focus before.
+     * @type {Element | null}
+     */
+    this.before = null;
+    this.place.addEventListener("keydown", (event) => this.key(event));
+    this.place.addEventListener("focusout", (event) => {
+      if (!(event.relatedTarget instanceof Node && this.place.contains(event.relatedTarget))) this.place.hidden = true;
+    });
+    addEventListener("pointerdown", (event) => {
+      if (!(event.target instanceof Node && this.place.contains(event.target))) this.place.hidden = true;
+    });
+  }
+
+  /**
+   * @param {{x: number, y: number}} at
+   * @param {MenuItem[]} items
+   */
+  open({ x, y }, items) {
+    if (items.length === 0) return;
+    this.before = document.activeElement;
+    this.place.replaceChildren(...items.map(({ text, act }) => {
+      const item = made("button", text);
+      item.type = "button";
+      item.setAttribute("role", "menuitem");
+      item.tabIndex = -1;
+      item.addEventListener("click", () => {
+        this.close();
+        act();
+      });
+      return item;
+    }));
+    this.place.hidden = false;
+    const { width, height } = this.place.getBoundingClientRect();
+    this.place.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
+    this.place.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
+    this.focus(0);
+  }
+
+  close() {
+    this.place.hidden = true;
+    if (this.before instanceof HTMLElement && this.before.isConnected) this.before.focus();
+  }
+
+  /** @param {number} at */
+  focus(at) {
+    const items = /** @type {HTMLElement[]} */ ([...this.place.children]);
+    items[(at + items.length) % items.length].focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const items = [...this.place.children];
+    const at = items.indexOf(/** @type {Element} */ (document.activeElement));
+    if (event.key === "ArrowDown") this.focus(at + 1);
+    else if (event.key === "ArrowUp") this.focus(at - 1);
+    else if (event.key === "Home") this.focus(0);
+    else if (event.key === "End") this.focus(items.length - 1);
+    else if (event.key === "Escape" || event.key === "Tab") this.close();
+    // The page's own keys rest meanwhile; Enter and space press the button.
+    event.stopPropagation();
+    if (event.key !== "Enter" && event.key !== " ") event.preventDefault();
+  }
+}
+
+/**
+ * The transforms that can be of something.
+ * @param {App} app
+ * @param {TransformedGrouping} grouping
+ * @param {number} key
+ * @returns {MenuItem[]}
+ */
+function transformItems(app, grouping, key) {
+  return transformsOf(app.profile, grouping).map((kind) => {
+    const transform = { kind, grouping, key };
+    const name = middleCut(nameOfTransformed(app.profile, transform), 60);
+    const of = grouping === "image" ? `module ${name}` : name;
+    return { text: `${TRANSFORMS[kind].menu} ${of}`.trim(), act: () => app.addTransform(transform) };
+  });
+}
+
+/**
+ * What can be done with a box or a row: a frame, or for -1, -2.. threads of a name.
+ * @param {App} app
+ * @param {number} label
+ * @returns {MenuItem[]}
+ */
+function itemsOf(app, label) {
+  const { profile } = app;
+  if (label < 0) return transformItems(app, "thread", -1 - label);
+  const isHidden = app.state.transforms.some(({ kind }) => kind === "types");
+  const image = profile.images[label];
+  return [
+    { text: "Callers and callees", act: () => app.open(label) },
+    ...transformItems(app, "function", profile.functionOf[label]),
+    ...(profile.text(image) === "" ? [] : transformItems(app, "image", image)),
+    ...(isHidden ? [] : transformItems(app, "all", 0)),
+    { text: "Copy name", act: () => void copyText(profile.nameOf(label)) },
+  ];
+}
+
+/**
+ * Where a menu opens: at the pointer, or, if it was asked for by a key, at what has the focus.
+ * @param {MouseEvent} event
+ */
+function placeOf(event) {
+  if (event.clientX > 0 || event.clientY > 0 || !(event.target instanceof Element)) return { x: event.clientX, y: event.clientY };
+  const { left, bottom } = event.target.getBoundingClientRect();
+  return { x: left, y: bottom };
+}

@@ -1,0 +1,419 @@
+// Transforms of stacks: each changes what stacks are, one after the other, before anything counts them. Each is a chip,
+// a part of the link, and undone alone.
+
+/**
+ * @typedef {"keep" | "drop" | "focus" | "merge" | "collapse" | "recursion" | "types"} TransformKind
+ * @typedef {Grouping | "all"} TransformedGrouping
+ * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number}} Transform
+ */
+
+/**
+ * What each is called in the menu and on its chip, what it can be of, and what it does.
+ * @type {{[kind in TransformKind]: {menu: string, chip: string, of: TransformedGrouping[],
+ *   apply: (stacks: StackColumns, profile: Profile, transform: Transform) => void}}}
+ */
+const TRANSFORMS = {
+  keep: {
+    menu: "Keep stacks containing", chip: "with", of: ["function", "image", "thread", "line"],
+    apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
+  },
+  drop: {
+    menu: "Drop stacks containing", chip: "without", of: ["function", "image", "thread", "line"],
+    apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
+  },
+  focus: {
+    menu: "Focus on", chip: "focus on", of: ["function"],
+    apply: (stacks, profile, transform) => stacks.focus(nodesOf(profile, transform)),
+  },
+  merge: {
+    menu: "Merge into callers:", chip: "merged:", of: ["function", "image"],
+    apply: (stacks, profile, transform) => stacks.merge(nodesOf(profile, transform)),
+  },
+  collapse: {
+    menu: "Collapse", chip: "collapsed:", of: ["function", "image"],
+    apply: (stacks, profile, transform) => {
+      if (transform.grouping === "function") stacks.collapse(nodesOf(profile, transform));
+      else stacks.collapseRuns(nodesOf(profile, transform), frameOfImage(profile, transform.key));
+    },
+  },
+  recursion: {
+    menu: "Collapse recursion of", chip: "recursion collapsed:", of: ["function"],
+    apply: (stacks, profile, transform) => stacks.collapseRecursion(nodesOf(profile, transform)),
+  },
+  types: { menu: "Hide type arguments", chip: "type arguments hidden", of: ["all"], apply: (_, profile) => hideTypes(profile) },
+};
+
+/** A link has no more. */
+const MOST_TRANSFORMS = 40;
+
+/**
+ * The kinds that a profile can have of something. Of two recordings, what changed beyond noise is known of whole stacks.
+ * @param {Profile} profile
+ * @param {TransformedGrouping} grouping
+ */
+function transformsOf(profile, grouping) {
+  const kinds = /** @type {TransformKind[]} */ (Object.keys(TRANSFORMS));
+  return kinds.filter((kind) => TRANSFORMS[kind].of.includes(grouping) && (profile.sides === null || kind === "keep"));
+}
+
+/**
+ * What a transform is of, by name; nothing if it is of all.
+ * @param {Profile} profile
+ * @param {Transform} transform
+ */
+function nameOfTransformed(profile, { grouping, key }) {
+  return grouping === "all" ? "" : namesOfRow(profile, grouping, key)[0];
+}
+
+/**
+ * Those that the words of a link say, as far as the profile has them.
+ * @param {string} words
+ * @param {Profile} profile
+ * @returns {Transform[]}
+ */
+function transformsFrom(words, profile) {
+  const transforms = [];
+  for (const word of words.split("~").slice(0, MOST_TRANSFORMS)) {
+    const [kind, grouping, number] = word.split(".");
+    const key = Number(number);
+    const known = transformsOf(profile, /** @type {TransformedGrouping} */ (grouping)).find((one) => one === kind);
+    if (known === undefined || !Number.isInteger(key) || key < 0) continue;
+    const transform = { kind: known, grouping: /** @type {TransformedGrouping} */ (grouping), key };
+    if (isKnown(profile, transform)) transforms.push(transform);
+  }
+  return transforms;
+}
+
+/** @param {Transform[]} transforms */
+function transformWords(transforms) {
+  return transforms.map(({ kind, grouping, key }) => `${kind}.${grouping}.${key}`).join("~");
+}
+
+/**
+ * Whether a profile has what a transform is of. A collapsed image is a function of its own.
+ * @param {Profile} profile
+ * @param {Transform} transform
+ */
+function isKnown(profile, { grouping, key }) {
+  const { frameOfFunction, names, images, head } = profile.recorded;
+  if (grouping === "all") return key === 0;
+  if (grouping === "thread") return key < head.comms.length;
+  if (grouping === "image") return images.includes(key);
+  const n_images = new Set(images).size;
+  return key < (grouping === "line" ? names : frameOfFunction).length + n_images;
+}
+
+/**
+ * Gives a profile the stacks that transforms make of those that were recorded.
+ * @param {Profile} profile
+ * @param {Transform[]} transforms
+ * @param {"alike" | "apart"} threads whether threads that are alike are one
+ */
+function transform(profile, transforms, threads) {
+  profile.restore();
+  if (threads === "alike") joinAlike(profile);
+  if (transforms.some(({ kind, grouping }) => kind === "collapse" && grouping === "image")) addFramesOfImages(profile);
+  for (const one of transforms) {
+    const stacks = new StackColumns(profile);
+    TRANSFORMS[one.kind].apply(stacks, profile, one);
+    stacks.moveInto(profile);
+  }
+  profile.forget();
+}
+
+/**
+ * By node, whether it is of a row of the table.
+ * @param {Profile} profile
+ * @param {Transform} transform
+ */
+function nodesOf(profile, { grouping, key }) {
+  const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
+  return Uint8Array.from(rows, (row) => (row === key ? 1 : 0));
+}
+
+/**
+ * By node, whether it or one further out is.
+ * @param {Profile} profile
+ * @param {Transform} transform
+ */
+function nodesBelow(profile, transform) {
+  const has = nodesOf(profile, transform);
+  profile.parents.forEach((parent, node) => {
+    if (parent >= 0) has[node] |= has[parent];
+  });
+  return has;
+}
+
+/** Stacks, as they become others: for each node the one that stands for it, its parent and its label. */
+class StackColumns {
+  /** @param {Profile} profile */
+  constructor({ parents, labels }) {
+    this.parents = parents;
+    /** -1: what ends there counts no more. */
+    this.to = Int32Array.from(parents.keys());
+    /** Of nodes that stand for themselves. */
+    this.outer = parents.slice();
+    this.labels = labels.slice();
+    this.isTreeSame = true;
+    /** By node, whether what ends there still counts. @type {Uint8Array | null} */
+    this.counts = null;
+  }
+
+  /**
+   * @param {Uint8Array} has
+   * @param {number} wanted
+   */
+  keepRows(has, wanted) {
+    this.counts = has.map((one) => (one === wanted ? 1 : 0));
+  }
+
+  /**
+   * Each node that is not the root of its stack: `stand` says which node stands for it, by its parent's.
+   * @param {(node: number, parent: number) => number} stand
+   */
+  each(stand) {
+    this.isTreeSame = false;
+    for (let node = 0; node < this.parents.length; node++) {
+      if (this.parents[node] < 0) continue;
+      const parent = this.to[this.parents[node]];
+      this.outer[node] = parent;
+      this.to[node] = stand(node, parent);
+    }
+  }
+
+  /** @param {Uint8Array} is */
+  merge(is) {
+    this.each((node, parent) => (is[node] === 1 ? parent : node));
+  }
+
+  /**
+   * What the outermost one calls is its own.
+   * @param {Uint8Array} is
+   */
+  collapse(is) {
+    this.each((node, parent) => (is[parent] === 1 ? parent : node));
+  }
+
+  /**
+   * Frames that call each other are one.
+   * @param {Uint8Array} is
+   * @param {number} label
+   */
+  collapseRuns(is, label) {
+    this.each((node, parent) => {
+      if (is[node] === 0) return node;
+      this.labels[node] = label;
+      return is[parent] === 1 ? parent : node;
+    });
+  }
+
+  /**
+   * Inner calls are the outermost one.
+   * @param {Uint8Array} is
+   */
+  collapseRecursion(is) {
+    // By node, the outermost one on its way.
+    const outermost = new Int32Array(is.length).fill(-1);
+    this.each((node, parent) => {
+      const found = outermost[parent];
+      const stands = is[node] === 1 && found >= 0 ? found : node;
+      outermost[node] = found < 0 && is[node] === 1 ? node : found;
+      return stands;
+    });
+  }
+
+  /**
+   * Stacks begin at the outermost one, below the name of the thread.
+   * @param {Uint8Array} is
+   */
+  focus(is) {
+    const roots = new Int32Array(is.length);
+    const isWithin = new Uint8Array(is.length);
+    for (let node = 0; node < is.length; node++) {
+      const parent = this.parents[node];
+      roots[node] = parent < 0 ? node : roots[parent];
+      isWithin[node] = is[node] === 1 || (parent >= 0 && isWithin[parent] === 1) ? 1 : 0;
+    }
+    this.each((node, parent) => {
+      if (isWithin[this.parents[node]] === 0) this.outer[node] = roots[node];
+      return isWithin[node] === 1 ? node : parent;
+    });
+    this.counts = isWithin;
+  }
+
+  /**
+   * Makes a profile's stacks of them.
+   * @param {Profile} profile
+   */
+  moveInto(profile) {
+    const { counts } = this;
+    const moved = this.isTreeSame ? null : this.moveTree(profile);
+    if (moved === null && counts === null) return;
+    profile.stacks = profile.stacks.map((stack) => {
+      const node = stack - 1;
+      if (node < 0) return stack;
+      if (counts !== null && counts[node] === 0) return -1;
+      return moved === null ? stack : moved[this.to[node]] + 1;
+    });
+  }
+
+  /**
+   * Nodes of one parent and label are one. Returns where each is.
+   * @param {Profile} profile
+   */
+  moveTree(profile) {
+    const { parents, to, outer, labels } = this;
+    const tree = new Growing(parents.length);
+    const grown = new Int32Array(parents.length);
+    for (let node = 0; node < parents.length; node++) {
+      if (to[node] !== node) continue;
+      const isRoot = parents[node] < 0;
+      grown[node] = tree.child(isRoot ? -1 : grown[outer[node]], isRoot ? -1 - labels[node] : labels[node]);
+    }
+    const places = inPreorder(tree);
+    profile.parents = new Int32Array(tree.n);
+    profile.labels = new Uint32Array(tree.n);
+    profile.depths = new Uint32Array(tree.n);
+    const order = new Int32Array(tree.n);
+    places.forEach((place, node) => (order[place] = node));
+    order.forEach((node, place) => {
+      const parent = tree.parents[node];
+      profile.parents[place] = parent < 0 ? -1 : places[parent];
+      profile.depths[place] = parent < 0 ? 0 : profile.depths[places[parent]] + 1;
+      profile.labels[place] = parent < 0 ? -1 - tree.labels[node] : tree.labels[node];
+    });
+    return grown.map((node) => places[node]);
+  }
+}
+
+/**
+ * By node of a tree, its place where all that is below a node follows it.
+ * @param {Growing} tree
+ */
+function inPreorder({ n, parents }) {
+  const sizes = new Int32Array(n).fill(1);
+  for (let node = n - 1; node >= 0; node--) if (parents[node] >= 0) sizes[parents[node]] += sizes[node];
+  const places = new Int32Array(n);
+  // By parent, the place of its next child.
+  const next = new Int32Array(n);
+  let root = 0;
+  for (let node = 0; node < n; node++) {
+    const parent = parents[node];
+    places[node] = parent < 0 ? root : next[parent];
+    if (parent < 0) root += sizes[node];
+    else next[parent] += sizes[node];
+    next[node] = places[node] + 1;
+  }
+  return places;
+}
+
+/**
+ * Images as functions, behind those that were recorded: their numbers do not depend on what else is transformed.
+ * @param {Profile} profile
+ */
+function addFramesOfImages(profile) {
+  const { names, images, flags, places, functionOf, frameOfFunction } = profile;
+  const known = [...new Set(images)];
+  const n = names.length;
+  const first = known.map((image) => images.indexOf(image));
+  profile.names = Uint32Array.from([...names, ...known]);
+  profile.images = Uint32Array.from([...images, ...known]);
+  profile.flags = Uint8Array.from([...flags, ...first.map((frame) => flags[frame] & FLAGS.level)]);
+  profile.places = Uint32Array.from([...places, ...known.map(() => 0)]);
+  profile.functionOf = Uint32Array.from([...functionOf, ...known.map((_, at) => frameOfFunction.length + at)]);
+  profile.frameOfFunction = [...frameOfFunction, ...known.map((_, at) => n + at)];
+}
+
+/**
+ * The frame that such an image is.
+ * @param {Profile} profile
+ * @param {number} image
+ */
+function frameOfImage(profile, image) {
+  return profile.recorded.names.length + [...new Set(profile.recorded.images)].indexOf(image);
+}
+
+/**
+ * Functions that differ in type arguments alone are one. Numbers of functions stay what they are.
+ * @param {Profile} profile
+ */
+function hideTypes(profile) {
+  const strings = [...profile.head.strings];
+  const names = profile.names.slice();
+  /** @type {Map<string, number>} */
+  const functions = new Map();
+  /** @type {Map<string, number>} */
+  const texts = new Map(strings.map((text, number) => [text, number]));
+  const joined = profile.frameOfFunction.map((frame, number) => {
+    const text = withoutTypes(profile.text(names[frame]));
+    if (!texts.has(text)) texts.set(text, strings.push(text) - 1);
+    names[frame] = /** @type {number} */ (texts.get(text));
+    const key = `${names[frame]} ${profile.images[frame]} ${profile.flags[frame]}`;
+    if (!functions.has(key)) functions.set(key, number);
+    return /** @type {number} */ (functions.get(key));
+  });
+  profile.functionOf = profile.functionOf.map((one) => joined[one]);
+  profile.names = names.map((_, frame) => names[profile.frameOfFunction[profile.functionOf[frame]]]);
+  profile.head = { ...profile.head, strings };
+}
+
+/**
+ * A name with `<…>` for arguments of types: `Vec<T>::push` is `Vec<…>::push`. What stands in `<` that follows no name
+ * (`<T as Trait>::f`) is no argument; operators are no brackets. A name whose brackets do not match stays as it is.
+ * @param {string} name
+ */
+function withoutTypes(name) {
+  let text = "";
+  let depth = 0;
+  for (let at = 0; at < name.length; at++) {
+    const operator = depth === 0 ? /^operator(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)/.exec(name.slice(at, at + 12)) : null;
+    if (operator !== null) {
+      text += operator[0];
+      at += operator[0].length - 1;
+    } else if (name[at] === "-" && name[at + 1] === ">") {
+      if (depth === 0) text += "->";
+      at++;
+    } else if (name[at] === "<" && (depth > 0 || /([\w:]|operator[<>=-]+ ?)$/.test(text.slice(-14)))) {
+      if (depth++ === 0) text += "<…>";
+    } else if (name[at] === ">" && depth > 0) depth--;
+    else if (depth === 0) text += name[at];
+  }
+  return depth === 0 ? text : name;
+}
+
+/**
+ * Names of threads that differ in digits alone, by what they have in common: `rayon-1` and `rayon-2` are `rayon-<N>`.
+ * @param {Profile} profile
+ */
+function alikeThreads({ recorded: { head } }) {
+  /** @type {Map<string, number[]>} */
+  const alike = new Map();
+  head.comms.forEach((string, comm) => {
+    const name = head.strings[string].replace(/\d+/g, "<N>");
+    alike.set(name, [...(alike.get(name) ?? []), comm]);
+  });
+  return [...alike].filter(([, comms]) => new Set(comms.map((comm) => head.comms[comm])).size > 1);
+}
+
+/** @param {Profile} profile */
+function hasAlike(profile) {
+  return alikeThreads(profile).length > 0;
+}
+
+/**
+ * Makes such threads one.
+ * @param {Profile} profile
+ */
+function joinAlike(profile) {
+  const alike = alikeThreads(profile);
+  if (alike.length === 0) return;
+  const strings = [...profile.head.strings];
+  const comms = [...profile.head.comms];
+  const joined = Uint32Array.from(comms.keys());
+  for (const [name, list] of alike) {
+    comms[list[0]] = strings.push(name) - 1;
+    for (const comm of list) joined[comm] = list[0];
+  }
+  profile.head = { ...profile.head, strings, comms };
+  profile.labels = profile.labels.map((label, node) => (profile.parents[node] < 0 ? joined[label] : label));
+}

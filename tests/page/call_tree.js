@@ -1,0 +1,79 @@
+// The call tree: its rows are the boxes of the flame graph, wherever they open.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+/** @typedef {import("./checks.js").Facts} Facts */
+
+/** Cells of each row. @param {Tab} tab */
+function rows(tab) {
+  return tab.run(`[...document.querySelectorAll("#tree-place tbody tr")].map((row) => ({
+    level: Number(row.getAttribute("aria-level")),
+    open: row.getAttribute("aria-expanded"),
+    cells: [...row.querySelectorAll("td")].map((cell) => cell.textContent),
+    name: row.querySelector("th span + span").textContent,
+    hasFocus: row === document.activeElement,
+  }))`);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await tab.run(`rprofPage.set({ view: "tree", threads: "apart", zoom: [], span: null })`);
+  await tab.run(`(() => {
+    const { tree } = rprofPage.views.all;
+    for (const box of tree.boxes.levels[0]) tree.openAll(box);
+    tree.limit = 1e6;
+    tree.draw();
+  })()`);
+  const all = await rows(tab);
+  // Samples of each level are those that the report has.
+  const levels = facts.levels.map((_, level) => all
+    .filter((/** @type {any} */ row) => row.level === level + 1)
+    .reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + Number(row.cells[2]), 0));
+  assert.deepEqual(levels, facts.levels);
+  const share = (/** @type {number} */ weight) => `${((100 * weight) / facts.total).toFixed(2)} %`;
+  for (const { name, total } of facts.rows) {
+    const own = all.filter((/** @type {any} */ row) => row.name === name);
+    assert.ok(own.length > 0, name);
+    if (own.length === 1) assert.equal(own[0].cells[0], share(total), name);
+  }
+  await keysOpenAndClose(tab);
+  await aSearchOpensTheWay(tab, facts);
+  await tab.run(`rprofPage.set({ view: "flame", threads: "alike" })`);
+}
+
+/** @param {Tab} tab */
+async function keysOpenAndClose(tab) {
+  await tab.run(`(() => {
+    const { tree } = rprofPage.views.all;
+    tree.open.clear();
+    tree.draw();
+    tree.choose(tree.boxes.levels[0][0]);
+  })()`);
+  await tab.press("ArrowRight");
+  let now = await rows(tab);
+  assert.equal(now[0].open, "true");
+  assert.equal(now[1].level, 2);
+  await tab.press("ArrowRight");
+  now = await rows(tab);
+  assert.ok(now[1].hasFocus);
+  await tab.press("ArrowLeft");
+  await tab.press("ArrowLeft");
+  now = await rows(tab);
+  assert.ok(now[0].hasFocus);
+  assert.equal(now[0].open, "false");
+  assert.ok(now.every((/** @type {any} */ row) => row.level === 1));
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function aSearchOpensTheWay(tab, facts) {
+  const [row] = [...facts.rows].sort((a, b) => b.self - a.self);
+  const pattern = `^${row.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+  await tab.run(`rprofPage.find(${JSON.stringify(pattern)})`);
+  const found = await tab.run(`[...document.querySelectorAll("#tree-place .found")].map((one) => one.textContent)`);
+  assert.ok(found.includes(row.name), JSON.stringify(found));
+  await tab.run(`rprofPage.find("")`);
+}
+
+module.exports = { check };

@@ -1,0 +1,202 @@
+// Transforms of stacks, alone and in pairs: what the flame graph, the table and the time order count then is what comes
+// out where each stack is transformed by itself, as a list of names.
+"use strict";
+
+const assert = require("node:assert/strict");
+const { readFileSync } = require("node:fs");
+const path = require("node:path");
+const vm = require("node:vm");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+
+/**
+ * Runs in the page: transforms as a user would do them by hand, stack by stack.
+ * @param {any} page
+ */
+function transformed(page) {
+  const { profile } = page;
+  // The rows that count, as lists of frames from the thread inwards.
+  const recorded = () => {
+    const rows = [];
+    const { parents, labels, stacks, flags, functionOf, frameOfFunction, names, images, head } = profile.recorded;
+    const { has_events: hasEvents, has_weights: hasWeights } = head;
+    for (let row = 0; row < stacks.length; row++) {
+      if (stacks[row] === 0 || (hasEvents && profile.events[row] !== page.state.event)) continue;
+      const weight = hasWeights ? profile.weights[row] : profile.samplesOf(row) * head.events[page.state.event].each;
+      const stack = [];
+      for (let node = stacks[row] - 1; node >= 0; node = parents[node]) {
+        const label = labels[node];
+        const frame = frameOfFunction[functionOf[label]];
+        stack.unshift(parents[node] < 0
+          ? { thread: label, name: head.strings[head.comms[label]] }
+          : { function: functionOf[label], image: images[frame], name: head.strings[names[frame]], flags: flags[frame] });
+      }
+      rows.push({ weight, stack });
+    }
+    return rows;
+  };
+  const withoutTypes = (name) => name.replace(/(\w|:)<[^<>]*>/g, "$1<…>");
+  const is = ({ grouping, key }) => (frame) => frame[grouping] === key;
+  const apply = {
+    keep: (stack, one) => (stack.some(is(one)) ? stack : null),
+    drop: (stack, one) => (stack.some(is(one)) ? null : stack),
+    focus: (stack, one) => {
+      const at = stack.findIndex(is(one));
+      return at < 0 ? null : [stack[0], ...stack.slice(at)];
+    },
+    merge: (stack, one) => stack.filter((frame) => !is(one)(frame)),
+    collapse: (stack, one) => {
+      if (one.grouping === "function") {
+        const at = stack.findIndex(is(one));
+        return at < 0 ? stack : stack.slice(0, at + 1);
+      }
+      const image = { image: one.key, name: profile.head.strings[one.key] };
+      const kept = [];
+      for (const frame of stack) {
+        if (!is(one)(frame)) kept.push(frame);
+        else if (!kept.length || !is(one)(kept[kept.length - 1])) kept.push(image);
+      }
+      return kept;
+    },
+    recursion: (stack, one) => {
+      const [first, last] = [stack.findIndex(is(one)), stack.findLastIndex(is(one))];
+      return first < 0 ? stack : [...stack.slice(0, first), ...stack.slice(last)];
+    },
+    types: ([thread, ...stack]) => [thread, ...stack.map((frame) => ({ ...frame, name: withoutTypes(frame.name) }))],
+  };
+  const key = (stack) => stack.map(({ name, image }) => (image === undefined ? name : `${name} ${profile.head.strings[image]}`)).join("\n");
+  const rows = recorded();
+  return (transforms) => {
+    const sums = {};
+    for (const { weight, stack } of rows) {
+      const left = transforms.reduce((now, one) => now && apply[one.kind](now, one), stack);
+      if (left !== null) sums[key(left)] = (sums[key(left)] ?? 0) + weight;
+    }
+    return sums;
+  };
+}
+
+/** Runs in the page: what ends in each box of the flame graph, by the same keys. @param {any} page */
+function counted(page) {
+  const { boxes } = page.views.all.flame.graph;
+  const sums = {};
+  for (const level of boxes.levels) {
+    for (const box of level) {
+      if (boxes.own[box] === 0) continue;
+      const path = boxes.pathOf(box).reverse();
+      const name = (label) => page.profile.nameOf(label) + (label < 0 ? "" : ` ${page.profile.imageOfFrame(label)}`);
+      const key = path.map(name).join("\n");
+      sums[key] = (sums[key] ?? 0) + boxes.own[box];
+    }
+  }
+  return sums;
+}
+
+/** Runs in the page: transforms of the heaviest functions, images and threads. @param {any} page */
+function candidates(page) {
+  const all = [{ kind: "types", grouping: "all", key: 0 }];
+  const few = (grouping) => page.rows(grouping).slice().sort((a, b) => b.total - a.total).slice(0, 2).map(({ key }) => key);
+  const kinds = {
+    function: ["keep", "drop", "focus", "merge", "collapse", "recursion"],
+    image: ["keep", "drop", "merge", "collapse"],
+    thread: ["keep", "drop"],
+  };
+  for (const [grouping, names] of Object.entries(kinds)) {
+    for (const key of few(grouping)) for (const kind of names) all.push({ kind, grouping, key });
+  }
+  return all;
+}
+
+/**
+ * Returns the first that does not agree.
+ * @param {any} page
+ */
+function compared(page) {
+  page.set({ view: "flame", threads: "apart", order: "heavy", inverted: false, zoom: [], span: null });
+  const expect = transformed(page);
+  const single = candidates(page);
+  const pairs = single.flatMap((one) => single.map((other) => [one, other]));
+  let n = 0;
+  for (const transforms of [...single.map((one) => [one]), ...pairs]) {
+    // Browsers let an address change only so often.
+    page.set({ transforms }, "restored");
+    const [own, expected] = [counted(page), expect(transforms)];
+    const names = new Set([...Object.keys(own), ...Object.keys(expected)]);
+    for (const name of names) if (own[name] !== expected[name]) return { transforms, name, own: own[name], expected: expected[name] };
+    const shown = Object.values(expected).reduce((a, b) => a + b, 0);
+    if (page.counts.shown.weight !== shown) return { transforms, shown, counted: page.counts.shown.weight };
+    n++;
+  }
+  page.set({ transforms: [] }, "restored");
+  return { n };
+}
+
+/** Names as compilers of C++ and Rust make them, and what is left without arguments of types. */
+const NAMES = [
+  ["std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector<…>::push_back(int const&)"],
+  ["alloc::vec::Vec<T,A>::push", "alloc::vec::Vec<…>::push"],
+  ["<alloc::vec::Vec<u8> as core::ops::Drop>::drop", "<alloc::vec::Vec<…> as core::ops::Drop>::drop"],
+  ["core::ptr::drop_in_place::<[u8; 4]>", "core::ptr::drop_in_place::<…>"],
+  ["f<fn(u8) -> u8>::g", "f<…>::g"],
+  ["g(u8) -> Vec<u8>", "g(u8) -> Vec<…>"],
+  ["operator<<(std::ostream&, A<int>)", "operator<<(std::ostream&, A<…>)"],
+  ["bool operator< <int>(A<int>, int)", "bool operator< <…>(A<…>, int)"],
+  ["S::operator->() const", "S::operator->() const"],
+  ["a<b", "a<b"],
+  ["main", "main"],
+];
+
+function namesLoseTheirTypeArguments() {
+  const script = path.join(__dirname, "../../crates/export/src/page/assets/transforms.js");
+  const withoutTypes = vm.runInNewContext(`${readFileSync(script, "utf8")}; withoutTypes`);
+  for (const [name, left] of NAMES) assert.equal(withoutTypes(name), left);
+}
+
+/** @param {Tab} tab */
+async function check(tab) {
+  namesLoseTheirTypeArguments();
+  const script = [transformed, counted, candidates, compared].join("\n");
+  const result = await tab.run(`(() => { ${script}; return compared(rprofPage); })()`);
+  assert.ok(result.n > 20, JSON.stringify(result));
+  await chipsAreUndoneAlone(tab);
+}
+
+/** @param {Tab} tab */
+async function chipsAreUndoneAlone(tab) {
+  const whole = await tab.run(`rprofPage.counts.shown.weight`);
+  // The menu of a box does what it says.
+  const [x, y] = await tab.run(`(() => {
+    const flame = rprofPage.views.all.flame.graph;
+    const rect = flame.canvas.getBoundingClientRect();
+    return [rect.left + 3, rect.top + 20 + 8];
+  })()`);
+  await tab.run(`(() => {
+    const { canvas } = rprofPage.views.all.flame.graph;
+    canvas.dispatchEvent(new MouseEvent("contextmenu", { clientX: ${x}, clientY: ${y}, button: 2, bubbles: true, cancelable: true }));
+  })()`);
+  const items = await tab.run(`[...document.querySelectorAll("#menu [role=menuitem]")].map((one) => one.textContent)`);
+  assert.ok(items.some((/** @type {string} */ text) => text.startsWith("Drop stacks containing ")), items.join("; "));
+  assert.equal(await tab.run(`document.activeElement.getAttribute("role")`), "menuitem");
+  await tab.run(`[...document.querySelectorAll("#menu button")].find((one) => one.textContent.startsWith("Drop stacks")).click()`);
+  assert.equal(await tab.run(`document.getElementById("menu").hidden`), true);
+  const dropped = await tab.run(`rprofPage.counts.shown.weight`);
+  assert.ok(dropped < whole);
+  await tab.run(`rprofPage.addTransform({ kind: "types", grouping: "all", key: 0 })`);
+  assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 2);
+  // A link has them all, and Back undoes one.
+  await tab.run(`rprofPage.address.rememberNow()`);
+  const fragment = await tab.run(`location.hash`);
+  assert.match(fragment, /transforms=drop\.function\.\d+%7Etypes\.all\.0/);
+  await tab.run(`document.querySelector(".chip").click()`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), whole);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms.map(({ kind }) => kind)`), ["types"]);
+  await tab.run(`document.querySelector(".chip").click()`);
+  assert.equal(await tab.run(`document.querySelectorAll(".chip").length`), 0);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), whole);
+  // What a link says wrongly is left out.
+  await tab.run(`location.hash = "#transforms=drop.function.999999~eat.function.0~merge.thread.0~keep.line~types.all.1"`);
+  await tab.run(`new Promise((done) => setTimeout(done, 0))`);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+}
+
+module.exports = { check };
