@@ -3,6 +3,7 @@
 mod code;
 mod live;
 mod terminal;
+mod waiting;
 
 use crate::common;
 use crate::common::{Recording, fixtures, golden, rprof, run};

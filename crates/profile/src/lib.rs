@@ -34,6 +34,7 @@ pub mod text;
 mod tree;
 mod unwound;
 pub mod view;
+mod waits;
 mod window;
 
 pub use about::{About, Coverage, EventKind, Sampling, Thinning, WallClock};

@@ -21,7 +21,8 @@ pub struct SampledProfile {
     /// What the frames of the stacks are the numbers of, where nodes are code locations; else empty, and frames are the
     /// profile's.
     pub code: CodeTable,
-    /// What the groups of the tree's outermost nodes are: names of threads. Stacks of code locations have none.
+    /// What the groups of the tree's outermost nodes are: names of threads, and where the time of threads is accounted
+    /// for, what they wait for ([`Profile::cause_of`]). Stacks of code locations have none.
     pub groups: Vec<Group>,
     /// Threads, in the order of their first samples.
     pub threads: Vec<Thread>,
@@ -35,6 +36,9 @@ pub struct SampledProfile {
     pub losses: Vec<TimedLoss>,
     /// Times at which threads waited, in the order in which they ended, as far as that was asked for and recorded.
     pub waits: Vec<TimedWait>,
+    /// Whether samples of waits have the time at which these began, and each goes on for as long as it counts; those of
+    /// one time follow each other.
+    pub waits_have_begins: bool,
     /// Whether times are the recording's. Otherwise samples are in the file's order: all at 0 or, where nodes are code
     /// locations, a millisecond apart.
     pub has_times: bool,

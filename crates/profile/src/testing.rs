@@ -1,7 +1,7 @@
 //! Small profiles for tests, here and in crates that read profiles.
 //!
 //! A stack is written `outer;inner`. Of its functions, `+name` is inlined into the one before it,
-//! `*name` is JIT code.
+//! `*name` is JIT code. Of samples one by one, `outer;inner;[futex]` is one of a thread that waits.
 
 use crate::Thread;
 use crate::{
@@ -32,13 +32,18 @@ pub fn sampled(samples: &[(u64, &str, &str, u64)]) -> SampledProfile {
     };
     for &(time_ns, comm, stack, weight) in samples {
         let comm = sampled.profile.strings.intern(comm);
+        let (stack, cause) = match stack.rsplit_once(";[") {
+            Some((stack, cause)) => (stack, Some(cause.trim_end_matches(']'))),
+            None => (stack, None),
+        };
+        let values = cause.map_or(ValuesId::NONE, |cause| {
+            let cause = sampled.profile.strings.intern(cause);
+            sampled.profile.values_of_cause(cause)
+        });
         let group = number_of(
             &mut sampled.groups,
-            |group| group.comm == comm,
-            |_| Group {
-                comm,
-                values: ValuesId::NONE,
-            },
+            |group| *group == Group { comm, values },
+            |_| Group { comm, values },
         );
         let thread = number_of(
             &mut sampled.threads,

@@ -64,21 +64,22 @@ impl<'b> Grouped<'b> {
         counts: GroupCounts,
         sampled: &mut SampledProfile,
     ) -> (Tree, Vec<Group>) {
+        let causes = causes_of_nodes(sampled);
         let mut groups: Vec<Group> = Vec::new();
-        let mut last = None;
+        let mut numbers: HashMap<(u64, Option<StrId>), u32> = HashMap::default();
         let mut of_group: Vec<(u32, u32, SampleCount)> = Vec::new();
         for GroupCount { key, stack, count } in counts.into_sorted() {
-            if last != Some(key) {
-                last = Some(key);
-                groups.push(self.group(key, sampled));
-            }
-            let number = u32::try_from(groups.len() - 1).unwrap_or(u32::MAX);
+            let cause = causes.get(stack as usize).copied().flatten();
+            let number = *numbers.entry((key, cause)).or_insert_with(|| {
+                groups.push(self.group((key, cause), sampled));
+                u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
+            });
             of_group.push((number, stack, count));
         }
         (sampled.stacks.regrouped(&of_group), groups)
     }
 
-    fn group(&self, key: u64, sampled: &mut SampledProfile) -> Group {
+    fn group(&self, (key, cause): (u64, Option<StrId>), sampled: &mut SampledProfile) -> Group {
         let task = usize::try_from(key >> 16).unwrap_or(usize::MAX);
         let (comm, of_task) = self.tasks[task];
         let [low, high, ..] = key.to_le_bytes();
@@ -95,11 +96,26 @@ impl<'b> Grouped<'b> {
                 },
             );
         }
+        if self.by.len() < DimensionValues::MOST {
+            values.set(Dimension::Cause, cause.map(DimensionValue::Text));
+        }
         Group {
             comm,
             values: sampled.profile.values.intern(values),
         }
     }
+}
+
+/// What the threads of each stack wait for; nothing where none do.
+fn causes_of_nodes(sampled: &SampledProfile) -> Vec<Option<StrId>> {
+    let causes = sampled.causes();
+    if causes.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let nodes = sampled.stacks.nodes().iter();
+    nodes
+        .map(|node| causes.get(node.group as usize).copied().flatten())
+        .collect()
 }
 
 /// What stacks count, by what tells samples apart.

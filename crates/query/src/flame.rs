@@ -2,12 +2,14 @@
 
 mod in_time;
 mod stacks;
+mod waits;
 
 pub use in_time::FlameChart;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{EventProfile, FrameId, Profile, StrId};
 use stacks::{Callees, Callers, Stacks, Standing};
 use std::cmp::Ordering;
+use waits::WaitFrames;
 
 /// What stands next to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -45,6 +47,8 @@ pub enum FlameLabel {
     Comm(StrId),
     /// A function, or code without a name.
     Frame(FrameId),
+    /// What threads wait for, by the name of its cause: always innermost.
+    Wait(StrId),
 }
 
 /// All boxes of a picture. Each comes after the one that it stands on, and boxes of one depth from left to right.
@@ -91,9 +95,11 @@ impl FlameLayout {
             ranks: profile.frames.label_ranks(&profile.strings),
             order,
         };
+        let (waits, with_waits) = WaitFrames::of(profile, event);
+        let event = with_waits.as_ref().unwrap_or(event);
         match first {
-            FirstFrame::Outermost => ranked.lay_out(Callees::new(event), view),
-            FirstFrame::Innermost => ranked.lay_out(Callers::new(event), view),
+            FirstFrame::Outermost => ranked.lay_out(Callees::new(event, waits), view),
+            FirstFrame::Innermost => ranked.lay_out(Callers::new(event, waits), view),
         }
     }
 }
@@ -178,12 +184,17 @@ impl Ranked<'_> {
     fn by_name(&self, a: FlameLabel, b: FlameLabel) -> Ordering {
         let text = |comm| self.profile.strings.of(comm);
         let rank = |frame: FrameId| self.ranks[frame.number() as usize];
+        let kind = |label| match label {
+            FlameLabel::Comm(_) => 0,
+            FlameLabel::Wait(_) => 1,
+            FlameLabel::Frame(_) => 2,
+        };
         match (a, b) {
             (FlameLabel::Frame(a), FlameLabel::Frame(b)) => rank(a).cmp(&rank(b)),
-            (FlameLabel::Comm(a), FlameLabel::Comm(b)) => text(a).cmp(&text(b)),
-            // They do not stand side by side.
-            (FlameLabel::Comm(_), FlameLabel::Frame(_)) => Ordering::Less,
-            (FlameLabel::Frame(_), FlameLabel::Comm(_)) => Ordering::Greater,
+            (FlameLabel::Comm(a), FlameLabel::Comm(b))
+            | (FlameLabel::Wait(a), FlameLabel::Wait(b)) => text(a).cmp(&text(b)),
+            // Threads stand beside nothing else; what a function waits for comes before what it calls.
+            (a, b) => kind(a).cmp(&kind(b)),
         }
     }
 }

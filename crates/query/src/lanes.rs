@@ -2,9 +2,10 @@
 
 use crate::SampleSelection;
 use crate::chosen::Chosen;
-use rprof_profile::SampledProfile;
+use foldhash::HashMap;
+use rprof_profile::{SampleRow, SampledProfile, StrId};
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Threads over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,24 @@ pub struct ThreadLane {
     pub weight: u64,
     /// The same by slot of time.
     pub slots: Vec<u64>,
+    /// What of it are waits, by name of the cause. Waits whose begin is known are in all slots that they last for, those
+    /// that began before the first one, too.
+    pub waits: Vec<(StrId, Vec<u64>)>,
+}
+
+impl ThreadLane {
+    /// What a slot is for the most part: what is waited for, or nothing if the thread runs or nothing is known of it.
+    pub fn wait_at(&self, slot: usize) -> Option<StrId> {
+        let of_slot = |(cause, slots): &(StrId, Vec<u64>)| Some((*slots.get(slot)?, *cause));
+        let waits = self.waits.iter().filter_map(of_slot);
+        let all = self.slots.get(slot).copied().unwrap_or(0);
+        let (waited, sum, longest) =
+            waits.fold((0, 0, None), |(most, sum, longest), (ns, cause)| {
+                let longest = if ns > most { Some(cause) } else { longest };
+                (ns.max(most), ns.saturating_add(sum), longest)
+            });
+        longest.filter(|_| waited > all.saturating_sub(sum))
+    }
 }
 
 /// Threads over a selection's time, or the recording's, in this many slots. `None` if there are no samples, or no times.
@@ -40,10 +59,36 @@ pub fn lanes(
     let n_slots = n_slots.max(1);
     let slots = Slots::new(&times_ns, n_slots);
     let chosen = Chosen::new(sampled, selection);
+    let waits = Waits::of(sampled);
+    // Waits that began before the time may last into it.
+    let begin = if waits.have_begins {
+        0
+    } else {
+        chosen.range.start
+    };
     let mut by_thread: Vec<Option<ThreadLane>> = vec![None; sampled.threads.len()];
-    for sample in sampled.samples.rows(chosen.range.clone()) {
+    // Of each thread, when its last sample was, and until when that lasted.
+    let mut lasted: HashMap<u32, (u64, u64)> = HashMap::default();
+    for (idx, sample) in (begin..).zip(sampled.samples.rows(begin..chosen.range.end)) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
         if !chosen.is_in_totals(&sample) || !sample.stack.is_some_and(has_stack) {
+            continue;
+        }
+        let cause = waits.cause(&sample);
+        let is_within = chosen.range.contains(&idx);
+        let mut lasts = sample.time_ns..sample.time_ns;
+        if waits.have_begins && cause.is_some() {
+            let of_thread = lasted.get(&sample.thread).copied();
+            // A thread is blocked first, and waits for a CPU then: both are of one moment.
+            let start_ns = match of_thread {
+                Some((time_ns, end_ns)) if time_ns == sample.time_ns => end_ns,
+                _ => sample.time_ns,
+            };
+            let end_ns = start_ns.saturating_add(sample.weight);
+            lasted.insert(sample.thread, (sample.time_ns, end_ns));
+            lasts = start_ns..end_ns;
+        }
+        if !is_within && lasts.end <= *times_ns.start() {
             continue;
         }
         let lane = by_thread[sample.thread as usize].get_or_insert_with(|| ThreadLane {
@@ -51,11 +96,13 @@ pub fn lanes(
             samples: 0,
             weight: 0,
             slots: vec![0; n_slots],
+            waits: Vec::new(),
         });
-        lane.samples += 1;
-        lane.weight = lane.weight.saturating_add(sample.weight);
-        let slot = &mut lane.slots[slots.at(sample.time_ns)];
-        *slot = slot.saturating_add(sample.weight);
+        if is_within {
+            lane.samples += 1;
+            lane.weight = lane.weight.saturating_add(sample.weight);
+        }
+        lane.add(&slots, &lasts, sample.weight, cause);
     }
     let mut lanes: Vec<ThreadLane> = by_thread.into_iter().flatten().collect();
     lanes.sort_by_key(|lane| (Reverse(lane.weight), lane.thread));
@@ -76,9 +123,67 @@ pub(crate) fn times_of(
     (!times.is_empty()).then_some(times)
 }
 
+/// What samples are waits.
+struct Waits<'s> {
+    sampled: &'s SampledProfile,
+    /// By group.
+    causes: Vec<Option<StrId>>,
+    have_begins: bool,
+}
+
+impl<'s> Waits<'s> {
+    fn of(sampled: &'s SampledProfile) -> Self {
+        let causes = sampled.causes();
+        let has_waits = causes.iter().any(Option::is_some);
+        Self {
+            sampled,
+            causes,
+            have_begins: sampled.waits_have_begins && has_waits,
+        }
+    }
+
+    fn cause(&self, sample: &SampleRow) -> Option<StrId> {
+        let node = self.sampled.stacks.nodes().get(sample.stack? as usize)?;
+        self.causes.get(node.group as usize).copied().flatten()
+    }
+}
+
+impl ThreadLane {
+    /// Adds a weight to the slots that it lasts for; all of it to the first, if it has no length.
+    fn add(&mut self, slots: &Slots, lasts: &Range<u64>, weight: u64, cause: Option<StrId>) {
+        let of_cause = cause.map(|cause| {
+            let known = self.waits.iter().position(|(of, _)| *of == cause);
+            known.unwrap_or_else(|| {
+                self.waits.push((cause, vec![0; self.slots.len()]));
+                self.waits.len() - 1
+            })
+        });
+        let mut count = |slot: usize, weight: u64| {
+            let waits = of_cause.map(|nth| &mut self.waits[nth].1);
+            let columns = waits.into_iter().chain([&mut self.slots]);
+            columns.for_each(|column| column[slot] = column[slot].saturating_add(weight));
+        };
+        if lasts.is_empty() {
+            count(slots.at(lasts.start), weight);
+            return;
+        }
+        let first_ns = lasts.start.max(slots.start_ns);
+        let last_ns = (lasts.end - 1).min(slots.last_ns);
+        if first_ns > last_ns {
+            return;
+        }
+        for slot in slots.at(first_ns)..=slots.at(last_ns) {
+            let begin_ns = slots.begin_ns(slot);
+            let end_ns = begin_ns.saturating_add(slots.slot_ns).min(last_ns + 1);
+            count(slot, end_ns.saturating_sub(begin_ns.max(first_ns)));
+        }
+    }
+}
+
 /// A time, cut into slots of one length.
 struct Slots {
     start_ns: u64,
+    last_ns: u64,
     slot_ns: u64,
     last: usize,
 }
@@ -88,9 +193,17 @@ impl Slots {
         let n = u64::try_from(n_slots).unwrap_or(u64::MAX);
         Self {
             start_ns: *times_ns.start(),
+            last_ns: *times_ns.end(),
             slot_ns: (times_ns.end() - times_ns.start()) / n + 1,
             last: n_slots - 1,
         }
+    }
+
+    /// When a slot begins.
+    fn begin_ns(&self, slot: usize) -> u64 {
+        let slot = u64::try_from(slot).unwrap_or(u64::MAX);
+        let since = self.slot_ns.saturating_mul(slot);
+        self.start_ns.saturating_add(since)
     }
 
     fn at(&self, time_ns: u64) -> usize {
@@ -131,5 +244,45 @@ mod tests {
             ..sampled
         };
         assert_eq!(lanes(&timeless, &SampleSelection::default(), 4), None);
+    }
+
+    #[test]
+    fn a_wait_is_in_all_slots_that_it_lasts_for() {
+        let mut sampled = testing::sampled(&[
+            (100, "a", "main;wait;[futex]", 25),
+            (100, "a", "main;wait;[runnable]", 5),
+            (135, "a", "main", 5),
+            (139, "a", "main;wait;[pipe]", 1),
+        ]);
+        sampled.waits_have_begins = true;
+        let of = |sampled: &SampledProfile, times_ns| {
+            let selection = SampleSelection {
+                times_ns,
+                ..SampleSelection::default()
+            };
+            let all = lanes(sampled, &selection, 4).unwrap();
+            let [lane] = &all.lanes[..] else {
+                panic!("one thread, not {}", all.lanes.len());
+            };
+            let name = |cause| sampled.profile.strings.of(cause).into_raw().to_owned();
+            let mostly = (0..4).map(|slot| lane.wait_at(slot).map(name));
+            let mostly: Vec<_> = mostly.collect();
+            (lane.slots.clone(), mostly, lane.weight)
+        };
+        let named = |names: [&str; 4]| {
+            let names = names.map(|name| Some(name.to_owned()).filter(|name| !name.is_empty()));
+            names.to_vec()
+        };
+        let (slots, mostly, weight) = of(&sampled, None);
+        assert_eq!((slots, weight), (vec![10, 10, 10, 6], 36));
+        assert_eq!(mostly, named(["futex", "futex", "futex", ""]));
+        // It began before.
+        let (slots, mostly, weight) = of(&sampled, Some(120..=139));
+        assert_eq!((slots, weight), (vec![5, 5, 0, 6], 6));
+        assert_eq!(mostly, named(["futex", "runnable", "", ""]));
+        // When these began is not known.
+        sampled.waits_have_begins = false;
+        let (slots, _, _) = of(&sampled, None);
+        assert_eq!(slots, [30, 0, 0, 6]);
     }
 }

@@ -300,7 +300,7 @@ fn threads_of_a_pool_are_one_row_and_one_box() {
     let lowest = flame.boxes.iter().filter(|one| one.depth == 0);
     let lowest = lowest.map(|one| match one.label {
         FlameLabel::Comm(comm) => (profile.strings.of(comm).into_raw().to_owned(), one.width),
-        FlameLabel::Frame(_) => panic!("{one:?}"),
+        FlameLabel::Frame(_) | FlameLabel::Wait(_) => panic!("{one:?}"),
     });
     assert_eq!(lowest.collect::<Vec<_>>(), expected);
 }

@@ -10,6 +10,7 @@ use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines}
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
 use rprof_profile::{EventKind, EventProfile, Profile, Quality};
+use rprof_scheduling::Cause;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -278,21 +279,11 @@ fn red(name: &str) -> Color {
     }
 }
 
-/// The colour of a cause of waits: blue and violet, of which each has its own; a wait for a CPU is yellow.
+/// The colour of a cause of waits, by its label.
 fn cause_color(label: &str) -> Color {
-    if label == "[runnable]" {
-        return Color {
-            r: 240,
-            g: 210,
-            b: 60,
-        };
-    }
-    let Color { r, g, .. } = red(label);
-    Color {
-        r: (r - 200) * 3 + 60,
-        g: g + 40,
-        b: 235,
-    }
+    let name = label.trim_start_matches('[').trim_end_matches(']');
+    let [r, g, b] = Cause::named(name).unwrap_or_default().color();
+    Color { r, g, b }
 }
 
 /// What an event's weight counts.

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::flame::{Drawn, DrawnStacks, FlameOptions, draw};
 use rprof_profile::SampledProfile;
-use rprof_profile::view::{picture_label, thread_label};
+use rprof_profile::view::{picture_label, thread_label, wait_label};
 use rprof_query::{FlameBox, FlameChart, FlameLabel, SampleSelection};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -37,7 +37,7 @@ pub fn write_flame_chart(
     let stacks = DrawnStacks {
         lines: lines(&chart, &labels),
         labels: &labels.all,
-        causes: &[],
+        causes: &labels.causes,
     };
     let drawn = Drawn {
         left_out: chart.left_out,
@@ -49,6 +49,8 @@ pub fn write_flame_chart(
 /// What boxes are called.
 struct Labels {
     all: Vec<String>,
+    /// Those of causes of waits.
+    causes: Vec<String>,
     /// Number of the label of each box.
     of_box: Vec<usize>,
 }
@@ -56,7 +58,7 @@ struct Labels {
 impl Labels {
     fn of(sampled: &SampledProfile, chart: &FlameChart) -> Self {
         let mut all = Vec::new();
-        let mut frames = BTreeMap::new();
+        let (mut frames, mut waits) = (BTreeMap::new(), BTreeMap::new());
         let mut threads = chart.threads.iter();
         let mut label = |one: &FlameBox| match one.label {
             FlameLabel::Comm(_) => {
@@ -69,9 +71,18 @@ impl Labels {
                 all.push(picture_label(&sampled.profile, frame));
                 all.len() - 1
             }),
+            FlameLabel::Wait(cause) => *waits.entry(cause).or_insert_with(|| {
+                all.push(wait_label(&sampled.profile, cause));
+                all.len() - 1
+            }),
         };
         let of_box = chart.layout.boxes.iter().map(&mut label).collect();
-        Self { all, of_box }
+        let causes = waits.values().map(|&number: &usize| all[number].clone());
+        Self {
+            causes: causes.collect(),
+            of_box,
+            all,
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`Cause`]: why a thread left its CPU, by the functions of the kernel that it was in.
 
+mod look;
+
 use crate::{SwitchState, ThreadState};
 
 /// Why a thread does not run.

@@ -2,6 +2,7 @@
 
 use ratatui_core::style::{Color, Modifier, Style};
 use rprof_profile::{FrameInfo, Level};
+use rprof_scheduling::Cause;
 
 /// How many colours a terminal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +121,24 @@ impl Look {
         self.colored(on(sixteen), many, Style::new())
     }
 
+    /// A part of a lane in which the thread runs, beside waits.
+    pub(crate) fn runs(self) -> Style {
+        let color = |color| Style::new().fg(color);
+        let many = color(Color::Indexed(indexed(Cause::Running.color())));
+        self.colored(color(Color::Green), many, Style::new())
+    }
+
+    /// What a thread waits for.
+    pub(crate) fn wait(self, cause: Cause) -> Style {
+        let sixteen = match cause {
+            Cause::Runnable => Style::new().bg(Color::Magenta).fg(Color::Black),
+            _ => Style::new().bg(Color::Blue).fg(Color::White),
+        };
+        let many = Color::Indexed(indexed(cause.color()));
+        let many = Style::new().bg(many).fg(Color::Indexed(16));
+        self.colored(sixteen, many, Style::new())
+    }
+
     /// A part of a lane.
     pub(crate) fn lane(self) -> Style {
         let color = |color| Style::new().fg(color);
@@ -136,5 +155,24 @@ impl Look {
     /// What stands for what is cut out of a text.
     pub(crate) fn ellipsis(self) -> &'static str {
         if self.has_blocks { "\u{2026}" } else { ".." }
+    }
+}
+
+/// The number of a colour of the cube of 6 x 6 x 6 that terminals have: its parts are 0, 95, 135 .. 255.
+fn indexed(color: [u8; 3]) -> u8 {
+    let step = |part: u8| part.saturating_sub(55) / 40;
+    let [red, green, blue] = color.map(step);
+    16 + 36 * red + 6 * green + blue
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_have_the_numbers_of_terminals() {
+        assert_eq!(indexed([0, 0, 0]), 16);
+        assert_eq!(indexed([0x5f, 0xaf, 0xff]), 75);
+        assert_eq!(indexed([255, 255, 255]), 231);
     }
 }

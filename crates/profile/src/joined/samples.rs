@@ -92,7 +92,7 @@ pub(crate) struct SampleRows {
     pub(crate) sampled: SampledProfile,
     /// Numbers of threads, by process, thread and name.
     threads: HashMap<(i32, i32, StrId), u32>,
-    groups: HashMap<StrId, u32>,
+    groups: HashMap<(StrId, Option<StrId>), u32>,
     code: JoinedCode,
 }
 
@@ -104,8 +104,10 @@ impl SampleRows {
     pub(crate) fn add(&mut self, part: &SampledProfile) {
         if self.sampled.samples.is_empty() {
             self.sampled.has_times = part.has_times;
+            self.sampled.waits_have_begins = part.waits_have_begins;
         }
         self.sampled.has_times &= part.has_times;
+        self.sampled.waits_have_begins &= part.waits_have_begins;
         let events: Vec<u16> = (0..part.profile.events.len())
             .map(|nth| self.event(part, nth))
             .collect();
@@ -257,12 +259,16 @@ impl SampleRows {
     }
 
     fn group(&mut self, part: &SampledProfile, group: u32) -> u32 {
-        let comm = part.groups[group as usize].comm;
-        let comm = moved(&mut self.sampled.profile.strings, &part.profile, comm);
-        let groups = &mut self.sampled.groups;
-        *self.groups.entry(comm).or_insert_with(|| {
-            // Samples one by one are grouped by nothing else.
-            let values = ValuesId::NONE;
+        let group = part.groups[group as usize];
+        let SampledProfile {
+            profile, groups, ..
+        } = &mut self.sampled;
+        let comm = moved(&mut profile.strings, &part.profile, group.comm);
+        // Samples one by one are grouped by nothing else.
+        let cause = part.profile.cause_of(&group);
+        let cause = cause.map(|cause| moved(&mut profile.strings, &part.profile, cause));
+        *self.groups.entry((comm, cause)).or_insert_with(|| {
+            let values = cause.map_or(ValuesId::NONE, |cause| profile.values_of_cause(cause));
             groups.push(Group { comm, values });
             u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
         })

@@ -2,8 +2,7 @@
 
 use crate::Thread;
 use crate::{
-    Dimension, DimensionValue, EventKind, EventProfile, FrameId, Group, Level, Node, Profile,
-    Sampling, without_digits,
+    EventKind, EventProfile, FrameId, Level, Node, Profile, Sampling, StrId, without_digits,
 };
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
@@ -320,14 +319,9 @@ pub(crate) fn thread_names<'p>(profile: &'p Profile, event: &EventProfile) -> Ve
 
 /// Why the threads of each group wait, if groups are told apart by that.
 fn cause_labels(profile: &Profile, event: &EventProfile) -> Vec<Option<String>> {
-    let label = |group: &Group| match profile.values.of(group.values).get(Dimension::Cause)? {
-        DimensionValue::Text(cause) => match profile.strings.of(cause).into_raw() {
-            "running" => None,
-            cause => Some(safe(&format!("[{cause}]"))),
-        },
-        _ => None,
-    };
-    event.groups.iter().map(label).collect()
+    let causes = profile.causes_of(event).into_iter();
+    let label = |cause| wait_label(profile, cause);
+    causes.map(|cause| cause.map(label)).collect()
 }
 
 /// What threads are called in folded stacks.
@@ -357,6 +351,11 @@ fn number(index: usize) -> u32 {
 /// What a frame is called in pictures.
 pub fn picture_label(profile: &Profile, id: FrameId) -> String {
     label(profile, id, Audience::Picture)
+}
+
+/// What a cause of waits is called in pictures: `[futex]`.
+pub fn wait_label(profile: &Profile, cause: StrId) -> String {
+    safe(&profile.wait_label(cause))
 }
 
 /// What a thread is called where each is drawn by itself.

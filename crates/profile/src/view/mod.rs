@@ -18,7 +18,7 @@ pub use event_set::{EventSet, EventSets};
 pub use field::Field;
 pub use folded::{
     Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold, picture_label,
-    thread_label,
+    thread_label, wait_label,
 };
 pub(crate) use folded::{nameless_label, safe, thread_labels, thread_names};
 pub use hierarchy::{LevelRow, levels};

@@ -4,7 +4,7 @@ use super::{FlameBox, FlameLabel, FlameLayout};
 use crate::SampleSelection;
 use crate::chosen::Chosen;
 use rprof_base::Share;
-use rprof_profile::{NodeLists, SampledProfile};
+use rprof_profile::{NodeLists, SampledProfile, StrId};
 
 /// A flame graph in order of time, each thread by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,7 @@ impl FlameChart {
             n_samples: 0,
             open: Vec::new(),
             depths: vec![0; sampled.stacks.nodes().len()],
+            causes: sampled.causes(),
             path: Vec::new(),
         };
         for (idx, thread) in (0u32..).zip(&sampled.threads) {
@@ -96,6 +97,8 @@ struct Drawing<'s> {
     open: Vec<OpenBox>,
     /// By node, how many boxes are below its open one; 0 if it has none.
     depths: Vec<u32>,
+    /// What threads wait for, by group.
+    causes: Vec<Option<StrId>>,
     path: Vec<u32>,
 }
 
@@ -118,9 +121,15 @@ impl Drawing<'_> {
             next = nodes[node as usize].parent;
         }
         let n_shared = next.map_or(0, |node| self.depths[node as usize]);
-        self.close(n_shared as usize + 1);
+        let cause = stack.and_then(|node| self.cause(node));
+        let n_open = n_shared as usize + 1;
+        let stays = self.path.is_empty() && cause.is_some_and(|cause| self.waits_at(n_open, cause));
+        self.close(n_open + usize::from(stays));
         while let Some(node) = self.path.pop() {
             self.open(FlameLabel::Frame(nodes[node as usize].frame), Some(node));
+        }
+        if let Some(cause) = cause.filter(|_| !stays) {
+            self.open(FlameLabel::Wait(cause), None);
         }
         let layout = &mut self.chart.layout;
         if let Some(last) = self.open.last() {
@@ -129,6 +138,19 @@ impl Drawing<'_> {
         }
         layout.whole = layout.whole.saturating_add(weight);
         self.n_samples += 1;
+    }
+
+    /// What the thread of a stack waits for.
+    fn cause(&self, node: u32) -> Option<StrId> {
+        let group = self.sampled.stacks.nodes()[node as usize].group;
+        self.causes.get(group as usize).copied().flatten()
+    }
+
+    /// Whether the box that is open on this many others is of a wait for this.
+    fn waits_at(&self, n_open: usize, cause: StrId) -> bool {
+        let open = self.open.get(n_open);
+        let label = open.map(|open| self.chart.layout.boxes[open.number as usize].label);
+        label == Some(FlameLabel::Wait(cause))
     }
 
     fn open(&mut self, label: FlameLabel, node: Option<u32>) {
@@ -165,6 +187,7 @@ impl Drawing<'_> {
             }
             let layout = &mut self.chart.layout;
             let one = &mut layout.boxes[last.number as usize];
+            let is_thread = one.parent.is_none();
             one.width = layout.whole - one.start;
             one.samples = self.n_samples - last.samples;
             if Share::of(one.width, self.all) >= self.narrow {
@@ -174,7 +197,7 @@ impl Drawing<'_> {
             // What stood on it is no wider, and gone.
             layout.boxes.truncate(last.number as usize);
             self.chart.left_out += 1;
-            if last.node.is_none() {
+            if is_thread {
                 self.chart.threads.pop();
             }
         }

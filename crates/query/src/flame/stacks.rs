@@ -1,6 +1,7 @@
 //! What stands on what, found out box by box: nothing is done for boxes that are not looked at.
 
 use super::FlameLabel;
+use super::waits::WaitFrames;
 use foldhash::HashMap;
 use rprof_profile::{EventProfile, FrameId, Node, NodeLists, StrId, Tree};
 use std::borrow::Cow;
@@ -67,6 +68,7 @@ impl Comms {
 /// Outermost frames first: a tree of stacks as it is.
 pub(super) struct Callees<'e> {
     comms: Comms,
+    waits: WaitFrames,
     tree: Cow<'e, Tree>,
     /// Weight and samples of each node, with what it called.
     totals: Vec<(u64, u64)>,
@@ -75,7 +77,7 @@ pub(super) struct Callees<'e> {
 }
 
 impl<'e> Callees<'e> {
-    pub(super) fn new(event: &'e EventProfile) -> Self {
+    pub(super) fn new(event: &'e EventProfile, waits: WaitFrames) -> Self {
         let comms = Comms::new(event);
         let tree = if comms.labels.len() == event.groups.len() {
             Cow::Borrowed(&event.tree)
@@ -102,6 +104,7 @@ impl<'e> Callees<'e> {
         let lists = NodeLists::of(n_comms + nodes.len(), nodes.iter().map(list_of));
         Self {
             comms,
+            waits,
             tree,
             totals,
             lists,
@@ -114,7 +117,7 @@ impl<'e> Callees<'e> {
             let node = self.tree.nodes()[number as usize];
             let (width, samples) = self.totals[number as usize];
             Standing {
-                label: FlameLabel::Frame(node.frame),
+                label: self.waits.label(node.frame),
                 place: first_node + number as usize,
                 width,
                 own: node.self_weight,
@@ -167,6 +170,7 @@ impl Stacks for Callees<'_> {
 /// Innermost frames first: stacks are told apart frame by frame, as far as they are looked at.
 pub(super) struct Callers<'e> {
     comms: Comms,
+    waits: WaitFrames,
     nodes: &'e [Node],
     /// Stacks of a box stand side by side.
     stacks: Vec<Stack>,
@@ -187,7 +191,7 @@ struct Stack {
 const ENDED: u32 = u32::MAX;
 
 impl<'e> Callers<'e> {
-    pub(super) fn new(event: &'e EventProfile) -> Self {
+    pub(super) fn new(event: &'e EventProfile, waits: WaitFrames) -> Self {
         let comms = Comms::new(event);
         let nodes = event.tree.nodes();
         let counted = (0u32..)
@@ -202,6 +206,7 @@ impl<'e> Callers<'e> {
         Self {
             stacks: stacks.collect(),
             comms,
+            waits,
             nodes,
         }
     }
@@ -228,7 +233,7 @@ impl<'e> Callers<'e> {
                 continue;
             }
             let mut one = Standing {
-                label: FlameLabel::Frame(FrameId::from_number(next)),
+                label: self.waits.label(FrameId::from_number(next)),
                 place,
                 width: 0,
                 own: 0,

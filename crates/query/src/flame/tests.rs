@@ -18,6 +18,7 @@ fn texts(layout: &FlameLayout, profile: &Profile) -> Vec<String> {
         let name = match one.label {
             FlameLabel::Comm(comm) => profile.strings.of(comm).into_raw().to_owned(),
             FlameLabel::Frame(frame) => profile.frames.label(frame, &profile.strings).into_raw(),
+            FlameLabel::Wait(cause) => profile.wait_label(cause),
         };
         format!(
             "{}{name} {}+{}",
@@ -110,4 +111,60 @@ fn in_time_only_neighbours_are_one_box() {
     ];
     assert_eq!(texts(&wide.layout, &sampled.profile), expected);
     assert_eq!((wide.threads, wide.left_out), (vec![0], 4));
+}
+
+#[test]
+fn what_is_waited_for_is_innermost() {
+    let samples = [
+        (0, "prog", "main;lock;[futex]", 5),
+        (1, "prog", "main;lock;[runnable]", 2),
+        (2, "prog", "main;lock", 1),
+        (3, "prog", "main;lock;[futex]", 1),
+    ];
+    let sampled = testing::sampled(&samples);
+    let mut explorer = Explorer::new(sampled.clone());
+    let event = explorer
+        .select(&SampleSelection::default(), &StackFolding::default())
+        .unwrap();
+    let of = |first| {
+        let layout = FlameLayout::of(explorer.profile(), &event, first, FlameOrder::Heaviest);
+        assert_eq!(layout.whole, 9);
+        texts(&layout, explorer.profile())
+    };
+    let expected = [
+        "prog 0+9",
+        " main 0+9",
+        "  lock 0+9",
+        "   [futex] 0+6",
+        "   [runnable] 6+2",
+    ];
+    assert_eq!(of(FirstFrame::Outermost), expected);
+    let expected = [
+        "prog 0+9",
+        " [futex] 0+6",
+        "  lock 0+6",
+        "   main 0+6",
+        " [runnable] 6+2",
+        "  lock 6+2",
+        "   main 6+2",
+        " lock 8+1",
+        "  main 8+1",
+    ];
+    assert_eq!(of(FirstFrame::Innermost), expected);
+    let chart = FlameChart::of(&sampled, &SampleSelection::default(), Share::default());
+    let expected = [
+        "prog 0+9",
+        " main 0+5",
+        "  lock 0+5",
+        "   [futex] 0+5",
+        " main 5+2",
+        "  lock 5+2",
+        "   [runnable] 5+2",
+        " main 7+1",
+        "  lock 7+1",
+        " main 8+1",
+        "  lock 8+1",
+        "   [futex] 8+1",
+    ];
+    assert_eq!(texts(&chart.layout, &sampled.profile), expected);
 }

@@ -68,6 +68,7 @@ fn text(profile: &Profile, label: FlameLabel) -> String {
     match label {
         FlameLabel::Comm(comm) => profile.strings.of(comm).into_raw().to_owned(),
         FlameLabel::Frame(frame) => name(profile, frame),
+        FlameLabel::Wait(cause) => profile.wait_label(cause),
     }
 }
 

@@ -23,6 +23,7 @@ impl BoxNames<'_> {
         match self.boxes.get(number).map(|one| one.label) {
             Some(FlameLabel::Comm(comm)) => path_name(above, profile.strings.of(comm).into_raw()),
             Some(FlameLabel::Frame(frame)) => function_name(above, frame, profile),
+            Some(FlameLabel::Wait(cause)) => path_name(above, &profile.wait_label(cause)),
             None => above,
         }
     }

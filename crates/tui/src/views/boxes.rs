@@ -99,13 +99,13 @@ impl Boxes {
         let lowest = self.path(number).last()?;
         match self.get(lowest)?.label {
             FlameLabel::Comm(comm) => Some(profile.strings.of(comm).into_raw().to_owned()),
-            FlameLabel::Frame(_) => None,
+            FlameLabel::Frame(_) | FlameLabel::Wait(_) => None,
         }
     }
 
     pub(crate) fn frame(&self, number: u32) -> Option<FrameId> {
         match self.get(number)?.label {
-            FlameLabel::Comm(_) => None,
+            FlameLabel::Comm(_) | FlameLabel::Wait(_) => None,
             FlameLabel::Frame(frame) => Some(frame),
         }
     }
@@ -119,6 +119,7 @@ impl Boxes {
                 let label = profile.frames.label_parts(frame, &profile.strings);
                 label.append_to(&mut name);
             }
+            Some(FlameLabel::Wait(cause)) => name += &profile.wait_label(cause),
             None => {}
         }
         name
@@ -168,6 +169,7 @@ impl Found {
                 FlameLabel::Comm(comm) => {
                     found.matcher.matches(profile.strings.of(comm).into_raw())
                 }
+                FlameLabel::Wait(cause) => found.matcher.matches(&profile.wait_label(cause)),
                 FlameLabel::Frame(frame) => *frames.entry(frame).or_insert_with(|| {
                     let name = profile.frames.label(frame, &profile.strings);
                     found.matcher.matches(name.raw())

@@ -9,6 +9,7 @@ pub(crate) mod lanes;
 pub(crate) mod opened;
 pub(crate) mod table;
 pub(crate) mod view;
+pub(crate) mod waits;
 
 use view::View;
 

@@ -7,6 +7,7 @@ use super::stacks::NamedStacks;
 use super::threads::timed_losses;
 use super::waits::add_waits;
 use crate::Error;
+use crate::about::is_off_cpu_time;
 use crate::index::SampleOrder;
 use crate::locations::{distinct, last_comm};
 use crate::pass::blocks::have_times;
@@ -128,6 +129,10 @@ fn load(
     if sampled.has_times {
         sampled.losses = timed_losses(query);
     }
+    // What is on a path is some of a wait, and perf writes its waits when they end.
+    let is_perfs = query.recording.reader.events().iter().any(is_off_cpu_time);
+    let is_of_path = query.samples.filter.critical.is_some();
+    sampled.waits_have_begins = query.samples.source.is_derived() && !is_perfs && !is_of_path;
     if detail == Some(CodeDetail::Fields) && sampled.has_times {
         add_waits(query, &mut sampled)?;
     }
@@ -177,9 +182,10 @@ fn read(
 
 /// Stacks of functions, and what threads were called at last.
 fn add_functions(sampled: &mut SampledProfile, stacks: NamedStacks, query: &Query<'_>) {
-    let groups = stacks.comms.into_iter().map(|comm| Group {
+    let profile = &mut sampled.profile;
+    let groups = stacks.groups.into_iter().map(|(comm, cause)| Group {
         comm,
-        values: ValuesId::NONE,
+        values: cause.map_or(ValuesId::NONE, |cause| profile.values_of_cause(cause)),
     });
     sampled.groups = groups.collect();
     sampled.stacks = stacks.tree;

@@ -11,11 +11,12 @@ use crate::stacks::StackEndCounts;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{FrameId, SampleCount, Tally, Tree};
+use rprof_scheduling::Cause;
 
 pub(super) struct SampledPass<'a> {
     pub(super) query: &'a Query<'a>,
     pub(super) has_times: bool,
-    /// Whether stacks are told apart by the names of their threads.
+    /// Whether stacks are told apart by the names of their threads, and by what these wait for.
     pub(super) has_names: bool,
     /// Whether it is asked for where samples are in the file.
     pub(super) has_offsets: bool,
@@ -28,6 +29,8 @@ pub(super) struct StackGroup {
     pub(super) name: Option<TaskName>,
     /// Whether the filter shows its task: others only count for totals.
     pub(super) is_shown: bool,
+    /// What it waits for, where its time is accounted for; `None` if it runs, or if it does not matter.
+    pub(super) cause: Option<Cause>,
 }
 
 /// What a thread has read.
@@ -44,8 +47,8 @@ pub(super) struct ThreadSamples {
     pub(super) chunks: Vec<ChunkRows>,
     shown: ShownTasks,
     cache: LocationCache,
-    /// The thread of the last sample, whether it is shown, and the numbers of both.
-    last: Option<(NamedThread, bool, [u32; 2])>,
+    /// The thread of the last sample, what else its stack is told apart by, and the numbers of both.
+    last: Option<(NamedThread, StackGroup, [u32; 2])>,
     locations_at_hand: Vec<u32>,
     path: StackPath,
 }
@@ -59,16 +62,12 @@ impl ThreadSamples {
 
     /// The numbers of a thread and of the group of its stacks.
     #[inline]
-    fn numbers(&mut self, thread: NamedThread, is_shown: bool, has_names: bool) -> [u32; 2] {
+    fn numbers(&mut self, thread: NamedThread, group: StackGroup) -> [u32; 2] {
         match self.last {
-            Some((last, was_shown, numbers)) if (last, was_shown) == (thread, is_shown) => numbers,
+            Some((last, last_group, numbers)) if (last, last_group) == (thread, group) => numbers,
             _ => {
-                let group = StackGroup {
-                    name: has_names.then_some(thread.name),
-                    is_shown,
-                };
                 let numbers = [self.threads.intern(thread), self.groups.intern(group)];
-                self.last = Some((thread, is_shown, numbers));
+                self.last = Some((thread, group, numbers));
                 numbers
             }
         }
@@ -124,7 +123,13 @@ impl Pass for SampledPass<'_> {
             tid: decoded.tid,
         };
         let event = u16::try_from(decoded.event).ok()?;
-        let [thread, group] = local.numbers(thread, is_shown, self.has_names);
+        let cause = decoded.stretch().map(|stretch| stretch.cause);
+        let group = StackGroup {
+            name: self.has_names.then_some(thread.name),
+            is_shown,
+            cause: cause.filter(|&cause| self.has_names && cause != Cause::Running),
+        };
+        let [thread, group] = local.numbers(thread, group);
         let chunk = local.chunks.last_mut()?;
         let weight = chunk.add_weight(weight);
         let cpu = decoded.head.cpu.and_then(|cpu| u16::try_from(cpu).ok());

@@ -8,14 +8,15 @@ use crate::pass::counts::UnnamedWeights;
 use crate::symbolize::Symbols;
 use rprof_machine::History;
 use rprof_profile::{Node, StrId, Tree};
+use rprof_scheduling::Cause;
 use std::collections::BTreeMap;
 
 /// The stacks of all threads.
 #[derive(Default)]
 pub(super) struct NamedStacks {
     pub(super) tree: Tree,
-    /// The names of threads that the tree's groups are.
-    pub(super) comms: Vec<StrId>,
+    /// What the tree's groups are: names of threads, and what these wait for.
+    pub(super) groups: Vec<(StrId, Option<StrId>)>,
     /// By thread that read, by its node.
     places: Vec<Vec<StackPlace>>,
     pub(super) unnamed: UnnamedWeights,
@@ -31,24 +32,25 @@ pub(super) struct StackPlace {
 }
 
 impl NamedStacks {
-    /// Stacks of functions, by name of the thread, in an order of their own. What threads kept of stacks is freed.
+    /// Stacks of functions, by name of the thread and by what it waits for, in an order of their own. What threads kept of stacks is freed.
     pub(super) fn of_functions(
         history: &History,
         symbols: &mut Symbols,
         parts: &mut [ThreadSamples],
     ) -> Self {
         let mut named = Self::default();
-        let mut names: BTreeMap<String, u32> = BTreeMap::new();
+        let mut names: BTreeMap<(String, Option<Cause>), u32> = BTreeMap::new();
         let text = |group: &StackGroup| {
             let name = group.name.map(|name| comm_text(history, name).into_raw());
-            name.unwrap_or_default().into_owned()
+            (name.unwrap_or_default().into_owned(), group.cause)
         };
         for part in &*parts {
             names.extend(part.groups.values().iter().map(|group| (text(group), 0)));
         }
-        for (number, (name, place)) in (0..).zip(&mut names) {
+        for (number, ((name, cause), place)) in (0..).zip(&mut names) {
             *place = number;
-            named.comms.push(symbols.strings.intern(name));
+            let cause = cause.map(|cause| symbols.strings.intern(cause.name()));
+            named.groups.push((symbols.strings.intern(name), cause));
         }
         for part in parts {
             let groups = part.groups.values().iter();

@@ -7,6 +7,7 @@ use crate::look::Colors;
 use crate::screen::{Screen, cells};
 use crate::views::boxes::Boxes;
 use crate::views::context::Context;
+use crate::views::waits::{cause_named, heaviest_first, legend};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use rprof_profile::text::start;
@@ -25,8 +26,7 @@ pub(super) fn draw(view: &FlameView, cx: &Context, pen: &mut Pen<'_>, screen: &S
         return;
     };
     if let Some(at) = screen.heading {
-        let text = "threads at the top, callees below; widths are shares of the samples";
-        pen.cut(at, text, cx.look.quiet());
+        draw_heading(cx, boxes, pen, at);
     }
     let drawn = Drawn { view, cx, boxes };
     for placed in view.placed(boxes, screen.columns()) {
@@ -41,6 +41,23 @@ pub(super) fn draw(view: &FlameView, cx: &Context, pen: &mut Pen<'_>, screen: &S
         let text = "no samples match; ESC goes back";
         pen.cut(screen.body, text, cx.look.quiet());
     }
+}
+
+/// What the graph is; or, if threads wait, which colours are what they wait for.
+fn draw_heading(cx: &Context, boxes: &Boxes, pen: &mut Pen<'_>, at: Rect) {
+    let waits = boxes.layout.boxes.iter().filter_map(|one| match one.label {
+        FlameLabel::Wait(cause) => Some((cause_named(cx.profile(), cause), one.width)),
+        FlameLabel::Comm(_) | FlameLabel::Frame(_) => None,
+    });
+    let waits = heaviest_first(waits);
+    let text = if waits.is_empty() {
+        "threads at the top, callees below; widths are shares of the samples"
+    } else {
+        "waits, below what waited: "
+    };
+    let end = pen.cut(at, text, cx.look.quiet());
+    let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
+    legend(pen, rest, &waits, false);
 }
 
 impl Drawn<'_> {
@@ -95,6 +112,7 @@ impl Drawn<'_> {
                 look.flame(Some(self.cx.profile().frames.of(frame)), shade)
             }
             Some(FlameLabel::Comm(comm)) => look.flame(None, comm.number()),
+            Some(FlameLabel::Wait(cause)) => look.wait(cause_named(self.cx.profile(), cause)),
             None => Style::new(),
         }
     }

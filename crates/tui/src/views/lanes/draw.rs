@@ -4,6 +4,7 @@ use super::{LanesView, times_of};
 use crate::draw::pen::Pen;
 use crate::screen::{Screen, cells};
 use crate::views::context::Context;
+use crate::views::waits::{cause_named, heaviest_first, legend};
 use crate::zoom::TimeUnit;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
@@ -11,6 +12,7 @@ use rprof_base::Counted;
 use rprof_profile::EventKind;
 use rprof_profile::text::at_right;
 use rprof_query::{ThreadLane, ThreadLanes};
+use std::cmp::Reverse;
 
 /// Characters for the heights of a lane's columns.
 const BLOCKS: [&str; 9] = [
@@ -37,15 +39,29 @@ pub(super) fn draw(view: &LanesView, cx: &Context, pen: &mut Pen<'_>, screen: &S
     let times = Rect::new(names, screen.body.y, width.saturating_sub(names), 1);
     draw_times(cx, pen, times, lanes);
     let most = scale(cx, lanes);
+    let has_waits = lanes.lanes.iter().any(|lane| !lane.waits.is_empty());
+    let style = if has_waits {
+        cx.look.runs()
+    } else {
+        cx.look.lane()
+    };
     let height = screen.height().saturating_sub(1);
     let shown = lanes.lanes.iter().enumerate();
     let shown = shown.skip(view.cursor.top).take(height);
     for (y, (number, one)) in (screen.body.y + 1..).zip(shown) {
         let at = Rect::new(0, y, names, 1);
         draw_name(cx, pen, at, one);
-        for (x, weight) in (names..).zip(&one.slots) {
-            let sign = sign(cx, *weight, most);
-            pen.text(Rect::new(x, y, 1, 1), sign, cx.look.lane());
+        for ((x, slot), weight) in (names..).zip(0..).zip(&one.slots) {
+            let at = Rect::new(x, y, 1, 1);
+            match one.wait_at(slot) {
+                Some(cause) => {
+                    let cause = cause_named(cx.profile(), cause);
+                    pen.text(at, &cause.letter().to_string(), cx.look.wait(cause));
+                }
+                None => {
+                    pen.text(at, sign(cx, *weight, most), style);
+                }
+            }
         }
         if number == view.cursor.at {
             pen.fill(at, cx.look.selected());
@@ -64,8 +80,21 @@ fn heading(cx: &Context, pen: &mut Pen<'_>, at: Rect, lanes: &ThreadLanes) {
     };
     let n = u64::try_from(lanes.lanes.len()).unwrap_or(u64::MAX);
     let threads = Counted::new(n, "thread", "threads");
-    let text = format!("{threads}, {per} per column, {full} is {what}");
-    pen.text(at, &text, cx.look.quiet());
+    let waits = lanes.lanes.iter().flat_map(|lane| &lane.waits);
+    let causes = heaviest_first(waits.map(|(cause, slots)| {
+        let ns = slots
+            .iter()
+            .fold(0, |sum: u64, one| sum.saturating_add(*one));
+        (cause_named(cx.profile(), *cause), ns)
+    }));
+    let text = if causes.is_empty() {
+        format!("{threads}, {per} per column, {full} is {what}")
+    } else {
+        format!("{threads}, {per} per column: {full} runs ")
+    };
+    let end = pen.text(at, &text, cx.look.quiet());
+    let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
+    legend(pen, rest, &causes, true);
 }
 
 fn kind(cx: &Context) -> EventKind {
@@ -157,6 +186,9 @@ fn draw_chosen(view: &LanesView, pen: &mut Pen<'_>, screen: &Screen) {
     pen.fill(column(view.slot, 1), style);
 }
 
+/// Waits that the selected time is told of, at most.
+const MOST_NAMED: usize = 3;
+
 /// The selected thread and time, as text.
 pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     let lanes = cx.lanes()?;
@@ -167,12 +199,24 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
     let since = |time: u64| time.saturating_sub(first);
     let slots = view.chosen().filter_map(|slot| lane.slots.get(slot));
     let within = slots.fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let waits = lane.waits.iter().filter_map(|(cause, slots)| {
+        let of = view.chosen().filter_map(|slot| slots.get(slot));
+        let ns = of.fold(0, |sum: u64, one| sum.saturating_add(*one));
+        Some((ns, *cause)).filter(|&(ns, _)| ns > 0)
+    });
+    let mut waits: Vec<_> = waits.collect();
+    waits.sort_unstable_by_key(|&(ns, _)| Reverse(ns));
+    let waits = waits.into_iter().take(MOST_NAMED).map(|(ns, cause)| {
+        let name = cx.profile().wait_label(cause);
+        format!(", {name} {}", cx.percent(ns))
+    });
     Some(format!(
-        "{} {}; {} to {}: {}",
+        "{} {}; {} to {}: {}{}",
         cx.thread_name(lane.thread),
         cx.percent(lane.weight),
         unit.number(since(*times.start())),
         unit.text(since(*times.end())),
-        cx.percent(within)
+        cx.percent(within),
+        waits.collect::<String>(),
     ))
 }

@@ -1,0 +1,75 @@
+//! What threads wait for, where groups are told apart by that.
+
+use crate::{
+    Dimension, DimensionValue, DimensionValues, EventProfile, Group, Profile, SampledProfile,
+    StrId, ValuesId,
+};
+use rprof_untrusted::printable;
+
+impl Profile {
+    /// What the threads of a group wait for, if groups are told apart by that; `None` for those that run.
+    pub fn cause_of(&self, group: &Group) -> Option<StrId> {
+        match self.values.of(group.values).get(Dimension::Cause)? {
+            DimensionValue::Text(cause) => {
+                Some(cause).filter(|&cause| *self.strings.of(cause).raw() != *RUNNING)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a cause is called as the innermost box of a picture: `[futex]`.
+    pub fn wait_label(&self, cause: StrId) -> String {
+        let name = self.strings.of(cause).into_raw();
+        printable(&format!("[{name}]")).into_owned()
+    }
+
+    /// The values of a group that waits for this, and is told apart by nothing else.
+    pub fn values_of_cause(&mut self, cause: StrId) -> ValuesId {
+        let mut values = DimensionValues::NONE;
+        values.set(Dimension::Cause, Some(DimensionValue::Text(cause)));
+        self.values.intern(values)
+    }
+
+    /// The causes of an event's waits, by group.
+    pub fn causes_of(&self, event: &EventProfile) -> Vec<Option<StrId>> {
+        let groups = event.groups.iter();
+        groups.map(|group| self.cause_of(group)).collect()
+    }
+}
+
+impl SampledProfile {
+    /// The causes of waits, by group of the stacks.
+    pub fn causes(&self) -> Vec<Option<StrId>> {
+        let groups = self.groups.iter();
+        groups.map(|group| self.profile.cause_of(group)).collect()
+    }
+}
+
+/// The cause of threads that do not wait.
+const RUNNING: &str = "running";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_runs_waits_for_nothing() {
+        let mut profile = Profile::default();
+        let group = |profile: &mut Profile, cause| {
+            let cause = profile.strings.intern(cause);
+            let values = profile.values_of_cause(cause);
+            (
+                Group {
+                    comm: cause,
+                    values,
+                },
+                cause,
+            )
+        };
+        let (running, _) = group(&mut profile, "running");
+        let (waiting, pipe) = group(&mut profile, "pipe");
+        assert_eq!(profile.cause_of(&running), None);
+        assert_eq!(profile.cause_of(&waiting), Some(pipe));
+        assert_eq!(profile.wait_label(pipe), "[pipe]");
+    }
+}

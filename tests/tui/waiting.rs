@@ -1,0 +1,44 @@
+//! What threads wait for, on a terminal.
+
+use super::terminal::Terminal;
+use crate::common::Program;
+
+#[test]
+fn waits_have_boxes_and_letters() {
+    let source = include_str!("../sched/waits.c");
+    let Some(program) = Program::new(source, &["-O1", "-pthread"]) else {
+        return;
+    };
+    let recording = program.record(&["--off-cpu"], &[]);
+    let causes = recording.read("report", &["--wall", "-s", "cause", "-g", "none"]);
+    if !causes.contains("pipe") {
+        println!("skipped: causes of waits need the right to record the kernel's stacks");
+        return;
+    }
+    let rprof = env!("CARGO_BIN_EXE_rprof");
+    let file = program.file("perf.data");
+    let line = format!("{rprof} tui --wall -i {}; echo exit $?", file.display());
+    let Some(terminal) = Terminal::start((160, 40), &line) else {
+        return;
+    };
+    terminal.wait("? keys");
+    terminal.press(&["3"]);
+    let flame = terminal.wait("below what waited:");
+    let heading = |screen: &str| {
+        let line = screen.lines().find(|line| line.contains("futex"));
+        line.unwrap_or_default().to_owned()
+    };
+    for cause in ["futex", "pipe", "socket", "epoll"] {
+        assert!(heading(&flame).contains(cause), "{flame}");
+    }
+    terminal.press(&["4"]);
+    let threads = terminal.wait("runs");
+    for cause in ["f futex", "p pipe", "s socket", "e epoll"] {
+        assert!(heading(&threads).contains(cause), "{threads}");
+    }
+    // A thread that waits for one thing: its lane is that letter, and what it runs in between.
+    let lane = threads.lines().find(|line| line.starts_with("in_pipe"));
+    assert!(lane.is_some_and(|lane| lane.contains("ppp")), "{threads}");
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
+}
