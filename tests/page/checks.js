@@ -13,6 +13,7 @@ const frame = require("./frame.js");
 const inTime = require("./in_time.js");
 const panel = require("./panel.js");
 const transforms = require("./transforms.js");
+const waits = require("./waits.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
@@ -292,6 +293,13 @@ async function main() {
       await tab.open(`file://${facts.page}`);
       if ("stacks" in facts) {
         await difference.check(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
+      if ("waits" in facts) {
+        await waits.check(tab, /** @type {any} */ (facts));
+        await transforms.check(tab);
         await nothingOfOthersRuns(tab);
         console.log(`as expected: ${facts.page}`);
         continue;

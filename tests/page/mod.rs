@@ -1,6 +1,8 @@
 //! `rprof export -o profile.html`: a browser opens the page, and a script clicks, zooms, brushes, searches and reads
 //! back its sums. They are those of `rprof report`.
 
+mod waiting;
+
 use crate::common::{Program, Recording, needs, run, scratch, tool, write};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -186,13 +188,15 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
         pages.push(changes(&spin, recording, &page));
         pages.extend(flat_without_times(program, dir.path()));
     }
-    let list = dir.path().join("pages.json");
+    check(pages, dir.path());
+}
+
+/// Has a browser go through pages.
+fn check(pages: Vec<Value>, dir: &Path) {
+    let list = dir.join("pages.json");
     write(&list, Value::from(pages).to_string().as_bytes());
     let mut node = tool("node");
-    let ran = run(node
-        .arg(script("checks.js"))
-        .arg(&list)
-        .env("TMPDIR", dir.path()));
+    let ran = run(node.arg(script("checks.js")).arg(&list).env("TMPDIR", dir));
     print!("{}", ran.ok().stdout);
 }
 

@@ -29,14 +29,14 @@ function transformed(page) {
         const frame = frameOfFunction[functionOf[label]];
         stack.unshift(parents[node] < 0
           ? { thread: label, name: head.strings[head.comms[label]] }
-          : { function: functionOf[label], image: images[frame], name: head.strings[names[frame]], flags: flags[frame] });
+          : { function: functionOf[label], image: images[frame], name: head.strings[names[frame]], isWait: (flags[frame] & 64) !== 0 });
       }
       rows.push({ weight, stack });
     }
     return rows;
   };
   const withoutTypes = (name) => name.replace(/(\w|:)<[^<>]*>/g, "$1<…>");
-  const is = ({ grouping, key }) => (frame) => frame[grouping] === key;
+  const is = ({ grouping, key }) => (frame) => frame[grouping] === key && !frame.isWait;
   const apply = {
     keep: (stack, one) => (stack.some(is(one)) ? stack : null),
     drop: (stack, one) => (stack.some(is(one)) ? null : stack),
@@ -48,7 +48,7 @@ function transformed(page) {
     collapse: (stack, one) => {
       if (one.grouping === "function") {
         const at = stack.findIndex(is(one));
-        return at < 0 ? stack : stack.slice(0, at + 1);
+        return at < 0 ? stack : [...stack.slice(0, at + 1), ...stack.slice(at + 1).filter(({ isWait }) => isWait)];
       }
       const image = { image: one.key, name: profile.head.strings[one.key] };
       const kept = [];

@@ -5,12 +5,13 @@ use super::detail::{Detail, ThreadDetail};
 use super::joined::Rows;
 use super::losses::joined_losses;
 use super::options::Page;
-use super::stacks::Stacks;
+use super::stacks::{InnerLabel, Stacks};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling};
+use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling, StrId};
+use rprof_scheduling::Cause;
 use rprof_untrusted::{JsonLayout, JsonWriter, printable};
-use std::io;
+use std::{io, iter};
 
 /// Strings, by the numbers that columns have for them.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Head {
     /// By outermost node.
     comms: Vec<u32>,
     frames: Vec<FrameRow>,
+    /// What is waited for: frames, and their colours.
+    waits: Vec<(u32, [u8; 3])>,
 }
 
 /// What is written.
@@ -53,7 +56,11 @@ impl Head {
             .map(|&comm| head.number(strings.of(comm).into_raw()))
             .collect();
         let frames = stacks.frames.values().iter();
-        head.frames = frames.map(|&frame| head.frame(sampled, frame)).collect();
+        let frames = (0..).zip(frames).map(|(number, label)| match *label {
+            InnerLabel::Frame(frame) => head.frame(sampled, frame),
+            InnerLabel::Wait(cause) => head.wait(sampled, number, cause),
+        });
+        head.frames = frames.collect();
         head
     }
 
@@ -77,6 +84,18 @@ impl Head {
                 | u8::from(frame.is_jit) << 4
                 | u8::from(!frame.is_function()) << 5,
             place: place.map_or(0, |place| self.number(&place) + 1),
+        }
+    }
+
+    fn wait(&mut self, sampled: &SampledProfile, number: u32, cause: StrId) -> FrameRow {
+        let name = sampled.profile.strings.of(cause).into_raw();
+        let color = Cause::named(name).unwrap_or_default().color();
+        self.waits.push((number, color));
+        FrameRow {
+            name: self.number(&sampled.profile.wait_label(cause)),
+            image: self.number(""),
+            flags: IS_WAIT,
+            place: 0,
         }
     }
 
@@ -119,6 +138,22 @@ impl Head {
             json.key("n_losses")
                 .number(joined_losses(sampled).len() as u64);
             rows(sampled, parts, json);
+            if !self.waits.is_empty() {
+                let running = (-1, Cause::Running.color());
+                let waits = self
+                    .waits
+                    .iter()
+                    .map(|&(number, color)| (number.into(), color));
+                let colors: Vec<(i64, [u8; 3])> = iter::once(running).chain(waits).collect();
+                json.column("waits", &colors, |json, &(number, color)| {
+                    json.list(|json| {
+                        json.signed(number);
+                        color.iter().for_each(|&part| json.number(part.into()));
+                    });
+                });
+                json.key("waits_have_begins")
+                    .boolean(sampled.waits_have_begins);
+            }
         });
         json.finish()?;
         Ok(out)
@@ -134,6 +169,9 @@ impl Head {
         }
     }
 }
+
+/// Flag of what is no frame but what a thread waits for.
+const IS_WAIT: u8 = 1 << 6;
 
 /// Where in a function a frame is, if frames are told apart by that.
 fn place_of(sampled: &SampledProfile, id: FrameId) -> Option<String> {

@@ -22,6 +22,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/difference.js"),
     include_str!("assets/views.js"),
     include_str!("assets/theme.js"),
+    include_str!("assets/waits.js"),
     include_str!("assets/flame.js"),
     include_str!("assets/pointer.js"),
     include_str!("assets/menu.js"),

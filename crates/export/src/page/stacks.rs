@@ -6,11 +6,20 @@ use foldhash::fast::RandomState;
 use rprof_base::{Id, Interner};
 use rprof_profile::{FrameId, SampledProfile, StrId};
 
-/// What a node is: of the outermost ones a thread's name, of others a frame.
+/// What a node is: of the outermost ones a thread's name, of others a frame, and of the innermost what is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Label {
     Comm(StrId),
+    Inner(InnerLabel),
+}
+
+/// What a node is that is not outermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum InnerLabel {
+    /// A frame.
     Frame(FrameId),
+    /// What a thread waits for.
+    Wait(StrId),
 }
 
 /// The tree, with other numbers than in the profile.
@@ -18,8 +27,8 @@ enum Label {
 pub(super) struct Stacks {
     /// Names of the outermost nodes, in order.
     pub(super) comms: Vec<StrId>,
-    /// Frames, numbered in the order in which they come.
-    pub(super) frames: Interner<u32, FrameId, RandomState>,
+    /// Frames and waits, numbered in the order in which they come.
+    pub(super) frames: Interner<u32, InnerLabel, RandomState>,
     /// By node: how many levels it is further out than a child of the node before.
     ups: Vec<u32>,
     /// By node: of the outermost ones the number of the name, of others that of the frame.
@@ -41,7 +50,7 @@ impl Stacks {
         self.ups.len()
     }
 
-    /// The number here of a node of the profile.
+    /// The number here of the stack that ends at a node of the profile.
     #[inline]
     pub(super) fn number(&self, node: u32) -> u32 {
         self.moved[node as usize]
@@ -61,6 +70,7 @@ struct Merged {
     labels: Vec<Label>,
     parents: Vec<Option<u32>>,
     children: HashMap<(Option<u32>, Label), u32>,
+    /// By the profile's nodes, that of the frame; then that at which its stack ends.
     moved: Vec<u32>,
 }
 
@@ -69,6 +79,7 @@ impl Merged {
         let mut merged = Self::default();
         let nodes = sampled.stacks.nodes();
         merged.moved.reserve(nodes.len());
+        let waits = Waits::of(sampled);
         for (idx, node) in nodes.iter().enumerate() {
             let outer = match node.parent {
                 Some(parent) => merged.moved[parent as usize],
@@ -79,11 +90,18 @@ impl Merged {
                 }
             };
             let here = if is_kept(idx) {
-                merged.child(Some(outer), Label::Frame(node.frame))
+                let frame = InnerLabel::Frame(node.frame);
+                merged.child(Some(outer), Label::Inner(frame))
             } else {
                 outer
             };
             merged.moved.push(here);
+        }
+        for (idx, node) in nodes.iter().enumerate() {
+            if let Some(cause) = waits.at(idx, node.group) {
+                let wait = Label::Inner(InnerLabel::Wait(cause));
+                merged.moved[idx] = merged.child(Some(merged.moved[idx]), wait);
+            }
         }
         merged
     }
@@ -129,6 +147,34 @@ impl Merged {
     }
 }
 
+/// Which stacks are those of threads that wait.
+struct Waits {
+    /// By group.
+    causes: Vec<Option<StrId>>,
+    /// By node, whether a sample's stack ends there; empty if no thread waits.
+    is_end: Vec<bool>,
+}
+
+impl Waits {
+    fn of(sampled: &SampledProfile) -> Self {
+        let causes = sampled.causes();
+        let mut is_end = Vec::new();
+        if causes.iter().any(Option::is_some) {
+            is_end.resize(sampled.stacks.nodes().len(), false);
+            let ends = sampled.samples.iter().filter_map(|sample| sample.stack);
+            ends.for_each(|node| is_end[node as usize] = true);
+        }
+        Self { causes, is_end }
+    }
+
+    /// What is waited for in the stack that ends at a node.
+    fn at(&self, node: usize, group: u32) -> Option<StrId> {
+        let is_end = self.is_end.get(node).copied().unwrap_or(false);
+        let cause = self.causes.get(group as usize).copied().flatten();
+        cause.filter(|_| is_end)
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 /// Pushes a node and its later siblings so that it is the first to be popped.
@@ -150,7 +196,7 @@ impl Stacks {
                 self.comms.push(comm);
                 u32::try_from(self.comms.len() - 1).unwrap_or(u32::MAX)
             }
-            Label::Frame(frame) => self.frames.intern(frame),
+            Label::Inner(label) => self.frames.intern(label),
         };
         self.labels.push(label);
     }
@@ -174,6 +220,22 @@ mod tests {
         assert_eq!(stacks.ups, [0, 0, 0, 0, 1, 2, 3, 0]);
         assert_eq!(stacks.labels, [0, 0, 1, 2, 3, 3, 1, 0]);
         assert_eq!((stacks.comms.len(), stacks.frames.values().len()), (2, 4));
+    }
+
+    #[test]
+    fn what_is_waited_for_is_the_innermost_node() {
+        let sampled = testing::sampled(&[
+            (0, "a", "main;f;[pipe]", 1),
+            (1, "a", "main;[futex]", 1),
+            (2, "a", "main;f;g", 1),
+            (3, "a", "main;f;[futex]", 1),
+        ]);
+        let stacks = Stacks::of(&sampled, |_| true);
+        // a main f g pipe futex, futex
+        assert_eq!(stacks.ups, [0, 0, 0, 0, 1, 1, 2]);
+        let ends = sampled.samples.iter().filter_map(|sample| sample.stack);
+        let ends: Vec<u32> = ends.map(|node| stacks.number(node)).collect();
+        assert_eq!(ends, [4, 6, 3, 5]);
     }
 
     #[test]

@@ -75,6 +75,7 @@ class FlameView {
     this.inverted = inverted;
     this.apart = apart;
     this.note = note;
+    this.legend = new WaitLegend(app, note.parentElement ?? section, false);
     const place = placed(section, "div", "flame-place", "canvas-place");
     this.graph = boundFlame(app, place, () => this.zoomed());
   }
@@ -127,6 +128,7 @@ class FlameView {
     this.inverted.disabled = state.order === "time";
     const boxes = this.boxes();
     graph.show(boxes);
+    this.legend.show();
     this.search();
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
     const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
@@ -187,6 +189,7 @@ class FlameView {
   }
 
   draw() {
+    this.legend.show();
     this.graph.draw();
   }
 }

@@ -15,6 +15,10 @@ class ThreadsView {
    */
   constructor(app, section) {
     this.app = app;
+    const bar = made("div", undefined, "bar");
+    bar.hidden = app.profile.head.waits === undefined;
+    section.append(bar);
+    this.legend = new WaitLegend(app, bar, true);
     this.lanes = new Lanes(placed(section, "div", "lanes-place", "canvas-place"), app.theme, {
       thread: (thread) => app.set({ thread }),
       range: (range) => app.set({ range }),
@@ -23,10 +27,12 @@ class ThreadsView {
   }
 
   show() {
+    this.legend.show();
     this.lanes.show(this.app.state);
   }
 
   draw() {
+    this.legend.show();
     this.lanes.draw();
   }
 }
@@ -58,7 +64,7 @@ class Lanes {
     this.kept = null;
     /**
      * Sums of threads that were drawn, by pixel.
-     * @type {Map<number, Float64Array>}
+     * @type {Map<number, TimeSlots>}
      */
     this.drawn = new Map();
     /** @type {SampleSelection} */
@@ -130,13 +136,42 @@ class Lanes {
     context.fillStyle = colours.line;
     context.fillRect(0, y + LANE - 1, width, 1);
     const slots = this.slots(thread, Math.max(1, Math.floor(width - LANE_NAME)));
-    const most = slots.reduce((a, b) => Math.max(a, b), 0) || 1;
+    if (slots.waits.size > 0) return this.drawWaits(context, slots, y);
+    const most = slots.all.reduce((a, b) => Math.max(a, b), 0) || 1;
     context.fillStyle = colours.area;
-    slots.forEach((slot, x) => {
+    slots.all.forEach((slot, x) => {
       if (slot === 0) return;
       const h = Math.max(2, (slot / most) * (LANE - 5));
       context.fillRect(LANE_NAME + x, y + LANE - 2 - h, 1, h);
     });
+  }
+
+  /**
+   * What a thread waits for, beside when it runs: named where there is room.
+   * @param {CanvasRenderingContext2D} context
+   * @param {TimeSlots} slots
+   * @param {number} y
+   */
+  drawWaits(context, slots, y) {
+    // The height is all of a thread's time; threads of one name may have more.
+    const { n, all } = slots;
+    const most = all.reduce((a, b) => Math.max(a, b), 1 / slots.scale);
+    const height = LANE - 5;
+    for (let x = 0; x < n; x++) {
+      drawParts(context, this.theme, slots, x, { x: LANE_NAME + x, width: 1, base: y + LANE - 2, height, most });
+    }
+    context.font = "11px system-ui, sans-serif";
+    context.fillStyle = this.theme.colours.ink;
+    for (let from = 0, to = 0; from < n; from = to) {
+      const label = slots.mostly(from);
+      while (to < n && slots.mostly(to) === label && all[to] > most / 2) to++;
+      const name = label === RUNS ? "" : this.profile.nameOf(label).slice(1, -1);
+      const room = to - from - 8;
+      if (name !== "" && room > 0 && context.measureText(name).width <= room) {
+        context.fillText(name, LANE_NAME + from + 4, y + LANE / 2);
+      }
+      to = Math.max(to, from + 1);
+    }
   }
 
   /**
@@ -146,17 +181,29 @@ class Lanes {
    */
   slots(thread, n) {
     const known = this.drawn.get(thread);
-    if (known?.length === n) return known;
-    const { profile, kept } = this;
-    const [start, end] = this.times;
-    const slots = new Float64Array(n);
-    const scale = n / (end - start || 1);
-    forRows(profile, { ...this.selection, thread }, (node, weight, _samples, time) => {
+    if (known?.n === n) return known;
+    const { profile, kept, selection } = this;
+    const slots = new TimeSlots(profile, n, this.times);
+    const range = slots.rangeOfRows(selection.range);
+    forRows(profile, { ...selection, range, thread }, (node, weight, _samples, time) => {
       if (node < 0 || (kept !== null && kept[node] === 0)) return;
-      slots[Math.min(n - 1, Math.floor((time - start) * scale))] += weight;
+      slots.add(node, weight, time, thread);
     });
     this.drawn.set(thread, slots);
     return slots;
+  }
+
+  /**
+   * What a thread does at a place of the screen, where waits are known.
+   * @param {number} thread
+   * @param {MouseEvent} event
+   */
+  saidAt(thread, event) {
+    const slots = this.drawn.get(thread);
+    const slot = Math.floor(event.clientX - this.canvas.getBoundingClientRect().left) - LANE_NAME;
+    if (slots === undefined || slots.waits.size === 0 || slot < 0 || slot >= slots.n) return "";
+    const said = saidOfSlot(this.profile, slots, slot);
+    return said === "" ? "" : ` · at ${duration(slots.start + slot / slots.scale)}: ${said}`;
   }
 
   /** @param {number} clientY */
@@ -170,7 +217,7 @@ class Lanes {
     this.canvas.addEventListener("mousemove", (event) => {
       const lane = this.laneAt(event.clientY);
       const head = this.profile.head.events[this.selection.event];
-      if (lane) this.events.say(`${this.profile.nameOfThread(lane.thread)}: ${amount(head, lane.weight)}`);
+      if (lane) this.events.say(`${this.profile.nameOfThread(lane.thread)}: ${amount(head, lane.weight)}${this.saidAt(lane.thread, event)}`);
     });
     dragOver(this.canvas, (from, to) => {
       this.drag = to - from < DRAG || to < LANE_NAME ? null : [Math.max(LANE_NAME, from), to];

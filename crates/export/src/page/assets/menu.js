@@ -96,6 +96,7 @@ function transformItems(app, grouping, key) {
 function itemsOf(app, label) {
   const { profile } = app;
   if (label < 0) return transformItems(app, "thread", -1 - label);
+  if ((profile.flags[label] & FLAGS.wait) !== 0) return transformItems(app, "wait", profile.functionOf[label]);
   const isHidden = app.state.transforms.some(({ kind }) => kind === "types");
   const image = profile.images[label];
   return [

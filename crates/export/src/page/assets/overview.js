@@ -22,7 +22,7 @@ class Overview {
     place.append(this.canvas);
     /** @type {[number, number] | null} */
     this.range = null;
-    this.slots = new Float64Array(0);
+    this.slots = new TimeSlots(this.profile, 0, [0, 1]);
     /** What the slots are of. */
     this.key = "";
     this.span = Math.max(1, this.profile.head.span_ns);
@@ -42,11 +42,11 @@ class Overview {
     const key = JSON.stringify([event, thread, keep, transforms]);
     if (key !== this.key) {
       this.key = key;
-      const slots = new Float64Array(SLOTS);
+      const slots = new TimeSlots(profile, SLOTS, [0, span]);
       const kept = keptNodes(profile, selection);
-      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time) => {
+      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time, of) => {
         if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
-        slots[Math.min(SLOTS - 1, Math.floor((time / span) * SLOTS))] += weight;
+        slots.add(node, weight, time, of);
       });
       this.slots = slots;
     }
@@ -59,21 +59,39 @@ class Overview {
     const context = sized(this.canvas, width, height);
     const colours = this.theme.colours;
     const base = height - AXIS;
-    const most = this.slots.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const { all, n } = this.slots;
+    const most = all.reduce((a, b) => Math.max(a, b), 0) || 1;
     context.fillStyle = colours.area;
     context.beginPath();
     context.moveTo(0, base);
-    this.slots.forEach((slot, at) => {
+    all.forEach((slot, at) => {
       const y = base - (slot / most) * (base - 10);
-      context.lineTo((at / this.slots.length) * width, y);
-      context.lineTo(((at + 1) / this.slots.length) * width, y);
+      context.lineTo((at / n) * width, y);
+      context.lineTo(((at + 1) / n) * width, y);
     });
     context.lineTo(width, base);
     context.fill();
+    if (this.slots.waits.size > 0) this.drawWaits(context, width, base, most);
     this.drawAxis(context, width, base);
     this.drawGaps(context, width, base);
     this.drawRange(context, width, base);
     this.canvas.setAttribute("aria-label", this.label());
+  }
+
+  /**
+   * What threads wait for, on what runs.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} width
+   * @param {number} base
+   * @param {number} most
+   */
+  drawWaits(context, width, base, most) {
+    const { n } = this.slots;
+    for (let slot = 0; slot < n; slot++) {
+      // Whole pixels, so that there is nothing between two slots.
+      const [from, to] = [Math.round((slot / n) * width), Math.round(((slot + 1) / n) * width)];
+      drawParts(context, this.theme, this.slots, slot, { x: from, width: to - from, base, height: base - 10, most });
+    }
   }
 
   label() {

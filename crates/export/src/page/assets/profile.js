@@ -9,11 +9,11 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, sides?: [string, string], measures?: MeasureHead[]}} Head
+ *   min_samples: number, waits?: [number, number, number, number][], waits_have_begins?: boolean, sides?: [string, string], measures?: MeasureHead[]}} Head
  */
 
 /** Bits of a frame's flags. */
-const FLAGS = { level: 7, inlined: 8, jit: 16, nameless: 32 };
+const FLAGS = { level: 7, inlined: 8, jit: 16, nameless: 32, wait: 64 };
 
 class Profile {
   /**
@@ -105,6 +105,22 @@ class Profile {
   /** The ways in which they are compared, the usual one first. */
   get measures() {
     return this.head.measures ?? [];
+  }
+
+  /**
+   * Whether a node is what its thread waits for, and no code.
+   * @param {number} node
+   */
+  isWait(node) {
+    return this.head.waits !== undefined && this.parents[node] >= 0 && (this.flags[this.labels[node]] & FLAGS.wait) !== 0;
+  }
+
+  /**
+   * The innermost frame of the stack that ends at a node.
+   * @param {number} node
+   */
+  codeOf(node) {
+    return this.isWait(node) ? this.parents[node] : node;
   }
 
   /**

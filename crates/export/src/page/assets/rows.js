@@ -17,6 +17,8 @@ function rowsOfNodes(profile, grouping) {
   const roots = grouping === "thread" ? rootsOf(profile) : null;
   for (let node = 0; node < parents.length; node++) {
     if (roots !== null) rows[node] = labels[roots[node]];
+    // As in reports, a wait is its function's own time.
+    else if (profile.isWait(node)) rows[node] = rows[parents[node]];
     else if (parents[node] < 0) rows[node] = -1;
     else if (grouping === "function") rows[node] = profile.functionOf[labels[node]];
     else if (grouping === "image") rows[node] = profile.images[labels[node]];

@@ -8,14 +8,14 @@ const THEMES = {
     paper: "#ffffff", ink: "#1c2026", faint: "#6b7280", line: "#e3e5e9", comm: "#e4e7ec", unknown: "#ececec",
     thin: "#c9ced6", accent: "#2f6fd0", match: "#ffd54a", matchInk: "#1c2026", area: "#7fa6dd", brush: "rgba(47,111,208,.16)",
     loss: "#d1495b", throttle: "#e09f3e", kernel: [18, 52, 80], user: [46, 80], spread: 5,
-    heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
+    wait: 1, heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
     less: [70, 160, 230], alike: [225, 225, 225], more: [240, 140, 20],
   },
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
     loss: "#ff7b8a", throttle: "#e0a458", kernel: [18, 32, 34], user: [28, 34], spread: 4,
-    heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
+    wait: 0.4, heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
     less: [32, 104, 176], alike: [62, 66, 74], more: [184, 96, 8],
   },
 };
@@ -28,6 +28,8 @@ class Theme {
   constructor(profile) {
     this.profile = profile;
     this.ranks = ranksOfImages(profile);
+    /** Colours of what is waited for, by label. */
+    this.waits = new Map(profile.head.waits?.map(([label, ...colour]) => [label, colour]));
     /**
      * What was chosen, if not what the system has.
      * @type {"light" | "dark" | null}
@@ -74,11 +76,22 @@ class Theme {
     return (this.fillOf[label] ??= this.fillOfFrame(label));
   }
 
+  /**
+   * The colour of a wait, or of what runs beside waits (-1); `undefined` for what is no wait.
+   * @param {number} label
+   */
+  wait(label) {
+    const parts = this.waits.get(label)?.map((part) => Math.round(part * this.colours.wait));
+    return parts === undefined ? undefined : `rgb(${parts.join(" ")})`;
+  }
+
   /** @param {number} label */
   fillOfFrame(label) {
     const colours = this.colours;
     const { names, images, flags } = this.profile;
     if ((flags[label] & FLAGS.nameless) !== 0) return colours.unknown;
+    const wait = this.wait(label);
+    if (wait !== undefined) return wait;
     const isKernel = (flags[label] & FLAGS.level) !== 0;
     const shade = (Math.imul(names[label], 0x9e3779b1) >>> 28) % 5;
     const key = isKernel ? `k${shade}` : `${images[label]} ${shade}`;
@@ -136,7 +149,8 @@ function ranksOfImages(profile) {
   for (let row = 0; row < profile.stacks.length; row++) {
     if (profile.stacks[row] > 0) byNode[profile.stacks[row] - 1] += profile.samplesOf(row);
   }
-  byNode.forEach((samples, node) => {
+  byNode.forEach((samples, end) => {
+    const node = profile.codeOf(end);
     const frame = profile.labels[node];
     if (samples === 0 || profile.parents[node] < 0 || (profile.flags[frame] & FLAGS.level) !== 0) return;
     const image = profile.images[frame];

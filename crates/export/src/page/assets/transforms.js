@@ -3,7 +3,7 @@
 
 /**
  * @typedef {"keep" | "drop" | "focus" | "merge" | "collapse" | "recursion" | "types"} TransformKind
- * @typedef {Grouping | "all"} TransformedGrouping
+ * @typedef {Grouping | "wait" | "all"} TransformedGrouping
  * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number}} Transform
  */
 
@@ -14,11 +14,11 @@
  */
 const TRANSFORMS = {
   keep: {
-    menu: "Keep stacks containing", chip: "with", of: ["function", "image", "thread", "line"],
+    menu: "Keep stacks containing", chip: "with", of: ["function", "image", "thread", "line", "wait"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
-    menu: "Drop stacks containing", chip: "without", of: ["function", "image", "thread", "line"],
+    menu: "Drop stacks containing", chip: "without", of: ["function", "image", "thread", "line", "wait"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
@@ -62,7 +62,8 @@ function transformsOf(profile, grouping) {
  * @param {Transform} transform
  */
 function nameOfTransformed(profile, { grouping, key }) {
-  return grouping === "all" ? "" : namesOfRow(profile, grouping, key)[0];
+  if (grouping === "all") return "";
+  return namesOfRow(profile, grouping === "wait" ? "function" : grouping, key)[0];
 }
 
 /**
@@ -122,11 +123,15 @@ function transform(profile, transforms, threads) {
 }
 
 /**
- * By node, whether it is of a row of the table.
+ * By node, whether it is of a row of the table, or waits for something.
  * @param {Profile} profile
  * @param {Transform} transform
  */
 function nodesOf(profile, { grouping, key }) {
+  if (grouping === "wait") {
+    const { functionOf, labels } = profile;
+    return Uint8Array.from(labels, (label, node) => (profile.isWait(node) && functionOf[label] === key ? 1 : 0));
+  }
   const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
   return Uint8Array.from(rows, (row) => (row === key ? 1 : 0));
 }
@@ -147,8 +152,11 @@ function nodesBelow(profile, transform) {
 /** Stacks, as they become others: for each node the one that stands for it, its parent and its label. */
 class StackColumns {
   /** @param {Profile} profile */
-  constructor({ parents, labels }) {
+  constructor(profile) {
+    const { parents, labels } = profile;
     this.parents = parents;
+    /** What a thread waits for stays where a stack ends. */
+    this.isWait = Uint8Array.from(parents, (_, node) => (profile.isWait(node) ? 1 : 0));
     /** -1: what ends there counts no more. */
     this.to = Int32Array.from(parents.keys());
     /** Of nodes that stand for themselves. */
@@ -177,7 +185,7 @@ class StackColumns {
       if (this.parents[node] < 0) continue;
       const parent = this.to[this.parents[node]];
       this.outer[node] = parent;
-      this.to[node] = stand(node, parent);
+      this.to[node] = this.isWait[node] === 1 ? node : stand(node, parent);
     }
   }
 

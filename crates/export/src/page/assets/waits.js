@@ -1,0 +1,181 @@
+// Time in slots, told apart by what threads do: they run, or they wait for something. What colours of waits are.
+
+/** Instead of a wait's label: who runs, or is nothing known of. */
+const RUNS = -1;
+
+/** Sums by slot of time, of all and of each wait. */
+class TimeSlots {
+  /**
+   * @param {Profile} profile
+   * @param {number} n
+   * @param {[number, number]} times
+   */
+  constructor(profile, n, [start, end]) {
+    this.profile = profile;
+    this.n = n;
+    this.start = start;
+    this.end = end;
+    this.scale = n / (end - start || 1);
+    this.all = new Float64Array(n);
+    /**
+     * By label of the wait.
+     * @type {Map<number, Float64Array>}
+     */
+    this.waits = new Map();
+    this.haveBegins = profile.head.waits_have_begins === true;
+    /** Until when the thread's last wait lasted, and when its row was. */
+    this.last = { thread: -1, time: -1, end: 0 };
+  }
+
+  /**
+   * Which rows have to be gone through: waits that began before the first slot may last into it.
+   * @param {[number, number] | null} range
+   */
+  rangeOfRows(range) {
+    return this.haveBegins ? null : range;
+  }
+
+  /**
+   * A row of a thread; rows come in order of time.
+   * @param {number} node
+   * @param {number} weight
+   * @param {number} time
+   * @param {number} thread
+   */
+  add(node, weight, time, thread) {
+    const { profile, last } = this;
+    const isWait = node >= 0 && profile.isWait(node);
+    if (!isWait) {
+      if (time >= this.start && time <= this.end) this.all[this.slot(time)] += weight;
+      return;
+    }
+    const label = profile.labels[node];
+    let slots = this.waits.get(label);
+    if (slots === undefined) this.waits.set(label, (slots = new Float64Array(this.n)));
+    if (!this.haveBegins) {
+      slots[this.slot(time)] += weight;
+      this.all[this.slot(time)] += weight;
+      return;
+    }
+    // A thread is blocked first, and waits for a CPU then: both are of one moment.
+    const begin = last.thread === thread && last.time === time ? last.end : time;
+    this.last = { thread, time, end: begin + weight };
+    this.spread(slots, Math.max(begin, this.start), Math.min(begin + weight, this.end));
+  }
+
+  /**
+   * @param {Float64Array} slots
+   * @param {number} begin
+   * @param {number} end
+   */
+  spread(slots, begin, end) {
+    if (begin >= end) return;
+    for (let slot = this.slot(begin); slot <= this.slot(end); slot++) {
+      const from = this.start + slot / this.scale;
+      const part = Math.min(end, from + 1 / this.scale) - Math.max(begin, from);
+      if (part <= 0) continue;
+      slots[slot] += part;
+      this.all[slot] += part;
+    }
+  }
+
+  /** @param {number} time */
+  slot(time) {
+    return Math.min(this.n - 1, Math.floor((time - this.start) * this.scale));
+  }
+
+  /**
+   * What a slot is of: the sum of what runs, then that of each wait.
+   * @param {number} slot
+   * @returns {[number, number][]} labels and sums
+   */
+  parts(slot) {
+    /** @type {[number, number][]} */
+    const parts = [];
+    let runs = this.all[slot];
+    for (const [label, slots] of this.waits) {
+      if (slots[slot] > 0) parts.push([label, slots[slot]]);
+      runs -= slots[slot];
+    }
+    parts.sort(([one], [other]) => one - other);
+    // Sums of parts of slots are not exact.
+    if (runs > this.all[slot] * 1e-9) parts.unshift([RUNS, runs]);
+    return parts;
+  }
+
+  /**
+   * What a slot is for the most part.
+   * @param {number} slot
+   */
+  mostly(slot) {
+    const parts = this.parts(slot);
+    return parts.reduce((/** @type {[number, number]} */ most, part) => (part[1] > most[1] ? part : most), [RUNS, 0])[0];
+  }
+}
+
+/**
+ * Draws a slot's parts on each other, what runs lowest.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Theme} theme
+ * @param {TimeSlots} slots
+ * @param {number} slot
+ * @param {{x: number, width: number, base: number, height: number, most: number}} place the height is that of the most
+ */
+function drawParts(context, theme, slots, slot, { x, width, base, height, most }) {
+  let y = base;
+  for (const [label, sum] of slots.parts(slot)) {
+    const h = Math.min((sum / most) * height, y - (base - height));
+    context.fillStyle = theme.wait(label) ?? theme.colours.area;
+    context.fillRect(x, y - h, width, h);
+    y -= h;
+  }
+}
+
+/**
+ * What is known of a slot, in words.
+ * @param {Profile} profile
+ * @param {TimeSlots} slots
+ * @param {number} slot
+ */
+function saidOfSlot(profile, slots, slot) {
+  const all = slots.all[slot];
+  const parts = slots.parts(slot).sort(([, one], [, other]) => other - one);
+  return parts.map(([label, sum]) => `${label === RUNS ? "running" : profile.nameOf(label)} ${percent(sum, all)}`).join(", ");
+}
+
+/** Which colour is which wait, with its share of what is shown. */
+class WaitLegend {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} place
+   * @param {boolean} hasRunning whether what runs has a colour of its own
+   */
+  constructor(app, place, hasRunning) {
+    this.app = app;
+    this.hasRunning = hasRunning;
+    this.element = made("span", undefined, "legend waits");
+    this.element.hidden = app.profile.head.waits === undefined;
+    place.append(this.element);
+  }
+
+  show() {
+    const { profile, counts, theme } = this.app;
+    if (this.element.hidden) return;
+    /** @type {Map<number, number>} */
+    const sums = new Map();
+    let running = counts.shown.weight;
+    counts.weights.forEach((weight, node) => {
+      if (weight === 0 || !profile.isWait(node)) return;
+      sums.set(profile.labels[node], (sums.get(profile.labels[node]) ?? 0) + weight);
+      running -= weight;
+    });
+    const entries = [...sums].sort(([, one], [, other]) => other - one);
+    if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
+    this.element.replaceChildren(...entries.flatMap(([label, sum]) => {
+      const swatch = made("i");
+      swatch.style.background = theme.wait(label) ?? theme.colours.area;
+      const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
+      return [swatch, ` ${name} ${percent(sum, counts.total.weight)}`];
+    }));
+  }
+}

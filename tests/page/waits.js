@@ -1,0 +1,114 @@
+// What threads wait for: its own boxes, colours that letters can be read on, lanes that last as long as the waits.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/**
+ * @typedef {Awaited<ReturnType<import("./browser.js").Browser["tab"]>>} Tab
+ * @typedef {{page: string, waits: {[cause: string]: number}}} Facts
+ */
+
+/** @param {Tab} tab @param {Facts} facts */
+async function boxesAreTheReports(tab, facts) {
+  const sums = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const { boxes } = rprofPage.views.all.flame.graph;
+    const sums = {};
+    for (let box = 0; box < boxes.n; box++) {
+      const label = boxes.labels[box];
+      if (label < 0 || (profile.flags[label] & 64) === 0) continue;
+      const name = profile.nameOf(label).slice(1, -1);
+      sums[name] = (sums[name] ?? 0) + boxes.own[box];
+    }
+    return sums;
+  })()`);
+  for (const [cause, ns] of Object.entries(facts.waits)) assert.equal(sums[cause], ns, cause);
+  const legend = await tab.run(`document.querySelector("#flame .waits").textContent`);
+  for (const cause of Object.keys(facts.waits)) assert.ok(legend.includes(` ${cause} `), `${cause}: ${legend}`);
+  // In the table, the time is that of the function that waits.
+  const rows = await tab.run(`rprofPage.rows("function").map((row) => row.name)`);
+  assert.ok(!rows.some((/** @type {string} */ name) => name === "[pipe]"), String(rows));
+}
+
+/** @param {Tab} tab */
+async function lettersCanBeRead(tab) {
+  for (const theme of ["light", "dark"]) {
+    const colours = await tab.run(`(() => {
+      const { theme, profile } = rprofPage;
+      theme.chosen = ${JSON.stringify(theme)};
+      theme.apply();
+      const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+      const parts = (colour) => {
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+      };
+      const waits = profile.head.waits.filter(([label]) => label >= 0);
+      return [parts(theme.colours.ink), ...waits.map(([label]) => parts(theme.fill(label)))];
+    })()`);
+    const [ink, ...fills] = colours.map(luminance);
+    assert.ok(fills.length > 5, String(colours));
+    for (const [nth, fill] of fills.entries()) {
+      const [low, high] = [Math.min(ink, fill), Math.max(ink, fill)];
+      assert.ok((high + 0.05) / (low + 0.05) >= 4.5, `${theme}: ${colours[nth + 1]}`);
+    }
+  }
+  await tab.run(`rprofPage.theme.chosen = null, rprofPage.redraw()`);
+}
+
+/**
+ * Relative luminance (WCAG 2.2).
+ * @param {number[]} colour
+ */
+function luminance(colour) {
+  const [red, green, blue] = colour.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** @param {Tab} tab */
+async function lanesLastAsLongAsWaits(tab) {
+  await tab.run(`rprofPage.set({ view: "threads" })`);
+  const threads = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const { lanes } = rprofPage.views.all.threads;
+    const found = [];
+    for (const { thread } of lanes.lanes) {
+      const name = profile.nameOfThread(thread);
+      if (!name.startsWith("in_")) continue;
+      const slots = lanes.slots(thread, 777);
+      const drawn = [...slots.waits.values()].flatMap((one) => [...one]).reduce((a, b) => a + b, 0);
+      let weight = 0;
+      for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+        if (profile.stacks[row] > 0 && profile.isWait(profile.stacks[row] - 1)) weight += profile.weights[row];
+      }
+      found.push([name, drawn, weight]);
+    }
+    return found;
+  })()`);
+  assert.ok(threads.length >= 10, String(threads));
+  for (const [name, drawn, weight] of threads) {
+    assert.ok(weight > 0 && Math.abs(drawn - weight) <= weight * 1e-6, `${name}: ${drawn} of ${weight}`);
+  }
+  const said = await tab.run(`(() => {
+    const { lanes } = rprofPage.views.all.threads;
+    const { thread } = lanes.lanes.find(({ thread }) => rprofPage.profile.nameOfThread(thread).startsWith("in_pipe"));
+    const left = lanes.canvas.getBoundingClientRect().left;
+    const slots = lanes.drawn.get(thread);
+    const at = slots.all.findIndex((_, slot) => slots.parts(slot).some(([label]) => label >= 0 &&
+      rprofPage.profile.nameOf(label) === "[pipe]"));
+    return lanes.saidAt(thread, { clientX: left + 200.5 + at });
+  })()`);
+  assert.match(said, /\[pipe\] /);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await boxesAreTheReports(tab, facts);
+  await lettersCanBeRead(tab);
+  await lanesLastAsLongAsWaits(tab);
+}
+
+module.exports = { check };
