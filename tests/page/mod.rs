@@ -39,6 +39,9 @@ int main(void) {
 /// What a page must say, by what other commands say of the recording.
 fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
     let page = dir.join(name);
+    // The next recording of its program takes its place.
+    let file = page.with_extension("data");
+    std::fs::copy(&recording.file, &file).unwrap();
     let mut export = recording.command("export", &[]);
     run(export.arg("-o").arg(&page)).ok();
     let report = recording.read(
@@ -69,6 +72,8 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
     let rows: Vec<Value> = rows.collect();
     json!({
         "page": page,
+        "file": file,
+        "rprof": env!("CARGO_BIN_EXE_rprof"),
         "total": total,
         "levels": levels(recording),
         "rows": rows,

@@ -35,6 +35,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/rows.js"),
     include_str!("assets/changes.js"),
     include_str!("assets/table.js"),
+    include_str!("assets/summary.js"),
     include_str!("assets/state.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),

@@ -360,7 +360,7 @@ function describePage(profile) {
   const notes = [...head.notes, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
   element("overview", HTMLElement).hidden = !head.has_times;
-  element("view-keys", HTMLElement).textContent = VIEWS.map(({ key }) => key).join(" ");
+  element("view-keys", HTMLElement).textContent = viewsOf(profile).map(({ key }) => key).join(" ");
   element("measure", HTMLElement).hidden = profile.sides === null;
   allow(element("per", HTMLSelectElement), (value) => profile.measures.some(({ per }) => per === value));
 }

@@ -6,7 +6,7 @@
  * else changes when its tab is chosen; `outer` is the view that Escape leads to.
  * @typedef {{show: () => void, draw?: () => void, search?: () => void, back?: () => boolean,
  *   chosen?: () => Partial<State>, outer?: string}} View
- * @typedef {{name: string, key: string, title: string, ofTime: boolean,
+ * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean,
  *   make: (app: App, section: HTMLElement) => View}} ViewEntry
  */
 
@@ -23,11 +23,11 @@ function addView(entry) {
 }
 
 /**
- * The views that a profile has.
+ * The views that a profile has: some are of times, some of one recording alone.
  * @param {Profile} profile
  */
 function viewsOf(profile) {
-  return VIEWS.filter(({ ofTime }) => profile.head.has_times || !ofTime);
+  return VIEWS.filter(({ ofTime, ofOne }) => (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne));
 }
 
 /** The views of a page, with their tabs and sections. */
@@ -52,13 +52,14 @@ class Views {
   }
 
   /** @param {ViewEntry} entry */
-  tab({ name, title, ofTime }) {
+  tab(entry) {
+    const { name, title } = entry;
     const tab = made("button", title);
     tab.type = "button";
     tab.id = `${name}-tab`;
     tab.dataset.view = name;
     tab.setAttribute("role", "tab");
-    tab.hidden = ofTime && !this.app.profile.head.has_times;
+    tab.hidden = !viewsOf(this.app.profile).includes(entry);
     tab.addEventListener("click", () => this.app.view(name));
     element("found", HTMLElement).before(tab);
     return tab;

@@ -1,0 +1,169 @@
+// The summary: what was recorded, where the time went, how good the recording is, and how a terminal shows the same.
+
+addView({
+  name: "summary",
+  key: "7",
+  title: "Summary",
+  ofTime: false,
+  ofOne: true,
+  make: (app, section) => new Summary(app, section),
+});
+
+/** Rows of each table. */
+const SUMMARY_ROWS = 10;
+
+/** What is said of the machine, in this order. */
+const ABOUT = { host: "Host", cpu: "CPU", arch: "Architecture", os_release: "Linux", recorder: "Recorded by" };
+
+class Summary {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    this.outer = "flame";
+    this.place = placed(section, "div", "summary-place");
+  }
+
+  show() {
+    const { app } = this;
+    const event = app.profile.head.events[app.state.event];
+    const functions = app.rows("function");
+    const shares = [
+      this.table("Functions by self", functions, "self", (row) => app.open(app.profile.frameOfFunction[row.key])),
+      this.table("Functions by total", functions, "total", (row) => app.open(app.profile.frameOfFunction[row.key])),
+      this.table("Modules by self", tableRows(app.profile, app.counts, "image"), "self", (row) =>
+        app.addTransform({ kind: "keep", grouping: "image", key: row.key })),
+      this.table("Threads by total", tableRows(app.profile, app.counts, "thread"), "total", (row) =>
+        app.addTransform({ kind: "keep", grouping: "thread", key: row.key })),
+    ];
+    const tables = made("div", undefined, "summary-tables");
+    tables.append(...shares);
+    this.place.replaceChildren(this.facts(event), tables, this.command());
+  }
+
+  /** @param {EventHead} event */
+  facts(event) {
+    const { profile } = this.app;
+    const { about, wall_ms: wallMs, span_ns: span, has_times: hasTimes, threads } = profile.head;
+    const command = /** @type {string[]} */ (about.command ?? []);
+    /** @type {[string, string][]} */
+    const facts = [["Command", command.join(" ")]];
+    for (const [name, title] of Object.entries(ABOUT)) facts.push([title, String(about[name] ?? "")]);
+    if (wallMs) facts.push(["Recorded", `${new Date(wallMs).toISOString().replace("T", " ").slice(0, 19)} UTC`]);
+    if (hasTimes) facts.push(["Duration", duration(span)]);
+    const lost = event.lost > 0 ? `, ${event.lost_at_least ? "at least " : ""}${wholeNumber(event.lost)} lost` : ", none lost";
+    facts.push(["Event", `${event.name}: ${counted(event.samples, "sample", "samples")}${lost}`]);
+    facts.push(["Total", amount(event, event.weight)]);
+    if (event.kind === "cpu-time" && hasTimes && span > 0) {
+      facts.push(["CPUs in use", `${(event.weight / span).toFixed(2)} on average`]);
+    }
+    const processes = new Set(threads.map(([pid]) => pid)).size;
+    if (!profile.head.by_name) {
+      facts.push(["Threads", `${wholeNumber(threads.length)} in ${counted(processes, "process", "processes")}`]);
+    }
+    const list = made("dl", undefined, "facts");
+    for (const [name, text] of facts) if (text !== "") list.append(made("dt", name), made("dd", text));
+    return list;
+  }
+
+  /**
+   * @param {string} title
+   * @param {Row[]} rows
+   * @param {"self" | "total"} by
+   * @param {(row: Row) => void} open
+   */
+  table(title, rows, by, open) {
+    const { app } = this;
+    const sorted = rows.filter((row) => row[by] > 0).sort((a, b) => b[by] - a[by] || compared(a.name, b.name));
+    const table = made("table");
+    table.append(made("caption", title));
+    const body = made("tbody");
+    for (const row of sorted.slice(0, SUMMARY_ROWS)) {
+      const line = made("tr");
+      const share = made("td", percent(row[by], app.counts.total.weight), "number share");
+      share.style.setProperty("--share", `${(100 * row[by]) / (app.counts.total.weight || 1)}%`);
+      const name = made("th", undefined, "name");
+      name.scope = "row";
+      const button = made("button", row.name);
+      button.type = "button";
+      button.title = row.name.slice(0, 1000);
+      button.addEventListener("click", () => open(row));
+      name.append(button);
+      line.append(share, name);
+      body.append(line);
+    }
+    table.append(body);
+    return table;
+  }
+
+  /** How a terminal shows the same. */
+  command() {
+    const { words, lacks } = commandOf(this.app);
+    const text = words.map(quoted).join(" ");
+    const box = made("div", undefined, "command");
+    box.append(made("h2", "In a terminal"), made("code", text));
+    const copy = made("button", "Copy");
+    copy.type = "button";
+    copy.addEventListener("click", () => void copyText(text));
+    box.append(copy);
+    if (lacks.length > 0) box.append(made("p", `It does not have what only the page can do: ${lacks.join(", ")}.`));
+    return box;
+  }
+}
+
+/**
+ * The words of a command that reads the same samples, and what it cannot say.
+ * @param {App} app
+ */
+function commandOf({ state, profile }) {
+  const words = ["rprof", "report", "-i", "perf.data"];
+  const lacks = [];
+  const { threads, by_name: isByName, start_ns: start } = profile.head;
+  if (state.thread !== null) {
+    const [, tid, comm] = threads[state.thread];
+    if (isByName) words.push("--comms", profile.text(comm));
+    else words.push("--tid", String(tid));
+  }
+  if (state.range !== null) {
+    const [from, to] = state.range.map((time) => seconds(BigInt(start) + BigInt(time)));
+    words.push("--time", `${from},${to}`);
+  }
+  for (const one of state.transforms) {
+    const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
+    const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => !name.includes(","));
+    if (isSaid) words.push("--comms", comms.join(","));
+    else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
+  }
+  if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);
+  return { words, lacks };
+}
+
+/**
+ * The names of threads that a row of them has.
+ * @param {Profile} profile
+ * @param {number} comm
+ * @param {State["threads"]} threads
+ */
+function commsOf(profile, comm, threads) {
+  const { head } = profile.recorded;
+  const alike = threads === "alike" ? alikeThreads(profile).find(([, comms]) => comms[0] === comm) : undefined;
+  return [...new Set((alike?.[1] ?? [comm]).map((one) => head.strings[head.comms[one]]))];
+}
+
+/**
+ * Nanoseconds as commands take them.
+ * @param {bigint} ns
+ */
+function seconds(ns) {
+  return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, "0")}`;
+}
+
+/**
+ * A word of a shell.
+ * @param {string} word
+ */
+function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+}

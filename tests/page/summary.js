@@ -1,0 +1,56 @@
+// The summary: its tables are the report's, and the command that it shows reads the samples that the page shows.
+"use strict";
+
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+/** @typedef {import("./checks.js").Facts & {file: string, rprof: string}} Facts */
+
+/** What is shown, and the command. @param {Tab} tab */
+function shown(tab) {
+  return tab.run(`({ samples: rprofPage.counts.shown.samples,
+    command: document.querySelector("#summary code").textContent,
+    lacks: document.querySelector("#summary .command p")?.textContent ?? "" })`);
+}
+
+/** Samples that a command finds, which a shell reads. @param {Facts} facts @param {string} command */
+function samplesOf(facts, command) {
+  const words = command.replace(/^rprof report -i perf\.data/, '"$0" report --no-debuginfod -i "$1"');
+  assert.notEqual(words, command);
+  const script = `${words} --format json --no-children -g none -n`;
+  const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const [event] = JSON.parse(out).events;
+  return event.rows.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.sample, 0);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await tab.press("7", "7");
+  const rows = await tab.run(`[...document.querySelector("#summary table").querySelectorAll("tr")].map((row) =>
+    [row.querySelector("th").textContent, row.querySelector("td").textContent])`);
+  const share = (/** @type {number} */ weight) => `${((100 * weight) / facts.total).toFixed(2)} %`;
+  const self = facts.rows.filter((row) => row.self > 0).sort((a, b) => b.self - a.self);
+  assert.deepEqual(rows.map((/** @type {string[]} */ row) => row[1]), self.slice(0, 10).map((row) => share(row.self)));
+  assert.equal(rows[0][0], self[0].name);
+  const span = await tab.run(`rprofPage.profile.head.span_ns`);
+  for (const state of [{}, { thread: 0 }, { range: [0, Math.floor(span / 3)] }, { range: [span / 2, span], thread: 0 }]) {
+    await tab.run(`rprofPage.set(${JSON.stringify({ range: null, thread: null, ...state })})`);
+    const { samples, command, lacks } = await shown(tab);
+    assert.equal(samplesOf(facts, command), samples, command);
+    assert.equal(lacks, "");
+  }
+  await tab.run(`rprofPage.set({ range: null, thread: null })`);
+  // Threads by their names, whatever these are; what only the page can do is said.
+  const comms = await tab.run(`[...new Set(rprofPage.profile.head.threads.map(([, , comm]) => comm))].length`);
+  for (let comm = 0; comm < comms; comm++) {
+    await tab.run(`rprofPage.set({ transforms: [{ kind: "keep", grouping: "thread", key: ${comm} }] })`);
+    const { samples, command, lacks } = await shown(tab);
+    if (lacks === "" && !/\\x/.test(command)) assert.equal(samplesOf(facts, command), samples, command);
+  }
+  await tab.run(`rprofPage.set({ transforms: [{ kind: "drop", grouping: "function", key: 0 }] })`);
+  assert.match((await shown(tab)).lacks, /without /);
+  await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
+}
+
+module.exports = { check };
