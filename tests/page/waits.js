@@ -81,9 +81,15 @@ async function lanesLastAsLongAsWaits(tab) {
       const slots = lanes.slots(thread, 777);
       const drawn = [...slots.waits.values()].flatMap((one) => [...one]).reduce((a, b) => a + b, 0);
       let weight = 0;
+      // When the last waits began, and how long they took: what is after the last sample is not drawn.
+      let last = { time: 0, weight: 0 };
       for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
-        if (profile.stacks[row] > 0 && profile.isWait(profile.stacks[row] - 1)) weight += profile.weights[row];
+        if (profile.stacks[row] <= 0 || !profile.isWait(profile.stacks[row] - 1)) continue;
+        weight += profile.weights[row];
+        if (profile.times[row] !== last.time) last = { time: profile.times[row], weight: 0 };
+        last.weight += profile.weights[row];
       }
+      weight -= Math.max(0, last.time + last.weight - profile.head.span_ns);
       found.push([name, drawn, weight]);
     }
     return found;
