@@ -12,6 +12,7 @@ const difference = require("./difference.js");
 const frame = require("./frame.js");
 const inTime = require("./in_time.js");
 const panel = require("./panel.js");
+const save = require("./save.js");
 const summary = require("./summary.js");
 const transforms = require("./transforms.js");
 const waits = require("./waits.js");
@@ -321,6 +322,7 @@ async function main() {
       await panel.check(tab, facts);
       await transforms.check(tab);
       await callTree.check(tab, facts);
+      await save.check(tab, facts);
       await summary.check(tab, /** @type {any} */ (facts));
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);

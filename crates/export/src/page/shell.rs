@@ -26,6 +26,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/flame.js"),
     include_str!("assets/pointer.js"),
     include_str!("assets/menu.js"),
+    include_str!("assets/save.js"),
     include_str!("assets/flame_view.js"),
     include_str!("assets/sandwich.js"),
     include_str!("assets/call_tree.js"),

@@ -14,6 +14,7 @@ class Details {
   constructor(profile, events) {
     this.profile = profile;
     this.text = element("pointed", HTMLElement);
+    this.tip = element("tip", HTMLElement);
     this.stack = element("stack", HTMLElement);
     this.panel = element("details", HTMLElement);
     this.name = element("chosen", HTMLElement);
@@ -45,6 +46,25 @@ class Details {
   /** @param {string} text */
   say(text) {
     this.text.textContent = text;
+  }
+
+  /**
+   * Says what is pointed at, there and below all views.
+   * @param {string} text
+   * @param {{x: number, y: number}} at
+   */
+  point(text, { x, y }) {
+    const { tip } = this;
+    tip.hidden = text === "";
+    if (tip.hidden) return this.say("");
+    if (tip.textContent !== text) {
+      this.say(text);
+      tip.textContent = text;
+    }
+    // Beside the pointer, and within the window.
+    const { offsetWidth: width, offsetHeight: height } = tip;
+    tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 8))}px`;
+    tip.style.top = `${y + 18 + height > innerHeight ? y - height - 8 : y + 18}px`;
   }
 
   /** @param {Chosen | null} chosen */

@@ -10,7 +10,7 @@ const MAX_PRINTED = 8000;
 const MAX_ZOOM = 1e7;
 
 /**
- * @typedef {{hover: (box: number) => void, select: (box: number) => void, zoom: () => void,
+ * @typedef {{hover: (box: number, at: {x: number, y: number}) => void, select: (box: number) => void, zoom: () => void,
  *   open: (label: number) => void, menu: (label: number, at: {x: number, y: number}) => void}} FlameEvents
  */
 
@@ -238,7 +238,7 @@ class Flame {
     }
     if (known.width <= room) return known.text;
     const length = Math.floor((known.text.length * room) / known.width) - 1;
-    return length > 0 ? `${known.text.slice(0, length)}…` : "";
+    return length > 0 ? middleCut(known.text, length + 1) : "";
   }
 
   /**

@@ -17,7 +17,7 @@ addView({
 function boundFlame(app, place, zoom) {
   /** @type {Flame} */
   const flame = new Flame(place, app.theme, {
-    hover: (box) => app.details.say(box < 0 ? "" : app.describe(flame.boxes, box)),
+    hover: (box, at) => app.details.point(box < 0 ? "" : app.describe(flame.boxes, box), at),
     select: (box) => app.select(flame.boxes, box),
     zoom,
     open: (label) => app.open(label),

@@ -126,12 +126,11 @@ class App {
       one.addEventListener("click", () => this.set(without));
       chips.push(one);
     };
-    if (state.range !== null) chip(`${duration(state.range[0])} – ${duration(state.range[1])}`, { range: null });
-    if (state.thread !== null) chip(profile.nameOfThread(state.thread), { thread: null });
-    state.transforms.forEach((one, at) => {
-      const name = nameOfTransformed(profile, one);
-      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
-      chip(`${TRANSFORMS[one.kind].chip} ${of}${middleCut(name, 60)}`.trim(), { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
+    const { range, thread, transforms } = this.filters();
+    for (const text of range) chip(text, { range: null });
+    for (const text of thread) chip(text, { thread: null });
+    transforms.forEach((text, at) => {
+      chip(text, { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
     });
     if (state.asked !== undefined) {
       const { search, keep } = state.asked;
@@ -143,6 +142,26 @@ class App {
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
     element("chips", HTMLElement).replaceChildren(...chips);
+  }
+
+  /** What is left out, in words. */
+  filters() {
+    const { state, profile } = this;
+    const transforms = state.transforms.map((one) => {
+      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
+      return `${TRANSFORMS[one.kind].chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
+    });
+    return {
+      range: state.range === null ? [] : [`${duration(state.range[0])} – ${duration(state.range[1])}`],
+      thread: state.thread === null ? [] : [profile.nameOfThread(state.thread)],
+      transforms,
+    };
+  }
+
+  filtersInWords() {
+    const { range, thread, transforms } = this.filters();
+    const { keep } = this.state;
+    return [...range, ...thread, ...transforms, ...(keep === "" ? [] : [`with ${middleCut(keep, 60)}`])];
   }
 
   said() {
@@ -306,6 +325,7 @@ class App {
       if (event.key === "Enter" && this.search.value !== "") this.keepFound();
     });
     element("keep", HTMLButtonElement).addEventListener("click", () => this.keepFound());
+    element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this)));
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));

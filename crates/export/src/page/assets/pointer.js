@@ -7,8 +7,8 @@ const DRAG = 4;
 function listenTo(flame) {
   const canvas = flame.canvas;
   flame.place.addEventListener("scroll", () => flame.ask());
-  canvas.addEventListener("mousemove", (event) => hover(flame, flame.boxAt(event)));
-  canvas.addEventListener("mouseleave", () => hover(flame, -1));
+  canvas.addEventListener("mousemove", (event) => hover(flame, flame.boxAt(event), event));
+  canvas.addEventListener("mouseleave", (event) => hover(flame, -1, event));
   canvas.addEventListener("contextmenu", (event) => {
     const box = event.button === 2 ? flame.boxAt(event) : flame.selected;
     if (box < 0) return;
@@ -26,11 +26,12 @@ function listenTo(flame) {
 /**
  * @param {Flame} flame
  * @param {number} box
+ * @param {MouseEvent} event
  */
-function hover(flame, box) {
+function hover(flame, box, event) {
+  flame.events.hover(box, { x: event.clientX, y: event.clientY });
   if (box === flame.hovered) return;
   flame.hovered = box;
-  flame.events.hover(box);
   flame.ask();
 }
 
@@ -41,6 +42,7 @@ function hover(flame, box) {
  */
 function press(flame, event) {
   if (event.button !== 0) return;
+  hover(flame, -1, event);
   const from = { x: event.clientX, y: event.clientY, start: flame.start, top: flame.place.scrollTop };
   let isDrag = false;
   /** @param {PointerEvent} moved */
