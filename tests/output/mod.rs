@@ -5,6 +5,7 @@ mod chained;
 mod compressed;
 mod disks;
 mod flight;
+mod flight_recorder;
 mod gaps;
 mod latency;
 pub(crate) mod switched;

@@ -52,9 +52,9 @@ pub use output::segments::{NextSegment, RecordedSegment, SegmentOutput, Segments
 pub use rprof_probes::ProbeError;
 pub use rprof_targets::{Cgroups, ControlPipes};
 pub use settings::{
-    CallChains, Delay, EventCount, Inherit, OffCpu, Output, Rate, RotateOn, Rotation, SampleFields,
-    Settings, Sideband, Space, Summary, Synthesis, Tool, Watch, WatchpointUse, When, Writing,
-    user_registers,
+    CallChains, Delay, EventCount, FlightPlan, Inherit, OffCpu, Output, Rate, RotateOn, Rotation,
+    SampleFields, Settings, Sideband, SlowSpan, Space, Summary, Synthesis, Tool, Watch,
+    WatchpointUse, When, Writing, user_registers,
 };
 pub use start::record;
 pub use targets::matching::{Matching, NamePattern};

@@ -7,6 +7,7 @@ use rprof_abi::record::{Comm, Mmap2, Record, Task};
 use rprof_abi::{CpuMode, Endian, Misc, RawRecord, SampleLayout};
 use rprof_process::{Synthesized, describe_process};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Threads that began and have not ended, and what their processes have mapped.
 ///
@@ -15,7 +16,11 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Alive {
     layout: SampleLayout,
+    /// What is newer than this is not applied: a file that begins now may get samples from before.
+    lag_ns: u64,
     newer: Vec<Newer>,
+    /// Its bytes.
+    newer_bytes: usize,
     kept: Vec<Vec<u8>>,
     threads: HashMap<i32, Thread>,
     processes: HashMap<i32, Process>,
@@ -63,6 +68,9 @@ const MAX_THREADS: usize = 1 << 20;
 /// Memory for mappings, bytes. What has no room is read from `/proc` when it is described.
 const MAX_MAP_BYTES: usize = 64 << 20;
 
+/// Memory for records that are not applied yet, if they could be.
+const MAX_NEWER_BYTES: usize = 64 << 20;
+
 /// Mappings of one process that are remembered.
 const MAX_MAPS: usize = 1 << 14;
 
@@ -89,7 +97,9 @@ impl Alive {
     pub(crate) fn new(layout: SampleLayout) -> Self {
         Self {
             layout,
+            lag_ns: 0,
             newer: Vec::new(),
+            newer_bytes: 0,
             kept: Vec::new(),
             threads: HashMap::default(),
             processes: HashMap::default(),
@@ -98,8 +108,15 @@ impl Alive {
         }
     }
 
+    /// The same for files that may get samples from this long before they begin.
+    pub(crate) fn with_lag(mut self, lag: Duration) -> Self {
+        self.lag_ns = u64::try_from(lag.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
     /// Takes a record of sideband.
     pub(crate) fn see(&mut self, record: &[u8], time_ns: u64) {
+        self.newer_bytes += record.len() + size_of::<Newer>();
         self.newer.push(Newer {
             time_ns,
             bytes: record.to_vec(),
@@ -118,10 +135,17 @@ impl Alive {
             }
         }
         self.newer.sort_by_key(|record| record.time_ns);
+        let lag_ns = if self.newer_bytes > MAX_NEWER_BYTES {
+            0
+        } else {
+            self.lag_ns
+        };
+        let until_ns = until_ns.saturating_sub(lag_ns);
         let n = (self.newer).partition_point(|record| record.time_ns <= until_ns);
         let newer = self.newer.split_off(n);
         let layout = self.layout.clone();
         for record in std::mem::replace(&mut self.newer, newer) {
+            self.newer_bytes -= record.bytes.len() + size_of::<Newer>();
             if let Ok(raw) = RawRecord::parse(&record.bytes, Endian::NATIVE)
                 && let Ok((record, _)) = Record::parse(raw, &layout)
             {

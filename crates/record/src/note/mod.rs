@@ -143,6 +143,16 @@ pub enum Note {
         /// For how long in all.
         off: Duration,
     },
+    /// The rings of a flight recorder did not hold all that it was to keep.
+    ShortFlight {
+        /// How much they held before a trigger, at the least.
+        held: Duration,
+    },
+    /// Beginnings and ends of spans did not fit into the rings of a trigger.
+    LostEdges {
+        /// How many, as far as is known.
+        edges: u64,
+    },
     /// How off-CPU time is recorded.
     OffCpu {
         /// How.
@@ -330,6 +340,16 @@ impl fmt::Display for Note {
                 off.as_secs_f64() * 1e3,
                 Counted::new(*snapshots, "snapshot", "snapshots"),
                 if *snapshots == 1 { "was" } else { "were" }
+            ),
+            Self::ShortFlight { held } => write!(
+                f,
+                "the ring buffers held only {:.1} s before a trigger (a larger -m holds more)",
+                held.as_secs_f64()
+            ),
+            Self::LostEdges { edges } => write!(
+                f,
+                "{} of spans lost: slow ones among them were no trigger",
+                Counted::new(*edges, "beginning or end", "beginnings or ends")
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

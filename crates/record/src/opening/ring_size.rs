@@ -8,6 +8,7 @@ use rprof_abi::AttrFlags;
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
 use rprof_targets::rights::{Capability, Facts, refusal};
+use std::time::Duration;
 
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
@@ -26,6 +27,9 @@ pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> 
     if let Some(pages) = settings.ring_pages {
         return pages;
     }
+    if let Some(flight) = &settings.writing.flight {
+        return flight_pages(flight.around, attrs, n_rings);
+    }
     let share = MOST_BYTES / n_rings.max(1) as u64;
     let least = match settings.inherit {
         Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
@@ -35,6 +39,33 @@ pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> 
     let rates = attrs.sampling.iter().map(bytes_per_second);
     let bytes = rates.max().unwrap_or(0) / 5;
     let bytes = bytes.clamp(least, most);
+    let bytes = 1u64 << bytes.ilog2();
+    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
+}
+
+/// The most for the rings of a flight recorder together, a usual sample with its chain, and hits a second of an event
+/// whose every hit is a sample.
+const MOST_FLIGHT_BYTES: u64 = 128 << 20;
+const FLIGHT_SAMPLE_BYTES: u64 = 512;
+const FLIGHT_HITS: u64 = 10_000;
+
+/// Data pages of rings that hold the samples of a busy CPU before and after a trigger.
+fn flight_pages(around: Duration, attrs: &Attrs, n_rings: usize) -> usize {
+    let rate = |event: &Prepared| {
+        if event.attr.flags.has(AttrFlags::FREQ) {
+            event.attr.sample_period
+        } else {
+            FLIGHT_HITS
+        }
+    };
+    let hz: u64 = attrs.sampling.iter().map(rate).fold(0, u64::saturating_add);
+    // The trigger is noticed a little later.
+    let seconds = around.as_secs().saturating_add(1).saturating_mul(2);
+    let bytes = hz
+        .saturating_mul(FLIGHT_SAMPLE_BYTES)
+        .saturating_mul(seconds);
+    let most = MOST_FLIGHT_BYTES / n_rings.max(1) as u64;
+    let bytes = bytes.clamp(THREAD_BYTES, most.max(THREAD_BYTES));
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }

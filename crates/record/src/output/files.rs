@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
+use crate::output::flight_window::FlightWindow;
 use crate::output::{Created, FileBegin};
 use crate::settings::{Output, RotateOn, Rotation, Settings};
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
@@ -23,6 +24,12 @@ pub(crate) struct Files {
     pub(crate) current: Created,
     /// When another is begun, if ever.
     pub(crate) rotation: Option<Rotation>,
+    /// When what rings hold is written, if only what is around triggers is.
+    pub(crate) flight: Option<FlightWindow>,
+    /// What the current one began with, bytes.
+    n_begun_with: u64,
+    /// The last one before the current one.
+    last_ended: Option<Output>,
     compression: Option<i32>,
     /// What each begins with.
     events: Vec<WrittenEvent>,
@@ -39,6 +46,9 @@ pub(crate) struct Files {
     pub(crate) earlier: Earlier,
     pub(crate) losses: Losses,
 }
+
+/// Bytes after which the file of a flight recorder is begun anew, while no trigger fires.
+const MOST_QUIET_BYTES: u64 = 64 << 20;
 
 /// Ends that are written at a time. Each has a thread, and files open.
 const MAX_ENDING: usize = 4;
@@ -77,6 +87,10 @@ impl Files {
         let mut files = Self {
             current: Created::new(&settings.output)?,
             rotation: settings.writing.rotation,
+            flight: (settings.writing.flight.clone())
+                .map(|plan| FlightWindow::new(plan, settings.clock)),
+            n_begun_with: 0,
+            last_ended: None,
             compression: settings.writing.compression,
             events,
             features,
@@ -129,14 +143,52 @@ impl Files {
     pub(crate) fn due_in(&self, now: Instant) -> Option<Duration> {
         match self.rotation?.on {
             RotateOn::Time(time) => Some(time.saturating_sub(now.duration_since(self.began))),
-            RotateOn::Signal | RotateOn::Bytes(_) => None,
+            RotateOn::Signal => self.flight.as_ref()?.due_in(now),
+            RotateOn::Bytes(_) => None,
         }
     }
 
-    /// Another file has begun; the one before is kept as long as it is one of the last.
-    pub(crate) fn next(&mut self, before: Created, ending: Ending, interrupts: &Interrupts) {
+    /// Whether it is time for the next file: one is asked for now, or a trigger fired some time ago.
+    pub(crate) fn is_snapshot_due(&mut self, is_asked: bool) -> bool {
+        match &mut self.flight {
+            Some(flight) => flight.is_due(is_asked, Instant::now()),
+            None => is_asked,
+        }
+    }
+
+    /// Whether the current file of a flight recorder has much that nobody may ever want: what began and ended since.
+    pub(crate) fn is_stale(&self) -> bool {
+        let is_quiet = (self.flight.as_ref()).is_some_and(|flight| !flight.is_open());
+        let n_taken = self.current.n_taken();
+        is_quiet && n_taken.saturating_sub(self.n_begun_with) >= MOST_QUIET_BYTES
+    }
+
+    /// Whether nothing is in the current file that is to be kept: no trigger fired since the one before.
+    pub(crate) fn is_last_unkept(&self) -> bool {
+        let is_file = matches!(self.current.output(), Output::File(_));
+        is_file && (self.flight.as_ref()).is_some_and(|flight| !flight.is_open())
+    }
+
+    /// The last file that is kept, and how many are beside it.
+    pub(crate) fn last_kept(&self) -> (Option<&Output>, usize) {
+        let n_earlier = self.earlier.n_files;
+        if self.is_last_unkept() {
+            (self.last_ended.as_ref(), n_earlier.saturating_sub(1))
+        } else {
+            (Some(self.current.output()), n_earlier)
+        }
+    }
+
+    /// Another file has begun.
+    pub(crate) fn begun(&mut self, n_begun_with: u64) {
         self.began = Instant::now();
         self.cost = CostClock::start();
+        self.n_begun_with = n_begun_with;
+    }
+
+    /// The file before is kept as long as it is one of the last.
+    pub(crate) fn end(&mut self, before: Created, ending: Ending, interrupts: &Interrupts) {
+        self.last_ended = Some(before.output().clone());
         self.ending.push_back((before, ending));
         while self.ending.len() > MAX_ENDING {
             self.wait_for_oldest(interrupts);
@@ -160,7 +212,8 @@ impl Files {
     /// The last file is finished, too: with it there are no more than may be.
     pub(crate) fn end_last(&mut self) {
         if let Some(most) = self.rotation.and_then(|rotation| rotation.most_files) {
-            self.drop_oldest(most.get() - 1);
+            let n_last = usize::from(!self.is_last_unkept());
+            self.drop_oldest(most.get() - n_last);
         }
     }
 
@@ -202,6 +255,12 @@ impl Earlier {
         if let Some(stacks) = stacks {
             self.stacks.get_or_insert_default().add_counts(stacks);
         }
+    }
+
+    /// What a file cost that is not kept, but for its bytes.
+    pub(crate) fn add_effort(&mut self, cost: RecorderCost) {
+        self.cost.cpu_ns += cost.cpu_ns;
+        self.cost.wall_ns += cost.wall_ns;
     }
 
     /// What was counted in all files, with the last one.

@@ -7,10 +7,14 @@
 pub(crate) mod features;
 pub(crate) mod file_end;
 pub(crate) mod files;
+pub(crate) mod flight_window;
+mod open_spans;
 pub(crate) mod saved;
 pub(crate) mod segments;
+mod span_trigger;
 pub(crate) mod timestamp;
 pub(crate) mod trigger;
+mod trigger_attr;
 
 use crate::background::in_background;
 use crate::error::Error;

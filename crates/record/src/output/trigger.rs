@@ -1,119 +1,138 @@
-//! Events that rotate the output file when they happen (`--switch-output-event`).
+//! What rotates the output file when it happens: events (`--switch-output-event`, `--trigger`), and slow spans.
 
+use super::span_trigger::SpanTrigger;
+use super::trigger_attr::prepared;
 use crate::control::DumpSize;
 use crate::error::Error;
 use crate::note::Note;
-use crate::opening::attrs::Prepared;
-use crate::opening::filter::Filter;
+use crate::opening::off_cpu::SpanPurpose;
 use crate::opening::{Group, Scope, open_group};
 use crate::probes;
 use crate::settings::Settings;
 use crate::words::u32_at;
-use rprof_abi::{AttrFlags, RecordKind, SampleType};
+use rprof_abi::RecordKind;
 use rprof_events::Event;
-use rprof_probes::text_of;
 use rprof_ringbuf::{Counter, OpenError, Target};
 
-/// Their counters, with rings of their own: nothing of them is written.
+/// Their counters, with rings of their own: nothing of them is written. Spans that take long are another.
 #[derive(Debug)]
 pub(crate) struct Trigger {
-    group: Group,
+    events: Option<Group>,
+    are_events_on: bool,
+    spans: Option<SpanTrigger>,
 }
 
 impl Trigger {
-    /// Opens them for everybody, as perf does; where that is not permitted, for what is recorded. `None` if
-    /// there are none.
+    /// Opens them for everybody, as perf does; where that is not permitted, for what is recorded. `edges` begin and end
+    /// spans. `None` if there are none.
     pub(crate) fn open(
         settings: &Settings,
+        edges: &[(SpanPurpose, Event)],
         scope: &Scope<'_>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Option<Self>, Error> {
-        if settings.writing.rotation_events.is_empty() {
-            return Ok(None);
-        }
-        let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
-        let open = |targets: Vec<Target>| {
-            let is_for_all = targets.contains(&Target::All);
-            let prepared: Vec<_> = (events.iter())
-                .map(|event| prepared(event, is_for_all))
-                .collect();
-            let scope = Scope {
-                targets,
-                cpus: scope.cpus.clone(),
-                per_thread: false,
-                until_exec: false,
-                dump_sizes: None,
-                also_by_cpu: false,
-                ..*scope
-            };
-            open_group(&prepared, &scope, 1)
+        let trigger = Self {
+            events: open_events(settings, scope, note)?,
+            are_events_on: true,
+            spans: SpanTrigger::open(settings, edges, scope)?,
         };
-        let group = match open(vec![Target::All]) {
-            Err(Error::Open {
-                why: OpenError::Access,
-                ..
-            }) => open(scope.targets.clone())?,
-            opened => opened?,
-        };
-        Ok(Some(Self { group }))
+        Ok((trigger.events.is_some() || trigger.spans.is_some()).then_some(trigger))
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &Group> {
+        let spans = self.spans.as_ref().map(SpanTrigger::group);
+        self.events.iter().chain(spans)
     }
 
     pub(crate) fn enable(&self) -> Result<(), Error> {
-        let enabled = self.group.enable(DumpSize::Large);
+        let mut groups = self.groups();
+        let enabled = groups.try_for_each(|group| group.enable(DumpSize::Large));
         enabled.map_err(Error::system("enabling events"))
     }
 
     /// Those whose rings wake the recorder up.
     pub(crate) fn ring_owners(&self) -> impl Iterator<Item = &Counter> {
-        self.group.ring_owners()
+        self.groups().flat_map(Group::ring_owners)
+    }
+
+    /// Disables or enables the events. Spans are looked at all the time.
+    pub(crate) fn set_events_on(&mut self, is_on: bool) -> Result<(), Error> {
+        let Some(events) = &self.events else {
+            return Ok(());
+        };
+        let switched = match (is_on, self.are_events_on) {
+            (true, false) => events.enable(DumpSize::Large),
+            (false, true) => events.disable(),
+            _ => Ok(()),
+        };
+        self.are_events_on = is_on;
+        switched.map_err(Error::system("switching events"))
     }
 
     /// Whether any has happened since this was last asked, elsewhere than in the recorder itself.
-    pub(crate) fn has_happened(&mut self) -> bool {
+    pub(crate) fn has_fired(&mut self) -> bool {
+        let slow = self.spans.as_mut().map(SpanTrigger::has_fired);
+        self.have_events_happened() | slow.unwrap_or(false)
+    }
+
+    /// The same at the end of the recording.
+    pub(crate) fn has_fired_at_end(&mut self) -> bool {
+        let slow = self.spans.as_mut().map(SpanTrigger::has_fired_at_end);
+        self.have_events_happened() | slow.unwrap_or(false)
+    }
+
+    /// Beginnings and ends of spans that were lost, as far as is known.
+    pub(crate) fn n_lost_edges(&self) -> u64 {
+        self.spans.as_ref().map_or(0, SpanTrigger::n_lost)
+    }
+
+    fn have_events_happened(&mut self) -> bool {
         let own = std::process::id();
-        let mut has_happened = false;
-        for ring in &mut self.group.rings {
+        let mut have_happened = false;
+        for ring in self.events.iter_mut().flat_map(|group| &mut group.rings) {
             let mut batch = ring.batch();
             // Damage ends a batch, and says that something was there.
             while let Some(record) = batch.next().unwrap_or(Some(&[])) {
-                has_happened |= !is_own(record, own);
+                have_happened |= !is_own(record, own);
                 if record.is_empty() {
                     break;
                 }
             }
         }
-        has_happened
+        have_happened
     }
+}
+
+/// Opens the events of the user.
+fn open_events(
+    settings: &Settings,
+    scope: &Scope<'_>,
+    note: &mut dyn FnMut(Note),
+) -> Result<Option<Group>, Error> {
+    if settings.writing.rotation_events.is_empty() {
+        return Ok(None);
+    }
+    let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
+    let open = |targets: Vec<Target>| {
+        let is_for_all = targets.contains(&Target::All);
+        let prepared: Vec<_> = (events.iter())
+            .map(|event| prepared(event, is_for_all))
+            .collect();
+        open_group(&prepared, &scope.of_trigger(targets), 1)
+    };
+    let group = match open(vec![Target::All]) {
+        Err(Error::Open {
+            why: OpenError::Access,
+            ..
+        }) => open(scope.targets.clone())?,
+        opened => opened?,
+    };
+    Ok(Some(group))
 }
 
 /// Whether a record is a sample of this process: header, IDENTIFIER, TID.
 fn is_own(record: &[u8], own: u32) -> bool {
     u32_at(record, 0) == Some(RecordKind::SAMPLE.0) && u32_at(record, 16) == Some(own)
-}
-
-/// An event that wakes the recorder up each time, unless it has a period of its own.
-fn prepared(event: &Event, is_for_all: bool) -> Prepared {
-    let mut attr = event.attr.clone();
-    attr.sample_period = attr.sample_period.max(1);
-    attr.sample_type = SampleType::IDENTIFIER.with(SampleType::TID);
-    attr.flags = attr
-        .flags
-        .with(AttrFlags::DISABLED)
-        .with(AttrFlags::WATERMARK);
-    attr.wakeup = 1;
-    if !is_for_all && event.probe.is_none() {
-        attr.flags = attr.flags.with(AttrFlags::INHERIT);
-    }
-    if !is_for_all && event.user_only().is_some() {
-        let flags = attr.flags.with(AttrFlags::EXCLUDE_KERNEL);
-        attr.flags = flags.with(AttrFlags::EXCLUDE_HV);
-    }
-    Prepared {
-        cpus: event.cpus.clone(),
-        text: text_of(event),
-        filter: Filter::from_event(event),
-        ..Prepared::new(event.name.clone(), attr)
-    }
 }
 
 #[cfg(test)]

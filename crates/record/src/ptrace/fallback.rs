@@ -144,7 +144,7 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
         (!settings.when.is_always(), "-D and --control"),
         (
             writing.overwrite || writing.rotation.is_some(),
-            "--overwrite and --switch-output",
+            "--overwrite, --flight and --switch-output",
         ),
         // Mappings are told as threads are looked at.
         (writing.synthesis_at_end, "--tail-synthesize"),

@@ -206,6 +206,7 @@ impl Session {
             was_on: self.recorder.settings.when.is_from_start(),
             recorder: self.recorder,
             control: None,
+            trigger: None,
             command,
             ended,
         }

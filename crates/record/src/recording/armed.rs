@@ -134,8 +134,10 @@ impl Armed {
             .map_or(Duration::ZERO, |off_cpu| off_cpu.threshold);
         let held = (threshold, settings.clock);
         let off_cpu = OffCpuSamples::new(&self.opened.sampling, self.wakees(), held)?;
+        let lag = (writing.flight.as_ref()).map_or(Duration::ZERO, |flight| flight.around);
+        let alive = describes_later.then(|| Alive::new(sideband.clone()).with_lag(lag));
         Ok(Tracked {
-            alive: describes_later.then(|| Alive::new(sideband.clone())),
+            alive,
             lineage,
             coverage: coverage.flatten(),
             streams: is_extended.then(|| Streams::new(sampling)).transpose()?,

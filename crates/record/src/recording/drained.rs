@@ -5,6 +5,7 @@ use super::recorder::{Losses, Recorder};
 use crate::cost::enough_pages;
 use crate::drain::Drain;
 use crate::drain::coverage::Coverage;
+use crate::drain::flight::Flight;
 use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::live::Unwound;
@@ -13,6 +14,7 @@ use crate::opening::{EventCounters, Group, Opened};
 use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::output::files::Files;
+use crate::output::flight_window::{FlightWindow, Kept};
 use crate::settings::{EventCount, Settings, Summary, Watch};
 use crate::sink::{Sink, Written};
 use rprof_abi::{AttrFlags, event_type, sw};
@@ -42,17 +44,21 @@ impl Drained {
             opened,
             sink,
             settings,
+            files,
             ..
         } = &mut recorder;
+        let kept = match &files.flight {
+            None => Some(Kept::ALL),
+            Some(window) => window.is_open().then(|| window.kept()),
+        };
         let drained = drain.rest(opened, sink);
         (drain.notes).extend(drain.tracked.held_switches().map(|held| held.note()));
-        let flown = match &mut drain.tracked.flight {
-            Some(flight) => {
-                drain.notes.extend(flight.note());
-                flight.take_rings(opened, &mut drain.notes)
-            }
-            None => Ok(()),
+        let flown = match (&mut drain.tracked.flight, kept) {
+            (Some(flight), Some(kept)) => flight.take_rings(opened, kept, &mut drain.notes),
+            _ => Ok(()),
         };
+        let notes = drain.tracked.flight.iter().flat_map(Flight::notes);
+        drain.notes.extend(notes);
         let flown = flown.and(drain.write_flight(sink).map_err(Error::from));
         drain.take_notes().for_each(note);
         let describes = settings.writing.synthesis_at_end;
@@ -89,6 +95,7 @@ impl Drained {
         let was_writer_late = sink.was_late;
         let is_later = files.earlier.n_files > 0;
         let is_kept = drain.counts.samples > 0 || is_later;
+        let is_kept = is_kept && !files.is_last_unkept();
         files.current.set_fate(Fate::kept_if(is_kept));
         let Written {
             writer,
@@ -101,6 +108,7 @@ impl Drained {
         let size_bytes = writer.data_len();
         let is_whole = ended.is_ok() && result.is_ok();
         let is_kept = size_bytes > 0 && !is_early(&ended) || is_whole || is_later;
+        let is_kept = is_kept && !files.is_last_unkept();
         files.current.set_fate(Fate::kept_if(is_kept));
         // If it failed, the file keeps what it has. The cause of an error of writing is known already.
         if let Err(source) = result {
@@ -167,18 +175,25 @@ impl Unfinished {
         };
         let ending = end.start()?;
         files.end_last();
-        let size_bytes =
-            ending.wait(&self.interrupts, &files.current)? + files.earlier.written()?;
-        if settings.writing.timestamp_name {
-            files.current.add_timestamp()?;
+        let last_bytes = ending.wait(&self.interrupts, &files.current)?;
+        let mut size_bytes = files.earlier.written()?;
+        if !files.is_last_unkept() {
+            size_bytes += last_bytes;
+            if settings.writing.timestamp_name {
+                files.current.add_timestamp()?;
+            }
         }
+        let (last, n_others) = files.last_kept();
+        let last = last.unwrap_or(files.current.output()).clone();
+        let n_windows = files.flight.as_ref().map(FlightWindow::n_windows);
         let earlier = &mut files.earlier;
         let (counts, cost) = (earlier.counts_with(counts), earlier.cost_with(cost));
         let (sampling, tracked) = (&self.opened.sampling, &self.drain.tracked);
         let ring_bytes = sampling.rings.iter().map(Ring::size_bytes).max();
         Ok(Summary {
-            output: files.current.output().clone(),
-            earlier_files: earlier.n_files,
+            output: last,
+            earlier_files: n_others,
+            flight_windows: n_windows,
             removed_files: earlier.n_removed,
             size_bytes,
             compression: settings.writing.compression,

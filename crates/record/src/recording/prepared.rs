@@ -92,7 +92,10 @@ impl Prepared {
         }
         self.placed.tell(note);
         self.note_lacks(&opened, by, &scope, note);
-        let (trigger, threads) = (Trigger::open(settings, &scope, note)?, scope.threads());
+        let (trigger, threads) = (
+            Trigger::open(settings, &self.placed.edges, &scope, note)?,
+            scope.threads(),
+        );
         Ok(Armed {
             opened,
             by,

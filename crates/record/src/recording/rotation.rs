@@ -9,6 +9,7 @@ use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::error::Error;
 use crate::note::Note;
 use crate::output::file_end::FileEnd;
+use crate::output::flight_window::{FlightWindow, Kept};
 use crate::output::segments::MOST_SEGMENT_BYTES;
 use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
@@ -27,6 +28,14 @@ struct Overlap {
     records: Vec<u8>,
 }
 
+/// Another file, begun.
+struct NextFile {
+    created: Created,
+    writer: Writer,
+    /// Bytes of records that it begins with.
+    n_begun_with: u64,
+}
+
 impl Recorder {
     /// Rotates the output if that is due.
     pub(super) fn rotate_if_due(
@@ -39,10 +48,7 @@ impl Recorder {
         };
         let n_taken = self.files.current.n_taken();
         let is_due = match rotation.on {
-            RotateOn::Signal => {
-                let has_happened = trigger.is_some_and(Trigger::has_happened);
-                self.interrupts.take_snapshot_request() || has_happened
-            }
+            RotateOn::Signal => return self.take_snapshot_if_due(trigger, note),
             RotateOn::Bytes(bytes) => n_taken >= bytes,
             RotateOn::Time(_) => {
                 let is_time = self.files.due_in(Instant::now()) == Some(Duration::ZERO);
@@ -54,9 +60,33 @@ impl Recorder {
         if is_due { self.rotate(note) } else { Ok(()) }
     }
 
+    /// Rotates the output if that is asked for by a signal or a trigger, or was for this time.
+    fn take_snapshot_if_due(
+        &mut self,
+        mut trigger: Option<&mut Trigger>,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<(), Error> {
+        let has_fired = trigger.as_mut().is_some_and(|trigger| trigger.has_fired());
+        let is_asked = self.interrupts.take_snapshot_request() || has_fired;
+        let is_due = self.files.is_snapshot_due(is_asked);
+        if let (Some(flight), Some(trigger)) = (&self.files.flight, trigger) {
+            // What happens while a window is open changes nothing, and need not wake anybody up.
+            trigger.set_events_on(!flight.is_open())?;
+        }
+        if is_due {
+            self.rotate(note)
+        } else if self.files.is_stale() {
+            self.begin_anew(note)
+        } else {
+            Ok(())
+        }
+    }
+
     fn rotate(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Some(flight) = &mut self.drain.tracked.flight {
-            flight.take(&mut self.opened, &mut self.drain.notes)?;
+            let kept = self.files.flight.as_ref().map(FlightWindow::kept);
+            let kept = kept.unwrap_or(Kept::ALL);
+            flight.take(&mut self.opened, kept, &mut self.drain.notes)?;
         }
         let overlap = self.overlap()?;
         self.drain.write_flight(&mut self.sink)?;
@@ -64,33 +94,71 @@ impl Recorder {
         if let Output::Pipe(_) = self.settings.output {
             return Ok(());
         }
+        match self.next_file(overlap, note)? {
+            Some((next, missing_build_ids)) => self.end_before(next, missing_build_ids, note),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a flight recorder's file anew. No sample is in the one before: it is not kept.
+    fn begin_anew(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        if let Output::Pipe(_) = self.settings.output {
+            return Ok(());
+        }
+        let overlap = self.overlap()?;
+        let Some((next, _)) = self.next_file(overlap, note)? else {
+            return Ok(());
+        };
+        let ended = self.sink.go_on_with(next.writer, next.created.taken())?;
+        let counts = mem::take(&mut self.drain.counts);
+        let cost = self.files.cost(&counts, &ended.writer);
+        self.files.earlier.add_effort(cost);
+        self.files.begun(next.n_begun_with);
+        // The one before goes with its name.
+        self.files.current = next.created;
+        let _ = ended.writer.abandon();
+        Ok(())
+    }
+
+    /// Creates the next file, if that is possible; with it come files of the one before without a build id.
+    fn next_file(
+        &mut self,
+        overlap: Overlap,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Option<(NextFile, MissingBuildIds)>, Error> {
+        let n_begun_with = overlap.records.len() as u64;
         let next =
             (self.files).create_next(&self.settings.output, overlap.records, &self.interrupts);
-        let (created, writer) = match next {
-            Ok(next) => next,
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
+        match next {
+            Ok((created, writer)) => {
+                let next = NextFile {
+                    created,
+                    writer,
+                    n_begun_with,
+                };
+                Ok(Some((next, overlap.missing_build_ids)))
+            }
+            Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(why) => {
                 // The old one is still good.
                 self.drain.missing_build_ids = overlap.missing_build_ids;
                 self.files.rotation = None;
                 note(Note::RotationFailed(cause_of(&why)));
-                return Ok(());
+                Ok(None)
             }
-        };
-        self.go_on_in(created, writer, overlap.missing_build_ids, note)
+        }
     }
 
     /// Continues in the next file, and has the end of the previous one written.
-    fn go_on_in(
+    fn end_before(
         &mut self,
-        created: Created,
-        writer: Writer,
+        next: NextFile,
         missing_build_ids: MissingBuildIds,
         note: &mut dyn FnMut(Note),
     ) -> Result<(), Error> {
-        let ended = self.sink.go_on_with(writer, created.taken())?;
+        let ended = self.sink.go_on_with(next.writer, next.created.taken())?;
         // What becomes of the new one is known at its end.
-        let mut before = mem::replace(&mut self.files.current, created);
+        let mut before = mem::replace(&mut self.files.current, next.created);
         before.set_fate(Fate::Kept);
         let counts = mem::take(&mut self.drain.counts);
         if let (Output::File(ended), Output::File(next)) = (before.output(), &self.settings.output)
@@ -118,7 +186,8 @@ impl Recorder {
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
-        self.files.next(before, ending, &self.interrupts);
+        self.files.begun(next.n_begun_with);
+        self.files.end(before, ending, &self.interrupts);
         // What files need at their ends, and tables of programs that have ended, came from several threads: in an hour
         // beside compilers, 77 of 220 MB were free. `top`, which reads segments, does so itself.
         if let Output::File(_) = self.settings.output {

@@ -43,6 +43,7 @@ impl Ready {
             recorder: running.recorder,
             was_on: running.toggling.was_on,
             control: running.toggling.into_control(),
+            trigger: running.trigger,
             command: running.command,
             ended,
         }

@@ -7,10 +7,12 @@ use super::recorder::Recorder;
 use crate::error::Error;
 use crate::interrupts::StopRequest;
 use crate::note::Note;
+use crate::output::trigger::Trigger;
 use crate::settings::Summary;
 use rprof_process::Child;
 use rprof_targets::ControlLines;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// A recording that has just ended, or failed, after its file was created.
 pub(crate) struct Stopped {
@@ -19,6 +21,7 @@ pub(crate) struct Stopped {
     pub(crate) was_on: bool,
     /// Open until the file is complete: a controller that reads acknowledgements to their end knows that it is.
     pub(crate) control: Option<ControlLines>,
+    pub(crate) trigger: Option<Trigger>,
     pub(crate) command: Option<Child>,
     pub(crate) ended: Result<EndReason, Error>,
 }
@@ -28,6 +31,7 @@ impl Stopped {
     /// file must be complete even if the command takes its time to end.
     pub(crate) fn finish(mut self, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
         let interrupts = Rc::clone(&self.recorder.interrupts);
+        self.look_at_triggers(note);
         // As perf: what was started for the recording ends with it. A command whose recording
         // failed runs on.
         let is_to_end = self.ended.is_ok() || interrupts.stop_request() >= StopRequest::Now;
@@ -47,5 +51,30 @@ impl Stopped {
             interrupts: Rc::clone(&interrupts),
         }
         .wait_for_command(note)
+    }
+
+    /// What came since the last look is a trigger of a flight recorder, too, and so is the end of a command that failed.
+    fn look_at_triggers(&mut self, note: &mut dyn FnMut(Note)) {
+        let Some(window) = &mut self.recorder.files.flight else {
+            return;
+        };
+        let now = Instant::now();
+        if let Some(trigger) = &mut self.trigger {
+            if trigger.has_fired_at_end() {
+                window.fire(now);
+            }
+            let edges = trigger.n_lost_edges();
+            if edges > 0 {
+                note(Note::LostEdges { edges });
+            }
+        }
+        // Whoever stops the recording stops its command, which did not fail.
+        let is_interrupted = matches!(self.ended, Ok(EndReason::Interrupted));
+        let command = self.command.as_mut().filter(|_| !is_interrupted);
+        if let Some(Ok(Some(status))) = command.map(Child::try_wait)
+            && !status.success()
+        {
+            window.note_failure(now);
+        }
     }
 }

@@ -25,7 +25,7 @@ pub use off_cpu::OffCpu;
 pub use sample_fields::{SampleFields, Space, user_registers};
 pub use sideband::Sideband;
 pub use when::{Delay, When};
-pub use writing::{RotateOn, Rotation, Synthesis, Writing};
+pub use writing::{FlightPlan, RotateOn, Rotation, SlowSpan, Synthesis, Writing};
 
 /// How often to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,6 +271,8 @@ pub struct Summary {
     pub earlier_files: usize,
     /// How many of those were removed again, to keep only the latest.
     pub removed_files: usize,
+    /// How often a flight recorder kept what was around a trigger, if it is one. Without any, there is no file.
+    pub flight_windows: Option<u64>,
     /// Its size, bytes; of several files their sum.
     pub size_bytes: u64,
     /// zstd's level, if records are compressed.

@@ -15,6 +15,8 @@ pub struct Writing {
     pub rotation: Option<Rotation>,
     /// With [`RotateOn::Signal`], also when one of these happens.
     pub rotation_events: Vec<Event>,
+    /// Of what rings hold, only what is around certain moments is written.
+    pub flight: Option<FlightPlan>,
     /// Files get the time of their end as the ending of their names.
     pub timestamp_name: bool,
     /// The recording ends when a file has this many bytes.
@@ -57,4 +59,24 @@ pub enum Synthesis {
     /// Their mappings, too.
     #[default]
     All,
+}
+
+/// Around which moments samples are kept: when one of [`Writing::rotation_events`] happens, on SIGUSR2, and these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlightPlan {
+    /// How long before and after each of them, as far as rings hold that.
+    pub around: Duration,
+    /// The end of the command, if it fails.
+    pub on_failure: bool,
+    /// Spans that take long.
+    pub slow_spans: Vec<SlowSpan>,
+}
+
+/// A span that takes longer than it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowSpan {
+    /// Its name; `None` for any.
+    pub name: Option<String>,
+    /// What it should not exceed.
+    pub limit: Duration,
 }

@@ -192,6 +192,11 @@ pub struct Batch<'r> {
 }
 
 impl Batch<'_> {
+    /// Whether older records of an overwritten ring are gone.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// Bytes that are left in this batch.
     pub fn len_bytes(&self) -> u64 {
         self.head.wrapping_sub(self.position)

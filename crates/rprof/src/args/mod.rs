@@ -80,7 +80,7 @@ pub(crate) use push::PushArgs;
 use record::parse_control;
 pub(crate) use record::{
     CallChainArgs, CallGraph, EventArgs, FilterArgs, OutputArgs, RecordArgs, TargetArgs,
-    bytes_with_unit,
+    bytes_with_unit, time_with_unit,
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;

@@ -24,7 +24,7 @@ pub(crate) struct CostArgs {
         value_name = "N",
         value_parser = numbers::samples,
         allow_negative_numbers = true,
-        conflicts_with_all = ["overwrite", "branch_any", "branch_filter"],
+        conflicts_with_all = ["overwrite", "flight", "branch_any", "branch_filter"],
         long_help = "Keep about N samples an hour, of all events and CPUs together. They are chosen at random, in \
             proportion to their periods, and the period of each is raised to stand for those that were dropped. So \
             sums of periods are unbiased, in perf, too, and numbers of samples are not. Dropped samples are neither \

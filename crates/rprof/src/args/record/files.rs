@@ -19,10 +19,25 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) compression_level: Option<i32>,
 
-    /// Flight recorder: keep only the latest samples, in overwritten rings (size: -m), and write them at the end, or
-    /// at each --switch-output; callers come from frame pointers
+    /// Keep only the latest samples, in overwritten rings (size: -m), and write them at the end, or at each
+    /// --switch-output; callers come from frame pointers
     #[arg(long, conflicts_with = "post_unwind")]
     pub(crate) overwrite: bool,
+
+    /// Flight recorder: keep only the SECONDS before and after each --trigger, in FILE.TIME; callers come from frame
+    /// pointers
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = numbers::seconds,
+        conflicts_with_all = ["overwrite", "switch_output", "switch_output_event", "post_unwind", "timestamp_filename"]
+    )]
+    pub(crate) flight: Option<Duration>,
+
+    /// With --flight, what to keep samples for: signal (SIGUSR2, always), 'exit!=0' (the command fails), 'span > 50ms'
+    /// or 'NAME > 50ms' (a --span takes longer), or an event such as uprobe:/path:function; may be repeated
+    #[arg(long, value_name = "WHEN", requires = "flight")]
+    pub(crate) trigger: Vec<String>,
 
     /// Rotate the output file on SIGUSR2 (signal), at a size (100M) or after a time (30s, 5m); earlier files are named
     /// FILE.TIME
@@ -91,6 +106,9 @@ const MAX_LEVEL: i32 = 22;
 impl FileArgs {
     /// When another file begins.
     pub(crate) fn rotate_on(&self) -> Option<RotateOn> {
+        if self.flight.is_some() {
+            return Some(RotateOn::Signal);
+        }
         let by_event = self.switch_output_event.as_ref();
         self.switch_output.or(by_event.map(|_| RotateOn::Signal))
     }
@@ -110,6 +128,11 @@ const TIMES: &[(char, u64)] = &[('s', 1), ('m', 60), ('h', 3600), ('d', 86400)];
 /// A size in bytes, of a number with a unit behind it.
 pub(crate) fn bytes_with_unit(text: &str) -> Option<u64> {
     with_unit(text, SIZES)
+}
+
+/// A time: seconds, or a number with a unit behind it.
+pub(crate) fn time_with_unit(text: &str) -> Result<Duration, String> {
+    numbers::seconds(text)
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

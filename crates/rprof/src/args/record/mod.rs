@@ -24,7 +24,7 @@ use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use fields::FieldArgs;
-pub(crate) use files::bytes_with_unit;
+pub(crate) use files::{bytes_with_unit, time_with_unit};
 pub(crate) use filters::FilterArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use parts::PartArgs;

@@ -32,6 +32,7 @@ pub(super) fn files(text: &str) -> Result<usize, String> {
 /// A duration: seconds, or a number with a unit.
 pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     const UNITS: &[(&str, f64)] = &[
+        ("us", 0.000_001),
         ("ms", 0.001),
         ("s", 1.0),
         ("m", 60.0),
@@ -44,7 +45,7 @@ pub(in crate::args) fn seconds(text: &str) -> Result<Duration, String> {
     match seconds.map(Duration::try_from_secs_f64) {
         Some(Ok(time)) if !time.is_zero() => Ok(time),
         _ => Err(
-            "expected a time above 0: seconds, or a number with ms, s, m, h or d, such as 10, 0.5 or 2m".to_owned(),
+            "expected a time above 0: seconds, or a number with us, ms, s, m, h or d, such as 10, 0.5 or 2m".to_owned(),
         ),
     }
 }

@@ -2,6 +2,7 @@
 
 mod attr_dump;
 mod events;
+mod flight;
 mod settings;
 mod summary;
 mod targets;

@@ -1,6 +1,7 @@
 //! From arguments to settings.
 
 use super::events::{events, spans};
+use super::flight;
 use crate::args::{
     CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs, bytes_with_unit,
 };
@@ -32,11 +33,11 @@ pub(in crate::cmd) fn settings(args: &RecordArgs) -> Result<Settings> {
         events: events(args)?,
         spans: spans(args)?,
         rate: rate(&args.events)?,
-        call_chains: match (call_chains(args)?, args.files.overwrite) {
+        call_chains: match (call_chains(args)?, is_overwritten(args)) {
             (CallChains::Auto, true) => CallChains::FramePointers,
             (CallChains::Dwarf { .. }, true) => {
-                let why = "--overwrite keeps no stack dumps, since a few dozen samples would fill a ring buffer: \
-                    use --call-graph fp (its default), lbr or none";
+                let why = "--overwrite and --flight keep no stack dumps, since a few dozen samples would fill a ring \
+                    buffer: use --call-graph fp (their default), lbr or none";
                 return Err(usage(why));
             }
             (chains, _) => chains,
@@ -159,7 +160,7 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     let is_pipe = args.output.output.as_os_str() == "-";
     let rotation = files.rotate_on();
     if is_pipe && (rotation.is_some() || files.timestamp_filename) {
-        let why = "--switch-output and --timestamp-filename need a file, not a pipe: use -o FILE";
+        let why = "--switch-output, --flight and --timestamp-filename need a file, not a pipe: use -o FILE";
         return Err(usage(why));
     }
     if is_pipe && args.cost.samples_per_hour.is_some() {
@@ -167,16 +168,21 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         return Err(usage(why));
     }
     if args.output.embed_symbols && rotation.is_some() {
-        let why = "--embed-symbols needs a single file, but --switch-output writes several: use rprof symbols \
+        let why = "--embed-symbols needs a single file, but --switch-output and --flight write several: use rprof symbols \
             --embed FILE later";
         return Err(usage(why));
     }
     if files.switch_max_files.is_some() && rotation.is_none() {
-        let why = "--switch-max-files needs --switch-output";
+        let why = "--switch-max-files needs --switch-output or --flight";
         return Err(usage(why));
     }
+    let (flight, triggers) = flight::plan(args)?;
+    let most_files = match (files.switch_max_files, &flight) {
+        (None, Some(_)) => Some(flight::MOST_FILES),
+        (asked, _) => asked.and_then(NonZeroUsize::new),
+    };
     let rotation_events = match (&files.switch_output_event, rotation) {
-        (None, _) => Vec::new(),
+        (None, _) => triggers,
         (Some(list), Some(RotateOn::Signal)) => super::events::of_list(list, args.quiet)?,
         (Some(_), _) => {
             let why = "--switch-output-event and a size or time of --switch-output exclude each other: \
@@ -186,18 +192,21 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     };
     Ok(Writing {
         compression: files.compression_level,
-        overwrite: files.overwrite,
-        rotation: rotation.map(|on| Rotation {
-            on,
-            most_files: files.switch_max_files.and_then(NonZeroUsize::new),
-        }),
+        overwrite: is_overwritten(args),
+        rotation: rotation.map(|on| Rotation { on, most_files }),
         rotation_events,
+        flight,
         timestamp_name: files.timestamp_filename || rotation.is_some(),
         max_bytes: files.max_size,
         no_build_ids: files.no_buildid,
         synthesis: files.synth.unwrap_or_default(),
         synthesis_at_end: files.tail_synthesize,
     })
+}
+
+/// Whether rings keep only the latest samples.
+fn is_overwritten(args: &RecordArgs) -> bool {
+    args.files.overwrite || args.files.flight.is_some()
 }
 
 fn output(args: &OutputArgs) -> Result<Output> {

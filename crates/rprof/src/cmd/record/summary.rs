@@ -96,8 +96,16 @@ pub(super) fn brief(summary: &Summary) -> String {
     }
 }
 
+/// The final line of a flight recorder without a trigger.
+fn why_nothing_kept() -> String {
+    "no trigger fired, so nothing was kept: try a shorter limit, or send SIGUSR2 to rprof while it records".to_owned()
+}
+
 /// The final line.
 pub(super) fn sentence(summary: &Summary) -> String {
+    if summary.flight_windows == Some(0) {
+        return why_nothing_kept();
+    }
     let view = if summary.has_off_cpu { " --wall" } else { "" };
     let (place, next) = match &summary.output {
         Output::File(path) if path.as_os_str() == "perf.data" => (
@@ -132,7 +140,13 @@ pub(super) fn sentence(summary: &Summary) -> String {
         0 => place,
         n => match summary.removed_files {
             0 => format!("{} files, the last {place}", n + 1),
-            gone => format!("{} files, {gone} removed, the last {place}", n + 1),
+            gone => {
+                let more = match summary.flight_windows {
+                    Some(_) => " (--switch-max-files keeps more)",
+                    None => "",
+                };
+                format!("{} files, {gone} removed{more}, the last {place}", n + 1)
+            }
         },
     };
     let samples = Counted::new(summary.samples, "sample", "samples");
