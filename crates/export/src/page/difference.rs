@@ -58,7 +58,7 @@ impl Format for DifferentialPage {
             }
             min_samples = (min_samples * 2).max(2);
         };
-        shell::write(&self.0.title, &bytes, out)
+        shell::write(&self.0.title, "", &bytes, out)
     }
 }
 

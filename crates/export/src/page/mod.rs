@@ -10,6 +10,7 @@ mod losses;
 mod options;
 mod packing;
 mod payload;
+mod plain;
 mod shell;
 mod stacks;
 
@@ -28,7 +29,7 @@ impl Format for Page {
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
         let room = self.max_bytes.saturating_sub(shell::len());
         let payload = Payload::of(self, sampled, base64_decoded_len(room))?;
-        shell::write(&self.title, &payload.bytes, out)
+        shell::write(&self.title, &plain::table(sampled), &payload.bytes, out)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The file around the profile: HTML, style, script. Nothing in it is from a recording but the title, escaped.
 
+use super::plain;
 use rprof_base::{base64_text, base64_write};
 use rprof_untrusted::printable;
 use sha2::{Digest, Sha256};
@@ -51,18 +52,27 @@ const MAX_TITLE: usize = 200;
 pub(super) fn len() -> usize {
     let hashes = 2 * 64;
     // A character of a title may be six bytes when it is escaped.
-    HTML.len() + STYLE.len() + script().len() + hashes + 6 * MAX_TITLE
+    HTML.len() + STYLE.len() + script().len() + hashes + 6 * (MAX_TITLE + plain::MAX_LEN)
 }
 
-/// Writes the page.
-pub(super) fn write(title: &str, profile: &[u8], out: &mut dyn Write) -> io::Result<()> {
+/// Writes the page; `plain` is what is said of the profile where no script runs.
+pub(super) fn write(
+    title: &str,
+    plain: &str,
+    profile: &[u8],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let script = script();
     let mut rest = HTML;
     while let Some((before, after)) = rest.split_once("{{") {
         out.write_all(before.as_bytes())?;
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         match name {
-            "title" => out.write_all(escaped(title).as_bytes())?,
+            "title" => {
+                let title: String = printable(title).chars().take(MAX_TITLE).collect();
+                out.write_all(escaped(&title).as_bytes())?;
+            }
+            "plain" => out.write_all(escaped(plain).as_bytes())?,
             "style" => out.write_all(STYLE.as_bytes())?,
             "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
             "script" => out.write_all(script.as_bytes())?,
@@ -85,10 +95,9 @@ fn hash(text: &str) -> String {
     format!("'sha256-{}'", base64_text(&Sha256::digest(text)))
 }
 
-fn escaped(title: &str) -> String {
-    let shown = printable(title);
+fn escaped(text: &str) -> String {
     let mut escaped = String::new();
-    for c in shown.chars().take(MAX_TITLE) {
+    for c in text.chars() {
         match c {
             '&' => escaped += "&amp;",
             '<' => escaped += "&lt;",
