@@ -39,6 +39,7 @@ async function check(tab, facts) {
     if (own.length === 1) assert.equal(own[0].cells[0], share(total), name);
   }
   await keysOpenAndClose(tab);
+  await arrowsGoFromTabToTab(tab);
   await aSearchOpensTheWay(tab, facts);
   await tab.run(`rprofPage.set({ view: "flame", threads: "alike" })`);
 }
@@ -64,6 +65,20 @@ async function keysOpenAndClose(tab) {
   assert.ok(now[0].hasFocus);
   assert.equal(now[0].open, "false");
   assert.ok(now.every((/** @type {any} */ row) => row.level === 1));
+}
+
+/** @param {Tab} tab */
+async function arrowsGoFromTabToTab(tab) {
+  await tab.run(`document.getElementById("tree-tab").focus()`);
+  await tab.press("ArrowRight");
+  assert.equal(await tab.run(`rprofPage.state.view`), "summary");
+  assert.equal(await tab.run(`document.activeElement.id`), "summary-tab");
+  // From the last to the first.
+  await tab.press("ArrowRight");
+  assert.equal(await tab.run(`rprofPage.state.view`), "flame");
+  await tab.press("ArrowLeft");
+  await tab.press("ArrowLeft");
+  assert.equal(await tab.run(`rprofPage.state.view`), "tree");
 }
 
 /** @param {Tab} tab @param {Facts} facts */

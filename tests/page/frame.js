@@ -39,9 +39,10 @@ async function labelsOfTheHeatMapAreWhole(tab) {
   await tab.run(`rprofPage.set({ view: "heat" })`);
   const [right, ends] = await tab.run(`(() => {
     const heat = rprofPage.views.all.heat.map;
-    const before = { columns: heat.columns, cells: heat.cells };
+    const before = { columns: heat.columns, cells: heat.cells, unit: heat.unit };
     // So many that the last one has a label.
     heat.columns = 1101;
+    heat.unit = 1e9;
     heat.cells = new Float64Array(heat.columns * 50);
     const ends = [];
     const fillText = CanvasRenderingContext2D.prototype.fillText;

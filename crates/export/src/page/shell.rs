@@ -23,6 +23,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/difference.js"),
     include_str!("assets/views.js"),
     include_str!("assets/theme.js"),
+    include_str!("assets/legend.js"),
     include_str!("assets/waits.js"),
     include_str!("assets/flame.js"),
     include_str!("assets/pointer.js"),

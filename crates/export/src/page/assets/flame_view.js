@@ -75,6 +75,7 @@ class FlameView {
     this.inverted = inverted;
     this.apart = apart;
     this.note = note;
+    this.modules = new ModuleLegend(app, note.parentElement ?? section);
     this.legend = new WaitLegend(app, note.parentElement ?? section, false);
     const place = placed(section, "div", "flame-place", "canvas-place");
     this.graph = boundFlame(app, place, () => this.zoomed());
@@ -128,6 +129,7 @@ class FlameView {
     this.inverted.disabled = state.order === "time";
     const boxes = this.boxes();
     graph.show(boxes);
+    this.modules.show();
     this.legend.show();
     this.search();
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
@@ -189,6 +191,7 @@ class FlameView {
   }
 
   draw() {
+    this.modules.show();
     this.legend.show();
     this.graph.draw();
   }

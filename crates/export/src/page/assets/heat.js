@@ -1,4 +1,5 @@
-// The heat map: seconds from left to right, parts of a second from bottom to top. A drag chooses the time between.
+// The heat map: seconds from left to right, parts of a second from bottom to top; or, of short recordings, parts of a
+// second and parts of these. A drag chooses the time between.
 
 addView({
   name: "heat",
@@ -15,6 +16,9 @@ class HeatView {
    */
   constructor(app, section) {
     this.app = app;
+    const bar = made("div", undefined, "bar");
+    section.append(bar);
+    this.legend = placed(bar, "span", "heat-legend", "legend");
     this.map = new HeatMap(placed(section, "div", "heat-place"), app.theme, {
       range: (range) => app.set({ range, view: "flame" }),
       say: (text) => app.details.say(text),
@@ -23,19 +27,44 @@ class HeatView {
 
   show() {
     this.map.show(this.app.state);
+    this.showLegend();
+  }
+
+  showLegend() {
+    const { map } = this;
+    const { theme } = this.app;
+    const most = map.cells.reduce((a, b) => Math.max(a, b), 0);
+    // Few samples have few colours.
+    const steps = Math.min(4, most);
+    const counts = Array.from({ length: steps + 1 }, (_, step) => Math.round((most * step) / Math.max(1, steps)));
+    showLegend(this.legend, counts.map((count) => [`rgb(${theme.heat(count / (most || 1)).join(" ")})`, String(count)]));
+    this.legend.append(` samples in ${duration(map.unit / HEAT_ROWS)}`);
   }
 
   draw() {
     this.map.draw();
+    this.showLegend();
   }
 }
 
 const HEAT_ROWS = 50;
+/** Shorter recordings have columns of less than a second; a cell of less than a millisecond hardly has a sample. */
+const FEW_COLUMNS = 20;
+const LEAST_UNIT = 5e7;
 const SECOND = 1e9;
 /** An hour of seconds. */
 const MAX_COLUMNS = 3600;
 /** Space for labels, left and below. */
 const HEAT_LEFT = 48;
+
+/**
+ * How much time a column is.
+ * @param {number} span
+ */
+function unitOf(span) {
+  if (span >= FEW_COLUMNS * SECOND) return SECOND * Math.ceil(Math.max(1, span / SECOND / MAX_COLUMNS));
+  return Math.min(SECOND, Math.max(LEAST_UNIT, niceStep(span / FEW_COLUMNS)));
+}
 
 class HeatMap {
   /**
@@ -51,11 +80,11 @@ class HeatMap {
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Heat map: seconds by parts of a second; drag to select a time range");
+    this.canvas.setAttribute("aria-label", "Heat map: time from left to right, parts of it from bottom to top; drag to select a time range");
     place.append(this.canvas);
     const span = this.profile.head.span_ns;
-    /** Nanoseconds of a column: a second, or of long recordings some. */
-    this.unit = SECOND * Math.max(1, Math.ceil(span / SECOND / MAX_COLUMNS));
+    /** Nanoseconds of a column: a second, of long recordings some, of short ones a part. */
+    this.unit = unitOf(span);
     this.columns = Math.max(1, Math.floor(span / this.unit) + 1);
     this.cells = new Float64Array(0);
     /** What the cells are of. */
@@ -198,7 +227,7 @@ class HeatMap {
     }
     const step = niceStep(60 / w);
     for (let column = 0; column < this.columns; column += Math.max(1, step)) {
-      const text = `${(column * this.unit) / SECOND} s`;
+      const text = `${Number(((column * this.unit) / SECOND).toFixed(2))} s`;
       // The last one ends where the picture does.
       const x = Math.min(HEAT_LEFT + column * w + 2, this.place.clientWidth - context.measureText(text).width - 1);
       context.fillText(text, x, HEAT_ROWS * h + 12);

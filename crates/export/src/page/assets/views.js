@@ -40,7 +40,8 @@ class Views {
       const tab = this.tab(entry);
       const section = made("section");
       section.id = entry.name;
-      section.setAttribute("aria-label", entry.title);
+      section.setAttribute("role", "tabpanel");
+      section.setAttribute("aria-labelledby", tab.id);
       element("main", HTMLElement).append(section);
       return { entry, tab, section, view: entry.make(app, section) };
     });
@@ -49,6 +50,12 @@ class Views {
      * @type {{[name: string]: View}}
      */
     this.all = Object.fromEntries(this.list.map(({ entry, view }) => [entry.name, view]));
+    element("tabs", HTMLElement).addEventListener("keydown", (event) => {
+      const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+      if (step === 0) return;
+      event.preventDefault();
+      this.besides(step);
+    });
   }
 
   /** @param {ViewEntry} entry */
@@ -59,10 +66,23 @@ class Views {
     tab.id = `${name}-tab`;
     tab.dataset.view = name;
     tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", name);
     tab.hidden = !viewsOf(this.app.profile).includes(entry);
     tab.addEventListener("click", () => this.app.view(name));
     element("found", HTMLElement).before(tab);
     return tab;
+  }
+
+  /**
+   * Shows the view whose tab is the next one, or the one before.
+   * @param {number} step
+   */
+  besides(step) {
+    const tabs = this.list.filter(({ tab }) => !tab.hidden);
+    const at = tabs.findIndex(({ entry }) => entry.name === this.app.state.view);
+    const { entry, tab } = tabs[(at + step + tabs.length) % tabs.length];
+    this.app.view(entry.name);
+    tab.focus();
   }
 
   get shown() {
@@ -73,6 +93,7 @@ class Views {
     for (const { entry, tab, section } of this.list) {
       const isShown = entry.name === this.app.state.view;
       tab.setAttribute("aria-selected", String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
       section.hidden = !isShown;
     }
     this.shown.show();

@@ -1,0 +1,57 @@
+// Legends: what colours of boxes and cells stand for.
+
+/** Modules that a legend names; colours of others are in the tips of their boxes. */
+const LEGEND_MODULES = 6;
+
+/**
+ * Swatches, each with its text.
+ * @param {HTMLElement} place
+ * @param {[colour: string, text: string][]} entries
+ */
+function showLegend(place, entries) {
+  place.replaceChildren(...entries.flatMap(([colour, text]) => {
+    const swatch = made("i");
+    swatch.style.background = colour;
+    return [swatch, ` ${text}`];
+  }));
+}
+
+/** Colours of modules, with what these count themselves; the heaviest first. */
+class ModuleLegend {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} place
+   */
+  constructor(app, place) {
+    this.app = app;
+    this.element = made("span", undefined, "legend modules");
+    this.element.hidden = app.profile.sides !== null;
+    place.append(this.element);
+  }
+
+  show() {
+    const { profile, counts, theme } = this.app;
+    if (this.element.hidden) return;
+    const { parents, labels, images, flags } = profile;
+    /**
+     * By image, or -1 for the kernel: what it weighs, and one of its frames.
+     * @type {Map<number, {weight: number, frame: number}>}
+     */
+    const sums = new Map();
+    counts.weights.forEach((weight, node) => {
+      if (weight === 0 || parents[node] < 0) return;
+      const code = profile.codeOf(node);
+      const frame = labels[code];
+      if (parents[code] < 0 || (flags[frame] & FLAGS.nameless) !== 0) return;
+      const key = (flags[frame] & FLAGS.level) !== 0 ? -1 : images[frame];
+      const sum = sums.get(key) ?? { weight: 0, frame };
+      sum.weight += weight;
+      sums.set(key, sum);
+    });
+    const entries = [...sums].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
+    showLegend(this.element, entries.map(([image, { weight, frame }]) => {
+      const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
+      return [theme.fill(frame), `${name} ${percent(weight, counts.total.weight)}`];
+    }));
+  }
+}
