@@ -34,6 +34,42 @@ fn a_compressed_recording_is_read_by_rprof_and_perf() {
 }
 
 #[test]
+fn context_switches_are_compressed_unless_that_is_not_wanted() {
+    needs!(live);
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    let recorded = |flags: &[&str]| {
+        let mut record = rprof(["record", "-e", "cpu-clock", "-o"]);
+        record.arg(&out).args(flags);
+        run(record.args(["--", "sh", "-c", "sleep 0.01; true"])).ok()
+    };
+    for (flags, is_compressed) in [
+        (&["--off-cpu"][..], true),
+        (&["--off-cpu", "--no-compression"], false),
+        (&["--off-cpu=0"], false),
+        (&["--off-cpu=0", "-z"], true),
+        (&["--no-compression"], false),
+    ] {
+        let ran = recorded(flags);
+        let stderr = ran.stderr.clone();
+        assert_eq!(
+            stderr.contains("compressed from"),
+            is_compressed,
+            "{stderr}"
+        );
+        let n = samples(&stderr);
+        let recording = Recording::new(out.clone(), ran);
+        let how = &recording.info()["features"]["compressed"];
+        assert_eq!(!how.is_null(), is_compressed, "{flags:?}");
+        if has("perf", "linux-perf") {
+            let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
+            let text = run(script.arg(&out)).ok().stdout;
+            assert_eq!(text.lines().count() as u64, n, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_compressed_pipe_is_read_by_rprof_and_perf() {
     needs!(live);
     let dir = scratch();

@@ -7,7 +7,8 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
-    /// Compress the recording: level 1 (fastest; used if no LEVEL is given) to 22 (smallest)
+    /// Compress the recording: level 1 (fastest; used if no LEVEL is given) to 22 (smallest). With --off-cpu, files are
+    /// compressed at level 1 by default
     #[arg(
         short = 'z',
         long,
@@ -15,9 +16,14 @@ pub(crate) struct FileArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1",
-        value_parser = parse_level
+        value_parser = parse_level,
+        overrides_with = "no_compression"
     )]
-    pub(crate) compression_level: Option<i32>,
+    compression_level: Option<i32>,
+
+    /// Do not compress the recording, with --off-cpu either
+    #[arg(long, overrides_with = "compression_level")]
+    no_compression: bool,
 
     /// Keep only the latest samples, in overwritten rings (size: -m), and write them at the end, or at each
     /// --switch-output; callers come from frame pointers
@@ -103,7 +109,17 @@ fn parse_level(text: &str) -> Result<i32, String> {
 /// zstd's highest level.
 const MAX_LEVEL: i32 = 22;
 
+/// The level of files with context switches: it costs no more CPU time than writing what it saves.
+const LEVEL_OF_SWITCHES: i32 = 1;
+
 impl FileArgs {
+    /// zstd's level, if records are compressed.
+    pub(crate) fn compression(&self, has_switches: bool) -> Option<i32> {
+        let by_default = has_switches && !self.no_compression;
+        let level = self.compression_level;
+        level.or(by_default.then_some(LEVEL_OF_SWITCHES))
+    }
+
     /// When another file begins.
     pub(crate) fn rotate_on(&self) -> Option<RotateOn> {
         if self.flight.is_some() {

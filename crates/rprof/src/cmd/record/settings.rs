@@ -191,7 +191,8 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         }
     };
     Ok(Writing {
-        compression: files.compression_level,
+        // Whoever reads a pipe may not know of compressed records, and who unwinds each switch has no time for it.
+        compression: files.compression(!is_pipe && has_short_switches(args)),
         overwrite: is_overwritten(args),
         rotation: rotation.map(|on| Rotation { on, most_files }),
         rotation_events,
@@ -202,6 +203,12 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         synthesis: files.synth.unwrap_or_default(),
         synthesis_at_end: files.tail_synthesize,
     })
+}
+
+/// Whether context switches are recorded, without a dump of each stack.
+fn has_short_switches(args: &RecordArgs) -> bool {
+    let off_cpu = args.parts.off_cpu();
+    off_cpu.is_some_and(|off_cpu| !off_cpu.threshold.is_zero())
 }
 
 /// Whether rings keep only the latest samples.
