@@ -1,12 +1,14 @@
 //! Flame graphs as boxes: where each frame begins, and how wide it is.
 
 mod in_time;
+mod label;
 mod stacks;
 mod waits;
 
 pub use in_time::FlameChart;
+pub use label::FlameLabel;
 use rprof_profile::view::FirstFrame;
-use rprof_profile::{EventProfile, FrameId, Profile, StrId};
+use rprof_profile::{EventProfile, FrameId, Profile};
 use stacks::{Callees, Callers, Stacks, Standing};
 use std::cmp::Ordering;
 use waits::WaitFrames;
@@ -38,17 +40,6 @@ pub struct FlameBox {
     pub own: u64,
     /// How many samples are in it or above it.
     pub samples: u64,
-}
-
-/// What a box stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FlameLabel {
-    /// Threads of one name.
-    Comm(StrId),
-    /// A function, or code without a name.
-    Frame(FrameId),
-    /// What threads wait for, by the name of its cause: always innermost.
-    Wait(StrId),
 }
 
 /// All boxes of a picture. Each comes after the one that it stands on, and boxes of one depth from left to right.

@@ -1,6 +1,6 @@
 //! What stands on what, found out box by box: nothing is done for boxes that are not looked at.
 
-use super::FlameLabel;
+use super::label::FlameLabel;
 use super::waits::WaitFrames;
 use foldhash::HashMap;
 use rprof_profile::{EventProfile, FrameId, Node, NodeLists, StrId, Tree};

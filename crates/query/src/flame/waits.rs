@@ -1,6 +1,6 @@
 //! What threads wait for, as the innermost boxes of pictures.
 
-use super::FlameLabel;
+use super::label::FlameLabel;
 use foldhash::HashMap;
 use rprof_profile::{EventProfile, FrameId, Profile, StrId, Tree};
 
