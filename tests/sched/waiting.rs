@@ -18,16 +18,16 @@ fn record_waits(tracefs: Tracefs, dir: &Path, events: &str) -> PathBuf {
 
 /// A derived sample.
 #[derive(Debug)]
-struct Stretch {
+pub(super) struct Stretch {
     tid: i64,
     comm: String,
-    state: String,
+    pub(super) state: String,
     cause: String,
-    ns: u64,
+    pub(super) ns: u64,
 }
 
 /// All samples of an account.
-fn stretches(file: &Path, account: &str) -> Vec<Stretch> {
+pub(super) fn stretches(file: &Path, account: &str) -> Vec<Stretch> {
     let mut script = rprof(["script", account, "-G", "--json", "-i"]);
     let lines = run(script.arg(file)).ok().stdout;
     let samples = lines
@@ -257,6 +257,48 @@ fn running_and_waiting_are_all_of_the_time() {
         .ok()
         .stdout;
     assert!(picture.contains("Wall time, ") && picture.contains("[pipe]"));
+    // Waits for work are one frame, with the same sums.
+    let lines = |args: &[&str]| {
+        let mut flame = rprof(["flame", "--wall", "--folded", "--threads"]);
+        let folded = run(flame.args(args).arg("-i").arg(&file)).ok().stdout;
+        let line = |line: &str| {
+            let (stack, ns) = line.rsplit_once(' ')?;
+            let (comm, rest) = stack.split_once(';').unwrap_or((stack, ""));
+            Some((comm.to_owned(), rest == "[idle]", ns.parse::<u64>().ok()?))
+        };
+        folded.lines().filter_map(line).collect::<Vec<_>>()
+    };
+    let (plain, folded) = (lines(&[]), lines(&["--fold", "idle"]));
+    let sums = |lines: &[(String, bool, u64)]| {
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        for (comm, _, ns) in lines {
+            *sums.entry(comm.clone()).or_default() += ns;
+        }
+        sums
+    };
+    assert_eq!(sums(&plain), sums(&folded));
+    let idle: Vec<&str> = folded
+        .iter()
+        .filter(|(_, is_idle, _)| *is_idle)
+        .map(|(comm, ..)| &**comm)
+        .collect();
+    for (comm, is_idle) in [
+        ("in_epoll", true),
+        ("in_poll", true),
+        ("in_pipe", false),
+        ("in_sleep", false),
+    ] {
+        assert_eq!(idle.contains(&comm), is_idle, "{comm}: {idle:?}");
+    }
+    let mut report = rprof(["report", "--wall", "--fold", "idle", "-g", "none", "-i"]);
+    let table = run(report.arg(&file)).ok().stdout;
+    assert!(
+        table.contains("# Idle: ") && table.contains("[idle]"),
+        "{table}"
+    );
+    let mut report = rprof(["report", "--fold", "idle", "-i"]);
+    let refused = run(report.arg(&file)).fails(2);
+    assert!(refused.contains("add --off-cpu or --wall"), "{refused}");
 }
 
 /// A child and a thread that ends right after its last wait, each with how long it waited and lived by its own clock.

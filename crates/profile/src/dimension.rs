@@ -235,6 +235,14 @@ impl DimensionValues {
         }
     }
 
+    /// All but the value in a dimension.
+    pub(crate) fn without(&self, dimension: Dimension) -> Self {
+        let mut kept = Self::NONE;
+        let others = self.0.iter().flatten().filter(|(of, _)| *of != dimension);
+        others.for_each(|&(of, value)| kept.set(of, Some(value)));
+        kept
+    }
+
     /// The same dimensions with other values.
     pub(crate) fn map(mut self, mut value: impl FnMut(DimensionValue) -> DimensionValue) -> Self {
         for (_, own) in self.0.iter_mut().flatten() {

@@ -1,8 +1,8 @@
 //! A frozen profile.
 
 use crate::{
-    About, Dimension, DimensionValue, EventKind, Frames, Gaps, Sampling, SelfTime, SpanTimes,
-    StrId, Strings, Tree, Unwound, ValueSets, ValuesId, view,
+    About, Dimension, DimensionValue, EventKind, FrameId, Frames, Gaps, Sampling, SelfTime,
+    SpanTimes, StrId, Strings, Tree, Unwound, ValueSets, ValuesId, view,
 };
 use rprof_base::{Counted, Share};
 use rprof_untrusted::Untrusted;
@@ -124,6 +124,8 @@ pub struct Profile {
     pub unwound: Unwound,
     /// Where and when samples are missing.
     pub gaps: Gaps,
+    /// What stands for waits for work, if these are folded ([`Fold::Idle`](crate::Fold::Idle)).
+    pub idle: Option<FrameId>,
     /// How long spans of threads took, by name, if they were asked for.
     pub spans: Vec<SpanTimes>,
     /// How many records of each kind the file has, by the kernel's and perf's names.
@@ -158,6 +160,7 @@ impl Default for Profile {
             has_names: true,
             unwound: Unwound::default(),
             gaps: Gaps::default(),
+            idle: None,
             spans: Vec::new(),
             records: Vec::new(),
             warnings: Vec::new(),

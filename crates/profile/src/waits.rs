@@ -7,11 +7,13 @@ use crate::{
 use rprof_untrusted::printable;
 
 impl Profile {
-    /// What the threads of a group wait for, if groups are told apart by that; `None` for those that run.
+    /// What the threads of a group wait for, if groups are told apart by that; `None` for those that run, and for waits
+    /// that are folded ([`Fold::Idle`](crate::Fold::Idle)).
     pub fn cause_of(&self, group: &Group) -> Option<StrId> {
         match self.values.of(group.values).get(Dimension::Cause)? {
             DimensionValue::Text(cause) => {
-                Some(cause).filter(|&cause| *self.strings.of(cause).raw() != *RUNNING)
+                let name = self.strings.of(cause).into_raw();
+                Some(cause).filter(|_| name != RUNNING && name != IDLE)
             }
             _ => None,
         }
@@ -47,6 +49,9 @@ impl SampledProfile {
 
 /// The cause of threads that do not wait.
 const RUNNING: &str = "running";
+
+/// Instead of the cause of waits that are folded.
+pub(crate) const IDLE: &str = "idle";
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,9 @@ use crate::Error;
 use inferno::flamegraph::color::{BasicPalette, Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
+use rprof_profile::view::{
+    Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold, picture_label,
+};
 use rprof_profile::{EventKind, EventProfile, Profile, Quality};
 use rprof_scheduling::Cause;
 use rprof_untrusted::printable;
@@ -176,6 +178,10 @@ pub(crate) fn draw(
     for cause in stacks.causes {
         colors.insert(cause, cause_color(cause));
     }
+    if let Some(idle) = profile.idle {
+        let label = picture_label(profile, idle);
+        colors.insert(&label, cause_color(&label));
+    }
     let title = title_of(event);
     let mut drawing = Options::default();
     drawing.title = shown_title(options, title);
@@ -236,6 +242,9 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
     let mut parts = Vec::from_iter(asked);
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
+    }
+    if let Some(idle) = profile.idle_share(event) {
+        parts.push(format!("{idle:.1} % idle"));
     }
     parts.push(format!("{} lost", event.loss));
     let quality = Quality::of(profile);

@@ -3,6 +3,7 @@
 mod callees;
 mod cycles;
 mod frames;
+mod idle;
 mod parents;
 mod sampled;
 
@@ -25,15 +26,20 @@ pub enum Fold {
     Modules,
     /// Inlined functions are their callers.
     Inlined,
+    /// Stacks of threads that wait for work are one frame, `[idle]`: of waits in epoll, poll, select, io_uring and for
+    /// signals, in condition variables and semaphores, and for connections. Waits for locks, for data of a pipe or socket,
+    /// for files, moments and children stay. Groups must be told apart by the causes of waits.
+    Idle,
 }
 
 impl Fold {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Recursion,
         Self::Generics,
         Self::Modules,
         Self::Inlined,
+        Self::Idle,
     ];
 
     /// Its name on the command line.
@@ -43,6 +49,7 @@ impl Fold {
             Self::Generics => "generics",
             Self::Modules => "modules",
             Self::Inlined => "inlined",
+            Self::Idle => "idle",
         }
     }
 
@@ -58,15 +65,19 @@ impl Profile {
         if folds.is_empty() {
             return;
         }
-        let frames = self.folded_frames(folds);
-        for event in &mut self.events {
-            event.fold(&frames, longest_cycle(folds));
+        let mut events = std::mem::take(&mut self.events);
+        for event in &mut events {
+            self.fold_event(event, folds);
         }
+        self.events = events;
     }
 
     /// Folds the stacks of an event that is not among the profile's, but of its frames.
     pub fn fold_event(&mut self, event: &mut EventProfile, folds: &[Fold]) {
-        if !folds.is_empty() {
+        if folds.contains(&Fold::Idle) {
+            self.fold_idle(event);
+        }
+        if folds.iter().any(|&fold| fold != Fold::Idle) {
             let frames = self.folded_frames(folds);
             event.fold(&frames, longest_cycle(folds));
         }

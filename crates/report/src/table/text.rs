@@ -97,6 +97,13 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
     }
+    for share in set.events().filter_map(|event| profile.idle_share(event)) {
+        let share = share.percent();
+        writeln!(
+            out,
+            "# Idle: {share:.2} % of the time are waits for work, shown as [idle] (--fold idle)"
+        )?;
+    }
     if let Some(thinning) = &profile.about.thinning {
         writeln!(out, "# Thinned: {thinning}")?;
     }

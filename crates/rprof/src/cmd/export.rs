@@ -10,7 +10,7 @@ use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::{Context, Result};
-use rprof_analysis::{CodeDetail, Options, load_code_samples};
+use rprof_analysis::{CodeDetail, GroupBy, Options, load_code_samples};
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
@@ -18,7 +18,7 @@ use rprof_export::{
     Content, ExportFormat, FORMATS, Format, Page, PerfettoError, through_gzip, write_gzip,
 };
 use rprof_perfdata::Reader;
-use rprof_profile::{CountedStacks, NodeKey, Profile, SampledProfile};
+use rprof_profile::{CountedStacks, Fold, NodeKey, Profile, SampledProfile};
 use rprof_report::quality_line;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let why = "refusing to write compressed output to a terminal: use -o FILE";
         return Err(usage(why));
     }
+    args.fold.check(args.input.filter().account)?;
     let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
     if args.against.is_some() {
         opened.paths.only("--against")?;
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let reader = &opened.first;
     let options = Options {
         demangling: args.fold.demangling(args.input.demangling()),
+        group_by: GroupBy::of(&args.fold.dimensions(Vec::new())),
         nodes: match (format.content, &args.against) {
             (Content::Page, None) => NodeKey::Srcline,
             _ => NodeKey::Function,
@@ -153,6 +155,9 @@ impl Writer<'_> {
     fn read_profile(&self, options: &Options) -> Result<Profile> {
         let mut profile: Profile = self.opened.read(options)?;
         self.args.fold.apply(&mut profile);
+        if self.args.fold.has(Fold::Idle) {
+            profile.forget_causes();
+        }
         Ok(profile)
     }
 

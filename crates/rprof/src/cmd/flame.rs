@@ -42,6 +42,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         opened.paths.only("--against")?;
     }
     let reader = &opened.first;
+    args.fold.check(args.input.filter().account)?;
     let causes = match args.input.filter().account {
         Account::OnCpu => &[][..],
         Account::OffCpu | Account::Wall => &[Dimension::Cause][..],

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     if let Some(detail) = args.tasks() {
         return tasks::show(reader, detail, &header, &pager);
     }
+    args.fold.check(args.input.filter().account)?;
     args.groups.check(reader)?;
     args.columns.check(reader)?;
     let is_derived = args.input.filter().account != Account::OnCpu;
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         mode,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
-            dimensions: table.columns.dimensions(),
+            dimensions: args.fold.dimensions(table.columns.dimensions()),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
             ..GroupBy::default()
