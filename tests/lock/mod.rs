@@ -1,17 +1,18 @@
 //! Locks that threads wait for: a mutex whose waits are known, and those that the kernel says.
 
-use crate::common::{Tracefs, compile, needs, rprof, run, scratch, tracefs};
+use crate::common::{Tracefs, compile, fixtures, needs, rprof, run, scratch, tracefs};
 use std::path::{Path, PathBuf};
 
 /// Records the program, which prints where its mutex is.
 #[track_caller]
-fn record(tracefs: Tracefs, dir: &Path) -> (PathBuf, String) {
+fn record(tracefs: Tracefs, dir: &Path, more: &[&str]) -> (PathBuf, String) {
     let (program, file) = (dir.join("convoy"), dir.join("perf.data"));
     let options = ["-O1", "-g", "-pthread", "-fno-optimize-sibling-calls"];
     compile(&program, include_str!("convoy.c"), &options);
     let mut record = rprof(["record", "-q", "--lock", "-m", "4096", "-o"]);
     let record = record
         .arg(&file)
+        .args(more)
         .arg("--")
         .arg(&program)
         .arg(dir.join("written"));
@@ -27,7 +28,7 @@ fn a_mutex_was_waited_for_as_often_as_it_was_held() {
     };
     needs!(alone);
     let dir = scratch();
-    let (file, mutex) = record(tracefs, dir.path());
+    let (file, mutex) = record(tracefs, dir.path(), &[]);
     let text = run(rprof(["lock", "-g", "-i"]).arg(&file)).ok().stdout;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let at = lines
@@ -71,7 +72,7 @@ fn each_end_of_a_wait_in_the_kernel_is_a_wait() {
     };
     needs!(alone);
     let dir = scratch();
-    let (file, _) = record(tracefs, dir.path());
+    let (file, _) = record(tracefs, dir.path(), &[]);
     let script = run(rprof(["script", "-G", "-i"]).arg(&file)).ok().stdout;
     let n_ends = script
         .lines()
@@ -91,6 +92,48 @@ fn each_end_of_a_wait_in_the_kernel_is_a_wait() {
     });
     let n_waits: usize = of_kernel.sum();
     assert_eq!(n_waits + n_alone.sum::<usize>(), n_ends, "{}", read.stdout);
+}
+
+#[test]
+fn time_off_the_cpu_is_told_apart_by_lock() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let (file, mutex) = record(tracefs, dir.path(), &["--off-cpu"]);
+    let rows = |keys: &str| {
+        let mut report = rprof([
+            "report",
+            "--off-cpu",
+            "--no-children",
+            "--format",
+            "csv",
+            "-i",
+        ]);
+        let table = run(report.arg(&file).args(["-F", keys])).ok().stdout;
+        table.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // The waiter also waits for other threads, at the barrier.
+    let all = rows("lock,cause,comm,sample");
+    let of_mutex: Vec<&String> = all.iter().filter(|row| row.starts_with(&mutex)).collect();
+    let [row] = &of_mutex[..] else {
+        panic!("{mutex}: {all:?}");
+    };
+    let n = row.strip_prefix(&format!("{mutex},futex,waiter,"));
+    assert!(n.is_some_and(|n| n.parse::<u64>().unwrap() >= 10), "{row}");
+    // What is no wait for a lock has none.
+    let others = rows("cause,lock");
+    assert!(
+        others
+            .iter()
+            .all(|row| !row.starts_with("runnable,") || row == "runnable,"),
+        "{others:?}"
+    );
+    let spin = fixtures().join("spin").join("perf.data");
+    let refused = run(rprof(["report", "--off-cpu", "-s", "lock", "-i"]).arg(spin)).fails(1);
+    assert!(refused.contains("--off-cpu"), "{refused}");
 }
 
 #[test]

@@ -183,6 +183,30 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
     let half = critical(&file, &["--time", &times]);
     check_sums(&half);
     assert_eq!(number(&half, "start_ns"), half_ns);
+    // Other readers cut at the same moment: both parts are the whole.
+    let of_times = |times: &str| {
+        let args = [
+            "script",
+            "--critical",
+            "-G",
+            "--json",
+            "--time",
+            times,
+            "-i",
+        ];
+        let script = run(rprof(args).arg(&file)).ok().stdout;
+        let period = |line: &str| serde_json::from_str::<Value>(line).unwrap()["period"].as_u64();
+        script.lines().filter_map(period).sum::<u64>()
+    };
+    let (before, after) = (
+        of_times(&format!(",{}", times.trim_end_matches(','))),
+        of_times(&times),
+    );
+    assert_eq!(
+        after,
+        number(&half, "duration_ns") - number(&half, "unknown_ns")
+    );
+    assert_eq!(before + after, known);
     let end_ns = |all| number(all, "start_ns") + number(all, "duration_ns");
     assert_eq!(end_ns(&half), end_ns(&all));
     let said = run(rprof(["critical", "--time", ",0.000001"]).arg(&file)).fails(1);

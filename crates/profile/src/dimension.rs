@@ -120,6 +120,7 @@ dimensions! {
     Cause = "cause", "Cause", text, "why the thread waited: futex, pipe, socket, sleep ..., from kernel functions";
     Waker = "waker", "Waker", text, "thread that ended the wait, or [timer], [irq], [softirq]";
     Wakee = "wakee", "Wakee", text, "thread whose wait was ended: with waker, who woke whom";
+    Lock = "lock", "Lock", text, "lock that the thread waited for: data symbol or address (record --off-cpu --lock)";
     Critical = "critical", "Critical", text, "whether the time is on the critical path: yes or no";
     Span = "span", "Span", text, "span that the thread was in, such as a request (record --span)";
     Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
@@ -163,7 +164,7 @@ impl Dimension {
     pub const fn is_of_account(self) -> bool {
         matches!(
             self,
-            Self::State | Self::Cause | Self::Waker | Self::Wakee | Self::Critical
+            Self::State | Self::Cause | Self::Waker | Self::Wakee | Self::Lock | Self::Critical
         )
     }
 

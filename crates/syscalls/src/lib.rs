@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod follower;
+mod futex;
 mod names;
 mod result;
 mod signatures;
@@ -12,6 +13,7 @@ mod totals;
 pub use arguments::write_arguments;
 pub use call::{Syscall, SyscallEnd, SyscallEntry, SyscallId, Unfinished};
 pub use follower::{SyscallFollower, SyscallMoment};
+pub use futex::FutexCall;
 pub use names::{SyscallAbi, SyscallNames};
 pub use result::SyscallResult;
 pub use tasks::SyscallTasks;

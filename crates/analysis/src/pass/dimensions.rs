@@ -109,8 +109,8 @@ impl<'a> Grouping<'a> {
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
             use Dimension::{
-                Cause, CgroupId, CommNoDigit, Cpu, Critical, Machine, Parallelism, Parent, Pid,
-                Recording, Socket, Span, State, Tid, Time, Wakee, Waker,
+                Cause, CgroupId, CommNoDigit, Cpu, Critical, Lock, Machine, Parallelism, Parent,
+                Pid, Recording, Socket, Span, State, Tid, Time, Wakee, Waker,
             };
             let is_usual = matches!(
                 one,
@@ -120,6 +120,7 @@ impl<'a> Grouping<'a> {
                     | Critical
                     | Span
                     | Wakee
+                    | Lock
                     | Pid
                     | Tid
                     | CommNoDigit
@@ -176,11 +177,18 @@ impl<'a> Grouping<'a> {
     pub(super) fn find_places(&self, tallied: &Tallied<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
             use Dimension::{
-                Dcacheline, DsoDaddr, SymOff, SymSize, SymStart, SymbolDaddr, SymbolIaddr,
+                Dcacheline, DsoDaddr, Lock, SymOff, SymSize, SymStart, SymbolDaddr, SymbolIaddr,
             };
             matches!(
                 one,
-                SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr | SymOff | SymSize | SymStart
+                SymbolDaddr
+                    | DsoDaddr
+                    | Dcacheline
+                    | Lock
+                    | SymbolIaddr
+                    | SymOff
+                    | SymSize
+                    | SymStart
             )
         };
         if self.by.dimensions.iter().any(is_place) {
@@ -243,6 +251,13 @@ impl<'a> Grouping<'a> {
                 WokenBy::Nobody => WokenBy::Nobody.number(),
                 _ => WokenBy::Thread(tallied.task).number(),
             }),
+            Dimension::Lock => {
+                let avma = sample.lock?;
+                let history = &self.recording.index.history;
+                let location = tallied.mappings.branch_location(history, Avma(avma));
+                let by = None;
+                Some(numbers.of(&self.places, ValuePlace { location, avma, by }))
+            }
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -420,6 +435,7 @@ impl<'a> Grouping<'a> {
             Dimension::SymOff | Dimension::SymbolDaddr => {
                 DimensionValue::Text(naming.data(self.places.of(value)))
             }
+            Dimension::Lock => DimensionValue::Text(naming.lock(self.places.of(value))),
             Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
             Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))

@@ -205,6 +205,8 @@ fn query_with_path<'a>(
         keeps_rest: true,
     });
     let wanted = wanted.or(of_filter).or(of_command);
+    let has_locks = options.group_by.dimensions.contains(&Dimension::Lock);
+    let wanted = (wanted, has_locks);
     let mut query = Query::with_path(recording, filter, (frames, First::Own), wanted)?;
     let WantedPositions {
         in_rows,

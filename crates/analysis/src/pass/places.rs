@@ -176,6 +176,22 @@ impl Naming<'_> {
         self.strings.intern(&text)
     }
 
+    /// A lock: what has a name, and how far it is into that; else its address.
+    pub(super) fn lock(&mut self, place: Option<ValuePlace>) -> StrId {
+        let text = match (place, self.name(place)) {
+            (Some(place), Some(name)) => {
+                let number = self.symbols.number(place.location);
+                match self.symbols.offset(number) {
+                    0 => name.to_string(),
+                    offset => format!("{name}+{offset:#x}"),
+                }
+            }
+            (Some(place), None) => format!("{:#x}", place.avma),
+            (None, _) => "[unknown]".to_owned(),
+        };
+        self.strings.intern(&text)
+    }
+
     /// Bytes of the function at a place.
     pub(super) fn size(&self, place: Option<ValuePlace>) -> Option<u32> {
         let number = self.symbols.number(place?.location);

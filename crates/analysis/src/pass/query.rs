@@ -50,15 +50,15 @@ impl<'a> Query<'a> {
             within: None,
             keeps_rest: false,
         });
-        Self::with_path(recording, filter, (frames, first), wanted)
+        Self::with_path(recording, filter, (frames, first), (wanted, false))
     }
 
-    /// The same, with a critical path.
+    /// The same, with a critical path, and whether samples have the locks that are waited for.
     pub(super) fn with_path(
         recording: &'a Recording<'a>,
         filter: &'a Filter,
         (frames, first): (WantedFrames, First),
-        wanted: Option<WantedPath<'_>>,
+        (wanted, has_locks): (Option<WantedPath<'_>>, bool),
     ) -> Result<Self, Error> {
         let chains = ChainOptions {
             stacks: frames == WantedFrames::All,
@@ -67,7 +67,12 @@ impl<'a> Query<'a> {
         };
         let mut samples = Samples::of(recording, filter)?;
         // Spans are known by now, if they matter: waits are cut where they begin and end.
-        let made = samples_of(recording, filter.account, wanted.as_ref())?;
+        let made = samples_of(
+            recording,
+            filter.account,
+            wanted.as_ref(),
+            (samples.times(), has_locks),
+        )?;
         let mut path = None;
         if let Some(AccountMade {
             samples: made,

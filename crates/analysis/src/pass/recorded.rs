@@ -1,5 +1,6 @@
 //! Whether a recording has what a dimension is of.
 
+use super::account::tells_of_locks;
 use crate::Error;
 use crate::samples::{has_switches, sockets};
 use rprof_abi::{AttrFlags, SampleType};
@@ -26,6 +27,13 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
             Ok(())
         } else {
             Err(not_recorded("namespaces", "cgroup_id", " --namespaces"))
+        };
+    }
+    if dimension == Dimension::Lock {
+        return if tells_of_locks(reader) {
+            Ok(())
+        } else {
+            Err(not_recorded("locks", "lock", " --off-cpu --lock"))
         };
     }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
@@ -103,6 +111,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Critical
         | Dimension::Waker
         | Dimension::Wakee
+        | Dimension::Lock
         // The index says whether processes had marker files.
         | Dimension::Span => return Ok(()),
     };

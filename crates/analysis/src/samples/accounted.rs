@@ -80,10 +80,14 @@ pub(crate) struct AccountedSamples {
     samples: Vec<AccountedSample>,
     /// The span of each; empty if spans were not asked for.
     spans: Vec<SampleSpan>,
+    /// The address of the lock that each is a wait for, or 0; empty if locks were not asked for.
+    locks: Vec<u64>,
     /// The processes of threads that have samples of other threads' records.
     pids: HashMap<i32, i32>,
     /// What is to be said of them, one sentence each.
     pub(crate) warnings: Vec<String>,
+    /// Whether they are of the times alone that were asked for.
+    pub(crate) is_cut: bool,
     /// The memory of the samples.
     _held: Option<Held>,
 }
@@ -95,25 +99,28 @@ impl AccountedSamples {
     /// Samples in any order, and the processes of threads that have samples of records that are not theirs.
     pub(crate) fn new(
         account: Account,
-        (mut samples, mut spans): (Vec<AccountedSample>, Vec<SampleSpan>),
+        (mut samples, mut spans, mut locks): (Vec<AccountedSample>, Vec<SampleSpan>, Vec<u64>),
         pids: HashMap<i32, i32>,
         warnings: Vec<String>,
     ) -> Self {
-        if spans.is_empty() {
+        if spans.is_empty() && locks.is_empty() {
             samples.sort_unstable_by_key(AccountedSample::order);
         } else {
-            let both = samples.into_iter().zip(spans);
-            let mut both: Vec<_> = both.collect();
+            let mut places: Vec<usize> = (0..samples.len()).collect();
             // Parts of a wait stay in their order.
-            both.sort_by_key(|(one, _)| one.order());
-            (samples, spans) = both.into_iter().unzip();
+            places.sort_by_key(|&place| samples[place].order());
+            samples = at_places(&samples, &places);
+            spans = at_places(&spans, &places);
+            locks = at_places(&locks, &places);
         }
         Self {
             account,
             samples,
             spans,
+            locks,
             pids,
             warnings,
+            is_cut: false,
             _held: None,
         }
     }
@@ -124,7 +131,8 @@ impl AccountedSamples {
     /// [`OverBudget`].
     pub(crate) fn hold(self, budget: &Budget) -> Result<Self, OverBudget> {
         let of_samples = self.samples.len() * size_of::<AccountedSample>();
-        let bytes = (of_samples + self.spans.len() * size_of::<SampleSpan>()) as u64;
+        let of_locks = self.locks.len() * size_of::<u64>();
+        let bytes = (of_samples + of_locks + self.spans.len() * size_of::<SampleSpan>()) as u64;
         Ok(Self {
             _held: Some(budget.hold(bytes)?),
             ..self
@@ -190,11 +198,19 @@ impl AccountedSamples {
                 .spans()
                 .and_then(|spans| spans.at(sample.tid, sample.key)),
         };
+        let lock = self.locks.get(number as usize).copied();
+        sample.lock = lock.filter(|&lock| lock != 0);
         if !accounted.stretch.has_stack {
             (sample.head.ip, sample.head.callchain) = (None, None);
         }
         Some(sample)
     }
+}
+
+/// What is at these places, if there is anything.
+fn at_places<T: Copy>(all: &[T], places: &[usize]) -> Vec<T> {
+    let found = places.iter().filter_map(|&place| all.get(place).copied());
+    found.collect()
 }
 
 /// A record that is no sample as one without a stack.
@@ -262,7 +278,7 @@ mod tests {
         ];
         let all = AccountedSamples::new(
             Account::OffCpu,
-            (samples, Vec::new()),
+            (samples, Vec::new(), Vec::new()),
             HashMap::default(),
             Vec::new(),
         );

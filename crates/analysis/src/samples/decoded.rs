@@ -23,6 +23,8 @@ pub struct DecodedSample<'r> {
     pub(crate) stretch: Option<(u32, Stretch)>,
     /// The number of the innermost span of its thread, if spans were asked for.
     pub(crate) span: Option<u32>,
+    /// The address of the lock that it is a wait for, if locks were asked for and it is known.
+    pub(crate) lock: Option<u64>,
     /// Number of the event in the recording that its record is of.
     pub(crate) recorded_event: usize,
     /// Number of its event: that of the record, but for members of groups and samples that were derived.
@@ -71,6 +73,7 @@ impl<'r> DecodedSample<'r> {
             is_member: false,
             stretch: None,
             span: None,
+            lock: None,
             recorded_event: event,
             event,
             pid,

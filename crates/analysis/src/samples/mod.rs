@@ -131,7 +131,7 @@ impl Samples<'_> {
     fn accepts(&self, decoded: &DecodedSample<'_>) -> bool {
         self.filter.accepts_cpu(decoded.head.cpu)
             && self.filter.accepts_idle(decoded.pid, decoded.tid)
-            && self.has_time(decoded.head.time_ns)
+            && (self.source.is_cut() || self.has_time(decoded.head.time_ns))
             && self.is_switched_on(decoded)
             && self.descends(decoded)
             && self.has_speed(decoded)
@@ -148,6 +148,11 @@ impl Samples<'_> {
         let last = asked.iter().map(|range| *range.end()).max()?;
         let (first, last) = (first.max(*recorded.start()), last.min(*recorded.end()));
         (first <= last).then_some(first..=last)
+    }
+
+    /// The times that are asked for; `None` for all.
+    pub(crate) fn times(&self) -> Option<&[RangeInclusive<u64>]> {
+        self.times.as_deref()
     }
 
     /// Whether a time is asked for.

@@ -54,6 +54,12 @@ impl SampleSource<'_> {
         self.accounted.is_some()
     }
 
+    /// Whether samples count for nothing but times that are asked for: those of their records do not matter.
+    pub(crate) fn is_cut(&self) -> bool {
+        let samples = self.accounted.as_ref();
+        samples.is_some_and(|samples| samples.is_cut)
+    }
+
     /// Whether an event has no samples, since others count.
     pub(crate) fn leaves_out(&self, event: usize) -> bool {
         self.is_derived() && event != ACCOUNTED_EVENT

@@ -8,8 +8,8 @@ use crate::stacks::CallStackId;
 use foldhash::HashMap;
 use rprof_analysis::{LockStep, SyscallStep};
 use rprof_syscalls::{
-    Syscall, SyscallEnd, SyscallFollower, SyscallId, SyscallMoment, SyscallNames, SyscallResult,
-    SyscallTasks,
+    FutexCall, Syscall, SyscallEnd, SyscallFollower, SyscallId, SyscallMoment, SyscallNames,
+    SyscallResult, SyscallTasks,
 };
 
 /// A thread under a name, by number.
@@ -89,16 +89,6 @@ const MOST_OPEN: usize = 16;
 
 /// Futexes and wakers that are remembered; then all are forgotten.
 const MOST_RELEASES: usize = 1 << 20;
-
-/// include/uapi/linux/futex.h: `FUTEX_CMD_MASK` without the flags for private futexes and for the clock.
-const COMMAND: u64 = 0x7f;
-/// `FUTEX_WAIT`, `FUTEX_WAIT_BITSET`, `FUTEX_WAIT_REQUEUE_PI`.
-const WAITS: [u64; 3] = [0, 9, 11];
-/// `FUTEX_LOCK_PI`, `FUTEX_LOCK_PI2`.
-const PI_WAITS: [u64; 2] = [6, 13];
-/// `FUTEX_WAKE`, `FUTEX_REQUEUE`, `FUTEX_CMP_REQUEUE`, `FUTEX_WAKE_OP`, `FUTEX_UNLOCK_PI`, `FUTEX_WAKE_BITSET`,
-/// `FUTEX_CMP_REQUEUE_PI`.
-const WAKES: [u64; 7] = [1, 3, 4, 5, 7, 10, 12];
 
 impl LockFollower {
     pub(crate) fn new(native: SyscallNames, of_32_bit: SyscallNames) -> Self {
@@ -188,13 +178,8 @@ impl LockFollower {
 
     /// Notes who wakes waiters of a futex.
     fn note_release(&mut self, event: &LockEvent, name: Option<&str>, args: &[u64; 6]) {
-        let [address, op, ..] = *args;
-        let is_wake = match name {
-            Some("futex" | "futex_time64") => WAKES.contains(&(op & COMMAND)),
-            Some("futex_wake") => true,
-            _ => false,
-        };
-        if is_wake {
+        let call = name.and_then(|name| FutexCall::of(name, args));
+        if let Some(FutexCall::Wake { address }) = call {
             if self.futexes.len() >= MOST_RELEASES {
                 self.futexes.clear();
             }
@@ -209,15 +194,14 @@ impl LockFollower {
         else {
             return None;
         };
-        let [address, op, ..] = entry.args;
-        let kind = match self.calls.names(call.id).name(call.id.number) {
-            Some("futex" | "futex_time64") => match op & COMMAND {
-                op if WAITS.contains(&op) => LockKind::Futex,
-                op if PI_WAITS.contains(&op) => LockKind::FutexPi,
-                _ => return None,
-            },
-            Some("futex_wait") => LockKind::Futex,
-            _ => return None,
+        let name = self.calls.names(call.id).name(call.id.number)?;
+        let FutexCall::Wait { address, is_pi } = FutexCall::of(name, &entry.args)? else {
+            return None;
+        };
+        let kind = if is_pi {
+            LockKind::FutexPi
+        } else {
+            LockKind::Futex
         };
         let release = self.futexes.get(&(call.pid, address));
         // Of one that did not wait for it, nobody let it wait.

@@ -27,7 +27,7 @@ pub fn for_each_thread_event(
     visit: &mut dyn FnMut(bool, ThreadEvent),
 ) -> Result<Vec<String>, Error> {
     let sources = Sources::of(recording.reader, Account::OffCpu);
-    let mut steps = Steps::find(recording, sources)?;
+    let mut steps = Steps::find(recording, sources, false)?;
     let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
     let followed = followed_by(recording, &mut steps);
     let is_everybody = followed.is_everybody();

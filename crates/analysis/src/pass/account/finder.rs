@@ -2,6 +2,7 @@
 
 use super::followed::Followed;
 use super::kernel_stacks::{KernelStacks, NO_STACK};
+use super::locks::LockDecoder;
 use super::sources::{Sources, is_context_switches};
 use super::steps::{Ring, Step, What};
 use crate::Error;
@@ -38,6 +39,8 @@ pub(super) struct Finder<'a> {
     has_leaving: Vec<bool>,
     /// Whether the making of a thread is its first wake-up: `sched_wakeup_new` says more.
     wants_births: bool,
+    /// Events of locks, if these are asked for.
+    locks: Option<LockDecoder<'a>>,
 }
 
 impl Found {
@@ -64,7 +67,7 @@ impl Found {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(recording: &'a Recording<'a>, sources: Sources) -> Self {
+    pub(super) fn new(recording: &'a Recording<'a>, sources: Sources, has_locks: bool) -> Self {
         let events = recording.reader.events().iter();
         let decoder = SchedDecoder::new(recording.reader);
         Self {
@@ -73,6 +76,7 @@ impl<'a> Finder<'a> {
             wants_births: sources.is_inherited && !decoder.has_births(),
             has_leaving: events.map(is_context_switches).collect(),
             decoder,
+            locks: has_locks.then(|| LockDecoder::new(recording.reader)),
         }
     }
 
@@ -188,7 +192,7 @@ impl<'a> Finder<'a> {
         // Who wakes as a thread is known; of interrupts, the stack says more.
         let is_told = match what {
             What::WakeUp { waker, .. } => !matches!(waker, Waker::Thread(_)),
-            What::OnCpu { .. } => false,
+            What::OnCpu { .. } | What::Lock { .. } => false,
             _ => true,
         };
         found.steps.push(Step {
@@ -237,6 +241,10 @@ impl<'a> Finder<'a> {
         }
         if self.has_leaving.get(sample.event) == Some(&true) {
             return Some(What::Leaving);
+        }
+        let change = self.locks.as_ref().and_then(|locks| locks.change(sample));
+        if let Some((change, lock)) = change {
+            return Some(What::Lock { change, lock });
         }
         let is_clock = self.sources.is_clock;
         let ns = if is_clock { ns() } else { 0 };

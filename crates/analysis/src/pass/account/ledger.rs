@@ -1,5 +1,6 @@
 //! Steps in order become stretches of time, each of one thread.
 
+mod cut;
 mod ending;
 mod on_cpu;
 mod on_path;
@@ -9,6 +10,7 @@ mod thread;
 use super::activity::ThreadActivity;
 use super::followed::Followed;
 use super::kernel_stacks::StackFacts;
+use super::locks::{AwaitedLocks, NO_LOCK};
 use super::sources::Sources;
 use super::steps::{Step, What};
 use super::told::Told;
@@ -41,6 +43,8 @@ pub(super) struct Ledger<'a> {
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
     samples: Vec<AccountedSample>,
+    /// The times that count, if not all do: in order, apart from each other.
+    cut: Option<Vec<Range<u64>>>,
     /// The critical path whose time is told apart.
     path: Option<OnPath>,
     /// Runs that are gathered instead of samples: a path is found in them.
@@ -49,6 +53,9 @@ pub(super) struct Ledger<'a> {
     spans: Option<&'a Spans>,
     sample_spans: Vec<SampleSpan>,
     next_span: SampleSpan,
+    /// The locks that threads wait for, if they were asked for; that of each sample.
+    locks: Option<AwaitedLocks>,
+    sample_locks: Vec<u64>,
     /// Threads that have samples of records that are not theirs.
     foreign: HashSet<i32>,
     /// The process of each thread; -1 if its id was that of threads of several.
@@ -74,11 +81,14 @@ impl<'a> Ledger<'a> {
             begin_ns: 0,
             gaps: Vec::new(),
             samples: Vec::new(),
+            cut: None,
             path: None,
             runs: None,
             spans: None,
             sample_spans: Vec::new(),
             next_span: SampleSpan::ByRecord,
+            locks: None,
+            sample_locks: Vec::new(),
             foreign: HashSet::default(),
             pids: HashMap::default(),
             gone: HashSet::default(),
@@ -112,6 +122,11 @@ impl<'a> Ledger<'a> {
         self.spans = spans;
     }
 
+    /// Notes which locks threads wait for.
+    pub(super) fn follow_locks(&mut self) {
+        self.locks = Some(AwaitedLocks::default());
+    }
+
     fn note_pid(&mut self, (tid, pid): (i32, i32)) {
         if pid > 0 && tid > 0 {
             let known = self.pids.entry(tid).or_insert(pid);
@@ -142,6 +157,11 @@ impl<'a> Ledger<'a> {
             }
             What::Exit => self.exit(step, facts),
             What::OnCpu { ns } => self.sample(step, ns),
+            What::Lock { change, lock } => {
+                if let Some(locks) = &mut self.locks {
+                    locks.take(tid, change, lock);
+                }
+            }
             What::OffCpu { ns } => {
                 let state = ThreadState::Blocked(SwitchState::Unknown);
                 let left = SwitchOut::of(step, facts);
@@ -322,12 +342,17 @@ impl<'a> Ledger<'a> {
             self.charge(run.tid, start_ns, run.end_ns);
         }
         self.tell_run(run, Some(run.state));
+        let locks = self.locks.as_ref();
+        let lock = locks.map_or(NO_LOCK, |locks| locks.awaited(run.tid, left.cause));
         let thread = self.threads.entry(run.tid).or_default();
-        thread.left = Some(left);
+        thread.left = Some(SwitchOut { lock, ..left });
         thread.switched = Some((left.offset, left.is_foreign));
         if run.state == SwitchState::Dead {
             self.charge_rest(run.tid);
             self.threads.remove(&run.tid);
+            if let Some(locks) = &mut self.locks {
+                locks.forget(run.tid);
+            }
         }
     }
 
@@ -416,13 +441,17 @@ impl<'a> Ledger<'a> {
                 other_tid: if left.is_foreign { tid } else { 0 },
             },
         });
-        self.note_span();
+        let is_blocked = matches!(state, ThreadState::Blocked(_));
+        self.note_sample(if is_blocked { left.lock } else { NO_LOCK });
     }
 
-    /// Notes the span of the sample that was made last.
-    fn note_span(&mut self) {
+    /// Notes the span and the lock of the sample that was made last.
+    fn note_sample(&mut self, lock: u64) {
         if self.spans.is_some() {
             self.sample_spans.push(self.next_span);
+        }
+        if self.locks.is_some() {
+            self.sample_locks.push(lock);
         }
     }
 }

@@ -13,6 +13,7 @@ mod finder;
 mod followed;
 mod kernel_stacks;
 mod ledger;
+mod locks;
 mod sources;
 mod steps;
 mod told;
@@ -28,10 +29,12 @@ use crate::recording::Recording;
 use crate::samples::AccountedSamples;
 use followed::Followed;
 use ledger::{GatheredRuns, Ledger, OnPath};
+pub(super) use locks::tells_of_locks;
 use rprof_profile::Account;
 use rprof_scheduling::PathTimes;
 use rprof_untrusted::OverBudget;
 use sources::Sources;
+use std::ops::RangeInclusive;
 use steps::Steps;
 
 /// What an account is made of.
@@ -41,7 +44,8 @@ pub(super) struct AccountMade {
     pub(super) path: Option<CriticalPath>,
 }
 
-/// The samples of an account; `None` for those that were recorded.
+/// The samples of an account; `None` for those that were recorded. They are cut where `times` begin and end, if only these
+/// are asked for; they have locks if that is asked for.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read, or does not say when threads ran; if there is no such critical path.
@@ -49,6 +53,7 @@ pub(super) fn samples_of(
     recording: &Recording<'_>,
     account: Account,
     wanted: Option<&WantedPath<'_>>,
+    (times, has_locks): (Option<&[RangeInclusive<u64>]>, bool),
 ) -> Result<Option<AccountMade>, Error> {
     if account == Account::OnCpu {
         return Ok(None);
@@ -60,13 +65,19 @@ pub(super) fn samples_of(
     if sources.off_cpu_event.is_some() && wanted.is_some() {
         return Err(Error::NoSwitches);
     }
-    let mut steps = Steps::find(recording, sources)?;
+    let mut steps = Steps::find(recording, sources, has_locks)?;
     let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
     let followed = followed_by(recording, &mut steps);
     let new_ledger = || {
         let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
         ledger.set_spans(recording.spans());
         ledger.set_times(steps.begin_ns(), steps.gaps());
+        if let Some(times) = times {
+            ledger.cut(times);
+        }
+        if has_locks {
+            ledger.follow_locks();
+        }
         ledger
     };
     let mut path = None;

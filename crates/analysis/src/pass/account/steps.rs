@@ -5,6 +5,7 @@ use super::followed::Followed;
 #[cfg(test)]
 use super::kernel_stacks::NO_STACK;
 use super::kernel_stacks::{KernelStacks, StackFacts};
+use super::locks::LockChange;
 use super::sources::Sources;
 use crate::Error;
 use crate::recording::Recording;
@@ -77,6 +78,8 @@ pub(super) enum What {
     Exit,
     /// It is sampled on its CPU. Nanoseconds that this stands for, if it is a clock's sample.
     OnCpu { ns: u64 },
+    /// It waits for a lock, or no longer does.
+    Lock { change: LockChange, lock: u64 },
     /// It has waited, as perf has written it.
     OffCpu { ns: u64 },
 }
@@ -96,9 +99,13 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Reads a recording.
-    pub(super) fn find(recording: &Recording<'_>, sources: Sources) -> Result<Self, Error> {
-        let finder = Finder::new(recording, sources);
+    /// Reads a recording; of locks only if that is asked for.
+    pub(super) fn find(
+        recording: &Recording<'_>,
+        sources: Sources,
+        has_locks: bool,
+    ) -> Result<Self, Error> {
+        let finder = Finder::new(recording, sources, has_locks);
         let visit = |found: &mut Found, chunk: usize| -> Result<(), Error> {
             if let Some(range) = recording.index.chunks.get(chunk) {
                 recording.reader.walk_windows(range.clone(), |records| {
@@ -118,8 +125,10 @@ impl Steps {
         let mut followed = Followed::default();
         for mut found in all {
             found.steps.sort_unstable_by_key(Step::order);
-            let first = found.steps.first().map_or(u64::MAX, |step| step.time_ns);
-            begin_ns = first.min(begin_ns);
+            // What is known of locks says nothing of when threads ran.
+            let is_of_time = |step: &&Step| !matches!(step.what, What::Lock { .. });
+            let first = found.steps.iter().find(is_of_time);
+            begin_ns = first.map_or(u64::MAX, |step| step.time_ns).min(begin_ns);
             followed.add(found.followed);
             threads.push(found.steps);
             held.push(found.held);

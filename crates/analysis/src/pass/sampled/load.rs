@@ -129,10 +129,11 @@ fn load(
     if sampled.has_times {
         sampled.losses = timed_losses(query);
     }
-    // What is on a path is some of a wait, and perf writes its waits when they end.
+    // What is on a path or within times is some of a wait, and perf writes its waits when they end.
     let is_perfs = query.recording.reader.events().iter().any(is_off_cpu_time);
-    let is_of_path = query.samples.filter.critical.is_some();
-    sampled.waits_have_begins = query.samples.source.is_derived() && !is_perfs && !is_of_path;
+    let filter = query.samples.filter;
+    let is_part = filter.critical.is_some() || filter.times.is_some();
+    sampled.waits_have_begins = query.samples.source.is_derived() && !is_perfs && !is_part;
     if detail == Some(CodeDetail::Fields) && sampled.has_times {
         add_waits(query, &mut sampled)?;
     }

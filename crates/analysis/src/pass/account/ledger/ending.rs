@@ -26,12 +26,11 @@ impl Ledger<'_> {
         let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
         let tasks: HashMap<i32, i32> = tasks.collect();
         let warnings = self.told.warnings(self.scheduler.n_contradictions(), n_bad);
-        Ok(AccountedSamples::new(
-            self.sources.account,
-            (self.samples, self.sample_spans),
-            tasks,
-            warnings,
-        ))
+        let is_cut = self.cut.is_some();
+        let all = (self.samples, self.sample_spans, self.sample_locks);
+        let mut samples = AccountedSamples::new(self.sources.account, all, tasks, warnings);
+        samples.is_cut = is_cut;
+        Ok(samples)
     }
 
     fn end(&mut self, tid: i32, open: &Open, end_ns: u64) {

@@ -1,6 +1,7 @@
 //! Time on CPUs: each sample stands for what its thread ran since the one before.
 
 use super::{Ledger, SwitchOut};
+use crate::pass::account::locks::NO_LOCK;
 use crate::pass::account::steps::Step;
 use crate::samples::{AccountedSample, Stretch, WokenBy};
 use rprof_profile::Account;
@@ -50,9 +51,10 @@ impl Ledger<'_> {
         }
         let is_on_path = self.is_on_path(tid, time_ns);
         let is_counted = self.counts(is_on_path);
+        let is_asked = self.counts_at(time_ns);
         let part = self.threads.entry(tid).or_default().part(is_on_path);
         let ns = std::mem::take(&mut part.pending_ns);
-        if !is_counted {
+        if !is_counted || ns == 0 && !is_asked {
             return;
         }
         let number = u32::try_from(self.samples.len()).unwrap_or(u32::MAX);
@@ -69,7 +71,7 @@ impl Ledger<'_> {
                 other_tid: 0,
             },
         });
-        self.note_span();
+        self.note_sample(NO_LOCK);
     }
 
     /// What a thread has run since its last sample is that one's; without any, it is a sample without a stack.
@@ -105,6 +107,7 @@ impl Ledger<'_> {
             has_stack: false,
             cause: Cause::Running,
             is_foreign,
+            lock: NO_LOCK,
         };
         let running = (ThreadState::Running, None);
         self.push((tid, &unknown), (ns, is_on_path), running);

@@ -105,13 +105,17 @@ impl Ledger<'_> {
         is_made && self.path.as_ref().is_none_or(counts)
     }
 
-    /// How much of a thread's time is off the path, and how much on it, nanoseconds: the latter once for each of several
+    /// Of the time that counts: how much of a thread's is off the path, and how much on it, nanoseconds: the latter once for each of several
     /// paths. All is off if there is none.
     pub(super) fn split(&self, tid: i32, range: Range<u64>) -> [u64; 2] {
-        let all = range.end.saturating_sub(range.start);
         let path = self.path.as_ref();
-        let [once, on] = path.map_or([0; 2], |path| path.times.ns_in(tid, &range));
-        [all.saturating_sub(once), on]
+        self.counted_parts(range)
+            .fold([0; 2], |[off_sum, on_sum], part| {
+                let all = part.end.saturating_sub(part.start);
+                let [once, on] = path.map_or([0; 2], |path| path.times.ns_in(tid, &part));
+                let off = all.saturating_sub(once);
+                [off_sum.saturating_add(off), on_sum.saturating_add(on)]
+            })
     }
 
     /// Whether a thread is on the path at a moment.

@@ -1,5 +1,6 @@
 //! Switches and wake-ups in, stretches of time out: each nanosecond once.
 
+mod cut;
 mod on_path;
 mod whose;
 

@@ -1,6 +1,7 @@
 //! What is known of a thread beside what the scheduler knows.
 
 use crate::pass::account::kernel_stacks::StackFacts;
+use crate::pass::account::locks::NO_LOCK;
 use crate::pass::account::steps::Step;
 use rprof_scheduling::Cause;
 
@@ -41,6 +42,8 @@ pub(super) struct SwitchOut {
     pub(super) cause: Cause,
     /// Whether it is another thread's.
     pub(super) is_foreign: bool,
+    /// The address of the lock that is waited for; 0 if none is known.
+    pub(super) lock: u64,
 }
 
 impl SwitchOut {
@@ -50,6 +53,7 @@ impl SwitchOut {
             has_stack: step.has_stack,
             cause: facts.cause,
             is_foreign: false,
+            lock: NO_LOCK,
         }
     }
 
@@ -60,6 +64,7 @@ impl SwitchOut {
             has_stack: false,
             cause: Cause::Unknown,
             is_foreign: true,
+            lock: NO_LOCK,
         }
     }
 }
