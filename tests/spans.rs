@@ -2,6 +2,7 @@
 
 use crate::common::{Program, needs, perf, rprof, run, skipped};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const OPTIONS: &[&str] = &["-O1", "-fno-omit-frame-pointer", "-pthread"];
@@ -212,6 +213,31 @@ fn marker_files_are_spans_and_a_wait_is_cut_where_one_ends() {
             .find(|(span, _)| span == name)
             .map_or(0, |(_, ns)| *ns)
     };
+    // Samples one by one have the same spans.
+    let script = |more: &[&str]| {
+        let mut script = rprof(["script", "--off-cpu", "-G", "-F", "+span", "-i"]);
+        run(script.arg(&out).args(more)).ok().stdout
+    };
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for line in script(&["--json"]).lines() {
+        let sample: Value = serde_json::from_str(line).unwrap();
+        let Some(ns) = sample["period"].as_u64() else {
+            continue;
+        };
+        let name = sample["span"].as_str();
+        assert_eq!(
+            name.is_some(),
+            sample["span_ns"].as_u64().is_some(),
+            "{line}"
+        );
+        *sums.entry(name.unwrap_or("[none]").to_owned()).or_default() += ns;
+    }
+    assert_eq!(sums, all.iter().cloned().collect());
+    let text = script(&[]);
+    assert!(
+        text.contains(" half a nap ") && text.contains(" [none] "),
+        "{text}"
+    );
     // Less by what the thread ran for before it slept.
     let half = of("half a nap");
     assert!(

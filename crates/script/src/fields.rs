@@ -73,6 +73,7 @@ fields! {
     Tod = "tod", Head, Some(SampleType::TIME);
     Dsoff = "dsoff", Head, None;
     Srcline = "srcline", Head, None;
+    Span = "span", Head, None;
 }
 
 /// A choice of fields.
@@ -117,6 +118,7 @@ impl FieldSet {
         Field::PhysAddr,
         Field::Cgroup,
         Field::Trace,
+        Field::Span,
     ];
 
     /// Whether all fields of a sample are needed, not only what every reader asks for.

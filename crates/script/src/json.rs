@@ -83,6 +83,11 @@ fn write_sample(
         json.field("state", stretch.state.name());
         json.field("cause", stretch.cause.name());
     }
+    if let Some(span) = decoded.named_span(recording).filter(|_| asked(Field::Span)) {
+        json.field("span", span.name.raw());
+        json.field("span_start_ns", span.start_ns);
+        json.field("span_ns", span.ns);
+    }
     if asked(Field::Period) {
         json.field("period", decoded.weight(recording.reader));
     }

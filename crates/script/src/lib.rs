@@ -36,7 +36,7 @@ use rprof_abi::{PerfEventAttr, SampleType, event_type, sw};
 use rprof_analysis::{
     DecodedSample, First, Kernel, OtherAddress, Progress, Query, Recording, SampleOrder,
     StackEndCounts, Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter,
-    find_locations, progress_of, run_ordered,
+    find_locations, find_spans, progress_of, run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
@@ -116,6 +116,13 @@ pub fn write_script(
         return Err(FieldsError::NoWallTime.into());
     }
     let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
+    if fields.iter().any(|one| one.has(Field::Span)) {
+        // Waits are cut where spans begin and end.
+        if !find_spans(&recording)? {
+            let option = "the field span";
+            return Err(rprof_analysis::Error::NoSpans { option }.into());
+        }
+    }
     let frames = if options.chains {
         WantedFrames::All
     } else {

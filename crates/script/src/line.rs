@@ -133,6 +133,14 @@ impl<'a> Lines<'a> {
             time_ns: decoded.head.time_ns,
         };
         prefix::append(layout, fields, head, out);
+        if fields.has(Field::Span) {
+            let span = decoded.named_span(layout.query.recording);
+            match span {
+                Some(span) => text::name_right(out, span.name, 0),
+                None => out.extend_from_slice(b"[none]"),
+            }
+            out.push(b' ');
+        }
         if fields.has(Field::Period) {
             text::decimal(out, decoded.weight(layout.query.recording.reader), 10);
             out.push(b' ');

@@ -147,7 +147,7 @@ fn fields_help() -> String {
     let names: Vec<&str> = rprof_script::field_names().collect();
     format!(
         "Print these fields; with a leading + or -, add to or remove from the defaults: {} (stackend: why an \
-         unwound stack is incomplete). A prefix hw:, sw:, trace:, raw: or break: applies to events of that type \
+         unwound stack is incomplete; span: innermost span of the thread). A prefix hw:, sw:, trace:, raw: or break: applies to events of that type \
          only. May be repeated: each one changes the ones before",
         names.join(", ")
     )
