@@ -51,8 +51,7 @@ impl Flown {
     #[track_caller]
     fn files(&self) -> Vec<PathBuf> {
         assert!(!self.dir.path().join("perf.data").exists());
-        let files = finished(self.dir.path());
-        files
+        finished(self.dir.path())
     }
 
     #[track_caller]
