@@ -31,11 +31,13 @@ pub fn without_type_arguments(name: &str) -> String {
         before = part.chars().next_back();
         match part {
             "<" => {
-                // Where a path begins: nothing before it that it could be the arguments of.
-                let begins = matches!(
-                    out.chars().next_back(),
-                    None | Some('<' | '(' | '&' | '*' | ' ' | '[' | ',')
-                );
+                // Where a path begins: nothing before it that it could be the arguments of. Implementations of a module
+                // (`imp::<impl Display for u32>::fmt`) are not alike either.
+                let begins = rest.starts_with("impl ")
+                    || matches!(
+                        out.chars().next_back(),
+                        None | Some('<' | '(' | '&' | '*' | ' ' | '[' | ',')
+                    );
                 if !is_hidden {
                     out.push_str(if begins { "<" } else { "<..." });
                 }
@@ -83,6 +85,10 @@ mod tests {
             ("std::operator< <char>", "std::operator< <char>"),
             ("binary_operator<int>::x", "binary_operator<...>::x"),
             ("a<my_operator>::x", "a<...>::x"),
+            (
+                "fmt::imp::<impl Display for Vec<u32>>::fmt",
+                "fmt::imp::<impl Display for Vec<...>>::fmt",
+            ),
             ("odd>name<", "odd>name<..."),
         ] {
             assert_eq!(without_type_arguments(name), expected);

@@ -126,6 +126,7 @@ impl Head {
             json.column("notes", &page.notes, |json, note| {
                 json.text(&printable(note))
             });
+            json.key("is_filtered").boolean(page.is_filtered);
             about(sampled, json);
             json.column("strings", self.strings.values(), |json, text| {
                 json.text(text)
@@ -152,7 +153,7 @@ impl Head {
                     });
                 });
                 json.key("waits_have_begins")
-                    .boolean(sampled.waits_have_begins);
+                    .boolean(sampled.waits_have_begins && parts.detail == Detail::FULL);
             }
         });
         json.finish()?;

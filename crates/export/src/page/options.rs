@@ -8,6 +8,8 @@ pub struct Page {
     pub title: String,
     /// What is to be said of the recording, a line each: how good it is, what would mend it.
     pub notes: Vec<String>,
+    /// Whether filters left out a part of the recording.
+    pub is_filtered: bool,
     /// Bytes that the file is to have at most.
     pub max_bytes: usize,
 }

@@ -41,7 +41,7 @@ pub(super) fn table(sampled: &SampledProfile) -> String {
     let share = |weight: u64| 100.0 * weight as f64 / event.weight as f64;
     let mut text = format!(
         "Children     Self  Function ({})\n",
-        printable(&event.name.shown())
+        cut(&printable(&event.name.shown()))
     );
     for (name, Sums { own, total }) in rows.into_iter().take(ROWS) {
         // Writing to a string does not fail.
@@ -56,7 +56,8 @@ fn sums(sampled: &SampledProfile) -> HashMap<FrameId, Sums> {
     let mut weights = vec![0u64; nodes.len()];
     for sample in sampled.samples.iter().filter(|sample| sample.event == 0) {
         if let Some(stack) = sample.stack {
-            weights[stack as usize] += sample.weight;
+            let sum = &mut weights[stack as usize];
+            *sum = sum.saturating_add(sample.weight);
         }
     }
     let frames = &sampled.profile.frames;
@@ -66,16 +67,19 @@ fn sums(sampled: &SampledProfile) -> HashMap<FrameId, Sums> {
         .collect();
     let mut sums: HashMap<FrameId, Sums> = HashMap::new();
     for (function, weight) in functions.iter().zip(&weights) {
-        sums.entry(*function).or_default().own += weight;
+        let own = &mut sums.entry(*function).or_default().own;
+        *own = own.saturating_add(*weight);
     }
     // Callees come after their callers.
     for idx in (0..nodes.len()).rev() {
         if let Some(parent) = nodes[idx].parent {
-            weights[parent as usize] += weights[idx];
+            let (here, parent) = (weights[idx], parent as usize);
+            weights[parent] = weights[parent].saturating_add(here);
         }
     }
     for idx in outermost(nodes, &functions) {
-        sums.entry(functions[idx]).or_default().total += weights[idx];
+        let total = &mut sums.entry(functions[idx]).or_default().total;
+        *total = total.saturating_add(weights[idx]);
     }
     sums.retain(|_, sums| sums.total > 0);
     sums
@@ -115,10 +119,14 @@ fn name(sampled: &SampledProfile, function: FrameId) -> String {
     let mut name = String::new();
     frames.label_parts(function, strings).append_to(&mut name);
     let image = strings.of(frames.of(function).image).into_raw();
-    let text = printable(&format!("{name} [{image}]")).into_owned();
-    match text.char_indices().nth(NAME) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    cut(&printable(&format!("{name} [{image}]")))
+}
+
+/// A name without its end, if it is long.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }
 

@@ -106,6 +106,15 @@ impl std::fmt::Display for FilterError {
 impl std::error::Error for FilterError {}
 
 impl Filter {
+    /// Whether it leaves out any part of a recording, beside the part of threads' time that is not counted.
+    pub fn leaves_out(&self) -> bool {
+        let all = Self {
+            account: self.account,
+            ..Self::default()
+        };
+        *self != all
+    }
+
     /// Whether samples of a CPU exist at all: others are not in any total.
     #[inline]
     pub fn accepts_cpu(&self, cpu: Option<u32>) -> bool {

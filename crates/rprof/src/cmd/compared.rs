@@ -71,6 +71,7 @@ pub(super) fn compared(
     let page = Page {
         title: format!("{before} → {name}"),
         notes,
+        is_filtered: false,
         max_bytes: Page::MAX_BYTES,
     };
     let recordings = ComparedRecordings {

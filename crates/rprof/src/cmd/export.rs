@@ -212,6 +212,7 @@ impl Writer<'_> {
                 .into_iter()
                 .chain(stacks.map(|stacks| format!("stacks: {stacks}")))
                 .collect(),
+            is_filtered: options.filter.leaves_out(),
             max_bytes: Page::MAX_BYTES,
         };
         self.finish(&page, &sampled, profile, shown)

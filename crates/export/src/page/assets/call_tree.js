@@ -47,7 +47,7 @@ class CallTree {
     this.inverted.addEventListener("change", () => app.set({ inverted: this.inverted.checked, zoom: [], span: null }));
     label.append(" inverted");
     const bar = made("div", undefined, "bar");
-    bar.append(label, made("span", "Arrow keys move and open, * opens all below."));
+    bar.append(label, made("span", "Arrow keys move and expand; * expands the subtree."));
     section.append(bar);
     const place = placed(section, "div", "tree-place", "table-place");
     this.table = made("table");

@@ -57,10 +57,8 @@ class Details {
     const { tip } = this;
     tip.hidden = text === "";
     if (tip.hidden) return this.say("");
-    if (tip.textContent !== text) {
-      this.say(text);
-      tip.textContent = text;
-    }
+    if (this.text.textContent !== text) this.say(text);
+    if (tip.textContent !== text) tip.textContent = text;
     // Beside the pointer, and within the window.
     const { offsetWidth: width, offsetHeight: height } = tip;
     tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 8))}px`;

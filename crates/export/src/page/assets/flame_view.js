@@ -102,7 +102,7 @@ class FlameView {
     const apart = placed(apartLabel, "input", "threads-apart");
     apart.type = "checkbox";
     apart.addEventListener("change", () => app.set({ threads: apart.checked ? "apart" : "alike", ...whole }));
-    apartLabel.append(" threads apart");
+    apartLabel.append(" separate threads");
     apartLabel.title = "Tell apart threads whose names differ in digits alone";
     apartLabel.hidden = !hasAlike(profile);
     const bar = made("div", undefined, "bar");

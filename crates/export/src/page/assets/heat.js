@@ -101,8 +101,8 @@ class HeatMap {
   show(selection) {
     const { profile, unit } = this;
     // It shows all times, whatever the range.
-    const { event, thread, keep, transforms } = selection;
-    const key = JSON.stringify([event, thread, keep, transforms]);
+    const { event, thread, keep, transforms, threads } = selection;
+    const key = JSON.stringify([event, thread, keep, transforms, threads]);
     if (key !== this.key) {
       this.key = key;
       const cells = new Float64Array(this.columns * HEAT_ROWS);

@@ -68,7 +68,7 @@ class Lanes {
      */
     this.drawn = new Map();
     /** @type {SampleSelection} */
-    this.selection = { event: 0, range: null, thread: null, keep: "", transforms: [] };
+    this.selection = { event: 0, range: null, thread: null, keep: "", transforms: [], threads: "alike" };
     /** @type {[number, number] | null} */
     this.drag = null;
     this.listen();
@@ -103,6 +103,8 @@ class Lanes {
     context.textBaseline = "middle";
     const first = Math.floor(top / LANE);
     const last = Math.min(this.lanes.length - 1, Math.floor((top + height) / LANE));
+    const visible = new Set(this.lanes.slice(first, last + 1).map(({ thread }) => thread));
+    for (const thread of this.drawn.keys()) if (!visible.has(thread)) this.drawn.delete(thread);
     for (let at = first; at <= last; at++) this.drawLane(context, at, at * LANE - top, width);
     if (this.drag !== null) {
       context.fillStyle = this.theme.colours.brush;
@@ -185,9 +187,9 @@ class Lanes {
     const { profile, kept, selection } = this;
     const slots = new TimeSlots(profile, n, this.times);
     const range = slots.rangeOfRows(selection.range);
-    forRows(profile, { ...selection, range, thread }, (node, weight, _samples, time) => {
+    forRows(profile, { ...selection, range, thread }, (node, weight, _samples, time, _thread, row) => {
       if (node < 0 || (kept !== null && kept[node] === 0)) return;
-      slots.add(node, weight, time, thread);
+      slots.add(node, weight, time, row);
     });
     this.drawn.set(thread, slots);
     return slots;

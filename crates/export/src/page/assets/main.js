@@ -133,10 +133,12 @@ class App {
       chip(text, { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
     });
     if (state.asked !== undefined) {
-      const { search, keep } = state.asked;
-      const one = made("button", `Apply the link's search: ${(keep || search).slice(0, 60)}`, "chip");
+      const { search, keep, transforms } = state.asked;
+      const pattern = keep || search;
+      const what = pattern === "" ? counted(transforms.length, "transform", "transforms") : `search: ${pattern.slice(0, 60)}`;
+      const one = made("button", `Apply the link's ${what}`, "chip");
       one.type = "button";
-      one.addEventListener("click", () => this.set({ search, keep, asked: undefined }));
+      one.addEventListener("click", () => this.set({ search, keep, transforms, asked: undefined }));
       chips.push(one);
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
@@ -227,7 +229,9 @@ class App {
   /** @param {Transform} transform */
   addTransform(transform) {
     const { transforms } = this.state;
-    if (transforms.length < MOST_TRANSFORMS) this.set({ transforms: [...transforms, transform], zoom: [], span: null });
+    if (transformWords(transforms.slice(-1)) === transformWords([transform])) return;
+    if (transforms.length === MOST_TRANSFORMS) this.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
+    else this.set({ transforms: [...transforms, transform], zoom: [], span: null });
   }
 
   /**
@@ -325,7 +329,7 @@ class App {
       if (event.key === "Enter" && this.search.value !== "") this.keepFound();
     });
     element("keep", HTMLButtonElement).addEventListener("click", () => this.keepFound());
-    element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this)));
+    element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this), "Save"));
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
@@ -352,11 +356,12 @@ class App {
  * What a box is of: a function, or threads of one name.
  * @param {Profile} profile
  * @param {number} label
- * @returns {{grouping: Grouping, key: number}}
+ * @returns {{grouping: TransformedGrouping, key: number}}
  */
 function rowOfLabel(profile, label) {
   if (label < 0) return { grouping: "thread", key: -1 - label };
-  return { grouping: "function", key: profile.functionOf[label] };
+  const grouping = (profile.flags[label] & FLAGS.wait) !== 0 ? "wait" : "function";
+  return { grouping, key: profile.functionOf[label] };
 }
 
 /**
@@ -394,7 +399,7 @@ function lackingNotes(profile) {
   if (!profile.head.has_times && profile.sides === null) {
     notes.push("The recording has no times, so there are no views over time (record with rprof record -T).");
   }
-  if (profile.head.n_nodes > 0 && profile.depths.every((depth) => depth < 2)) {
+  if (profile.head.n_nodes > 0 && profile.recorded.depths.every((depth) => depth < 2)) {
     notes.push("The recording has no call chains: each stack is a single function (record with rprof record -g).");
   }
   return notes;

@@ -23,9 +23,11 @@ class Menu {
   /**
    * @param {{x: number, y: number}} at
    * @param {MenuItem[]} items
+   * @param {string} [title]
    */
-  open({ x, y }, items) {
+  open({ x, y }, items, title = "Transforms") {
     if (items.length === 0) return;
+    this.place.setAttribute("aria-label", title);
     this.before = document.activeElement;
     this.place.replaceChildren(...items.map(({ text, act }) => {
       const item = made("button", text);
@@ -65,9 +67,10 @@ class Menu {
     else if (event.key === "Home") this.focus(0);
     else if (event.key === "End") this.focus(items.length - 1);
     else if (event.key === "Escape" || event.key === "Tab") this.close();
-    // The page's own keys rest meanwhile; Enter and space press the button.
+    // The page's own keys rest meanwhile; those of the browser do what they always do.
+    else return event.stopPropagation();
     event.stopPropagation();
-    if (event.key !== "Enter" && event.key !== " ") event.preventDefault();
+    event.preventDefault();
   }
 }
 

@@ -38,15 +38,15 @@ class Overview {
     this.range = selection.range;
     if (!profile.head.has_times) return;
     // It shows all times, whatever the range.
-    const { event, thread, keep, transforms } = selection;
-    const key = JSON.stringify([event, thread, keep, transforms]);
+    const { event, thread, keep, transforms, threads } = selection;
+    const key = JSON.stringify([event, thread, keep, transforms, threads]);
     if (key !== this.key) {
       this.key = key;
       const slots = new TimeSlots(profile, SLOTS, [0, span]);
       const kept = keptNodes(profile, selection);
-      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time, of) => {
+      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time, _thread, row) => {
         if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
-        slots.add(node, weight, time, of);
+        slots.add(node, weight, time, row);
       });
       this.slots = slots;
     }

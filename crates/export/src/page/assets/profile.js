@@ -9,7 +9,7 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, waits?: [number, number, number, number][], waits_have_begins?: boolean, sides?: [string, string], measures?: MeasureHead[]}} Head
+ *   min_samples: number, waits?: [number, number, number, number][], waits_have_begins?: boolean, is_filtered?: boolean, sides?: [string, string], measures?: MeasureHead[]}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -77,6 +77,13 @@ class Profile {
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     this.losses = readLosses(head, reading);
+    /**
+     * By number of a thread's name, that of those which are alike, if these are one.
+     * @type {Uint32Array | null}
+     */
+    this.joined = null;
+    /** When the wait of each row begins, where that is known. */
+    this.begins = head.waits_have_begins === true ? beginsOfWaits(this) : null;
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
   }
@@ -89,6 +96,7 @@ class Profile {
 
   /** Takes all transforms back. */
   restore() {
+    this.joined = null;
     Object.assign(this, this.recorded);
   }
 
@@ -222,6 +230,24 @@ class Profile {
     for (let at = node; at >= 0; at = this.parents[at]) labels.push(this.labelOf(at));
     return labels;
   }
+}
+
+/**
+ * When waits begin: a thread is blocked first, and waits for a CPU then, and both have the time of the first.
+ * @param {Profile} profile
+ */
+function beginsOfWaits(profile) {
+  const { starts, stacks, times, weights } = profile;
+  const begins = times.slice();
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    let [before, end] = [-1, 0];
+    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+      if (stacks[row] <= 0 || !profile.isWait(stacks[row] - 1)) continue;
+      begins[row] = times[row] === before ? end : times[row];
+      [before, end] = [times[row], begins[row] + weights[row]];
+    }
+  }
+  return begins;
 }
 
 /**

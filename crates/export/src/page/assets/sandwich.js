@@ -71,7 +71,7 @@ class Sandwich {
     }
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     return (
-      `self ${percent(own?.self ?? 0, counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
+      `self ${percent(own?.self ?? (callees.n > 0 ? callees.own[0] : 0), counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
       `(${amount(profile.head.events[state.event], weight)})`
     );
   }

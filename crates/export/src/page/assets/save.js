@@ -23,8 +23,10 @@ function itemsToSave(app) {
   const item = (text, name, type, make) => ({ text, act: () => saveText(name, type, make(app)) });
   return [
     item("Flame graph as SVG", "flame.svg", "image/svg+xml", svgOf),
-    ...(app.comparison === null ? [item("Stacks, folded", "stacks.folded", "text/plain", foldedOf)] : []),
-    item("Functions as JSON", "functions.json", "application/json", jsonOf),
+    ...(app.comparison === null ? [
+      item("Stacks, folded", "stacks.folded", "text/plain", foldedOf),
+      item("Functions as JSON", "functions.json", "application/json", jsonOf),
+    ] : []),
   ];
 }
 
@@ -43,19 +45,22 @@ function saveText(name, type, text) {
 }
 
 /**
- * A line for each stack, the thread first, and its samples.
+ * A line for each stack, the thread first, and its samples; or its time, where samples are not all of one length.
  * @param {App} app
  */
-function foldedOf({ profile, counts }) {
+function foldedOf({ profile, counts, state }) {
+  const { kind, each } = profile.head.events[state.event];
+  const isTime = kind.endsWith("-time") && (kind !== "cpu-time" || each === null);
+  const numbers = isTime ? counts.weights : counts.samples;
   /** @type {Map<string, number>} */
   const lines = new Map();
-  counts.samples.forEach((samples, node) => {
-    if (samples === 0) return;
+  numbers.forEach((number, node) => {
+    if (number === 0) return;
     const names = profile.stackOf(node).map((label) => profile.nameOf(label).replace(/;/g, ":")).reverse();
     const line = names.join(";");
-    lines.set(line, (lines.get(line) ?? 0) + samples);
+    lines.set(line, (lines.get(line) ?? 0) + number);
   });
-  return [...lines].sort(([a], [b]) => compared(a, b)).map(([line, samples]) => `${line} ${samples}\n`).join("");
+  return [...lines].sort(([a], [b]) => compared(a, b)).map(([line, number]) => `${line} ${number}\n`).join("");
 }
 
 /**
@@ -72,13 +77,29 @@ function jsonOf(app) {
   return `${JSON.stringify({ title: profile.head.title, link: location.hash, event, kind, total: counts.total, shown, functions }, null, 1)}\n`;
 }
 
+/** Colours as every reader of SVG knows them. */
+function hexColours() {
+  const context = /** @type {CanvasRenderingContext2D} */ (made("canvas").getContext("2d"));
+  /** @type {Map<string, string>} */
+  const known = new Map();
+  return (/** @type {string} */ colour) => {
+    let text = known.get(colour);
+    if (text === undefined) {
+      context.fillStyle = colour;
+      text = String(context.fillStyle);
+      known.set(colour, text);
+    }
+    return text;
+  };
+}
+
 /** @param {string} text */
 function escapedForXml(text) {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
 /**
- * The flame graph of the view that is shown, or else of the flame graph's own, as far as it is zoomed in.
+ * The flame graph, as far as it is zoomed in.
  * @param {App} app
  */
 function svgOf(app) {
@@ -87,6 +108,7 @@ function svgOf(app) {
   if (app.state.view !== "flame") app.views.all.flame.show();
   const { boxes, start, width } = graph;
   const scale = SVG_WIDTH / (width || 1);
+  const hex = hexColours();
   const drawn = [];
   let deepest = 0;
   for (const [depth, level] of boxes.levels.entries()) {
@@ -99,7 +121,7 @@ function svgOf(app) {
       const label = boxes.labels[box];
       const room = Math.floor((w - 6) / SVG_CHAR);
       const name = room < 3 ? "" : escapedForXml(middleCut(profile.nameOf(label), room));
-      const fill = boxes.sides === null ? theme.fill(label) : theme.changed(boxes.degrees[box]);
+      const fill = hex(boxes.sides === null ? theme.fill(label) : theme.changed(boxes.degrees[box]));
       const y = 40 + depth * SVG_ROW;
       drawn.push(
         `<g><title>${escapedForXml(app.describe(boxes, box))}</title><rect x="${x.toFixed(1)}" y="${y}" width="${w.toFixed(1)}"` +

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string,
- *   transforms: Transform[]}} SampleSelection What transforms leave is in the profile.
+ *   transforms: Transform[], threads: "alike" | "apart"}} SampleSelection What transforms leave is in the profile.
  * @typedef {{weight: number, samples: number}} Sum
  */
 
@@ -88,8 +88,8 @@ class Counts {
  * Rows of an event within a range of time: thread by thread, in order of time.
  * @param {Profile} profile
  * @param {{event: number, range: [number, number] | null, thread: number | null}} selection
- * @param {(node: number, weight: number, samples: number, time: number, thread: number) => void} visit a node is
- *   negative if nothing was recorded of the stack
+ * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit a
+ *   node is negative if nothing was recorded of the stack
  */
 function forRows(profile, { event, range, thread: wanted }, visit) {
   const { starts, stacks, times, events, counts, weights } = profile;
@@ -102,7 +102,7 @@ function forRows(profile, { event, range, thread: wanted }, visit) {
     for (; row < end; row++) {
       if (hasEvents && events[row] !== event) continue;
       const samples = hasSamples ? counts[row] : 1;
-      visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread);
+      visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread, row);
     }
   }
 }

@@ -10,7 +10,7 @@
 
 /**
  * What the address searches for and may take for ever: it waits until it is asked for.
- * @typedef {{search: string, keep: string}} Asked
+ * @typedef {{search: string, keep: string, transforms: Transform[]}} Asked
  */
 
 /** Quantifiers of a pattern that is searched for at once. */
@@ -18,6 +18,9 @@ const FEW = 4;
 
 /** Steps of a search that is begun without asking: a second or so. */
 const MOST_STEPS = 1e9;
+
+/** Rows and nodes that a link's transforms go through without asking: two seconds or so. */
+const MOST_TRANSFORMED = 5e6;
 
 /**
  * Whether a pattern is soon matched, whatever the names are: links are of others. Of each alternative only one part is
@@ -65,7 +68,7 @@ function fragmentOf(state, profile) {
   for (const name of /** @type {Exclude<keyof State, "asked">[]} */ (Object.keys(initial))) {
     const value = said[name];
     if (value === null || String(value) === String(initial[name])) continue;
-    if (name === "transforms") words.set(name, transformWords(state.transforms));
+    if (name === "transforms") words.set(name, transformWords(said.transforms));
     else if (Array.isArray(value)) words.set(name, value.join("."));
     else words.set(name, String(value));
   }
@@ -104,7 +107,7 @@ function stateOf(fragment, profile) {
    */
   const pair = (name) => {
     const [from, to] = (words.get(name) ?? "").split(".").map(Number);
-    return from >= 0 && to >= from && Number.isFinite(to) ? [from, to] : null;
+    return from >= 0 && to >= from && Number.isInteger(from) && Number.isInteger(to) ? [from, to] : null;
   };
   state.view = one("view", viewsOf(profile).map(({ name }) => name), state.view);
   const orders = /** @type {State["order"][]} */ (["heavy", "name", ...(profile.head.has_times ? ["time"] : [])]);
@@ -120,14 +123,15 @@ function stateOf(fragment, profile) {
   state.up = words.get("up") === "true";
   state.event = number("event", profile.head.events.length) ?? 0;
   state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
-  state.focus = number("focus", profile.frameOfFunction.length);
+  state.focus = number("focus", mostFunctions(profile));
   state.range = profile.head.has_times ? pair("range") : null;
   state.span = pair("span");
-  const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "" };
+  const transforms = transformsFrom(words.get("transforms") ?? "", profile);
+  const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "", transforms };
   const { strings } = profile.head;
-  if (isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
+  const isSoon = transforms.length * (profile.head.n_rows + profile.recorded.parents.length) <= MOST_TRANSFORMED;
+  if (isSoon && isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
   else state.asked = asked;
-  state.transforms = transformsFrom(words.get("transforms") ?? "", profile);
   state.threads = one("threads", /** @type {const} */ (["alike", "apart"]), state.threads);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;

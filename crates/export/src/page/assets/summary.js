@@ -108,7 +108,7 @@ class Summary {
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(text));
     box.append(copy);
-    if (lacks.length > 0) box.append(made("p", `It does not have what only the page can do: ${lacks.join(", ")}.`));
+    if (lacks.length > 0) box.append(made("p", `Not included, because only the page can do it: ${lacks.join(", ")}.`));
     return box;
   }
 }
@@ -119,11 +119,15 @@ class Summary {
  */
 function commandOf({ state, profile }) {
   const words = ["rprof", "report", "-i", "perf.data"];
-  const lacks = [];
+  const lacks = profile.head.is_filtered ? ["the filters that the page was made with"] : [];
+  const { kind } = profile.head.events[state.event];
+  if (kind === "off-cpu-time") words.push("--off-cpu");
+  if (kind === "wall-time") words.push("--wall");
   const { threads, by_name: isByName, start_ns: start } = profile.head;
   if (state.thread !== null) {
     const [, tid, comm] = threads[state.thread];
-    if (isByName) words.push("--comms", profile.text(comm));
+    if (isByName && /[,\\]/.test(profile.text(comm))) lacks.push(profile.text(comm));
+    else if (isByName) words.push("--comms", profile.text(comm));
     else words.push("--tid", String(tid));
   }
   if (state.range !== null) {
@@ -132,7 +136,8 @@ function commandOf({ state, profile }) {
   }
   for (const one of state.transforms) {
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
-    const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => !name.includes(","));
+    // Names that the page escapes are others in the recording.
+    const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));
     if (isSaid) words.push("--comms", comms.join(","));
     else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
   }

@@ -96,12 +96,19 @@ function transformWords(transforms) {
  * @param {Transform} transform
  */
 function isKnown(profile, { grouping, key }) {
-  const { frameOfFunction, names, images, head } = profile.recorded;
+  const { names, images, head } = profile.recorded;
   if (grouping === "all") return key === 0;
   if (grouping === "thread") return key < head.comms.length;
   if (grouping === "image") return images.includes(key);
-  const n_images = new Set(images).size;
-  return key < (grouping === "line" ? names : frameOfFunction).length + n_images;
+  return key < (grouping === "line" ? names.length : mostFunctions(profile));
+}
+
+/**
+ * How many functions there are with those that collapsed images are.
+ * @param {Profile} profile
+ */
+function mostFunctions({ recorded: { frameOfFunction, images } }) {
+  return frameOfFunction.length + new Set(images).size;
 }
 
 /**
@@ -133,7 +140,9 @@ function nodesOf(profile, { grouping, key }) {
     return Uint8Array.from(labels, (label, node) => (profile.isWait(node) && functionOf[label] === key ? 1 : 0));
   }
   const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
-  return Uint8Array.from(rows, (row) => (row === key ? 1 : 0));
+  // A link, or a chip of before, may name one of several threads that are one now.
+  const wanted = grouping === "thread" ? profile.joined?.[key] ?? key : key;
+  return Uint8Array.from(rows, (row) => (row === wanted ? 1 : 0));
 }
 
 /**
@@ -365,28 +374,37 @@ function hideTypes(profile) {
   profile.head = { ...profile.head, strings };
 }
 
+/** Parts of names in which `<` and `>` are no brackets. */
+const NO_BRACKETS = /(?<![\p{L}\p{N}_])operator(<=>|<<|<|>>|>|->)|->|=>/uy;
+
 /**
- * A name with `<…>` for arguments of types: `Vec<T>::push` is `Vec<…>::push`. What stands in `<` that follows no name
- * (`<T as Trait>::f`) is no argument; operators are no brackets. A name whose brackets do not match stays as it is.
+ * A name with `<...>` for arguments of types: `Vec<T>::push` is `Vec<...>::push`. What begins with `<`, as
+ * `<T as Trait>::f`, keeps its outermost pair. It is `without_type_arguments` of crates/base.
  * @param {string} name
  */
 function withoutTypes(name) {
-  let text = "";
-  let depth = 0;
-  for (let at = 0; at < name.length; at++) {
-    const operator = depth === 0 ? /^operator(<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>)/.exec(name.slice(at, at + 12)) : null;
-    if (operator !== null) {
-      text += operator[0];
-      at += operator[0].length - 1;
-    } else if (name[at] === "-" && name[at + 1] === ">") {
-      if (depth === 0) text += "->";
-      at++;
-    } else if (name[at] === "<" && (depth > 0 || /([\w:]|operator[<>=-]+ ?)$/.test(text.slice(-14)))) {
-      if (depth++ === 0) text += "<…>";
-    } else if (name[at] === ">" && depth > 0) depth--;
-    else if (depth === 0) text += name[at];
+  let out = "";
+  /**
+   * For each open bracket, whether it is hidden.
+   * @type {boolean[]}
+   */
+  const open = [];
+  let isHidden = false;
+  for (let at = 0; at < name.length;) {
+    NO_BRACKETS.lastIndex = at;
+    const part = NO_BRACKETS.exec(name)?.[0] ?? name[at];
+    at += part.length;
+    if (part === "<") {
+      const begins = name.startsWith("impl ", at) || /^$|[<(&* [,]$/.test(out.slice(-1));
+      if (!isHidden) out += begins ? "<" : "<...";
+      open.push(isHidden);
+      isHidden ||= !begins;
+    } else if (part === ">") {
+      isHidden = open.pop() ?? isHidden;
+      if (!isHidden) out += ">";
+    } else if (!isHidden) out += part;
   }
-  return depth === 0 ? text : name;
+  return out;
 }
 
 /**
@@ -398,7 +416,9 @@ function alikeThreads({ recorded: { head } }) {
   const alike = new Map();
   head.comms.forEach((string, comm) => {
     const name = head.strings[string].replace(/\d+/g, "<N>");
-    alike.set(name, [...(alike.get(name) ?? []), comm]);
+    const list = alike.get(name);
+    if (list === undefined) alike.set(name, [comm]);
+    else list.push(comm);
   });
   return [...alike].filter(([, comms]) => new Set(comms.map((comm) => head.comms[comm])).size > 1);
 }
@@ -422,6 +442,7 @@ function joinAlike(profile) {
     comms[list[0]] = strings.push(name) - 1;
     for (const comm of list) joined[comm] = list[0];
   }
+  profile.joined = joined;
   profile.head = { ...profile.head, strings, comms };
   profile.labels = profile.labels.map((label, node) => (profile.parents[node] < 0 ? joined[label] : label));
 }

@@ -22,9 +22,6 @@ class TimeSlots {
      * @type {Map<number, Float64Array>}
      */
     this.waits = new Map();
-    this.haveBegins = profile.head.waits_have_begins === true;
-    /** Until when the thread's last wait lasted, and when its row was. */
-    this.last = { thread: -1, time: -1, end: 0 };
   }
 
   /**
@@ -32,18 +29,18 @@ class TimeSlots {
    * @param {[number, number] | null} range
    */
   rangeOfRows(range) {
-    return this.haveBegins ? null : range;
+    return this.profile.begins === null ? range : null;
   }
 
   /**
-   * A row of a thread; rows come in order of time.
+   * A row.
    * @param {number} node
    * @param {number} weight
    * @param {number} time
-   * @param {number} thread
+   * @param {number} row
    */
-  add(node, weight, time, thread) {
-    const { profile, last } = this;
+  add(node, weight, time, row) {
+    const { profile } = this;
     const isWait = node >= 0 && profile.isWait(node);
     if (!isWait) {
       if (time >= this.start && time <= this.end) this.all[this.slot(time)] += weight;
@@ -52,14 +49,12 @@ class TimeSlots {
     const label = profile.labels[node];
     let slots = this.waits.get(label);
     if (slots === undefined) this.waits.set(label, (slots = new Float64Array(this.n)));
-    if (!this.haveBegins) {
+    if (profile.begins === null) {
       slots[this.slot(time)] += weight;
       this.all[this.slot(time)] += weight;
       return;
     }
-    // A thread is blocked first, and waits for a CPU then: both are of one moment.
-    const begin = last.thread === thread && last.time === time ? last.end : time;
-    this.last = { thread, time, end: begin + weight };
+    const begin = profile.begins[row];
     this.spread(slots, Math.max(begin, this.start), Math.min(begin + weight, this.end));
   }
 

@@ -74,6 +74,7 @@ fn what_is_sure_is_said_of_frames_and_of_all() {
     let page = Page {
         title: String::new(),
         notes: Vec::new(),
+        is_filtered: false,
         max_bytes: Page::MAX_BYTES,
     };
     let json: serde_json::Value =
