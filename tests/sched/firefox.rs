@@ -1,7 +1,7 @@
 //! Waits in Firefox Profiler's format: markers from their beginning to their end, with cause and waker.
 
 use super::record_events;
-use super::waiting::{SWITCHES, milliseconds, of_sched};
+use super::waiting::{SWITCHES, milliseconds, of_sched, stretches};
 use crate::common::{compile, needs, rprof, run, scratch, tracefs};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -116,6 +116,19 @@ fn waits_are_markers_with_their_cause_and_who_ended_them() {
         assert!(wakes.count() >= 2, "{name}");
     }
     check_idle_times(threads());
+    // Of all time, threads use CPUs as long as they run.
+    run(rprof(["export", "--wall", "--format", "firefox", "-o"])
+        .arg(&out)
+        .arg("-i")
+        .arg(&file))
+    .ok();
+    let profile: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    let threads = profile["threads"].as_array().unwrap().iter();
+    let used = threads.flat_map(|thread| thread["samples"]["threadCPUDelta"].as_array().unwrap());
+    let used: u64 = used.map(|ns| ns.as_u64().unwrap()).sum();
+    let all = stretches(&file, "--wall");
+    let ran = all.iter().filter(|one| one.state == "running");
+    assert_eq!(used, ran.map(|one| one.ns).sum::<u64>());
 }
 
 /// Checks that waits end with samples that count nothing, so that the page shows no CPU use in them.

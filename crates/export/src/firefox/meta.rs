@@ -94,10 +94,15 @@ fn product(sampled: &SampledProfile) -> String {
     }
 }
 
-/// The kind of the event by which CPU use is known: the first that tells it.
+/// The kind of the event by which CPU use is known: the first that tells it. All time of threads tells it if it is known
+/// when they waited.
 pub(super) fn cpu_event(sampled: &SampledProfile) -> Option<EventKind> {
     let mut kinds = sampled.profile.events.iter().map(|event| event.kind);
-    kinds.find(|kind| matches!(kind, EventKind::CpuTime | EventKind::Cycles))
+    kinds.find(|kind| match kind {
+        EventKind::CpuTime | EventKind::Cycles => true,
+        EventKind::WallTime => !sampled.waits.is_empty(),
+        _ => false,
+    })
 }
 
 /// Nanoseconds between samples, as far as that is a time.

@@ -3,10 +3,10 @@
 use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
-use super::waits::with_idle_times;
+use super::waits::{cpu_use, with_idle_times};
 use super::{markers, meta};
 use foldhash::HashMap;
-use rprof_profile::{EventKind, SampleRow, SampledProfile, Thread};
+use rprof_profile::{EventKind, SampleRow, SampledProfile, Thread, TimedWait};
 use rprof_untrusted::JsonWriter;
 
 /// Writes all threads.
@@ -199,10 +199,15 @@ impl Writer<'_> {
             .map(|&idx| self.sampled.samples.row(idx as usize))
             .collect();
         let has_cpu_use = meta::cpu_event(self.sampled) == Some(kind);
+        let mut used_ns = Vec::new();
         if has_cpu_use {
             let waits = track.waits.iter();
             let waits = waits.filter_map(|&number| self.sampled.waits.get(number as usize));
-            rows = with_idle_times(rows, waits.copied(), meta::interval_ns(self.sampled));
+            let waits: Vec<TimedWait> = waits.copied().collect();
+            let least_ns = meta::interval_ns(self.sampled);
+            rows = with_idle_times(rows, waits.iter().copied(), least_ns);
+            let waits = (&waits[..], self.sampled.waits_have_begins);
+            used_ns = cpu_use(&rows, waits, kind);
         }
         let samples = || rows.iter().copied();
         json.column("stack", samples(), |json, sample: SampleRow| {
@@ -227,9 +232,7 @@ impl Writer<'_> {
         json.key("weightType")
             .text(if is_time { "tracing-ms" } else { "samples" });
         if has_cpu_use {
-            json.column("threadCPUDelta", samples(), |json, sample| {
-                json.number(sample.weight);
-            });
+            json.column("threadCPUDelta", used_ns, JsonWriter::number);
         }
         json.key("length").number(rows.len() as u64);
     }

@@ -4,8 +4,9 @@
 use super::clock::Clock;
 use super::markers::Marker;
 use super::shared::Shared;
-use rprof_profile::{SampleRow, SampledProfile, StrId, TimedWait};
+use rprof_profile::{EventKind, SampleRow, SampledProfile, StrId, TimedWait};
 use rprof_untrusted::JsonWriter;
+use std::collections::BTreeSet;
 
 /// What the kinds of markers are called.
 const WAIT: &str = "Waiting";
@@ -147,6 +148,42 @@ pub(super) fn with_idle_times(
     all
 }
 
+/// The time on a CPU that each sample stands for: of all time of a thread, its waits are none. Samples of a wait have the
+/// time at which it began, and its length if they are whole. What a thread ran without any sample may have the same time.
+pub(super) fn cpu_use(
+    rows: &[SampleRow],
+    (waits, are_whole): (&[TimedWait], bool),
+    kind: EventKind,
+) -> Vec<u64> {
+    let mut waits = waits.to_vec();
+    waits.sort_unstable_by_key(|wait| wait.start_ns);
+    let mut starts: BTreeSet<u64> = BTreeSet::new();
+    let mut parts: BTreeSet<(u64, u64)> = BTreeSet::new();
+    // Until when the last wait lasted, and since when: who was woken waits for a CPU, since the same moment.
+    let mut last = None;
+    for wait in waits {
+        let since_ns = match last {
+            Some((end_ns, since_ns)) if end_ns == wait.start_ns => since_ns,
+            _ => wait.start_ns,
+        };
+        starts.insert(since_ns);
+        parts.insert((since_ns, wait.end_ns.saturating_sub(wait.start_ns)));
+        last = wait.is_woken.then_some((wait.end_ns, since_ns));
+    }
+    let is_wait = |row: &SampleRow| {
+        if are_whole {
+            parts.contains(&(row.time_ns, row.weight))
+        } else {
+            starts.contains(&row.time_ns)
+        }
+    };
+    let used = rows.iter().map(|row| match kind {
+        EventKind::WallTime if is_wait(row) => 0,
+        _ => row.weight,
+    });
+    used.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +214,11 @@ mod tests {
         let rows: Vec<_> = rows.iter().map(|row| (row.time_ns, row.weight)).collect();
         assert_eq!(rows, [(10, 5), (30, 0), (35, 5)]);
         assert!(with_idle_times(Vec::new(), waits.into_iter(), 0).is_empty());
+        // Of wall time, the sample at 12 is the wait itself.
+        let rows = [row(10, 5), row(12, 18), row(30, 0), row(31, 3), row(35, 5)];
+        let used = |kind, are_whole| cpu_use(&rows, (&waits, are_whole), kind);
+        assert_eq!(used(EventKind::WallTime, true), [5, 0, 0, 3, 5]);
+        assert_eq!(used(EventKind::WallTime, false), [5, 0, 0, 0, 5]);
+        assert_eq!(used(EventKind::CpuTime, true), [5, 18, 0, 3, 5]);
     }
 }
