@@ -59,7 +59,7 @@ pub fn lanes(
     let n_slots = n_slots.max(1);
     let slots = Slots::new(&times_ns, n_slots);
     let chosen = Chosen::new(sampled, selection);
-    let waits = Waits::of(sampled);
+    let mut waits = Waits::of(sampled);
     // Waits that began before the time may last into it.
     let begin = if waits.have_begins {
         0
@@ -67,8 +67,6 @@ pub fn lanes(
         chosen.range.start
     };
     let mut by_thread: Vec<Option<ThreadLane>> = vec![None; sampled.threads.len()];
-    // Of each thread, when its last sample was, and until when that lasted.
-    let mut lasted: HashMap<u32, (u64, u64)> = HashMap::default();
     for (idx, sample) in (begin..).zip(sampled.samples.rows(begin..chosen.range.end)) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
         if !chosen.is_in_totals(&sample) || !sample.stack.is_some_and(has_stack) {
@@ -76,18 +74,7 @@ pub fn lanes(
         }
         let cause = waits.cause(&sample);
         let is_within = chosen.range.contains(&idx);
-        let mut lasts = sample.time_ns..sample.time_ns;
-        if waits.have_begins && cause.is_some() {
-            let of_thread = lasted.get(&sample.thread).copied();
-            // A thread is blocked first, and waits for a CPU then: both are of one moment.
-            let start_ns = match of_thread {
-                Some((time_ns, end_ns)) if time_ns == sample.time_ns => end_ns,
-                _ => sample.time_ns,
-            };
-            let end_ns = start_ns.saturating_add(sample.weight);
-            lasted.insert(sample.thread, (sample.time_ns, end_ns));
-            lasts = start_ns..end_ns;
-        }
+        let lasts = waits.lasts(&sample, cause);
         if !is_within && lasts.end <= *times_ns.start() {
             continue;
         }
@@ -119,7 +106,11 @@ pub(crate) fn times_of(
     selection: &SampleSelection,
 ) -> Option<RangeInclusive<u64>> {
     let all = sampled.samples.span_ns().filter(|_| sampled.has_times)?;
-    let times = selection.times_ns.clone().unwrap_or(all);
+    let times = selection.times_ns.clone().unwrap_or_else(|| {
+        // The last wait may last on after the last sample.
+        let last_ns = last_end_of_waits(sampled).map_or(0, |end_ns| end_ns.saturating_sub(1));
+        *all.start()..=last_ns.max(*all.end())
+    });
     (!times.is_empty()).then_some(times)
 }
 
@@ -129,6 +120,8 @@ struct Waits<'s> {
     /// By group.
     causes: Vec<Option<StrId>>,
     have_begins: bool,
+    /// Of each thread, when its last wait's sample was, and until when that lasted.
+    lasted: HashMap<u32, (u64, u64)>,
 }
 
 impl<'s> Waits<'s> {
@@ -139,6 +132,7 @@ impl<'s> Waits<'s> {
             sampled,
             causes,
             have_begins: sampled.waits_have_begins && has_waits,
+            lasted: HashMap::default(),
         }
     }
 
@@ -146,6 +140,37 @@ impl<'s> Waits<'s> {
         let node = self.sampled.stacks.nodes().get(sample.stack? as usize)?;
         self.causes.get(node.group as usize).copied().flatten()
     }
+}
+
+impl Waits<'_> {
+    /// Since when and until when a sample lasts, if it is a wait whose begin is known; else a moment. Samples come in
+    /// order.
+    fn lasts(&mut self, sample: &SampleRow, cause: Option<StrId>) -> Range<u64> {
+        if !self.have_begins || cause.is_none() {
+            return sample.time_ns..sample.time_ns;
+        }
+        // A thread is blocked first, and waits for a CPU then: both are of one moment.
+        let start_ns = match self.lasted.get(&sample.thread) {
+            Some(&(time_ns, end_ns)) if time_ns == sample.time_ns => end_ns,
+            _ => sample.time_ns,
+        };
+        let end_ns = start_ns.saturating_add(sample.weight);
+        self.lasted.insert(sample.thread, (sample.time_ns, end_ns));
+        start_ns..end_ns
+    }
+}
+
+/// When the last wait ended, if it is known when waits began.
+fn last_end_of_waits(sampled: &SampledProfile) -> Option<u64> {
+    let mut waits = Waits::of(sampled);
+    if !waits.have_begins {
+        return None;
+    }
+    let ends = sampled.samples.iter().map(|sample| {
+        let cause = waits.cause(&sample);
+        waits.lasts(&sample, cause).end
+    });
+    ends.max()
 }
 
 impl ThreadLane {
@@ -280,6 +305,11 @@ mod tests {
         let (slots, mostly, weight) = of(&sampled, Some(120..=139));
         assert_eq!((slots, weight), (vec![5, 5, 0, 6], 6));
         assert_eq!(mostly, named(["futex", "runnable", "", ""]));
+        // The last one lasts on.
+        let mut longer = testing::sampled(&[(0, "a", "main;wait;[pipe]", 39)]);
+        longer.waits_have_begins = true;
+        let (slots, _, _) = of(&longer, None);
+        assert_eq!(slots, [10, 10, 10, 9]);
         // When these began is not known.
         sampled.waits_have_begins = false;
         let (slots, _, _) = of(&sampled, None);

@@ -84,6 +84,11 @@ class Profile {
     this.joined = null;
     /** When the wait of each row begins, where that is known. */
     this.begins = head.waits_have_begins === true ? beginsOfWaits(this) : null;
+    // The last wait may last on after the last sample.
+    this.begins?.forEach((begin, row) => {
+      if (this.stacks[row] <= 0 || !this.isWait(this.stacks[row] - 1)) return;
+      head.span_ns = Math.max(head.span_ns, begin + this.weights[row]);
+    });
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
   }
