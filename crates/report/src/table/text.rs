@@ -101,7 +101,7 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
         let share = share.percent();
         writeln!(
             out,
-            "# Idle: {share:.2} % of the time are waits for work, shown as [idle] (--fold idle)"
+            "# Idle: {share:.2} % of the time is waiting for work, shown as [idle] (--fold idle)"
         )?;
     }
     if let Some(thinning) = &profile.about.thinning {
