@@ -1,6 +1,7 @@
 //! `rprof top`: tables of a recording that goes on.
 
 use crate::common;
+use crate::common::nobody::{Nobody, Sysctl};
 use crate::common::work::burn;
 use crate::common::{
     NO_FRAME_POINTERS, Program, Ran, Running, closed_pipe, compile, needs, number_after,
@@ -8,6 +9,7 @@ use crate::common::{
 };
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 /// Nearly all of its time is in `hot`.
 const PROGRAM: &str = r#"
@@ -343,4 +345,85 @@ fn idle_cpus_are_left_out_where_that_is_asked_for() {
         "{table}\n{saved}"
     );
     assert!(!table.contains("swapper"), "{table}");
+}
+
+/// Waits in `deep_nap`, and says how many nanoseconds it ran on a CPU.
+const NAPPER: &str = r#"
+    #include <stdio.h>
+    #include <sys/resource.h>
+    #include <time.h>
+    __attribute__((noinline, noipa)) static void deep_nap(void) {
+        struct timespec nap = {2, 0};
+        nanosleep(&nap, 0);
+        __asm__ volatile("");
+    }
+    int main(int argc, char **argv) {
+        deep_nap();
+        struct rusage used;
+        getrusage(RUSAGE_SELF, &used);
+        long us = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000L + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+        FILE *file = fopen(argv[1], "w");
+        fprintf(file, "%ld", us * 1000);
+        return fclose(file);
+    }
+"#;
+
+/// What the last table counts, nanoseconds.
+#[track_caller]
+fn waited_ns(ran: &Ran) -> u64 {
+    let tables = tables(&ran.stdout);
+    number_after(tables.last().unwrap(), "# Event count (approx.): ").unwrap()
+}
+
+#[test]
+fn a_wait_is_in_each_refresh_of_its_time_and_counts_once() {
+    let Some(program) = Program::new(NAPPER, NO_FRAME_POINTERS) else {
+        return;
+    };
+    needs!(root, live);
+    let ran_ns = program.file("ran");
+    for (account, name) in [("--off-cpu", "offcpu-time"), ("--wall", "wall-time")] {
+        let mut command = top(&["--stdio", "-d", "0.5", "--window", "all", account, "--"]);
+        let began = Instant::now();
+        let ran = run(command.arg(program.path()).arg(&ran_ns)).ok();
+        let waited_ns = waited_ns(&ran);
+        let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap();
+        let ran_ns: u64 = std::fs::read_to_string(&ran_ns).unwrap().parse().unwrap();
+        // A nap takes two seconds at least, of which it may have run some.
+        assert!(waited_ns + ran_ns >= 2_000_000_000, "{}", ran.stdout);
+        assert!(waited_ns <= elapsed_ns, "{}", ran.stdout);
+        let tables = tables(&ran.stdout);
+        assert!(tables[0].starts_with(name), "{}", ran.stdout);
+        let naps = tables.iter().filter(|table| table.contains(" deep_nap"));
+        assert!(naps.count() >= 2, "{}", ran.stdout);
+    }
+    // Each of them shows its own time.
+    let mut command = top(&["--stdio", "-d", "0.5", "-z", "--off-cpu", "--"]);
+    let ran = run(command.arg(program.path()).arg(&ran_ns)).ok();
+    let tables = tables(&ran.stdout);
+    let naps = tables.iter().filter(|table| table.contains(" deep_nap"));
+    assert!(naps.count() >= 2, "{}", ran.stdout);
+}
+
+#[test]
+fn waits_are_shown_without_rights_too() {
+    needs!(root, alone);
+    let Some(nobody) = Nobody::new() else { return };
+    let Some(_level) = Sysctl::paranoid("2") else {
+        return skipped("a perf_event_paranoid that can be set");
+    };
+    let args = [
+        "top",
+        "--stdio",
+        "-d",
+        "0.5",
+        "--window",
+        "all",
+        "--off-cpu",
+    ];
+    let mut command = nobody.rprof(&[&args[..], &["--", "sleep", "1"]].concat());
+    let ran = run(&mut command).ok();
+    assert!(waited_ns(&ran) > 0, "{}", ran.stdout);
+    assert!(ran.stdout.contains(" sleep "), "{}", ran.stdout);
+    assert!(ran.stderr.contains("off-CPU time: "), "{}", ran.stderr);
 }

@@ -40,7 +40,9 @@ mod words;
 mod written;
 
 pub use account::{CriticalPath, PathOwner, PathThread};
-pub use account::{ThreadActivity, ThreadEvent, for_each_thread_event, has_thread_events};
+pub use account::{
+    ThreadActivity, ThreadEvent, for_each_thread_event, has_thread_events, open_waits,
+};
 pub use code_counts::load_counted_stacks;
 pub use code_nodes::code_query;
 pub(crate) use dimensions::Grouping;

@@ -69,7 +69,7 @@ impl<'a> Query<'a> {
         // Spans are known by now, if they matter: waits are cut where they begin and end.
         let made = samples_of(
             recording,
-            filter.account,
+            filter,
             wanted.as_ref(),
             (samples.times(), has_locks),
         )?;

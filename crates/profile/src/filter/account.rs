@@ -14,6 +14,17 @@ pub enum Account {
     Wall,
 }
 
+/// The time that an account counts, nanoseconds of the recording's clock, whatever its records are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedTime {
+    /// From then on. What was before has been counted.
+    pub since_ns: u64,
+    /// Up to then, though it may have no record of it.
+    pub until_ns: u64,
+    /// Bytes of records at the beginning that say which waits went on then.
+    pub waits_bytes: u64,
+}
+
 impl Account {
     /// The option that asks for it.
     pub const fn option(self) -> &'static str {

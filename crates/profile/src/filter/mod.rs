@@ -7,7 +7,7 @@ mod split;
 mod switches;
 mod times;
 
-pub use account::Account;
+pub use account::{Account, CountedTime};
 pub use names::NameList;
 pub use span_speed::{SpanLimit, SpanSide, SpanSpeed};
 pub use switches::EventSwitches;
@@ -18,6 +18,8 @@ pub use times::TimeSlices;
 pub struct Filter {
     /// Which part of the time of threads is counted.
     pub account: Account,
+    /// When that time is counted; `None` for all that its records are of.
+    pub counted: Option<CountedTime>,
     /// Only time on this critical path, if any.
     pub critical: Option<PathEnd>,
     /// Names of threads.
@@ -137,6 +139,7 @@ impl Filter {
     pub fn accepts_all(&self) -> bool {
         let all = Self {
             account: self.account,
+            counted: self.counted,
             critical: self.critical.clone(),
             max_stack: self.max_stack,
             ..Self::default()

@@ -269,6 +269,11 @@ impl Drain {
         })
     }
 
+    /// When the last pass began: everything up to then was drained.
+    pub(crate) fn complete_until_ns(&self) -> u64 {
+        self.complete_until_ns
+    }
+
     /// Fits what is kept of the samples to how many there are.
     pub(crate) fn fit_thinning(&mut self) {
         if let Some(thinning) = &mut self.tracked.thinning {

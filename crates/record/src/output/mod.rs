@@ -159,9 +159,9 @@ impl Created {
         Some((self.output.path().to_owned(), identity))
     }
 
-    /// Of a segment, how it is sent once it is complete.
-    pub(crate) fn segment_end(&self) -> Result<Option<SegmentEnd>, Error> {
-        SegmentEnd::new(&self.output, &self.file, &self.begin)
+    /// Of a segment, how it is sent once it is complete. It has all records up to `end_ns`.
+    pub(crate) fn segment_end(&self, end_ns: u64) -> Result<Option<SegmentEnd>, Error> {
+        SegmentEnd::new(&self.output, &self.file, &self.begin, end_ns)
     }
 
     /// The number of bytes that it has taken.

@@ -35,20 +35,25 @@ pub fn save_segments(path: &Path, segments: &[RecordedSegment]) -> Result<u64, E
         path: path.to_owned(),
         source,
     })?;
-    let written =
-        duplicate(placed.file()).and_then(|file| write(file, path, segments).map_err(write_error));
+    let written = duplicate(placed.file())
+        .and_then(|file| write(file, path, &[], segments).map_err(write_error));
     if written.is_err() {
         placed.take_back();
     }
     written
 }
 
-/// The same into a file that has no name; `path` is what messages call it.
+/// The same into a file that has no name, with records in front of it; `path` is what messages call it.
 ///
 /// # Errors
 /// [`Error`]: it cannot be written.
-pub fn write_segments(file: File, path: &Path, segments: &[RecordedSegment]) -> Result<u64, Error> {
-    write(file, path, segments).map_err(write_error)
+pub fn write_segments(
+    file: File,
+    path: &Path,
+    before: &[u8],
+    segments: &[RecordedSegment],
+) -> Result<u64, Error> {
+    write(file, path, before, segments).map_err(write_error)
 }
 
 fn write_error(source: rprof_perfdata::Error) -> Error {
@@ -62,6 +67,7 @@ fn write_error(source: rprof_perfdata::Error) -> Error {
 fn write(
     file: File,
     path: &Path,
+    before: &[u8],
     segments: &[RecordedSegment],
 ) -> Result<u64, rprof_perfdata::Error> {
     let readers: Result<Vec<Reader>, _> = segments.iter().map(RecordedSegment::open).collect();
@@ -70,6 +76,9 @@ fn write(
     let events = segments.first().map(|segment| &segment.events[..]);
     let known = readers.last().map(known_of).unwrap_or_default();
     let mut writer = Writer::start(file, path, events.unwrap_or_default(), known)?;
+    if !before.is_empty() {
+        writer.write(before)?;
+    }
     for (nth, (segment, reader)) in segments.iter().zip(&readers).enumerate() {
         let mut data = reader.data();
         if nth > 0 {

@@ -132,6 +132,8 @@ pub struct RecordedSegment {
     pub size_bytes: u64,
     /// How long it was recorded.
     pub time: Duration,
+    /// Up to when it has all records, nanoseconds of the recording's clock.
+    pub end_ns: u64,
     /// What its records begin with, bytes: what ran already, and what the one before has, too.
     pub(crate) repeated_bytes: u64,
 }
@@ -158,6 +160,7 @@ pub(crate) struct SegmentEnd {
     to: SegmentOutput,
     file: File,
     begin: SegmentBegin,
+    end_ns: u64,
 }
 
 /// What a segment begins with.
@@ -169,11 +172,12 @@ pub(crate) struct SegmentBegin {
 }
 
 impl SegmentEnd {
-    /// That of a file, if its output is segments.
+    /// That of a file, if its output is segments. It has all records up to `end_ns`.
     pub(crate) fn new(
         output: &Output,
         file: &File,
         begin: &SegmentBegin,
+        end_ns: u64,
     ) -> Result<Option<Self>, Error> {
         let Output::Segments(to) = output else {
             return Ok(None);
@@ -183,6 +187,7 @@ impl SegmentEnd {
             to: to.clone(),
             file: file.map_err(Error::system("duplicating a descriptor"))?,
             begin: begin.clone(),
+            end_ns,
         }))
     }
 
@@ -193,6 +198,7 @@ impl SegmentEnd {
             samples,
             size_bytes,
             time,
+            end_ns: self.end_ns,
             events: self.begin.events,
             repeated_bytes: self.begin.repeated_bytes,
         }));

@@ -170,7 +170,7 @@ impl Unfinished {
             thinning: counts.thinning(settings.samples_per_hour),
             missing_build_ids: mem::take(&mut self.drain.missing_build_ids),
             build_ids: !settings.writing.no_build_ids,
-            segment: files.current.segment_end()?,
+            segment: files.current.segment_end(self.drain.complete_until_ns())?,
             entered: entered.flatten(),
         };
         let ending = end.start()?;

@@ -182,7 +182,7 @@ impl Recorder {
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
-            segment: before.segment_end()?,
+            segment: before.segment_end(self.drain.complete_until_ns())?,
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());

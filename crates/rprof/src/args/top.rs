@@ -4,6 +4,7 @@ use super::record::{
     CallGraph, CgroupArgs, EventArgs, FilterArgs, RecordArgs, TargetArgs, numbers,
 };
 use clap::{Args, Error, FromArgMatches};
+use rprof_profile::Account;
 use rprof_profile::view::{SortKey, Weighing};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ Examples:
   rprof top -p 1234 --window all  a process, since the start
   rprof top -F 99 -d 5 --stdio    a table every five seconds
   rprof top --once -d 10 -E 20    ten seconds, for a script
+  rprof top --off-cpu -p 1234     where a process waits
   rprof top -K -- make -j8        a command, without the kernel";
 
 #[derive(Debug, clap::Args)]
@@ -94,6 +96,14 @@ pub(crate) struct TopViewArgs {
     /// Print one table at the first refresh, then exit: for scripts
     #[arg(long)]
     pub(crate) once: bool,
+
+    /// Show where threads wait, and for how long, instead of where they run
+    #[arg(long, conflicts_with = "wall")]
+    off_cpu: bool,
+
+    /// Show all time of threads: running and waiting
+    #[arg(long)]
+    wall: bool,
 
     /// Write the shown samples to a recording at exit (an existing file is renamed to NAME.old)
     #[arg(long, value_name = "FILE")]
@@ -211,6 +221,17 @@ impl TopViewArgs {
             Weighing::Own
         } else {
             Weighing::WithChildren
+        }
+    }
+
+    /// The part of threads' time that is shown.
+    pub(crate) fn account(&self) -> Account {
+        if self.off_cpu {
+            Account::OffCpu
+        } else if self.wall {
+            Account::Wall
+        } else {
+            Account::OnCpu
         }
     }
 

@@ -40,6 +40,12 @@ pub(super) struct Ledger<'a> {
     threads: HashMap<i32, Thread>,
     /// The first moment of which anything is known.
     begin_ns: u64,
+    /// Time before this does not count.
+    since_ns: u64,
+    /// Where the records end that only say which waits went on then.
+    waits_end: u64,
+    /// Whether the recording is one of several that follow each other.
+    is_part: bool,
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
     samples: Vec<AccountedSample>,
@@ -79,6 +85,9 @@ impl<'a> Ledger<'a> {
             scheduler: Scheduler::default(),
             threads: HashMap::default(),
             begin_ns: 0,
+            since_ns: 0,
+            waits_end: 0,
+            is_part: false,
             gaps: Vec::new(),
             samples: Vec::new(),
             cut: None,
@@ -115,6 +124,13 @@ impl<'a> Ledger<'a> {
                 _ => self.gaps.push(gap),
             }
         }
+    }
+
+    /// Counts time from a moment on: what was before it has been counted. Records up to an offset only say which waits
+    /// went on then.
+    pub(super) fn count_since(&mut self, since_ns: u64, waits_end: u64) {
+        (self.since_ns, self.waits_end) = (since_ns, waits_end);
+        self.is_part = true;
     }
 
     /// Cuts waits where spans begin and end.
@@ -172,8 +188,16 @@ impl<'a> Ledger<'a> {
 
     /// The CPU that a thread is on. Where not all records have one, each thread has its own.
     fn cpu(&self, step: &Step, tid: i32) -> u32 {
+        if self.is_of_before(step) {
+            // Nobody knows who has been there since.
+            return u32::MAX - tid.cast_unsigned();
+        }
         let cpu = step.cpu.filter(|_| self.sources.have_cpus);
         cpu.unwrap_or(tid.cast_unsigned())
+    }
+
+    fn is_of_before(&self, step: &Step) -> bool {
+        step.offset < self.waits_end
     }
 
     /// A thread leaves its CPU for another one. That one may be anybody: unless its own switches are recorded, it would
@@ -196,6 +220,7 @@ impl<'a> Ledger<'a> {
         let cpu = self.cpu(step, tid);
         self.lacks_enters |= self.is_off(tid);
         let next = Some(next).filter(|&next| self.followed.has(next));
+        let next = next.filter(|_| !self.is_of_before(step));
         if next.is_none() {
             self.lacks_enters |= !self.gone.insert(cpu);
         }
@@ -248,6 +273,7 @@ impl<'a> Ledger<'a> {
         if self.scheduler.running_since(tid).is_none() {
             let thread = self.threads.entry(tid).or_default();
             thread.left.get_or_insert(SwitchOut::of_other(step));
+            thread.woken_at.get_or_insert(step.offset);
         }
     }
 
@@ -259,6 +285,7 @@ impl<'a> Ledger<'a> {
             && let Some(run) = self.scheduler.leave(step.time_ns, cpu, step.tid, state)
         {
             self.end_run(&run, left);
+            self.threads.entry(step.tid).or_default().left_at = Some(step.offset);
         }
     }
 
@@ -281,7 +308,7 @@ impl<'a> Ledger<'a> {
         if was_off {
             thread.came_from = thread.left.take();
         }
-        thread.leaving = None;
+        (thread.leaving, thread.left_at, thread.woken_at) = (None, None, None);
         thread.switched = Some((step.offset, is_foreign));
         if let Some((other, open)) = evicted {
             self.evict(other, &open);
@@ -374,7 +401,12 @@ impl<'a> Ledger<'a> {
             self.tell(tid, ThreadActivity::Lost { start_ns: gap_ns });
             return;
         }
-        for part in wait_parts(wait, woken, end_ns).filter(|part| part.ns() > 0) {
+        let since_ns = self.since_ns;
+        let counted = wait_parts(wait, woken, end_ns).map(|part| WaitPart {
+            start_ns: part.start_ns.max(since_ns),
+            ..part
+        });
+        for part in counted.filter(|part| part.ns() > 0) {
             let waited = ThreadActivity::Waited {
                 start_ns: part.start_ns,
                 end_ns: part.end_ns,

@@ -14,6 +14,7 @@ mod followed;
 mod kernel_stacks;
 mod ledger;
 mod locks;
+mod open_waits;
 mod sources;
 mod steps;
 mod told;
@@ -22,6 +23,7 @@ pub use activity::{ThreadActivity, ThreadEvent};
 pub(crate) use critical::WantedPath;
 pub use critical::{CriticalPath, PathOwner, PathThread};
 pub use events::{for_each_thread_event, has_thread_events};
+pub use open_waits::open_waits;
 
 use crate::Error;
 use crate::locations::TaskName;
@@ -30,7 +32,7 @@ use crate::samples::AccountedSamples;
 use followed::Followed;
 use ledger::{GatheredRuns, Ledger, OnPath};
 pub(super) use locks::tells_of_locks;
-use rprof_profile::Account;
+use rprof_profile::{Account, Filter};
 use rprof_scheduling::PathTimes;
 use rprof_untrusted::OverBudget;
 use sources::Sources;
@@ -51,10 +53,11 @@ pub(super) struct AccountMade {
 /// [`Error`] if the recording cannot be read, or does not say when threads ran; if there is no such critical path.
 pub(super) fn samples_of(
     recording: &Recording<'_>,
-    account: Account,
+    filter: &Filter,
     wanted: Option<&WantedPath<'_>>,
     (times, has_locks): (Option<&[RangeInclusive<u64>]>, bool),
 ) -> Result<Option<AccountMade>, Error> {
+    let account = filter.account;
     if account == Account::OnCpu {
         return Ok(None);
     }
@@ -78,14 +81,20 @@ pub(super) fn samples_of(
         if has_locks {
             ledger.follow_locks();
         }
+        if let Some(counted) = filter.counted {
+            let waits_end = recording.reader.data().start + counted.waits_bytes;
+            ledger.count_since(counted.since_ns, waits_end);
+        }
         ledger
     };
+    let end_ns = filter.counted.map_or(0, |counted| counted.until_ns);
+    let end_ns = end_ns.max(steps.end_ns());
     let mut path = None;
     let mut ledger = new_ledger();
     if let Some(wanted) = wanted {
         ledger.gather(GatheredRuns::new(recording.reader.budget()));
         steps.for_each(|step, facts| ledger.take(step, facts));
-        let runs = ledger.take_runs(steps.end_ns());
+        let runs = ledger.take_runs(end_ns);
         if let Some(runs) = runs {
             runs.check()?;
             let found = CriticalPath::find(recording, wanted, &runs.graph, |tid| ledger.pid(tid))?;
@@ -98,7 +107,7 @@ pub(super) fn samples_of(
         }
     }
     steps.for_each(|step, facts| ledger.take(step, facts));
-    let mut samples = ledger.finish(steps.end_ns(), steps.n_bad())?;
+    let mut samples = ledger.finish(end_ns, steps.n_bad())?;
     let of_path = path.iter().flat_map(CriticalPath::warnings);
     let blind = command_line::warning(recording.reader);
     samples.warnings.extend(blind.into_iter().chain(of_path));

@@ -117,6 +117,9 @@ impl Pass for SampledPass<'_> {
             local.shown.has(filter, history, id, sample.task) && self.query.samples.shows(decoded);
         let has_stack = is_shown || filter.hide_unresolved;
         let time_ns = decoded.head.time_ns.filter(|_| self.has_times);
+        // Of a wait, the part that counts may begin later than its record.
+        let counted_ns = filter.counted.map_or(0, |counted| counted.since_ns);
+        let time_ns = time_ns.map(|time_ns| time_ns.max(counted_ns));
         let thread = NamedThread {
             name: sample.task,
             pid: decoded.pid,

@@ -141,13 +141,20 @@ impl Shared {
     }
 }
 
+/// A segment that is not read yet.
+struct PendingSegment {
+    segment: RecordedSegment,
+    /// Those before it were left out.
+    is_after_gap: bool,
+}
+
 /// Reads segments, and sends what is in the window.
 struct Feed {
     shared: Arc<Shared>,
     segments: Arc<Segments>,
     to: Sender<TuiUpdate>,
     /// Those that came while it pauses.
-    pending: VecDeque<RecordedSegment>,
+    pending: VecDeque<PendingSegment>,
     /// Samples that were left out.
     n_dropped: u64,
 }
@@ -192,12 +199,18 @@ impl Feed {
     }
 
     fn take(&mut self, segment: RecordedSegment) {
-        self.n_dropped += self.segments.take_dropped();
-        self.pending.push_back(segment);
+        let n_dropped = self.segments.take_dropped();
+        self.n_dropped += n_dropped;
+        self.pending.push_back(PendingSegment {
+            segment,
+            is_after_gap: n_dropped > 0,
+        });
         if self.pending.len() > MOST_PENDING
             && let Some(oldest) = self.pending.pop_front()
         {
-            self.n_dropped += oldest.samples;
+            self.n_dropped += oldest.segment.samples;
+            let next = self.pending.front_mut();
+            next.into_iter().for_each(|next| next.is_after_gap = true);
         }
     }
 
@@ -208,8 +221,11 @@ impl Feed {
             // Since it was asked.
             return Ok(());
         }
-        for segment in self.pending.drain(..) {
-            window.take(segment)?;
+        for pending in self.pending.drain(..) {
+            if pending.is_after_gap {
+                window.skip();
+            }
+            window.take(pending.segment)?;
         }
         let data = data(&window, self.n_dropped, has_ended);
         drop(window);

@@ -14,7 +14,8 @@ use crate::say;
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_process::exit_code;
-use rprof_record::{Note, Output, RotateOn, Rotation, Space, Summary, segments};
+use rprof_profile::Account;
+use rprof_record::{Note, OffCpu, Output, RotateOn, Rotation, Space, Summary, segments};
 use rprof_ringbuf::sys::{Rights, Signal};
 use std::process::ExitCode;
 use viewer::Viewer;
@@ -31,6 +32,9 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
         on: RotateOn::Time(view.delay),
         most_files: None,
     });
+    if view.account() != Account::OnCpu {
+        settings.off_cpu = Some(OffCpu::default());
+    }
     settings.fields.only_in = match (view.hide_kernel, view.hide_user) {
         (true, _) => Some(Space::User),
         (_, true) => Some(Space::Kernel),

@@ -62,7 +62,11 @@ impl Tables {
                 NextSegment::End => return Ok(()),
                 NextSegment::NotYet => {}
                 NextSegment::Segment(segment) => {
-                    self.n_dropped += segments.take_dropped();
+                    let n_dropped = segments.take_dropped();
+                    if n_dropped > 0 {
+                        self.window.skip();
+                    }
+                    self.n_dropped += n_dropped;
                     self.refresh(segment)?;
                     if self.view.once {
                         segments.stop();

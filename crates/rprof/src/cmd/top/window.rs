@@ -3,20 +3,17 @@
 use crate::args::TopViewArgs;
 use crate::say;
 use anyhow::{Context, Result};
-use rprof_analysis::{Options, load_samples};
+use rprof_analysis::{Options, load_samples, open_waits};
 use rprof_base::Counted;
 use rprof_locate::Locator;
-#[cfg(feature = "tui")]
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::SampledProfile;
-use rprof_profile::{Filter, Profile, SampleWindow};
+use rprof_profile::{Account, CountedTime, Filter, Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
-#[cfg(feature = "tui")]
-use rprof_record::write_segments;
-use rprof_record::{RecordedSegment, save_segments};
+use rprof_record::{RecordedSegment, save_segments, write_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
-use rprof_untrusted::quoted;
+use rprof_untrusted::{memory_file, quoted};
 use std::collections::VecDeque;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -38,6 +35,8 @@ pub(super) struct LiveWindow {
     pub(super) n_new: u64,
     /// Number of segments so far.
     n_taken: u64,
+    /// The end of the segment before, and the waits that went on then, as records; `None` if it was not read.
+    before: Option<(u64, Vec<u8>)>,
 }
 
 /// So often, in segments, memory is given back: each needs much more while it is read than stays of it, in pieces that
@@ -79,6 +78,7 @@ impl LiveWindow {
             options: Options {
                 inlines: view.inline,
                 filter: Filter {
+                    account: view.account(),
                     no_idle: view.no_idle,
                     ..Filter::default()
                 },
@@ -91,18 +91,28 @@ impl LiveWindow {
             rate: 0.0,
             n_new: 0,
             n_taken: 0,
+            before: None,
         }
+    }
+
+    /// Some segments are not read: what threads did then is not known.
+    pub(super) fn skip(&mut self) {
+        self.before = None;
     }
 
     /// Reads a segment.
     pub(super) fn take(&mut self, segment: RecordedSegment) -> Result<()> {
         let reading = "reading the recorded samples";
-        let reader = segment.open().context(reading)?;
+        let reader = self.opened(&segment).context(reading)?;
         self.options.locator = Locator {
             budget: reader.budget().clone(),
             ..Locator::default()
         };
         let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
+        if self.options.filter.account != Account::OnCpu {
+            let waits = open_waits(&reader).context(reading)?;
+            self.before = Some((segment.end_ns, waits));
+        }
         self.window.append(&sampled);
         let time = segment.time;
         match self.times.back_mut() {
@@ -124,6 +134,29 @@ impl LiveWindow {
             give_back_free_memory();
         }
         Ok(())
+    }
+
+    /// Opens a segment. If the time of threads is shown, it begins with the waits that go on from the one before, and
+    /// time before it does not count again.
+    fn opened(&mut self, segment: &RecordedSegment) -> Result<Reader> {
+        let before = self.before.take();
+        if self.options.filter.account == Account::OnCpu {
+            return Ok(segment.open()?);
+        }
+        let (begin_ns, waits) = before.unwrap_or_default();
+        self.options.filter.counted = Some(CountedTime {
+            since_ns: begin_ns,
+            until_ns: segment.end_ns,
+            waits_bytes: waits.len() as u64,
+        });
+        if waits.is_empty() {
+            return Ok(segment.open()?);
+        }
+        let path = Path::new("memory");
+        let file = memory_file("rprof-waits")?;
+        let copy = file.try_clone()?;
+        write_segments(file, path, &waits, std::slice::from_ref(segment))?;
+        Ok(Reader::from_file(path, copy)?)
     }
 
     /// Keeps a segment while it is in the window, and not too large with the others.
@@ -168,7 +201,7 @@ impl LiveWindow {
         let copy = file
             .try_clone()
             .context("creating a temporary file for the samples")?;
-        write_segments(file, path, self.segments.make_contiguous())?;
+        write_segments(file, path, &[], self.segments.make_contiguous())?;
         Ok(Reader::from_file(path, copy)?)
     }
 

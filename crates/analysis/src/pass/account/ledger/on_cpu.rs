@@ -12,6 +12,7 @@ impl Ledger<'_> {
     pub(super) fn charge(&mut self, tid: i32, start_ns: u64, end_ns: u64) {
         let thread = self.threads.get(&tid);
         let from_ns = thread.map_or(start_ns, |thread| start_ns.max(thread.charged_ns));
+        let from_ns = from_ns.max(self.since_ns).min(end_ns);
         let is_known = self.first_gap(from_ns, end_ns).is_none();
         if !is_known {
             self.told.note_lost(end_ns.saturating_sub(from_ns));

@@ -1,6 +1,7 @@
 //! Switches and wake-ups in, stretches of time out: each nanosecond once.
 
 mod cut;
+mod in_parts;
 mod on_path;
 mod whose;
 

@@ -14,6 +14,9 @@ pub(super) struct Thread {
     pub(super) came_from: Option<SwitchOut>,
     /// The sample that was taken as it left its CPU, where another record says that it did.
     pub(super) leaving: Option<SwitchOut>,
+    /// The records that say that it left, and that it was woken since, if these are others.
+    pub(super) left_at: Option<u64>,
+    pub(super) woken_at: Option<u64>,
     pub(super) has_exited: bool,
     /// Whether a sample says that it ran before anything else was known of it.
     pub(super) was_running: bool,
