@@ -5,7 +5,7 @@
 //! ended: what comes out is what one thread would have seen.
 
 use super::Reader;
-use super::records::{Found, PartWalk, Step, Trouble, next_record, walk_part_windows};
+use super::records::{Found, PartWalk, Step, Trouble, next_record, walk_in_window};
 use super::stream::Part;
 use super::walk::Walked;
 use crate::{Error, Warning, file_kind};
@@ -45,6 +45,9 @@ const MAX_THREADS: usize = 8;
 /// Bytes that are searched for the first record of a block: the longest record of the kernel's.
 const SEARCHED: usize = 1 << 16;
 
+/// Bytes in which the first one mostly is, with those that follow it.
+const NEAR: usize = 1 << 14;
+
 /// Records in a row that look like some, for a guess.
 const IN_A_ROW: usize = 16;
 
@@ -83,6 +86,16 @@ struct Blocks<'p, W> {
     endian: Endian,
     range: Range<u64>,
     len: u64,
+}
+
+/// What some bytes look like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guess {
+    /// Several records, one after the other.
+    Records,
+    /// As far as they go.
+    Cut,
+    NoRecord,
 }
 
 /// What a thread found in a block; `None` if it found no record to begin with.
@@ -131,29 +144,34 @@ impl<W: BlockWalk> Blocks<'_, W> {
 
     /// Walks some blocks from where they seem to begin.
     fn guess_all(&self, turns: impl Iterator<Item = u64>, sender: &SyncSender<Guessed<W::Block>>) {
+        let mut window = Vec::new();
         for number in turns {
-            if sender.send(self.guess(number)).is_err() {
+            if sender.send(self.guess(number, &mut window)).is_err() {
                 return;
             }
         }
     }
 
-    fn guess(&self, number: u64) -> Guessed<W::Block> {
+    fn guess(&self, number: u64, window: &mut Vec<u8>) -> Guessed<W::Block> {
         let range = self.block(number);
         let start = match number {
             0 => Some(range.start),
-            _ => self.first_record(range.start)?,
+            _ => self.first_record(range.start, window)?,
         };
         let Some(start) = start.filter(|&start| start < range.end) else {
             return Ok(None);
         };
-        let (block, walked) = self.walk_from(start..range.end)?;
+        let (block, walked) = self.walk_from(start..range.end, window)?;
         Ok(Some((start, block, walked)))
     }
 
-    fn walk_from(&self, range: Range<u64>) -> io::Result<(W::Block, PartWalk)> {
+    fn walk_from(
+        &self,
+        range: Range<u64>,
+        window: &mut Vec<u8>,
+    ) -> io::Result<(W::Block, PartWalk)> {
         let mut block = self.walk.block();
-        let walked = walk_part_windows(self.part, self.endian, range, |records| {
+        let walked = walk_in_window(self.part, self.endian, range, window, |records| {
             records.for_each(|(offset, raw)| self.walk.take(&mut block, offset, raw));
             Step::On
         })?;
@@ -161,34 +179,53 @@ impl<W: BlockWalk> Blocks<'_, W> {
     }
 
     /// Where the first record of a block seems to be: where several in a row follow each other.
-    fn first_record(&self, start: u64) -> io::Result<Option<u64>> {
-        let mut window = vec![0; 2 * SEARCHED];
-        let got = self.part.read(&mut window, start)?;
-        let window = window.get(..got).unwrap_or_default();
-        let looks_so = |&at: &usize| {
-            let mut rest = window.get(at..).unwrap_or_default();
-            (0..IN_A_ROW).all(|_| {
-                let Ok(header) = RecordHeader::parse(rest, self.endian) else {
-                    // The window ends here.
-                    return true;
-                };
-                let is_known = header
-                    .kind
-                    .name()
-                    .or(file_kind::name(header.kind))
-                    .is_some();
-                match next_record(rest, self.endian) {
-                    Found::Record(raw) => {
-                        rest = rest.get(raw.len_bytes()..).unwrap_or_default();
-                        is_known && raw.len_bytes() % 8 == 0
-                    }
-                    Found::Nothing => is_known,
-                    Found::Bad(_) => false,
+    fn first_record(&self, start: u64, window: &mut Vec<u8>) -> io::Result<Option<u64>> {
+        for len in [NEAR, 2 * SEARCHED] {
+            window.resize(window.len().max(len), 0);
+            let window = window.get_mut(..len).unwrap_or_default();
+            let got = self.part.read(window, start)?;
+            let near = window.get(..got).unwrap_or_default();
+            // What is cut off here goes on in the longer one.
+            let is_last = got < len || len > NEAR;
+            let searched = if is_last { SEARCHED.min(got) } else { NEAR / 2 };
+            let found = (0..searched).step_by(8).find_map(|at| {
+                let guess = self.guess_at(near.get(at..)?);
+                (guess != Guess::NoRecord).then_some((at, guess))
+            });
+            match found {
+                Some((at, Guess::Records)) => return Ok(Some(start + at as u64)),
+                Some((at, _)) if is_last => return Ok(Some(start + at as u64)),
+                None if is_last => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// What some bytes begin with.
+    fn guess_at(&self, mut rest: &[u8]) -> Guess {
+        for _ in 0..IN_A_ROW {
+            if rest.len() < RecordHeader::LEN {
+                return Guess::Cut;
+            }
+            // Most words of samples are like a header of no length: addresses, small numbers.
+            let Ok(header) = RecordHeader::parse(rest, self.endian) else {
+                return Guess::NoRecord;
+            };
+            let is_known = header
+                .kind
+                .name()
+                .or(file_kind::name(header.kind))
+                .is_some();
+            match next_record(rest, self.endian) {
+                Found::Record(raw) if is_known && raw.len_bytes() % 8 == 0 => {
+                    rest = rest.get(raw.len_bytes()..).unwrap_or_default();
                 }
-            })
-        };
-        let found = (0..SEARCHED.min(got)).step_by(8).find(looks_so);
-        Ok(found.map(|at| start + at as u64))
+                Found::Nothing if is_known => return Guess::Cut,
+                _ => return Guess::NoRecord,
+            }
+        }
+        Guess::Records
     }
 
     /// Puts blocks together: one that was not begun where the one before ended is walked again.
@@ -198,6 +235,7 @@ impl<W: BlockWalk> Blocks<'_, W> {
         deliver: &mut impl FnMut(WalkedBlock<W::Block>),
     ) -> io::Result<Option<Trouble>> {
         let mut at = self.range.start;
+        let mut window = Vec::new();
         for (number, guessed) in (0..).zip(blocks) {
             let end = self.block(number).end;
             // What cannot be read is met again, if it matters.
@@ -208,7 +246,7 @@ impl<W: BlockWalk> Blocks<'_, W> {
             }
             let (block, walked) = match guessed {
                 Some((_, block, walked)) => (block, walked),
-                None => self.walk_from(at..end)?,
+                None => self.walk_from(at..end, &mut window)?,
             };
             deliver(WalkedBlock {
                 range: at..walked.next,

@@ -74,17 +74,33 @@ pub(super) fn walk_part_windows(
     part: &Part,
     endian: Endian,
     range: Range<u64>,
+    visit: impl FnMut(&mut Records<'_>) -> Step,
+) -> io::Result<PartWalk> {
+    walk_in_window(part, endian, range, &mut Vec::new(), visit)
+}
+
+/// The same, read into a window that is there.
+pub(super) fn walk_in_window(
+    part: &Part,
+    endian: Endian,
+    range: Range<u64>,
+    window: &mut Vec<u8>,
     mut visit: impl FnMut(&mut Records<'_>) -> Step,
 ) -> io::Result<PartWalk> {
     let end = part.range.end;
-    let mut window = Vec::new();
     let mut at = range.start;
     let mut wanted = WINDOW;
     while at < range.end {
+        // Only the last record reaches beyond the range.
+        let reach = (range.end - at).saturating_add(MAX_RECORD as u64);
+        let is_long = wanted > WINDOW;
         let want = (end - at).min(wanted as u64);
-        window.resize(usize::try_from(want).unwrap_or(wanted), 0);
-        let got = part.read(&mut window, at)?;
-        let rest = window.get(..got).unwrap_or_default();
+        let want = if is_long { want } else { want.min(reach) };
+        let want = usize::try_from(want).unwrap_or(wanted);
+        window.resize(window.len().max(want), 0);
+        let room = window.get_mut(..want).unwrap_or_default();
+        let got = part.read(room, at)?;
+        let rest = room.get(..got).unwrap_or_default();
         let mut records = Records::new(part, endian, rest, at..range.end);
         if visit(&mut records) == Step::Stop {
             return Ok(PartWalk::to(records.at));

@@ -1,5 +1,6 @@
 //! What the writer writes, the reader reads; and damage of every kind.
 
+mod blocks;
 mod compressed;
 
 use super::*;
