@@ -2,26 +2,32 @@
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
 
-/// How often records were looked at.
-#[derive(Default)]
-struct Visits(AtomicUsize);
+/// Counts the records that the thread looks at that puts blocks together: those of blocks that were not begun where their
+/// first record is.
+struct Joined {
+    joining: ThreadId,
+    n_records: AtomicUsize,
+}
 
-impl BlockWalk for Visits {
-    type Block = usize;
+impl BlockWalk for Joined {
+    type Block = u64;
 
-    fn block(&self) -> usize {
+    fn block(&self) -> u64 {
         0
     }
 
-    fn take(&self, block: &mut usize, _offset: u64, _raw: RawRecord<'_>) {
+    fn take(&self, block: &mut u64, _offset: u64, _raw: RawRecord<'_>) {
         *block += 1;
-        self.0.fetch_add(1, Ordering::Relaxed);
+        if thread::current().id() == self.joining {
+            self.n_records.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
 #[test]
-fn no_record_of_usual_samples_is_read_twice() {
+fn threads_begin_blocks_where_their_first_record_is() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("perf.data");
     let event = WrittenEvent {
@@ -56,12 +62,16 @@ fn no_record_of_usual_samples_is_read_twice() {
     writer.finish(vec![]).unwrap();
     let reader = Reader::open(&path).unwrap();
     for (block_len, n_threads) in [(1 << 16, 2), (100_000, 3), (1 << 20, 4)] {
-        let (visits, mut n_walked) = (Visits::default(), 0);
-        let warnings = reader.walk_blocks(&visits, block_len, n_threads, |walked| {
-            n_walked += walked.block as u64;
+        let joined = Joined {
+            joining: thread::current().id(),
+            n_records: AtomicUsize::new(0),
+        };
+        let mut n_walked = 0;
+        let warnings = reader.walk_blocks(&joined, block_len, n_threads, |walked| {
+            n_walked += walked.block;
         });
         assert_eq!(warnings.unwrap(), []);
-        let n_visits = visits.0.into_inner() as u64;
-        assert_eq!((n_walked, n_visits), (n_records, n_records), "{block_len}");
+        let n_joined = joined.n_records.into_inner();
+        assert_eq!((n_walked, n_joined), (n_records, 0), "{block_len}");
     }
 }
