@@ -6,7 +6,7 @@ use super::group_key::GroupKey;
 use super::places::PlaceNumbers;
 use super::query::Query;
 use super::tallied::Tallied;
-use crate::locations::ShownTasks;
+use crate::locations::{ShownTasks, TaskName};
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
@@ -69,6 +69,16 @@ pub(super) struct GroupedTallies {
     cursor: BlockCursor,
     shown: ShownTasks,
     places: PlaceNumbers,
+    /// The group of the last sample, if names are all that groups differ in.
+    last: Option<(NamedGroup, u32)>,
+}
+
+/// What samples of a group have in common, if nothing else tells groups apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct NamedGroup {
+    event: usize,
+    task: TaskName,
+    is_shown: bool,
 }
 
 impl GroupedTallies {
@@ -81,6 +91,7 @@ impl GroupedTallies {
             cursor: BlockCursor::default(),
             shown: ShownTasks::default(),
             places: PlaceNumbers::default(),
+            last: None,
         }
     }
 
@@ -113,10 +124,22 @@ impl GroupedTallies {
         if !is_shown && !filter.hide_unresolved {
             return None;
         }
+        let number = |number: u32| Some((decoded.event as u64) << 32 | u64::from(number));
+        let named = NamedGroup {
+            event: decoded.event,
+            task: tallied.task,
+            is_shown,
+        };
+        if let Some((_, group)) = self.last.filter(|&(last, _)| last == named) {
+            return number(group);
+        }
         let mut group = GroupKey::of(tallied, grouping, &mut self.places);
         group.is_shown = is_shown;
         let group = tally.group(group);
-        Some((decoded.event as u64) << 32 | u64::from(group))
+        if grouping.dimensions().is_empty() {
+            self.last = Some((named, group));
+        }
+        number(group)
     }
 
     /// Finds the places of what is counted later.

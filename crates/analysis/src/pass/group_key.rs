@@ -24,7 +24,9 @@ pub(super) struct GroupKey {
 impl PartialEq for GroupKey {
     fn eq(&self, other: &Self) -> bool {
         let same_name = self.name == other.name && self.is_shown == other.is_shown;
-        same_name && self.missing == other.missing && self.used() == other.used()
+        let same_len = self.len == other.len && self.missing == other.missing;
+        // Slices would be compared by a call, also where there is nothing to compare.
+        same_name && same_len && self.used().iter().eq(other.used())
     }
 }
 

@@ -5,7 +5,7 @@ use super::chain::{ChainOptions, UserPart, UserStack};
 use super::ends::Missing;
 use crate::locations::Mappings;
 use crate::samples::DecodedSample;
-use rprof_abi::CpuMode;
+use rprof_abi::{Callchain, CpuMode};
 use std::hash::{BuildHasher, RandomState};
 
 /// A stack in its address space, told from others by 128 seeded bits, of which the cache compares 106 at least: stacks
@@ -75,7 +75,7 @@ impl<T: Copy + Default> StackCache<T> {
         }
         key.add(decoded.head.ip.unwrap_or(0));
         if let Some(chain) = decoded.head.callchain.filter(|_| chains.stacks) {
-            chain.entries().for_each(|entry| key.add(entry));
+            key.add_chain(chain);
         }
         key.add(match user.missing {
             Missing::Nothing => 0,
@@ -84,7 +84,7 @@ impl<T: Copy + Default> StackCache<T> {
         });
         match user.part {
             UserPart::Recorded => {}
-            UserPart::Later(chain) => chain.entries().for_each(|entry| key.add(entry)),
+            UserPart::Later(chain) => key.add_chain(chain),
             UserPart::Unwound(frames) => {
                 // Addresses leave room for one bit more.
                 let entries = frames.iter();
@@ -177,6 +177,29 @@ impl Hasher {
     }
 }
 
+impl Hasher {
+    /// Adds entries, two for each multiplication: the second takes the place of the factor that nobody knows.
+    #[inline]
+    fn add_chain(&mut self, chain: Callchain<'_>) {
+        let mut entries = chain.entries();
+        while let (Some(one), other) = (entries.next(), entries.next()) {
+            self.add_two(one, other.unwrap_or(0));
+        }
+        self.add(chain.len() as u64);
+    }
+
+    #[inline]
+    fn add_two(&mut self, one: u64, other: u64) {
+        let Seeds {
+            hash_factor,
+            check_factor,
+            ..
+        } = self.seeds;
+        self.hash = fold(self.hash ^ one, hash_factor ^ other);
+        self.check = fold(self.check ^ one, check_factor ^ other);
+    }
+}
+
 /// Multiplied to twice the width and folded: every bit counts for every bit, and what a change of
 /// one comes to depends on the factor.
 #[inline]
@@ -194,6 +217,7 @@ fn low_half(wide: u128) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_abi::Endian;
 
     fn hashed(words: &[u64]) -> StackKey {
         hashed_with(Seeds::new(), words)
@@ -224,6 +248,31 @@ mod tests {
             let same = keys
                 .iter()
                 .filter(|other| other.hash == key.hash || other.check == key.check);
+            assert_eq!(same.count(), 1, "key {n}");
+        }
+    }
+
+    #[test]
+    fn order_length_and_every_bit_of_chains_count() {
+        let seeds = Seeds::new();
+        let hashed = |words: &[u64]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let mut hasher = Hasher::new(seeds);
+            hasher.add_chain(Callchain::from_encoded(&bytes, Endian::Little));
+            (hasher.hash, hasher.check)
+        };
+        let base = [7, 9, 11];
+        let mut keys = vec![hashed(&[]), hashed(&[0]), hashed(&[0, 0]), hashed(&base)];
+        keys.extend([[9, 7, 11], [11, 9, 7], [7, 11, 9]].map(|words| hashed(&words)));
+        for (at, bit) in (0..3).flat_map(|at| (0..64).map(move |bit| (at, bit))) {
+            let mut words = base;
+            words[at] ^= 1 << bit;
+            keys.push(hashed(&words));
+        }
+        for (n, key) in keys.iter().enumerate() {
+            let same = keys
+                .iter()
+                .filter(|other| other.0 == key.0 || other.1 == key.1);
             assert_eq!(same.count(), 1, "key {n}");
         }
     }
