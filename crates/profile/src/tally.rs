@@ -159,8 +159,12 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.samples += other.samples;
         self.weight = self.weight.saturating_add(other.weight);
         let mut moved: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
+        let mut groups: Vec<Option<u32>> = vec![None; other.groups.len()];
         for node in other.tree.nodes() {
-            let group = self.group(other.groups.values()[node.group as usize]);
+            let number = node.group as usize;
+            let known = groups[number];
+            let group = known.unwrap_or_else(|| self.group(other.groups.values()[number]));
+            groups[number] = Some(group);
             let parent = node.parent.map(|parent| moved[parent as usize]);
             let here = self.tree.child(parent, group, node.frame);
             self.tree.count(here, node.own());

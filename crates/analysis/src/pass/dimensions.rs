@@ -324,15 +324,8 @@ impl<'a> Grouping<'a> {
     /// The number of the place where a sample was taken.
     fn own_place(&self, tallied: &Tallied<'_, '_>, numbers: &mut PlaceNumbers) -> Option<u64> {
         let address = own_address(&tallied.decoded.head, tallied.decoded.raw.misc)?;
-        let location = tallied
-            .mappings
-            .location(&self.recording.index.history, address);
-        let place = ValuePlace {
-            location,
-            avma: location.address,
-            by: address.level,
-        };
-        Some(numbers.of(&self.places, place))
+        let history = &self.recording.index.history;
+        Some(numbers.of_code(&self.places, (history, tallied.mappings), address))
     }
 
     /// Bytes of the mapping that a sample was taken in.

@@ -1,6 +1,7 @@
 //! The flat pass: samples counted by the code location that each was taken at. For tables without stacks one pass both
 //! finds the locations and counts them.
 
+use super::alike_places::AlikePlaces;
 use super::counts::{Counts, GroupedTallies, group_number, is_counted};
 use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
@@ -81,7 +82,13 @@ impl FlatCounts {
     }
 
     /// The same counts by function.
-    pub(super) fn by_function(self, query: &Query<'_>, symbols: &Symbols) -> Counts {
+    pub(super) fn by_function(
+        self,
+        query: &Query<'_>,
+        grouping: &Grouping<'_>,
+        symbols: &Symbols,
+    ) -> Counts {
+        let alike = AlikePlaces::of(grouping, symbols);
         let mut all = Counts::new(query.recording.reader.events().len());
         all.ignored = self.ignored;
         for thread in self.threads {
@@ -92,16 +99,16 @@ impl FlatCounts {
                 for node in event.tree.nodes() {
                     let location = numbers.get(node.frame.number() as usize);
                     let group = event.groups.get(node.group as usize);
-                    let (Some(&location), Some(&group)) = (location, group) else {
+                    let (Some(&location), Some(group)) = (location, group) else {
                         continue;
                     };
                     let count = node.own();
-                    if !is_counted((symbols, location), tally, &group, count) {
+                    if !is_counted((symbols, location), tally, group, count) {
                         continue;
                     }
                     all.unnamed
                         .add(symbols.unnamed_image(location), count.weight);
-                    let group = tally.group(group);
+                    let group = tally.group(alike.first(group));
                     let frames = symbols.frames(location).iter().rev().copied();
                     tally.add_stack(group, frames, count);
                 }

@@ -82,6 +82,13 @@ impl GroupKey {
         }
     }
 
+    /// Changes one of its values.
+    pub(super) fn change(&mut self, at: usize, new: impl FnOnce(u64) -> u64) {
+        if let Some(value) = self.values.get_mut(at) {
+            *value = new(*value);
+        }
+    }
+
     #[inline]
     fn used(&self) -> &[u64] {
         self.values.get(..usize::from(self.len)).unwrap_or_default()

@@ -1,6 +1,7 @@
 //! A recording to a profile.
 
 use super::account::{CriticalPath, WantedPath};
+use super::alike_places::AlikePlaces;
 use super::block_log::BlockLog;
 use super::branches::count_branches;
 use super::counts::Counts;
@@ -249,7 +250,7 @@ fn count_places(
     let mut locations = counts.locations();
     locations.extend(grouping.places());
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
-    let counts = counts.by_function(query, &symbols);
+    let counts = counts.by_function(query, grouping, &symbols);
     Ok((symbols, counts))
 }
 
@@ -269,11 +270,12 @@ pub(super) fn count_stacks(
     let mut locations = found.locations();
     locations.extend(places.map(|place| query.stacks.chains.counted(place)));
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
+    let alike = AlikePlaces::of(grouping, &symbols);
     let mut counts: Option<Counts> = None;
     let ignored = std::mem::take(&mut found.ignored);
     let mut second = |done, left| progress(progress_of(0.6, 0.4, done, left));
     pass.count_all(found, &mut second, |threads| {
-        let mut counted = count_by_function(query, &symbols, &threads)?;
+        let mut counted = count_by_function(query, (&symbols, &alike), &threads)?;
         match &mut counts {
             None => counts = Some(counted),
             Some(counts) => {

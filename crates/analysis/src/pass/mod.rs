@@ -1,6 +1,7 @@
 //! Passes over samples, and the one driver that runs them.
 
 mod account;
+mod alike_places;
 mod block_log;
 mod blocks;
 mod branches;

@@ -1,12 +1,12 @@
 //! ValuePlaces that samples are told apart by beside the one where each was taken: the ends of branches, data.
 
-use crate::locations::Location;
+use crate::locations::{Address, Location, LocationCache, Mappings};
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::{Counted, Interner};
-use rprof_machine::{ImageId, RecordedImage};
+use rprof_machine::{History, ImageId, RecordedImage};
 use rprof_profile::{FrameId, Frames, Level, StrId, Strings, padded_hex};
 use rprof_untrusted::{Budget, Held};
 use std::num::NonZeroU32;
@@ -110,7 +110,11 @@ impl ValuePlaces {
 
 /// Numbers that a thread has asked for: asking again would make threads wait for each other.
 #[derive(Debug, Default)]
-pub(super) struct PlaceNumbers(HashMap<ValuePlace, u64>);
+pub(super) struct PlaceNumbers {
+    known: HashMap<ValuePlace, u64>,
+    /// Of code, made for the first: so that an address is not looked up for each of its samples.
+    of_code: Option<LocationCache>,
+}
 
 impl PlaceNumbers {
     /// At most: threads take little memory. Others are asked for again.
@@ -118,16 +122,48 @@ impl PlaceNumbers {
 
     /// The number of a place.
     pub(super) fn of(&mut self, places: &ValuePlaces, place: ValuePlace) -> u64 {
-        if let Some(&known) = self.0.get(&place) {
+        Self::find(&mut self.known, places, place)
+    }
+
+    /// The number of the code at an address.
+    pub(super) fn of_code(
+        &mut self,
+        places: &ValuePlaces,
+        (history, mappings): (&History, Mappings),
+        address: Address,
+    ) -> u64 {
+        let Self { known, of_code } = self;
+        let place = |location: Location| ValuePlace {
+            location,
+            avma: location.address,
+            by: address.level,
+        };
+        let cache = of_code.get_or_insert_with(LocationCache::new);
+        let mut is_new = false;
+        let number = cache.value(history, mappings, address, |location| {
+            is_new = true;
+            let number = Self::find(known, places, place(location));
+            u32::try_from(number).unwrap_or(u32::MAX)
+        });
+        match number {
+            u32::MAX if is_new => ValuePlaces::NO_ROOM,
+            // What had no room is asked for again, and counted.
+            u32::MAX => self.of(places, place(mappings.location(history, address))),
+            number => number.into(),
+        }
+    }
+
+    fn find(known: &mut HashMap<ValuePlace, u64>, places: &ValuePlaces, place: ValuePlace) -> u64 {
+        if let Some(&known) = known.get(&place) {
             return known;
         }
         let Some(number) = places.number(place) else {
             return ValuePlaces::NO_ROOM;
         };
-        if self.0.len() >= Self::MOST {
-            self.0.clear();
+        if known.len() >= Self::MOST {
+            known.clear();
         }
-        self.0.insert(place, number);
+        known.insert(place, number);
         number
     }
 }
@@ -295,7 +331,7 @@ mod tests {
         for address in 0..3 * PlaceNumbers::MOST as u64 {
             assert_eq!(numbers.of(&places, place(address)), address);
         }
-        assert!(numbers.0.len() <= PlaceNumbers::MOST);
+        assert!(numbers.known.len() <= PlaceNumbers::MOST);
         assert_eq!(numbers.of(&places, place(1)), 1);
     }
 }

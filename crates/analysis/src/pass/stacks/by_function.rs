@@ -2,15 +2,17 @@
 
 use super::{StackCounts, ThreadStacks};
 use crate::Error;
+use crate::pass::alike_places::AlikePlaces;
 use crate::pass::block_log::BlockLog;
 use crate::pass::blocks::{LoggedStacks, StackPlace};
-use crate::pass::counts::{Counts, is_counted};
+use crate::pass::counts::{Counts, group_number, is_counted};
 use crate::pass::driver::ResolvedSample;
+use crate::pass::group_key::GroupKey;
 use crate::pass::query::Query;
 use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
 use rprof_base::parallel;
-use rprof_profile::SampleCount;
+use rprof_profile::{SampleCount, Tally, TallyParts};
 
 impl StackCounts for BlockLog {
     #[inline]
@@ -36,13 +38,13 @@ impl StackCounts for BlockLog {
 /// Counts the stacks of all threads.
 pub(in crate::pass) fn count_by_function(
     query: &Query<'_>,
-    symbols: &Symbols,
+    named: (&Symbols, &AlikePlaces),
     threads: &[ThreadStacks<BlockLog>],
 ) -> Result<Counts, Error> {
     let new_counts = || Counts::new(query.recording.reader.events().len());
     let add = |counts: &mut Counts, nth: usize| -> Result<(), Error> {
         if let Some(thread) = threads.get(nth) {
-            thread.add_to(counts, symbols);
+            thread.add_to(counts, named);
         }
         Ok(())
     };
@@ -63,15 +65,59 @@ struct CountedStack {
     in_total: bool,
 }
 
+/// What names stacks, and adds them to tallies.
+struct StackNaming<'a> {
+    symbols: &'a Symbols,
+    /// The numbers of a thread's locations among symbols.
+    locations: Vec<u32>,
+    groups: GroupNumbers<'a>,
+    path: StackPath,
+}
+
+/// The numbers that the groups of a thread have in the tallies of their events.
+struct GroupNumbers<'a> {
+    alike: &'a AlikePlaces,
+    /// By event and number in the thread; `None` until a stack of it is counted.
+    known: Vec<Vec<Option<u32>>>,
+    keys: &'a [TallyParts<GroupKey>],
+}
+
+impl<'a> GroupNumbers<'a> {
+    fn of(keys: &'a [TallyParts<GroupKey>], alike: &'a AlikePlaces) -> Self {
+        let known = keys.iter().map(|event| vec![None; event.groups.len()]);
+        Self {
+            alike,
+            known: known.collect(),
+            keys,
+        }
+    }
+
+    /// The number of a group, given as [`Pass::group`](crate::pass::driver::Pass::group) said.
+    #[inline]
+    fn number(&mut self, group: u64, event: usize, tally: &mut Tally<GroupKey>) -> Option<u32> {
+        let number = group_number(group) as usize;
+        let known = self.known.get_mut(event)?.get_mut(number)?;
+        if known.is_none() {
+            let key = self.keys.get(event)?.groups.get(number)?;
+            *known = Some(tally.group(self.alike.first(key)));
+        }
+        *known
+    }
+}
+
 impl ThreadStacks<BlockLog> {
-    fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
+    fn add_to(&self, counts: &mut Counts, (symbols, alike): (&Symbols, &AlikePlaces)) {
         self.add_totals(counts);
-        let numbers = self.numbers(symbols);
-        let mut path = StackPath::default();
+        let mut naming = StackNaming {
+            symbols,
+            locations: self.numbers(symbols),
+            groups: GroupNumbers::of(&self.events, alike),
+            path: StackPath::default(),
+        };
         let totals = self.counts.totals();
         let mut counted = Vec::new();
         for (number, &count) in totals.iter().enumerate() {
-            let place = self.add_stack(number, count, (counts, symbols, &numbers), &mut path);
+            let place = self.add_stack(number, count, counts, &mut naming);
             if !self.blocks.is_empty() {
                 counted.push(place);
             }
@@ -85,9 +131,15 @@ impl ThreadStacks<BlockLog> {
         &self,
         number: usize,
         count: SampleCount,
-        (counts, symbols, numbers): (&mut Counts, &Symbols, &[u32]),
-        path: &mut StackPath,
+        counts: &mut Counts,
+        naming: &mut StackNaming<'_>,
     ) -> Option<CountedStack> {
+        let StackNaming {
+            symbols,
+            locations: numbers,
+            groups,
+            path,
+        } = naming;
         let stack = self.stack(number)?;
         let frames = stack.locations.iter();
         let frames = frames.filter_map(|&one| numbers.get(one as usize).copied());
@@ -103,8 +155,9 @@ impl ThreadStacks<BlockLog> {
         }
         let image = symbols.unnamed_image(innermost);
         counts.unnamed.add(image, count.weight);
-        let group = tally.group(stack.key);
-        path.turn_to(stack.group, frames.rev(), |outer, location| {
+        let group = groups.number(stack.group, stack.event, tally)?;
+        let of_event = (stack.event as u64) << 32 | u64::from(group);
+        path.turn_to(of_event, frames.rev(), |outer, location| {
             let frames = symbols.frames(location).iter().rev().copied();
             tally.extend_stack(outer, group, frames)
         });
