@@ -131,6 +131,16 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.tree.count(node, count);
     }
 
+    /// All stacks.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The weight counted for the totals, in the event's unit.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
     /// Samples counted for the totals.
     pub fn samples(&self) -> u64 {
         self.samples

@@ -37,16 +37,16 @@ pub fn interpreter_line(profile: &Profile) -> Option<String> {
         Some(profile.strings.of(name).into_raw())
     };
     let (mut interpreted, mut total) = (0u64, 0u64);
+    // As the interpreter calls them in its map.
+    let is_python = |frame| name(frame).is_some_and(|name| name.starts_with("py::"));
+    if profile.frames.ids().any(is_python) {
+        return None;
+    }
     for event in &profile.events {
         total = total.saturating_add(event.weight);
         for node in event.tree.nodes() {
-            match name(node.frame) {
-                Some("_PyEval_EvalFrameDefault") => {
-                    interpreted = interpreted.saturating_add(node.self_weight);
-                }
-                // As the interpreter calls them in its map.
-                Some(name) if name.starts_with("py::") => return None,
-                _ => {}
+            if name(node.frame) == Some("_PyEval_EvalFrameDefault") {
+                interpreted = interpreted.saturating_add(node.self_weight);
             }
         }
     }

@@ -30,6 +30,12 @@ pub(crate) trait Pass: Sync {
     /// is left out. Equal stacks of different groups are different stacks.
     fn group(&self, local: &mut Self::Local, sample: &TaskSample<'_, '_>) -> Option<u64>;
 
+    /// Whether what is made of a stack is that of its group alone; else groups share it.
+    #[inline]
+    fn tells_groups_apart(&self) -> bool {
+        true
+    }
+
     /// Whether the stack of a sample is asked for. The others are not walked.
     #[inline]
     fn wants_stack(&self, _decoded: &DecodedSample<'_>) -> bool {
@@ -276,6 +282,7 @@ impl<L, S: Copy + Default> Driver<L, S> {
         let key = self.cache.as_ref().map(|cache| {
             let user = user_part(&self.walker, decoded, walked.as_ref());
             let user = user.unwrap_or(UserStack::RECORDED);
+            let group = if pass.tells_groups_apart() { group } else { 0 };
             cache.key((decoded, user), mappings, query.stacks.chains, group)
         });
         Some(Pending {

@@ -82,6 +82,11 @@ impl GroupKey {
         }
     }
 
+    /// The same, whatever its thread is called.
+    pub(super) fn without_name(self) -> Self {
+        Self { name: None, ..self }
+    }
+
     /// Changes one of its values.
     pub(super) fn change(&mut self, at: usize, new: impl FnOnce(u64) -> u64) {
         if let Some(value) = self.values.get_mut(at) {

@@ -8,6 +8,7 @@ use super::counts::Counts;
 use super::dimensions::{GroupBy, Grouping};
 use super::finish::profile_of;
 use super::flat::count_flat;
+use super::light_rows::{self, count_light_rows};
 use super::mode::SortMode;
 use super::query::{Query, WantedFrames};
 use super::stacks::{ROOM, StacksPass, count_by_function};
@@ -31,6 +32,9 @@ pub struct Options {
     pub filter: Filter,
     /// Whole stacks, or only where samples were taken.
     pub stacks: bool,
+    /// From which share of an event on callers are looked at, percent, where rows are those of groups alone. Long recordings
+    /// are read without callers if each row is lighter.
+    pub callers_from: Option<f64>,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
     /// Which functions samples in inlined code are the self time of.
@@ -79,6 +83,7 @@ impl Default for Options {
         Self {
             filter: Filter::default(),
             stacks: true,
+            callers_from: None,
             inlines: true,
             self_time: SelfTime::default(),
             fde: true,
@@ -154,7 +159,18 @@ fn load_with_path(
     let grouping = Grouping::of(recording, &options.group_by)?;
     let (mut symbols, counts) = match frames {
         WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
-        WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
+        WantedFrames::All => {
+            let light = match options.callers_from {
+                Some(percent) if recording.index.n_samples >= light_rows::MANY => {
+                    count_light_rows(&query, &grouping, request, percent, progress)?
+                }
+                _ => None,
+            };
+            match light {
+                Some(counted) => counted,
+                None => count_stacks(&query, &grouping, request, ROOM, progress)?,
+            }
+        }
     };
     let profile = profile_of(&query, &grouping, &mut symbols, counts);
     Ok((profile, path))
@@ -262,9 +278,19 @@ pub(super) fn count_stacks(
     room: usize,
     progress: &mut Progress<'_>,
 ) -> Result<(Symbols, Counts), Error> {
+    let pass = StacksPass::new(query, grouping, room);
+    count_stacks_of(pass, (query, grouping), request, progress)
+}
+
+/// The same, as a pass keeps them.
+pub(super) fn count_stacks_of(
+    pass: StacksPass<'_, BlockLog>,
+    (query, grouping): (&Query<'_>, &Grouping<'_>),
+    request: Request,
+    progress: &mut Progress<'_>,
+) -> Result<(Symbols, Counts), Error> {
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-    let pass: StacksPass<'_, BlockLog> = StacksPass::new(query, grouping, room);
     let mut found = pass.find(&mut first)?;
     let places = grouping.places().into_iter();
     let mut locations = found.locations();

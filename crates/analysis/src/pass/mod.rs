@@ -14,6 +14,7 @@ mod emptied;
 mod finish;
 mod flat;
 mod group_key;
+mod light_rows;
 mod load;
 mod load_run;
 mod locations;

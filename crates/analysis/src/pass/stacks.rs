@@ -2,8 +2,10 @@
 //! so that only chunks whose stacks have no room are read again.
 
 mod by_function;
+mod kept;
 
 pub(super) use by_function::count_by_function;
+use kept::{KeptFrames, KeptStack, KeptStacks, RecentStacks};
 
 use super::blocks::{BlockCounts, BlockCursor};
 use super::counts::{Counts, GroupedTallies, group_number};
@@ -97,16 +99,14 @@ impl<C> ThreadStacks<C> {
     /// A kept stack.
     #[inline]
     pub(super) fn stack(&self, number: usize) -> Option<FoundStack<'_>> {
-        let &KeptStack { group, end } = self.kept.stacks.get(number)?;
-        let before = number.checked_sub(1).and_then(|n| self.kept.stacks.get(n));
-        let start = before.map_or(0, |before| before.end);
+        let (KeptStack { group, .. }, locations) = self.kept.of(number)?;
         let event = usize::try_from(group >> 32).ok()?;
         let groups = &self.events.get(event)?.groups;
         Some(FoundStack {
             group,
             event,
             key: *groups.get(group_number(group) as usize)?,
-            locations: self.kept.locations.get(start..end)?,
+            locations,
         })
     }
 }
@@ -121,37 +121,6 @@ pub(super) struct FoundStack<'s> {
     pub(super) locations: &'s [u32],
 }
 
-/// Stacks that a thread keeps.
-#[derive(Default)]
-struct KeptStacks {
-    stacks: Vec<KeptStack>,
-    /// Numbers of the locations of all stacks, innermost first.
-    locations: Vec<u32>,
-}
-
-struct KeptStack {
-    /// As [`Pass::group`] said.
-    group: u64,
-    /// The end of its locations; they start where those of the stack before end.
-    end: usize,
-}
-
-impl KeptStacks {
-    fn bytes(&self) -> usize {
-        size_of_val(&*self.stacks) + size_of_val(&*self.locations)
-    }
-
-    /// Ends a stack, whose locations are there. Returns its number.
-    fn end_stack(&mut self, group: u64) -> u32 {
-        let number = self.stacks.len();
-        self.stacks.push(KeptStack {
-            group,
-            end: self.locations.len(),
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
-    }
-}
-
 /// The pass, for what is counted of each stack.
 pub(super) struct StacksPass<'a, C> {
     query: &'a Query<'a>,
@@ -160,6 +129,7 @@ pub(super) struct StacksPass<'a, C> {
     room: usize,
     /// Whether chunks that are left are read for their locations.
     finds_all: bool,
+    frames: KeptFrames,
     counts: PhantomData<fn() -> C>,
 }
 
@@ -171,7 +141,16 @@ impl<'a, C: StackCounts> StacksPass<'a, C> {
             grouping,
             room: room / query.samples.chunks().1,
             finds_all: true,
+            frames: KeptFrames::All,
             counts: PhantomData,
+        }
+    }
+
+    /// The same, which keeps only the frames that samples were taken in. It finds the locations of all.
+    pub(super) fn of_innermost(self) -> Self {
+        Self {
+            frames: KeptFrames::Innermost,
+            ..self
         }
     }
 
@@ -241,6 +220,8 @@ pub(super) struct Local<C> {
     cache: LocationCache,
     tallies: GroupedTallies,
     kept: KeptStacks,
+    /// If only innermost frames are kept.
+    recent: RecentStacks,
     counts: C,
     ends: StackEndCounts,
     cursor: BlockCursor,
@@ -249,7 +230,7 @@ pub(super) struct Local<C> {
 
 impl<C: StackCounts> Pass for StacksPass<'_, C> {
     type Local = Local<C>;
-    /// The number of the kept stack.
+    /// The number of the kept stack; of its innermost location, if no other is kept.
     type Stack = u32;
 
     fn local(&self) -> Local<C> {
@@ -258,6 +239,7 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
             cache: LocationCache::new(),
             tallies: GroupedTallies::of(self.query),
             kept: KeptStacks::default(),
+            recent: RecentStacks::default(),
             counts: C::default(),
             ends: StackEndCounts::default(),
             cursor: BlockCursor::default(),
@@ -276,6 +258,11 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
         }
         local.left.push(chunk);
         self.finds_all
+    }
+
+    #[inline]
+    fn tells_groups_apart(&self) -> bool {
+        self.frames == KeptFrames::All
     }
 
     #[inline]
@@ -305,6 +292,15 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
             .cursor
             .at(&self.query.blocks, sample.decoded.head.time_ns);
         let count = SampleCount::one(weight);
+        if self.frames == KeptFrames::Innermost {
+            let innermost = known.unwrap_or_else(|| self.innermost(local, sample));
+            if is_kept {
+                let Local { kept, recent, .. } = local;
+                let number = recent.number(kept, sample.group, innermost);
+                local.counts.add_sample(number, sample, block, count);
+            }
+            return known.is_none().then_some(innermost);
+        }
         if let Some(known) = known {
             if is_kept {
                 local.counts.add_sample(known, sample, block, count);
@@ -330,6 +326,26 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
         } else {
             u32::MAX
         })
+    }
+}
+
+impl<C: StackCounts> StacksPass<'_, C> {
+    /// Finds all locations of a stack; returns the number of the innermost.
+    fn innermost(&self, local: &mut Local<C>, sample: &ResolvedSample<'_, '_>) -> u32 {
+        let history = &self.query.recording.index.history;
+        let chains = self.query.stacks.chains;
+        let (numbers, cache) = (&mut local.numbers, &mut local.cache);
+        let mut innermost = None;
+        sample.for_each_address(|address| {
+            if innermost.is_some() && !self.finds_all {
+                return;
+            }
+            let number = cache.value(history, sample.mappings, address, |location| {
+                numbers.intern(chains.counted(location))
+            });
+            innermost.get_or_insert(number);
+        });
+        innermost.unwrap_or(RecentStacks::EMPTY)
     }
 }
 

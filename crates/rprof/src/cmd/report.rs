@@ -19,7 +19,8 @@ use rprof_export::{Folded, Format};
 use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_profile::{Account, Dimension, Profile};
 use rprof_report::{
-    Graph, Layout, TableOptions, write_csv, write_json, write_markdown, write_stats, write_table,
+    Graph, Layout, PrintType, TableOptions, write_csv, write_json, write_markdown, write_stats,
+    write_table,
 };
 use std::io;
 use std::process::ExitCode;
@@ -81,6 +82,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             || args.fold.is_asked()
             || args.stats
             || folded,
+        callers_from: callers_from(args, &table)
+            .filter(|_| mode == SortMode::Normal && !has_parents),
         self_time: args.self_time.self_time(),
         demangling: args.fold.demangling(args.input.demangling()),
         mode,
@@ -132,6 +135,33 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     next::suggest(seen, &profile, &opened.paths);
     Ok(ending(args.strict, &profile))
+}
+
+/// From which percentage on a row shows callers, if rows are those of groups, whatever their functions, and are many.
+fn callers_from(args: &ReportArgs, table: &TableOptions) -> Option<f64> {
+    let columns = &table.columns;
+    let is_of_group = |key: &SortKey| {
+        use Dimension::{Cpu, Pid, Socket, Tid, Time};
+        matches!(
+            key,
+            SortKey::Comm | SortKey::Dimension(Cpu | Pid | Socket | Tid | Time)
+        )
+    };
+    let has_levels = table.hierarchy || table.spans || columns.has_latency();
+    let filter = args.input.filter();
+    let is_of_functions = filter.has_functions() || filter.hide_unresolved;
+    let is_other_form = args.stats || args.fold.is_asked();
+    if has_levels || is_of_functions || is_other_form || !columns.keys().iter().all(is_of_group) {
+        return None;
+    }
+    let has_times = columns.dimensions().contains(&Dimension::Time);
+    match (args.layout.format, table.graph) {
+        _ if !has_times => None,
+        (ReportFormat::Json | ReportFormat::Folded, _) => None,
+        (_, None) => Some(f64::INFINITY),
+        (_, Some(graph)) if graph.print == PrintType::Fractal => None,
+        (_, Some(graph)) => Some(graph.min_percent),
+    }
 }
 
 /// Opens the recordings.
