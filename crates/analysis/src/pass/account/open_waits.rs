@@ -24,7 +24,7 @@ pub fn open_waits(reader: &Reader) -> Result<Vec<u8>, Error> {
     let locator = Locator::default();
     let recording = Recording::open(reader, &locator, SampleOrder::Any)?;
     let recording = &recording;
-    let mut steps = Steps::find(recording, Sources::of(reader, Account::OffCpu))?;
+    let mut steps = Steps::find(recording, Sources::of(reader, Account::OffCpu), false)?;
     let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
     let followed = followed_by(recording, &mut steps);
     let mut ledger = Ledger::new(Sources::of(reader, Account::OffCpu), followed, &name_at);
