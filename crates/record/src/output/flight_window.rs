@@ -12,8 +12,10 @@ pub(crate) struct FlightWindow {
     clock: Clock,
     /// When it is over.
     due: Option<Instant>,
-    /// When the trigger was noticed, by the clock of samples.
-    noticed_ns: u64,
+    /// When the last two looks were, by the clock of samples: a trigger that is noticed now fired after the first.
+    looks_ns: [u64; 2],
+    /// The trigger fired after this moment.
+    fired_ns: u64,
     n_windows: u64,
 }
 
@@ -40,7 +42,8 @@ impl FlightWindow {
             plan,
             clock,
             due: None,
-            noticed_ns: 0,
+            looks_ns: [clock.now_ns(); 2],
+            fired_ns: 0,
             n_windows: 0,
         }
     }
@@ -49,7 +52,7 @@ impl FlightWindow {
     pub(crate) fn fire(&mut self, now: Instant) {
         if self.due.is_none() {
             self.due = Some(now + self.plan.around);
-            self.noticed_ns = self.clock.now_ns();
+            [self.fired_ns, _] = self.looks_ns;
             self.n_windows += 1;
         }
     }
@@ -59,6 +62,8 @@ impl FlightWindow {
         if has_fired {
             self.fire(now);
         }
+        let [_, last_ns] = self.looks_ns;
+        self.looks_ns = [last_ns, self.clock.now_ns()];
         let is_due = self.due.is_some_and(|due| due <= now);
         if is_due {
             self.due = None;
@@ -88,7 +93,7 @@ impl FlightWindow {
         let before = self.plan.around;
         let before_ns = u64::try_from(before.as_nanos()).unwrap_or(u64::MAX);
         Kept {
-            since_ns: self.noticed_ns.saturating_sub(before_ns),
+            since_ns: self.fired_ns.saturating_sub(before_ns),
             before: Some(before),
         }
     }
@@ -110,14 +115,15 @@ mod tests {
             on_failure: true,
             slow_spans: Vec::new(),
         };
+        let before_ns = Clock::Monotonic.now_ns();
         let mut window = FlightWindow::new(plan, Clock::Monotonic);
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(!window.is_due(false, at(0)) && window.due_in(at(0)).is_none());
-        let before_ns = Clock::Monotonic.now_ns();
         assert!(!window.is_due(true, at(1)));
         assert_eq!(window.due_in(at(2)), Some(Duration::from_secs(1)));
-        assert!(window.kept().since_ns >= before_ns.saturating_sub(2_000_000_000));
+        let since_ns = window.kept().since_ns + 2_000_000_000;
+        assert!((before_ns..Clock::Monotonic.now_ns()).contains(&since_ns));
         // The next one is of the same window.
         assert!(!window.is_due(true, at(2)) && window.is_open());
         assert!(window.is_due(false, at(3)));
