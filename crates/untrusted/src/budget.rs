@@ -117,6 +117,12 @@ impl Budget {
         self.0.limits
     }
 
+    /// Memory that is held now, bytes.
+    pub fn held(&self) -> u64 {
+        let left = self.0.memory.load(Ordering::Relaxed);
+        self.0.limits.memory.saturating_sub(left)
+    }
+
     /// Nothing is held yet.
     pub fn hold_nothing(&self) -> Held {
         Held {
@@ -255,6 +261,7 @@ mod tests {
         let endless = read_all(io::repeat(0), u64::MAX, &mut budget.hold_nothing());
         assert_eq!(kind(endless), io::ErrorKind::OutOfMemory);
         drop(held);
+        assert_eq!(budget.held(), 0);
         assert!(budget.hold(1 << 20).is_ok());
     }
 

@@ -5,6 +5,7 @@ mod address_space;
 mod code;
 mod deep_stack;
 mod ends;
+mod footprint;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
@@ -23,6 +24,7 @@ use code::Code;
 use deep_stack::DeepStackRecovery;
 use ends::{Ended, Ends};
 use foldhash::HashSet;
+use footprint::Footprint;
 use jitdumps::LiveJitDumps;
 use parts::others_bytes;
 use rprof_abi::Machine;
@@ -50,6 +52,8 @@ pub(crate) struct LiveUnwinder {
     steps: Steps,
     generation: u32,
     tables: Tables,
+    /// `None` where memory may be used for speed.
+    footprint: Option<Footprint>,
     code: RefCell<Code>,
     jitdumps: LiveJitDumps,
     unwinder: Unwinder,
@@ -87,6 +91,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) blocked: Vec<bool>,
     /// Keeps files open.
     pub(crate) kept_files: Option<Arc<KeptFiles>>,
+    /// Few samples, for days: memory stays small.
+    pub(crate) is_continuous: bool,
 }
 
 /// What is done about stacks that the largest dumps have no room for.
@@ -129,6 +135,7 @@ impl LiveUnwinder {
             live,
             generation: 0,
             tables: Tables::new(settings.kept_files.clone()),
+            footprint: settings.is_continuous.then(Footprint::default),
             code: RefCell::default(),
             jitdumps: LiveJitDumps::new(settings.machine),
             unwinder: Unwinder::new(),
@@ -204,6 +211,9 @@ impl LiveUnwinder {
         }
         self.forget_spaces();
         self.tables.trim();
+        if let Some(footprint) = &mut self.footprint {
+            footprint.end_round(complete_until_ns, &mut self.tables);
+        }
         self.code.get_mut().end_round();
     }
 

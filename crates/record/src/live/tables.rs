@@ -121,9 +121,19 @@ impl Tables {
 
     /// Forgets everything if something did not fit.
     pub(crate) fn trim(&mut self) {
-        if !self.is_full.take() {
-            return;
+        if self.is_full.take() {
+            self.forget();
         }
+    }
+
+    /// Forgets everything if it takes more than this: what is still in use is read again.
+    pub(crate) fn trim_to(&mut self, bytes: u64) {
+        if self.locator.budget.held() > bytes {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
         for (id, cell) in (0..).map(ImageId).zip(&self.of) {
             match cell.get() {
                 Some(Table::NoRoom) => *self.refused.entry(id).or_default() += 1,

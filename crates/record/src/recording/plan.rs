@@ -132,6 +132,7 @@ impl Plan {
                     read_later: drained.read_later,
                     blocked: drained.blocked,
                     kept_files: settings.kept_files.clone(),
+                    is_continuous: settings.samples_per_hour.is_some(),
                 })
             }),
             written,
