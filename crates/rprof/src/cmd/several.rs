@@ -14,6 +14,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::{
     CountedStacks, JoinedProfile, JoinedSamples, JoinedStacks, PartClock, Profile, SampledProfile,
 };
+use rprof_ringbuf::sys::give_back_free_memory;
 use rprof_untrusted::Seen;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -119,6 +120,9 @@ impl<'a> OpenedRecordings<'a> {
                 path,
                 read.with_context(|| format!("reading {}", path.display()))?,
             );
+            // Glibc keeps what the threads of a recording had, where threads of the next do not look for it.
+            drop((options, reader));
+            give_back_free_memory();
         }
         let mut all = R::finish(joined);
         all.profile_mut().warnings = warnings.into_sentences();
