@@ -32,6 +32,7 @@ impl<'a> OrderedPass for ScriptPass<'a> {
     type Local = Lines<'a>;
     /// Bytes of the longest data source: perf pads what follows to it.
     type Before = usize;
+    type Stack = ();
 
     fn local(&self) -> Lines<'a> {
         Lines::new(self.layout)
@@ -63,12 +64,19 @@ impl<'a> OrderedPass for ScriptPass<'a> {
         self.layout.shows_chain(decoded)
     }
 
-    fn sample(&self, lines: &mut Lines<'a>, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+    fn sample(
+        &self,
+        lines: &mut Lines<'a>,
+        sample: &ResolvedSample<'_, '_>,
+        _known: Option<()>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         if self.layout.json {
-            json::append(lines, self.layout, sample, out)
+            json::append(lines, self.layout, sample, out);
         } else {
-            lines.append(sample, out)
+            lines.append(sample, out);
         }
+        None
     }
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {

@@ -88,6 +88,11 @@ pub struct ResolvedSample<'s, 'r> {
 }
 
 impl ResolvedSample<'_, '_> {
+    /// Where it was taken, if that was recorded.
+    pub(crate) fn own_address(&self) -> Option<Address> {
+        own_address(&self.decoded.head, self.decoded.raw.misc)
+    }
+
     /// Calls `visit` for each address of its stack, innermost first.
     #[inline]
     pub fn for_each_address(&self, mut visit: impl FnMut(Address)) {

@@ -8,10 +8,12 @@ use super::written::{WrittenCounts, WrittenSamples};
 use crate::Error;
 use crate::locations::ShownTasks;
 use crate::samples::{BATCH, DecodedSample, IgnoredSamples};
+use crate::stacks::StackCache;
 use crate::symbolize::Symbols;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_abi::RecordKind;
 use rprof_base::parallel;
+use rprof_machine::ImageId;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
@@ -22,6 +24,12 @@ pub trait OrderedPass: Sync {
     type Local: Send;
     /// What a sample must know of those before it.
     type Before: Copy + Default + Send;
+    /// What the pass makes of a stack. A thread remembers it for the next sample with the same stack, if
+    /// [`Self::REMEMBERS_STACKS`] says so.
+    type Stack: Copy + Default + Send;
+
+    /// Whether stacks are remembered: not where each frame is written again.
+    const REMEMBERS_STACKS: bool = false;
 
     /// The state of a new thread.
     fn local(&self) -> Self::Local;
@@ -42,8 +50,14 @@ pub trait OrderedPass: Sync {
     /// Whether it is written with its stack.
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool;
 
-    /// Writes a sample.
-    fn sample(&self, local: &mut Self::Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>);
+    /// Writes a sample. `known` is what was made of its stack before. Returns what to remember.
+    fn sample(
+        &self,
+        local: &mut Self::Local,
+        sample: &ResolvedSample<'_, '_>,
+        known: Option<Self::Stack>,
+        out: &mut Vec<u8>,
+    ) -> Option<Self::Stack>;
 
     /// Which other records are written, if any are.
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
@@ -78,6 +92,9 @@ const JOB: usize = 1 << 8;
 
 /// Jobs for each thread that may be under way: they are all that is in memory.
 const JOBS: usize = 4;
+
+/// A thread remembers as many stacks as for a recording of this many samples, however long it is: 12 MiB of them.
+const MAX_REMEMBERED: u64 = 1 << 20;
 
 /// Part of a batch.
 struct Job<B> {
@@ -186,8 +203,11 @@ fn work<P: OrderedPass>(
     unused: &Receiver<Vec<u8>>,
 ) -> (P::Local, WrittenSamples) {
     let pass = Ordered { query, pass };
-    // Each stack is written: what a pass makes of it is not remembered.
-    let mut driver = Driver::new(pass.local(), None);
+    let cache = P::REMEMBERS_STACKS.then(|| {
+        let n_samples = query.recording.index.n_samples;
+        StackCache::new(n_samples.min(MAX_REMEMBERED))
+    });
+    let mut driver = Driver::new(pass.local(), cache);
     for job in todo {
         pass.pass.start(&mut driver.local.of_pass, job.before);
         driver.local.out = unused.try_recv().unwrap_or_default();
@@ -204,7 +224,7 @@ fn work<P: OrderedPass>(
 }
 
 fn take_job<'p, P: OrderedPass>(
-    driver: &mut Driver<Local<'p, P::Local>, ()>,
+    driver: &mut Driver<Local<'p, P::Local>, Remembered<P::Stack>>,
     pass: &Ordered<'p, P>,
     job: &Job<P::Before>,
 ) {
@@ -261,6 +281,14 @@ struct Ordered<'p, P> {
     pass: &'p P,
 }
 
+/// What a thread remembers of a stack.
+#[derive(Clone, Copy, Default)]
+struct Remembered<S> {
+    of_pass: S,
+    /// The image that its samples were taken in, if there is no name for where.
+    unnamed: Option<ImageId>,
+}
+
 struct Local<'p, L> {
     of_pass: L,
     shown: ShownTasks,
@@ -270,7 +298,7 @@ struct Local<'p, L> {
 
 impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
     type Local = Local<'p, P::Local>;
-    type Stack = ();
+    type Stack = Remembered<P::Stack>;
 
     fn local(&self) -> Self::Local {
         Local {
@@ -291,8 +319,7 @@ impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
         if !is_shown || !self.pass.wants(sample) {
             return None;
         }
-        local.counts.take_shown(sample);
-        Some(0)
+        Some(sample.decoded.has_stack().into())
     }
 
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
@@ -303,10 +330,17 @@ impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
         &self,
         local: &mut Self::Local,
         sample: &ResolvedSample<'_, '_>,
-        _known: Option<()>,
-    ) -> Option<()> {
-        self.pass.sample(&mut local.of_pass, sample, &mut local.out);
-        None
+        known: Option<Self::Stack>,
+    ) -> Option<Self::Stack> {
+        let Local { counts, out, .. } = local;
+        let unnamed = match known {
+            Some(known) => known.unnamed,
+            None => counts.unnamed_image(sample),
+        };
+        counts.take_shown(sample.decoded, unnamed);
+        let of_pass = known.map(|known| known.of_pass);
+        let of_pass = self.pass.sample(&mut local.of_pass, sample, of_pass, out)?;
+        Some(Remembered { of_pass, unnamed })
     }
 }
 

@@ -182,6 +182,7 @@ struct Local {
 impl OrderedPass for SyscallPass<'_> {
     type Local = Local;
     type Before = ();
+    type Stack = ();
 
     fn local(&self) -> Local {
         Local {
@@ -203,11 +204,17 @@ impl OrderedPass for SyscallPass<'_> {
         self.symbols.is_some() && self.decoder.stack(decoded.event) != WantedStack::None
     }
 
-    fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+    fn sample(
+        &self,
+        local: &mut Local,
+        sample: &ResolvedSample<'_, '_>,
+        _known: Option<()>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let decoded = sample.decoded;
         let Some(step) = self.decoder.decode(decoded) else {
             local.n_bad += 1;
-            return;
+            return None;
         };
         let history = &self.query.recording.index.history;
         let task = (decoded.key.time_ns, decoded.pid, decoded.tid);
@@ -227,6 +234,7 @@ impl OrderedPass for SyscallPass<'_> {
             });
         }
         end_event(at, out);
+        None
     }
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {

@@ -2,15 +2,16 @@
 
 use super::counts::{Counts, UnnamedWeights, new_tallies};
 use super::dimensions::{GroupBy, Grouping};
-use super::driver::TaskSample;
+use super::driver::{ResolvedSample, TaskSample};
 use super::finish::profile_of;
 use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;
 use crate::locations::LocationCache;
-use crate::samples::IgnoredSamples;
+use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
+use rprof_machine::ImageId;
 use rprof_profile::{Profile, Tally};
 use rprof_symbols::Request;
 
@@ -99,18 +100,19 @@ impl<'p> WrittenCounts<'p> {
         }
     }
 
-    /// Counts that one is shown: what has no name is of those.
-    pub(super) fn take_shown(&mut self, sample: &TaskSample<'_, '_>) {
-        let Some((symbols, address)) = self.symbols.zip(sample.own_address()) else {
-            return;
-        };
+    /// Counts that one is shown, which was taken in this image if it has no name.
+    pub(super) fn take_shown(&mut self, decoded: &DecodedSample<'_>, unnamed: Option<ImageId>) {
+        let weight = self.query.weight(decoded);
+        self.samples.unnamed.add(unnamed, weight);
+    }
+
+    /// The image that a sample was taken in, if there is no name for where that was.
+    pub(super) fn unnamed_image(&mut self, sample: &ResolvedSample<'_, '_>) -> Option<ImageId> {
+        let (symbols, address) = self.symbols.zip(sample.own_address())?;
         let history = &self.query.recording.index.history;
         let find = |location| symbols.number(location);
-        let location = self
-            .locations
-            .value(history, sample.mappings, address, find);
-        let image = symbols.unnamed_image(location);
-        let weight = self.query.weight(sample.decoded);
-        self.samples.unnamed.add(image, weight);
+        let locations = &mut self.locations;
+        let location = locations.value(history, sample.mappings, address, find);
+        symbols.unnamed_image(location)
     }
 }

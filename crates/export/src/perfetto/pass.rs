@@ -67,6 +67,7 @@ const TASK: u64 = 1;
 impl OrderedPass for TracePass<'_> {
     type Local = Local;
     type Before = ();
+    type Stack = ();
 
     fn local(&self) -> Local {
         Local {
@@ -88,10 +89,16 @@ impl OrderedPass for TracePass<'_> {
         true
     }
 
-    fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+    fn sample(
+        &self,
+        local: &mut Local,
+        sample: &ResolvedSample<'_, '_>,
+        _known: Option<()>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         local.ends.add(sample.end);
         if !self.find_stack(local, sample) {
-            return;
+            return None;
         }
         let decoded = sample.decoded;
         let error = sample.end.and_then(|end| unwind_error(end.end));
@@ -111,6 +118,7 @@ impl OrderedPass for TracePass<'_> {
         for location in &local.stack {
             out.extend_from_slice(&u64::from(*location).to_le_bytes());
         }
+        None
     }
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {

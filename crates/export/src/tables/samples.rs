@@ -46,9 +46,21 @@ impl SentStacks {
 /// Stands for a number that a sample does not have: the tables have no such number.
 const NONE: u64 = u64::MAX;
 
+/// What a thread remembers of a stack: its frames were sent, or a filter hides it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KnownStack {
+    content: ContentHash,
+    is_empty: bool,
+    /// Whether a filter of functions shows its samples.
+    is_shown: bool,
+}
+
 impl OrderedPass for TablesPass<'_> {
     type Local = Local;
     type Before = ();
+    type Stack = KnownStack;
+
+    const REMEMBERS_STACKS: bool = true;
 
     fn local(&self) -> Local {
         Local {
@@ -71,22 +83,28 @@ impl OrderedPass for TablesPass<'_> {
         true
     }
 
-    fn sample(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+    fn sample(
+        &self,
+        local: &mut Local,
+        sample: &ResolvedSample<'_, '_>,
+        known: Option<KnownStack>,
+        out: &mut Vec<u8>,
+    ) -> Option<KnownStack> {
         let is_edge = self.query.recording.is_edge(sample.decoded.event);
         if is_edge && sample.decoded.stretch().is_none() {
-            return;
+            return None;
         }
         local.ends.add(sample.end);
-        if !self.find_frames(local, sample) {
-            return;
+        let stack = known.unwrap_or_else(|| self.find_stack(local, sample));
+        if !stack.is_shown {
+            return Some(stack);
         }
         let decoded = sample.decoded;
         let recording = self.query.recording;
-        let content = stack_hash(&local.frames);
-        let is_sent = local.frames.is_empty() || local.sent.add(content);
+        let content = stack.content;
+        let is_sent = known.is_some() || stack.is_empty || local.sent.add(content);
         let frames = if is_sent { &[] } else { &local.frames[..] };
         let comm = comm_text(&recording.index.history, sample.task).into_raw();
-        let has_stack = !local.frames.is_empty();
         let stretch = decoded.stretch();
         let span = decoded.named_span(recording);
         let span_name = span.map_or("", |span| span.name.raw());
@@ -100,7 +118,7 @@ impl OrderedPass for TablesPass<'_> {
             decoded.head.period.unwrap_or(NONE),
             stretch.map_or(NONE, |one| one.state.number()),
             stretch.map_or(NONE, |one| one.cause.number()),
-            has_stack.into(),
+            (!stack.is_empty).into(),
             content.hash.cast_unsigned(),
             content.check,
             comm.len() as u64,
@@ -117,6 +135,7 @@ impl OrderedPass for TablesPass<'_> {
         }
         out.extend_from_slice(comm.as_bytes());
         out.extend_from_slice(span_name.as_bytes());
+        Some(stack)
     }
 
     fn symbols(&self) -> Option<&Symbols> {
@@ -125,8 +144,8 @@ impl OrderedPass for TablesPass<'_> {
 }
 
 impl TablesPass<'_> {
-    /// Finds the frames of a sample; whether a filter of functions shows it.
-    fn find_frames(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>) -> bool {
+    /// Finds the stack of a sample, and leaves its frames there.
+    fn find_stack(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>) -> KnownStack {
         let Local {
             locations, frames, ..
         } = local;
@@ -139,7 +158,11 @@ impl TablesPass<'_> {
             innermost.get_or_insert(number);
             frames.extend(self.frame_hashes.get(number as usize).copied().flatten());
         });
-        self.query.shows_function(self.symbols, innermost)
+        KnownStack {
+            content: stack_hash(frames),
+            is_empty: frames.is_empty(),
+            is_shown: self.query.shows_function(self.symbols, innermost),
+        }
     }
 }
 

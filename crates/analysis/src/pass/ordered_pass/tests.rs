@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// More than are under way.
 const SAMPLES: u64 = 100 * JOB as u64 + 1;
@@ -76,6 +77,7 @@ struct Times {
 impl OrderedPass for Times {
     type Local = usize;
     type Before = usize;
+    type Stack = ();
 
     fn local(&self) -> usize {
         0
@@ -97,13 +99,65 @@ impl OrderedPass for Times {
         decoded.key.time_ns.is_multiple_of(2)
     }
 
-    fn sample(&self, position: &mut usize, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+    fn sample(
+        &self,
+        position: &mut usize,
+        sample: &ResolvedSample<'_, '_>,
+        _known: Option<()>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let time = sample.decoded.key.time_ns;
         assert_ne!(Some(time), self.panics_at);
         *position += 1;
         let mut n = 0;
         sample.for_each_recorded_address(|_| n += 1);
         writeln!(out, "{position} {time} {n}").unwrap();
+        None
+    }
+}
+
+/// Counts the addresses of stacks that are not remembered, and writes of each sample how many it has.
+#[derive(Default)]
+struct Remembering {
+    n_new: AtomicUsize,
+}
+
+impl OrderedPass for Remembering {
+    type Local = ();
+    type Before = ();
+    type Stack = u32;
+
+    const REMEMBERS_STACKS: bool = true;
+
+    fn local(&self) {}
+
+    fn pass_on<'s>(&self, (): &mut (), _samples: impl Iterator<Item = DecodedSample<'s>>) {}
+
+    fn start(&self, (): &mut (), (): ()) {}
+
+    fn wants(&self, _sample: &TaskSample<'_, '_>) -> bool {
+        true
+    }
+
+    fn wants_stack(&self, _decoded: &DecodedSample<'_>) -> bool {
+        true
+    }
+
+    fn sample(
+        &self,
+        (): &mut (),
+        sample: &ResolvedSample<'_, '_>,
+        known: Option<u32>,
+        out: &mut Vec<u8>,
+    ) -> Option<u32> {
+        let n = known.unwrap_or_else(|| {
+            self.n_new.fetch_add(1, Ordering::Relaxed);
+            let mut n = 0;
+            sample.for_each_recorded_address(|_| n += 1);
+            n
+        });
+        writeln!(out, "{n}").unwrap();
+        Some(n)
     }
 }
 
@@ -136,6 +190,23 @@ fn samples_are_written_in_order_of_time_with_the_stacks_that_are_asked_for() {
         };
         let expected: String = (1..=SAMPLES).map(line).collect();
         assert!(String::from_utf8(all).unwrap() == expected);
+    });
+}
+
+#[test]
+fn each_thread_looks_at_a_stack_once_if_the_pass_remembers_stacks() {
+    with_recording(|query| {
+        let pass = Remembering::default();
+        let mut all = Vec::new();
+        let written = run_ordered(query, &pass, &mut |text, _| {
+            all.extend_from_slice(text);
+            true
+        });
+        written.unwrap();
+        let expected: String = (1..=SAMPLES).map(|_| "3\n").collect();
+        assert!(String::from_utf8(all).unwrap() == expected);
+        let n_new = pass.n_new.into_inner();
+        assert!((1..=parallel::n_cpus()).contains(&n_new), "{n_new}");
     });
 }
 
