@@ -18,12 +18,12 @@ fn waits_have_boxes_and_letters() {
     let rprof = env!("CARGO_BIN_EXE_rprof");
     let file = program.file("perf.data");
     let line = format!("{rprof} tui --wall -i {}; echo exit $?", file.display());
-    let Some(terminal) = Terminal::start((160, 40), &line) else {
+    let Some(terminal) = Terminal::start((320, 40), &line) else {
         return;
     };
     terminal.wait("? keys");
     terminal.press(&["3"]);
-    let flame = terminal.wait("below what waited:");
+    let flame = terminal.wait("wait causes:");
     let heading = |screen: &str| {
         let line = screen.lines().find(|line| line.contains("futex"));
         line.unwrap_or_default().to_owned()

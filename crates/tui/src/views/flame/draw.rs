@@ -53,7 +53,7 @@ fn draw_heading(cx: &Context, boxes: &Boxes, pen: &mut Pen<'_>, at: Rect) {
     let text = if waits.is_empty() {
         "threads at the top, callees below; widths are shares of the samples"
     } else {
-        "waits, below what waited: "
+        "wait causes: "
     };
     let end = pen.cut(at, text, cx.look.quiet());
     let rest = Rect::new(end, at.y, at.right().saturating_sub(end), 1);
