@@ -65,8 +65,8 @@ fn flight_pages(around: Duration, attrs: &Attrs, n_rings: usize) -> usize {
         .saturating_mul(FLIGHT_SAMPLE_BYTES)
         .saturating_mul(seconds);
     let most = MOST_FLIGHT_BYTES / n_rings.max(1) as u64;
-    let bytes = bytes.clamp(THREAD_BYTES, most.max(THREAD_BYTES));
-    let bytes = 1u64 << bytes.ilog2();
+    let most = 1u64 << most.max(THREAD_BYTES).ilog2();
+    let bytes = bytes.clamp(THREAD_BYTES, most).next_power_of_two();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
