@@ -186,6 +186,8 @@ impl Unfinished {
         let (last, n_others) = files.last_kept();
         let last = last.unwrap_or(files.current.output()).clone();
         let n_windows = files.flight.as_ref().map(FlightWindow::n_windows);
+        let plan = settings.writing.flight.as_ref();
+        let has_limits_of_spans = plan.is_some_and(|plan| !plan.slow_spans.is_empty());
         let earlier = &mut files.earlier;
         let (counts, cost) = (earlier.counts_with(counts), earlier.cost_with(cost));
         let (sampling, tracked) = (&self.opened.sampling, &self.drain.tracked);
@@ -194,6 +196,7 @@ impl Unfinished {
             output: last,
             earlier_files: n_others,
             flight_windows: n_windows,
+            has_limits_of_spans,
             removed_files: earlier.n_removed,
             size_bytes,
             compression: settings.writing.compression,

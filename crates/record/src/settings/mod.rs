@@ -273,6 +273,8 @@ pub struct Summary {
     pub removed_files: usize,
     /// How often a flight recorder kept what was around a trigger, if it is one. Without any, there is no file.
     pub flight_windows: Option<u64>,
+    /// Whether slow spans were among its triggers.
+    pub has_limits_of_spans: bool,
     /// Its size, bytes; of several files their sum.
     pub size_bytes: u64,
     /// zstd's level, if records are compressed.

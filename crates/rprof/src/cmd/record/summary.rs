@@ -97,14 +97,21 @@ pub(super) fn brief(summary: &Summary) -> String {
 }
 
 /// The final line of a flight recorder without a trigger.
-fn why_nothing_kept() -> String {
-    "no trigger fired, so nothing was kept: try a shorter limit, or send SIGUSR2 to rprof while it records".to_owned()
+fn why_nothing_kept(summary: &Summary) -> String {
+    let limit = if summary.has_limits_of_spans {
+        "try a shorter limit, or "
+    } else {
+        ""
+    };
+    format!(
+        "no trigger fired, so nothing was kept: {limit}send SIGUSR2 to rprof while it records to write a file"
+    )
 }
 
 /// The final line.
 pub(super) fn sentence(summary: &Summary) -> String {
     if summary.flight_windows == Some(0) {
-        return why_nothing_kept();
+        return why_nothing_kept(summary);
     }
     let view = if summary.has_off_cpu { " --wall" } else { "" };
     let (place, next) = match &summary.output {
