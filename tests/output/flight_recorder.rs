@@ -1,9 +1,9 @@
 //! `--flight`: what is before and after a trigger.
 
-use super::switched::{finished, recorder, samples_of};
+use super::switched::{finished, recorder, samples_of, work_until_finished};
 use crate::common::{
     Program, Ran, Running, attaches, both, has, needs, number_before, perf, report, rprof, run,
-    samples, scratch, signal, skipped, until, work::worker,
+    samples, scratch, signal, skipped, tool, until, work::worker,
 };
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
@@ -159,6 +159,18 @@ fn an_event_is_a_trigger() {
     let flown = fly(&[&event("planted_path")], &[path, "serve"]);
     assert!(flown.has("planted_path"), "{}", flown.ran.stderr);
     fly(&[&event("begin_query")], &[path, "serve"]).assert_nothing_kept();
+    // Children of the command are recorded, others are not.
+    let script = format!("{path} serve; true");
+    let flown = fly(&[&event("planted_path")], &["sh", "-c", &script]);
+    assert!(flown.has("planted_path"), "{}", flown.ran.stderr);
+    let dir = scratch();
+    let mut recorder = recorder(dir.path(), &["--flight", "1", &event("planted_path")]);
+    recorder.work();
+    run(Command::new(path).arg("serve")).ok();
+    recorder.work();
+    recorder.close_input();
+    let ran = recorder.finish().ok();
+    assert!(finished(dir.path()).is_empty(), "{}", ran.stderr);
     // One of several is enough.
     let several = [
         &*event("begin_query"),
@@ -170,7 +182,22 @@ fn an_event_is_a_trigger() {
 
 #[test]
 fn triggers_that_fire_all_the_time_leave_few_files() {
-    let Some(program) = program(SERVER) else {
+    let source = r#"
+        #include <stdio.h>
+        static volatile unsigned long sink;
+        __attribute__((noinline, noipa)) void begin_request(void) { __asm__ volatile(""); }
+        int main(void) {
+            char line[16];
+            while (fgets(line, sizeof line, stdin)) {
+                begin_request();
+                WORK(2, sink += i);
+                puts("done");
+                fflush(stdout);
+            }
+            return 0;
+        }
+    "#;
+    let Some(program) = program(source) else {
         return;
     };
     needs!(live);
@@ -178,11 +205,13 @@ fn triggers_that_fire_all_the_time_leave_few_files() {
     let path = path.to_str().unwrap();
     let trigger = format!("--trigger=uprobe:{path}:begin_request");
     let dir = scratch();
-    // A thousand requests, in half a second at least.
     let mut record = rprof(["record", "-e", "cpu-clock", "--flight", "10ms", "-o"]);
     record.arg(dir.path().join("perf.data"));
-    record.args([&*trigger, "--switch-max-files", "2", "--", path, "serve"]);
-    let ran = run(&mut record).ok();
+    record.args([&*trigger, "--switch-max-files", "2", "--", path]);
+    let mut recorder = Running::start(&mut record);
+    work_until_finished(&mut recorder, dir.path(), 3);
+    recorder.close_input();
+    let ran = recorder.finish().ok();
     assert_eq!(finished(dir.path()).len(), 2, "{}", ran.stderr);
     let n_files = number_before(&ran.stderr, " files, ").unwrap();
     let n_removed = number_before(&ran.stderr, " removed (--switch-max-files").unwrap();
@@ -231,8 +260,75 @@ fn a_recording_that_is_stopped_before_a_trigger_leaves_what_was_there() {
             "{}",
             ran.stderr
         );
+        assert!(!ran.stderr.contains("shorter limit"), "{}", ran.stderr);
         assert!(finished(dir.path()).is_empty(), "{}", ran.stderr);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "earlier");
+    }
+}
+
+#[test]
+fn ctrl_c_is_no_failure_of_the_command() {
+    needs!(live, "script" in "bsdutils");
+    let dir = scratch();
+    // A terminal sends its signal to the command, too, which ends by it.
+    let file = dir.path().join("perf.data");
+    let line = format!(
+        "{} record -e cpu-clock --flight 1 -o {} --trigger 'exit!=0' -- sh -c 'echo runs; exec sleep 300'",
+        env!("CARGO_BIN_EXE_rprof"),
+        file.display()
+    );
+    let mut terminal = Running::start(tool("script").args(["-qec", &line, "/dev/null"]));
+    until(&mut terminal, "runs");
+    terminal.type_in(b"\x03");
+    let ran = terminal.finish();
+    assert!(ran.stdout.contains("no trigger fired"), "{}", ran.stdout);
+    assert!(finished(dir.path()).is_empty(), "{}", ran.stdout);
+}
+
+#[test]
+fn a_signal_that_comes_with_the_last_one_is_a_trigger() {
+    needs!(live);
+    let dir = scratch();
+    let mut recorder = recorder(dir.path(), &["--flight", "1"]);
+    recorder.work();
+    // Both are there when it looks.
+    for name in ["STOP", "USR2", "INT", "CONT"] {
+        signal(recorder.pid(), name);
+    }
+    let ran = recorder.finish();
+    let files = finished(dir.path());
+    assert_eq!(files.len(), 1, "{}", ran.stderr);
+    assert!(samples_of(&files[0]) > 0, "{}", ran.stderr);
+}
+
+#[test]
+fn a_window_is_kept_if_the_next_file_cannot_be_begun() {
+    needs!(live);
+    for returns in [false, true] {
+        let dir = scratch();
+        let (here, away) = (dir.path().join("here"), dir.path().join("away"));
+        std::fs::create_dir(&here).unwrap();
+        let mut record = rprof(["record", "-e", "cpu-clock", "--flight", "200ms", "-o"]);
+        record.arg(here.join("perf.data"));
+        record.args(["--", "sh", "-c", "echo runs; while :; do :; done"]);
+        let mut recorder = Running::start(&mut both(&record));
+        until(&mut recorder, "runs");
+        std::fs::rename(&here, &away).unwrap();
+        signal(recorder.pid(), "USR2");
+        until(&mut recorder, "cannot rotate the output file");
+        let mut dir = &away;
+        if returns {
+            std::fs::rename(&away, &here).unwrap();
+            signal(recorder.pid(), "USR2");
+            until(&mut recorder, "is complete");
+            dir = &here;
+        }
+        signal(recorder.pid(), "INT");
+        let ran = recorder.finish();
+        let files = finished(dir);
+        assert_eq!(files.len(), 1, "{}", ran.stdout);
+        assert!(samples_of(&files[0]) > 0, "{}", ran.stdout);
+        assert!(!dir.join("perf.data").exists());
     }
 }
 
@@ -301,11 +397,14 @@ fn a_flight_recorder_without_a_trigger_keeps_its_file_small() {
         #include <fcntl.h>
         #include <stdio.h>
         #include <sys/mman.h>
+        #include <time.h>
         static volatile unsigned long sink;
         __attribute__((noinline)) static void late(void) { WORK(50, sink += i); }
         int main(int argc, char **argv) {
             char line[16];
             int file = open(argv[1], O_RDONLY);
+            // A second's records are less than the file may have.
+            struct timespec nap = {0, 50000000};
             while (fgets(line, sizeof line, stdin)) {
                 for (int n = 0; n < 500; n++) {
                     void *at = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
@@ -313,6 +412,7 @@ fn a_flight_recorder_without_a_trigger_keeps_its_file_small() {
                         return 2;
                     munmap(at, 4096);
                 }
+                nanosleep(&nap, 0);
                 puts("done");
                 fflush(stdout);
             }
@@ -332,7 +432,7 @@ fn a_flight_recorder_without_a_trigger_keeps_its_file_small() {
     let kept = dir.path().join("kept");
     std::fs::create_dir(&kept).unwrap();
     let file = kept.join("perf.data");
-    let mut record = rprof(["record", "-e", "cpu-clock", "--flight", "10ms", "-o"]);
+    let mut record = rprof(["record", "-e", "cpu-clock", "--flight", "1", "-o"]);
     record.arg(&file).args(["--trigger", "exit!=0", "--"]);
     let mut recorder = Running::start(record.arg(program.path()).arg(&mapped));
     recorder.work();

@@ -36,6 +36,20 @@ pub(crate) fn switch(recorder: &mut Running, dir: &Path) {
     }
 }
 
+/// Has it work until this many files were finished, whichever of them are kept.
+pub(crate) fn work_until_finished(recorder: &mut Running, dir: &Path, n: usize) -> Vec<PathBuf> {
+    let mut seen: Vec<PathBuf> = Vec::new();
+    while seen.len() < n {
+        recorder.work();
+        for file in finished(dir) {
+            if !seen.contains(&file) {
+                seen.push(file);
+            }
+        }
+    }
+    seen
+}
+
 #[test]
 fn files_are_switched_on_a_signal_and_each_is_complete() {
     needs!(live);
@@ -87,15 +101,7 @@ fn files_are_switched_by_size_and_only_the_last_are_kept() {
     let dir = scratch();
     let args = ["--switch-output=8K", "--switch-max-files", "2"];
     let mut recorder = recorder(dir.path(), &args);
-    let mut seen: Vec<PathBuf> = Vec::new();
-    while seen.len() < 4 {
-        recorder.work();
-        for file in finished(dir.path()) {
-            if !seen.contains(&file) {
-                seen.push(file);
-            }
-        }
-    }
+    let seen = work_until_finished(&mut recorder, dir.path(), 4);
     recorder.close_input();
     let ran = recorder.finish().ok();
     let files = finished(dir.path());

@@ -14,6 +14,8 @@ pub(crate) struct Placed {
     pub(crate) events: Vec<Event>,
     /// What begins and ends spans.
     pub(crate) edges: Vec<(SpanPurpose, Event)>,
+    /// What rotates the output file.
+    pub(crate) triggers: Vec<Event>,
     /// What children inherit.
     pub(crate) defined: Option<Defined>,
     /// Why nothing is defined although children should inherit: probes are everybody's then.
@@ -24,28 +26,36 @@ pub(crate) struct Placed {
 pub(crate) fn place(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Placed, Error> {
     let events = resolve(&settings.events, settings, note)?;
     let edges = resolve_edges(settings, note)?;
+    let triggers = resolve(&settings.writing.rotation_events, settings, note)?;
+    // Others are everybody's.
+    let is_own = settings.writing.flight.is_some();
     let is_inherited = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
-    let all = || events.iter().chain(edges.iter().map(|(_, event)| event));
+    let own_triggers = || triggers.iter().filter(|_| is_own);
+    let edge_events = || edges.iter().map(|(_, event)| event);
+    let all = || events.iter().chain(edge_events()).chain(own_triggers());
     let points = || all().filter_map(|event| event.probe.as_ref());
     // Only definitions have arguments.
     let has_arguments = points().any(|point| !point.arguments.is_empty());
     if !(is_inherited && points().next().is_some() || has_arguments) {
-        return Ok(Placed::undefined(events, edges, None));
+        return Ok(Placed::undefined(events, edges, triggers, None));
     }
     let all: Vec<Event> = all().cloned().collect();
     match Defined::new(&all) {
         Ok((defined, mut all)) => {
+            let own_triggers = all.split_off(events.len() + edges.len());
+            let triggers = if is_own { own_triggers } else { triggers };
             let purposes = edges.into_iter().map(|(purpose, _)| purpose);
             let edges = purposes.zip(all.split_off(events.len())).collect();
             Ok(Placed {
                 events: all,
                 edges,
+                triggers,
                 defined: Some(defined),
                 undefined: None,
             })
         }
         Err(DefineError::Tracefs(why)) if !has_arguments => {
-            Ok(Placed::undefined(events, edges, Some(why)))
+            Ok(Placed::undefined(events, edges, triggers, Some(why)))
         }
         Err(why) => Err(why.into()),
     }
@@ -55,11 +65,13 @@ impl Placed {
     fn undefined(
         events: Vec<Event>,
         edges: Vec<(SpanPurpose, Event)>,
+        triggers: Vec<Event>,
         undefined: Option<io::Error>,
     ) -> Self {
         Self {
             events,
             edges,
+            triggers,
             defined: None,
             undefined,
         }

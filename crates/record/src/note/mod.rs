@@ -153,6 +153,11 @@ pub enum Note {
         /// How many, as far as is known.
         edges: u64,
     },
+    /// The window of a flight recorder ended early: its file is large.
+    LargeWindow {
+        /// What it may have.
+        bytes: u64,
+    },
     /// How off-CPU time is recorded.
     OffCpu {
         /// How.
@@ -348,8 +353,13 @@ impl fmt::Display for Note {
             ),
             Self::LostEdges { edges } => write!(
                 f,
-                "{} of spans lost: slow ones among them were no trigger",
+                "{} of spans lost: slow spans may have been missed; spans that were open then are not judged",
                 Counted::new(*edges, "beginning or end", "beginnings or ends")
+            ),
+            Self::LargeWindow { bytes } => write!(
+                f,
+                "the file of this trigger has {} MiB: it ends early",
+                bytes >> 20
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
-use crate::output::flight_window::FlightWindow;
+use crate::output::flight_window::{Fired, FlightWindow};
 use crate::output::{Created, FileBegin};
 use crate::settings::{Output, RotateOn, Rotation, Settings};
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
@@ -26,6 +26,10 @@ pub(crate) struct Files {
     pub(crate) rotation: Option<Rotation>,
     /// When what rings hold is written, if only what is around triggers is.
     pub(crate) flight: Option<FlightWindow>,
+    /// A flight recorder's window is in the current file: the next one could not be begun.
+    pub(crate) has_window: bool,
+    /// The user was told that the next file could not be begun.
+    has_told_failure: bool,
     /// What the current one began with, bytes.
     n_begun_with: u64,
     /// The last one before the current one.
@@ -49,6 +53,8 @@ pub(crate) struct Files {
 
 /// Bytes after which the file of a flight recorder is begun anew, while no trigger fires.
 const MOST_QUIET_BYTES: u64 = 64 << 20;
+/// Bytes after which a window ends early.
+pub(crate) const MOST_WINDOW_BYTES: u64 = 256 << 20;
 
 /// Ends that are written at a time. Each has a thread, and files open.
 const MAX_ENDING: usize = 4;
@@ -89,6 +95,8 @@ impl Files {
             rotation: settings.writing.rotation,
             flight: (settings.writing.flight.clone())
                 .map(|plan| FlightWindow::new(plan, settings.clock)),
+            has_window: false,
+            has_told_failure: false,
             n_begun_with: 0,
             last_ended: None,
             compression: settings.writing.compression,
@@ -149,24 +157,37 @@ impl Files {
     }
 
     /// Whether it is time for the next file: one is asked for now, or a trigger fired some time ago.
-    pub(crate) fn is_snapshot_due(&mut self, is_asked: bool) -> bool {
+    pub(crate) fn is_snapshot_due(&mut self, fired: Option<Fired>) -> bool {
         match &mut self.flight {
-            Some(flight) => flight.is_due(is_asked, Instant::now()),
-            None => is_asked,
+            Some(flight) => flight.is_due(fired, Instant::now()),
+            None => fired.is_some(),
         }
+    }
+
+    /// Ends a flight recorder's window if its file is too large; returns whether it is. A pipe takes any number of bytes.
+    pub(crate) fn end_large_window(&mut self) -> bool {
+        let is_file = matches!(self.current.output(), Output::File(_));
+        let is_large = is_file && self.n_since_begun() >= MOST_WINDOW_BYTES;
+        let open = self.flight.as_mut().filter(|flight| flight.is_open());
+        let large = open.filter(|_| is_large);
+        large.map(FlightWindow::end).is_some()
+    }
+
+    fn n_since_begun(&self) -> u64 {
+        self.current.n_taken().saturating_sub(self.n_begun_with)
     }
 
     /// Whether the current file of a flight recorder has much that nobody may ever want: what began and ended since.
     pub(crate) fn is_stale(&self) -> bool {
         let is_quiet = (self.flight.as_ref()).is_some_and(|flight| !flight.is_open());
-        let n_taken = self.current.n_taken();
-        is_quiet && n_taken.saturating_sub(self.n_begun_with) >= MOST_QUIET_BYTES
+        is_quiet && self.n_since_begun() >= MOST_QUIET_BYTES
     }
 
     /// Whether nothing is in the current file that is to be kept: no trigger fired since the one before.
     pub(crate) fn is_last_unkept(&self) -> bool {
         let is_file = matches!(self.current.output(), Output::File(_));
-        is_file && (self.flight.as_ref()).is_some_and(|flight| !flight.is_open())
+        let is_quiet = (self.flight.as_ref()).is_some_and(|flight| !flight.is_open());
+        is_file && is_quiet && !self.has_window
     }
 
     /// The last file that is kept, and how many are beside it.
@@ -184,6 +205,18 @@ impl Files {
         self.began = Instant::now();
         self.cost = CostClock::start();
         self.n_begun_with = n_begun_with;
+        self.has_window = false;
+        self.has_told_failure = false;
+    }
+
+    /// Another file could not be begun. A flight recorder tries again after its next window, or as many bytes as before;
+    /// any other recording continues in this file. Returns whether the user is to be told.
+    pub(crate) fn could_not_begin(&mut self) -> bool {
+        if self.flight.is_none() {
+            self.rotation = None;
+        }
+        self.n_begun_with = self.current.n_taken();
+        !std::mem::replace(&mut self.has_told_failure, true)
     }
 
     /// The file before is kept as long as it is one of the last.

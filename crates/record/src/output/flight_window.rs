@@ -14,9 +14,17 @@ pub(crate) struct FlightWindow {
     due: Option<Instant>,
     /// When the last two looks were, by the clock of samples: a trigger that is noticed now fired after the first.
     looks_ns: [u64; 2],
-    /// The trigger fired after this moment.
+    /// The trigger fired then or later.
     fired_ns: u64,
     n_windows: u64,
+}
+
+/// When a trigger fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fired {
+    Now,
+    /// By the clock of samples: it was noticed later.
+    At(u64),
 }
 
 /// What is written of overwritten rings.
@@ -49,18 +57,27 @@ impl FlightWindow {
     }
 
     /// A trigger has fired. Others until the window is written are of the same one.
-    pub(crate) fn fire(&mut self, now: Instant) {
+    pub(crate) fn fire(&mut self, fired: Fired, now: Instant) {
         if self.due.is_none() {
-            self.due = Some(now + self.plan.around);
-            [self.fired_ns, _] = self.looks_ns;
+            let now_ns = self.clock.now_ns();
+            let [not_before_ns, _] = self.looks_ns;
+            let since;
+            (self.fired_ns, since) = match fired {
+                Fired::Now => (not_before_ns, Duration::ZERO),
+                Fired::At(ns) => {
+                    let ns = ns.min(now_ns);
+                    (ns, Duration::from_nanos(now_ns - ns))
+                }
+            };
+            self.due = Some(now + self.plan.around.saturating_sub(since));
             self.n_windows += 1;
         }
     }
 
-    /// Takes whether a trigger has fired; returns whether it is time to write.
-    pub(crate) fn is_due(&mut self, has_fired: bool, now: Instant) -> bool {
-        if has_fired {
-            self.fire(now);
+    /// Takes when a trigger has fired, if one has; returns whether it is time to write.
+    pub(crate) fn is_due(&mut self, fired: Option<Fired>, now: Instant) -> bool {
+        if let Some(fired) = fired {
+            self.fire(fired, now);
         }
         let [_, last_ns] = self.looks_ns;
         self.looks_ns = [last_ns, self.clock.now_ns()];
@@ -81,10 +98,15 @@ impl FlightWindow {
         self.due.is_some()
     }
 
+    /// It ends now, before it is over.
+    pub(crate) fn end(&mut self) {
+        self.due = None;
+    }
+
     /// The command has failed.
     pub(crate) fn note_failure(&mut self, now: Instant) {
         if self.plan.on_failure {
-            self.fire(now);
+            self.fire(Fired::Now, now);
         }
     }
 
@@ -119,17 +141,35 @@ mod tests {
         let mut window = FlightWindow::new(plan, Clock::Monotonic);
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        assert!(!window.is_due(false, at(0)) && window.due_in(at(0)).is_none());
-        assert!(!window.is_due(true, at(1)));
+        assert!(!window.is_due(None, at(0)) && window.due_in(at(0)).is_none());
+        assert!(!window.is_due(Some(Fired::Now), at(1)));
         assert_eq!(window.due_in(at(2)), Some(Duration::from_secs(1)));
         let since_ns = window.kept().since_ns + 2_000_000_000;
         assert!((before_ns..Clock::Monotonic.now_ns()).contains(&since_ns));
         // The next one is of the same window.
-        assert!(!window.is_due(true, at(2)) && window.is_open());
-        assert!(window.is_due(false, at(3)));
-        assert!(!window.is_due(false, at(9)) && !window.is_open());
+        assert!(!window.is_due(Some(Fired::Now), at(2)) && window.is_open());
+        assert!(window.is_due(None, at(3)));
+        assert!(!window.is_due(None, at(9)) && !window.is_open());
         assert_eq!(window.n_windows(), 1);
         window.note_failure(at(9));
         assert!(window.is_open());
+    }
+
+    #[test]
+    fn a_window_is_around_the_moment_that_was_noticed_late() {
+        let plan = FlightPlan {
+            around: Duration::from_secs(2),
+            on_failure: false,
+            slow_spans: Vec::new(),
+        };
+        let mut window = FlightWindow::new(plan, Clock::Monotonic);
+        let now = Instant::now();
+        let fired_ns = Clock::Monotonic.now_ns() - 500_000_000;
+        window.fire(Fired::At(fired_ns), now);
+        assert_eq!(window.kept().since_ns, fired_ns - 2_000_000_000);
+        assert!(window.due_in(now).unwrap() <= Duration::from_millis(1500));
+        // Longer ago than the window is long.
+        window.end();
+        assert!(window.is_due(Some(Fired::At(0)), now) && !window.is_open());
     }
 }

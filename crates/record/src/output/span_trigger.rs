@@ -88,15 +88,15 @@ impl SpanTrigger {
         &self.group
     }
 
-    /// Whether any span took too long since this was last asked, or did so by then and still runs.
-    pub(super) fn has_fired(&mut self) -> bool {
+    /// When a span began to take too long that was not known to: it has ended since this was last asked, or ran then.
+    pub(super) fn has_fired(&mut self) -> Option<u64> {
         let now_ns = self.clock.now_ns();
         let until_ns = std::mem::replace(&mut self.looked_ns, now_ns);
         self.look(until_ns)
     }
 
     /// The same for all until now: nothing more comes.
-    pub(super) fn has_fired_at_end(&mut self) -> bool {
+    pub(super) fn has_fired_at_end(&mut self) -> Option<u64> {
         self.look(self.clock.now_ns())
     }
 
@@ -105,7 +105,7 @@ impl SpanTrigger {
         self.n_lost
     }
 
-    fn look(&mut self, until_ns: u64) -> bool {
+    fn look(&mut self, until_ns: u64) -> Option<u64> {
         let heads: Vec<u64> = self.group.rings.iter().map(Ring::head).collect();
         for (ring, head) in self.group.rings.iter_mut().zip(heads) {
             let mut batch = ring.batch_until(head);

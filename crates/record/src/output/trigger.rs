@@ -4,11 +4,10 @@ use super::span_trigger::SpanTrigger;
 use super::trigger_attr::prepared;
 use crate::control::DumpSize;
 use crate::error::Error;
-use crate::note::Note;
-use crate::opening::off_cpu::SpanPurpose;
 use crate::opening::{Group, Scope, open_group};
-use crate::probes;
-use crate::settings::Settings;
+use crate::output::flight_window::Fired;
+use crate::probes::Placed;
+use crate::settings::{Inherit, Settings};
 use crate::words::u32_at;
 use rprof_abi::RecordKind;
 use rprof_events::Event;
@@ -23,18 +22,16 @@ pub(crate) struct Trigger {
 }
 
 impl Trigger {
-    /// Opens them for everybody, as perf does; where that is not permitted, for what is recorded. `edges` begin and end
-    /// spans. `None` if there are none.
+    /// Opens them; `None` if there are none.
     pub(crate) fn open(
         settings: &Settings,
-        edges: &[(SpanPurpose, Event)],
+        placed: &Placed,
         scope: &Scope<'_>,
-        note: &mut dyn FnMut(Note),
     ) -> Result<Option<Self>, Error> {
         let trigger = Self {
-            events: open_events(settings, scope, note)?,
+            events: open_events(settings, &placed.triggers, scope)?,
             are_events_on: true,
-            spans: SpanTrigger::open(settings, edges, scope)?,
+            spans: SpanTrigger::open(settings, &placed.edges, scope)?,
         };
         Ok((trigger.events.is_some() || trigger.spans.is_some()).then_some(trigger))
     }
@@ -69,16 +66,22 @@ impl Trigger {
         switched.map_err(Error::system("switching events"))
     }
 
-    /// Whether any has happened since this was last asked, elsewhere than in the recorder itself.
-    pub(crate) fn has_fired(&mut self) -> bool {
-        let slow = self.spans.as_mut().map(SpanTrigger::has_fired);
-        self.have_events_happened() | slow.unwrap_or(false)
+    /// When any has happened since this was last asked, elsewhere than in the recorder itself.
+    pub(crate) fn has_fired(&mut self) -> Option<Fired> {
+        let slow = self.spans.as_mut().and_then(SpanTrigger::has_fired);
+        self.first_fired(slow)
     }
 
     /// The same at the end of the recording.
-    pub(crate) fn has_fired_at_end(&mut self) -> bool {
-        let slow = self.spans.as_mut().map(SpanTrigger::has_fired_at_end);
-        self.have_events_happened() | slow.unwrap_or(false)
+    pub(crate) fn has_fired_at_end(&mut self) -> Option<Fired> {
+        let slow = self.spans.as_mut().and_then(SpanTrigger::has_fired_at_end);
+        self.first_fired(slow)
+    }
+
+    /// Events wake the recorder up as they happen; that a span is slow shows later.
+    fn first_fired(&mut self, slow_ns: Option<u64>) -> Option<Fired> {
+        let have_happened = self.have_events_happened();
+        (slow_ns.map(Fired::At)).or(have_happened.then_some(Fired::Now))
     }
 
     /// Beginnings and ends of spans that were lost, as far as is known.
@@ -103,16 +106,18 @@ impl Trigger {
     }
 }
 
-/// Opens the events of the user.
+/// Opens the events of the user: for everybody, as perf does; where that is not permitted, for what is recorded.
+///
+/// Those of a flight recorder are of what is recorded: others must not push its files out. Only if a probe is among them
+/// that children would not inherit are they everybody's, and the user is told so.
 fn open_events(
     settings: &Settings,
+    events: &[Event],
     scope: &Scope<'_>,
-    note: &mut dyn FnMut(Note),
 ) -> Result<Option<Group>, Error> {
-    if settings.writing.rotation_events.is_empty() {
+    if events.is_empty() {
         return Ok(None);
     }
-    let events = probes::resolve(&settings.writing.rotation_events, settings, note)?;
     let open = |targets: Vec<Target>| {
         let is_for_all = targets.contains(&Target::All);
         let prepared: Vec<_> = (events.iter())
@@ -120,6 +125,12 @@ fn open_events(
             .collect();
         open_group(&prepared, &scope.of_trigger(targets), 1)
     };
+    let is_flight = settings.writing.flight.is_some();
+    let lacks_children =
+        settings.inherit == Inherit::Inherited && events.iter().any(|event| event.probe.is_some());
+    if is_flight && !lacks_children {
+        return open(scope.targets.clone()).map(Some);
+    }
     let group = match open(vec![Target::All]) {
         Err(Error::Open {
             why: OpenError::Access,

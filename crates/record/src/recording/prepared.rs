@@ -93,7 +93,7 @@ impl Prepared {
         self.placed.tell(note);
         self.note_lacks(&opened, by, &scope, note);
         let (trigger, threads) = (
-            Trigger::open(settings, &self.placed.edges, &scope, note)?,
+            Trigger::open(settings, &self.placed, &scope)?,
             scope.threads(),
         );
         Ok(Armed {

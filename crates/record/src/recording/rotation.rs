@@ -9,7 +9,8 @@ use crate::drain::missing_build_ids::MissingBuildIds;
 use crate::error::Error;
 use crate::note::Note;
 use crate::output::file_end::FileEnd;
-use crate::output::flight_window::{FlightWindow, Kept};
+use crate::output::files::MOST_WINDOW_BYTES;
+use crate::output::flight_window::{Fired, FlightWindow, Kept};
 use crate::output::segments::MOST_SEGMENT_BYTES;
 use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
@@ -66,9 +67,16 @@ impl Recorder {
         mut trigger: Option<&mut Trigger>,
         note: &mut dyn FnMut(Note),
     ) -> Result<(), Error> {
-        let has_fired = trigger.as_mut().is_some_and(|trigger| trigger.has_fired());
-        let is_asked = self.interrupts.take_snapshot_request() || has_fired;
-        let is_due = self.files.is_snapshot_due(is_asked);
+        let is_asked = self.interrupts.take_snapshot_request();
+        let fired = trigger.as_mut().and_then(|trigger| trigger.has_fired());
+        let fired = fired.or(is_asked.then_some(Fired::Now));
+        let mut is_due = self.files.is_snapshot_due(fired);
+        if !is_due && self.files.end_large_window() {
+            note(Note::LargeWindow {
+                bytes: MOST_WINDOW_BYTES,
+            });
+            is_due = true;
+        }
         if let (Some(flight), Some(trigger)) = (&self.files.flight, trigger) {
             // What happens while a window is open changes nothing, and need not wake anybody up.
             trigger.set_events_on(!flight.is_open())?;
@@ -76,7 +84,7 @@ impl Recorder {
         if is_due {
             self.rotate(note)
         } else if self.files.is_stale() {
-            self.begin_anew(note)
+            self.end_stale(note)
         } else {
             Ok(())
         }
@@ -94,18 +102,37 @@ impl Recorder {
         if let Output::Pipe(_) = self.settings.output {
             return Ok(());
         }
+        // Whatever becomes of the next file.
+        self.files.has_window = self.files.flight.is_some();
+        self.continue_in_next(overlap, note)
+    }
+
+    fn continue_in_next(
+        &mut self,
+        overlap: Overlap,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<(), Error> {
         match self.next_file(overlap, note)? {
             Some((next, missing_build_ids)) => self.end_before(next, missing_build_ids, note),
             None => Ok(()),
         }
     }
 
-    /// Begins a flight recorder's file anew. No sample is in the one before: it is not kept.
-    fn begin_anew(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    /// Replaces a flight recorder's file that is large enough.
+    fn end_stale(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Output::Pipe(_) = self.settings.output {
             return Ok(());
         }
         let overlap = self.overlap()?;
+        if self.files.has_window {
+            self.continue_in_next(overlap, note)
+        } else {
+            self.begin_anew(overlap, note)
+        }
+    }
+
+    /// Begins a flight recorder's file anew. No sample is in the one before: it is not kept.
+    fn begin_anew(&mut self, overlap: Overlap, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let Some((next, _)) = self.next_file(overlap, note)? else {
             return Ok(());
         };
@@ -142,8 +169,9 @@ impl Recorder {
             Err(why) => {
                 // The old one is still good.
                 self.drain.missing_build_ids = overlap.missing_build_ids;
-                self.files.rotation = None;
-                note(Note::RotationFailed(cause_of(&why)));
+                if self.files.could_not_begin() {
+                    note(Note::RotationFailed(cause_of(&why)));
+                }
                 Ok(None)
             }
         }

@@ -7,6 +7,7 @@ use super::recorder::Recorder;
 use crate::error::Error;
 use crate::interrupts::StopRequest;
 use crate::note::Note;
+use crate::output::flight_window::Fired;
 use crate::output::trigger::Trigger;
 use crate::settings::Summary;
 use rprof_process::Child;
@@ -32,6 +33,8 @@ impl Stopped {
     pub(crate) fn finish(mut self, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
         let interrupts = Rc::clone(&self.recorder.interrupts);
         self.look_at_triggers(note);
+        // Its events may be defined, too.
+        drop(self.trigger.take());
         // As perf: what was started for the recording ends with it. A command whose recording
         // failed runs on.
         let is_to_end = self.ended.is_ok() || interrupts.stop_request() >= StopRequest::Now;
@@ -59,18 +62,23 @@ impl Stopped {
             return;
         };
         let now = Instant::now();
+        let interrupts = &self.recorder.interrupts;
+        // It may have come with the signal that stopped the recording.
+        if interrupts.take_snapshot_request() {
+            window.fire(Fired::Now, now);
+        }
         if let Some(trigger) = &mut self.trigger {
-            if trigger.has_fired_at_end() {
-                window.fire(now);
+            if let Some(fired) = trigger.has_fired_at_end() {
+                window.fire(fired, now);
             }
             let edges = trigger.n_lost_edges();
             if edges > 0 {
                 note(Note::LostEdges { edges });
             }
         }
-        // Whoever stops the recording stops its command, which did not fail.
-        let is_interrupted = matches!(self.ended, Ok(EndReason::Interrupted));
-        let command = self.command.as_mut().filter(|_| !is_interrupted);
+        // Whoever stops the recording, or its command by Ctrl-C, stops a command that did not fail.
+        let is_stopped = interrupts.stop_request() != StopRequest::None;
+        let command = self.command.as_mut().filter(|_| !is_stopped);
         if let Some(Ok(Some(status))) = command.map(Child::try_wait)
             && !status.success()
         {

@@ -40,8 +40,9 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) flight: Option<Duration>,
 
-    /// With --flight, what to keep samples for: signal (SIGUSR2, always), 'exit!=0' (the command fails), 'span > 50ms'
-    /// or 'NAME > 50ms' (a --span takes longer), or an event such as uprobe:/path:function; may be repeated
+    /// Keep the samples around this event (--flight): signal (SIGUSR2, always), 'exit!=0' (the command fails),
+    /// 'span > 50ms' or 'NAME > 50ms' (a --span takes longer), or an event such as uprobe:/path:function; may be
+    /// repeated
     #[arg(long, value_name = "WHEN", requires = "flight")]
     pub(crate) trigger: Vec<String>,
 
