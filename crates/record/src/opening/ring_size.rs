@@ -59,6 +59,11 @@ fn flight_pages(around: Duration, attrs: &Attrs, n_rings: usize) -> usize {
         }
     };
     let hz: u64 = attrs.sampling.iter().map(rate).fold(0, u64::saturating_add);
+    usize::try_from(flight_bytes(hz, around, n_rings)).unwrap_or(usize::MAX) / sys::page_size()
+}
+
+/// A power of two.
+fn flight_bytes(hz: u64, around: Duration, n_rings: usize) -> u64 {
     // The trigger is noticed a little later.
     let seconds = around.as_secs().saturating_add(1).saturating_mul(2);
     let bytes = hz
@@ -66,8 +71,7 @@ fn flight_pages(around: Duration, attrs: &Attrs, n_rings: usize) -> usize {
         .saturating_mul(seconds);
     let most = MOST_FLIGHT_BYTES / n_rings.max(1) as u64;
     let most = 1u64 << most.max(THREAD_BYTES).ilog2();
-    let bytes = bytes.clamp(THREAD_BYTES, most).next_power_of_two();
-    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
+    bytes.clamp(THREAD_BYTES, most).next_power_of_two()
 }
 
 /// Bytes of an event's samples a second, at most.
@@ -125,4 +129,21 @@ pub(crate) fn everybodys_sideband(usual: usize, n_cpus: usize) -> usize {
     }
     let share = MOST_SIDEBAND_IN_ALL / n_cpus.max(1);
     usual.max(1 << share.clamp(1, MOST_SIDEBAND).ilog2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_of_a_flight_recorder_hold_what_is_around_a_trigger_within_a_limit() {
+        let bytes = |hz, seconds, n| flight_bytes(hz, Duration::from_secs(seconds), n);
+        // 22 s of 1000 samples with 512 bytes are more than 8 MiB.
+        assert_eq!(bytes(1000, 10, 1), 16 << 20);
+        assert_eq!(bytes(1, 1, 4), THREAD_BYTES);
+        assert_eq!(bytes(u64::MAX, 86400, 1), MOST_FLIGHT_BYTES);
+        // A third of 128 MiB is no power of two.
+        assert_eq!(bytes(u64::MAX, 86400, 3), 32 << 20);
+        assert_eq!(bytes(u64::MAX, 1, usize::MAX), THREAD_BYTES);
+    }
 }
