@@ -55,10 +55,10 @@ fn names(args: &RecordArgs) -> impl Iterator<Item = &str> {
     spans.filter_map(|span| Some(span.split_once('=')?.0))
 }
 
-fn limit_of_recorded<'a>(
+fn limit_of_recorded(
     names: impl Iterator<Item = impl AsRef<str>>,
-    when: &'a str,
-) -> Option<(&'a str, &'a str)> {
+    when: &str,
+) -> Option<(&str, &str)> {
     let sides = names.filter_map(|name| {
         let limit = when.strip_prefix(name.as_ref())?;
         let own = &when[..when.len() - limit.len()];
