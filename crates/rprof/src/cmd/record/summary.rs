@@ -98,14 +98,8 @@ pub(super) fn brief(summary: &Summary) -> String {
 
 /// The final line of a flight recorder without a trigger.
 fn why_nothing_kept(summary: &Summary) -> String {
-    let limit = if summary.has_limits_of_spans {
-        "try a shorter limit, or "
-    } else {
-        ""
-    };
-    format!(
-        "no trigger fired, so nothing was kept: {limit}send SIGUSR2 to rprof while it records to write a file"
-    )
+    let limit = ["", "try a shorter limit, or "][usize::from(summary.has_limits_of_spans)];
+    format!("no trigger fired, so nothing was kept: {limit}send SIGUSR2 to rprof while it records")
 }
 
 /// The final line.
