@@ -8,11 +8,17 @@ pub type Dumped = BTreeMap<String, String>;
 /// Attrs in the order in which they were opened first. What a tool opens again with less, because the kernel
 /// refused, is left out.
 pub fn first_tries(text: &str) -> Vec<Dumped> {
-    let mut attrs = Vec::new();
+    let mut attrs: Vec<Dumped> = Vec::new();
     let mut is_again = false;
+    // The last one, if the kernel found it invalid.
+    let mut invalid: Option<Dumped> = None;
+    let mut last = Dumped::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         is_again |= line.starts_with("switching off") || line.starts_with("decreasing precise_ip");
+        if line == "sys_perf_event_open failed, error -22" {
+            invalid = Some(last.clone());
+        }
         if line != "perf_event_attr:" {
             continue;
         }
@@ -21,9 +27,15 @@ pub fn first_tries(text: &str) -> Vec<Dumped> {
             let (name, value) = field(line);
             attr.insert(name.to_owned(), value.to_owned());
         }
-        if !std::mem::take(&mut is_again) {
-            attrs.push(attr);
+        // What perf has switched off once, it leaves out of other events without a word.
+        if let Some(mut with_less) = invalid.take() {
+            with_less.remove("exclude_guest");
+            is_again |= with_less == attr;
         }
+        if !std::mem::take(&mut is_again) {
+            attrs.push(attr.clone());
+        }
+        last = attr;
     }
     attrs
 }

@@ -35,7 +35,9 @@ function transformed(page) {
     }
     return rows;
   };
-  const withoutTypes = (name) => name.replace(/([^<(&* [,])<[^<>]*>/g, "$1<...>");
+  const withoutTypes = (name) => name
+    .replace(/([^<(&* [,])<[^<>]*>/g, "$1<...>")
+    .replace(/([^<(&* [,])<[^<>]*$/, "$1<...");
   const is = ({ grouping, key }) => (frame) => frame[grouping] === key && !frame.isWait;
   const apply = {
     keep: (stack, one) => (stack.some(is(one)) ? stack : null),
