@@ -69,7 +69,10 @@ fn recordings_of_a_folder_are_one_profile_and_stay_apart() {
     let name = Path::new(name).file_name().unwrap();
     let one = run(rprof(["script"]).arg(folder.join(name))).ok().stdout;
     assert!(!one.is_empty());
-    let several = run(rprof(["script"]).arg(&folder)).fails(1);
+    let both = run(rprof(["script"]).arg(&folder)).ok().stdout;
+    assert!(both.len() > one.len());
+    let diff = run(rprof(["diff"]).arg(folder.join(name)).arg(&folder));
+    let several = diff.fails(2);
     assert!(
         several.contains("tables of 2 recordings, and one is read: name it"),
         "{several}"
