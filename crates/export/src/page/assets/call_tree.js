@@ -232,12 +232,7 @@ class CallTree {
     if (!isLeaf) line.setAttribute("aria-expanded", String(isOpen));
     const event = profile.head.events[state.event];
     /** @param {number} weight */
-    const share = (weight) => {
-      const cell = made("td", percent(weight, counts.total.weight), "number share");
-      cell.title = amount(event, weight);
-      cell.style.setProperty("--share", `${(100 * weight) / (counts.total.weight || 1)}%`);
-      return cell;
-    };
+    const share = (weight) => shareCell(event, weight, counts.total.weight);
     const label = boxes.labels[box];
     const name = made("th", undefined, "name tree-name");
     name.scope = "row";

@@ -82,8 +82,7 @@ class Summary {
     const body = made("tbody");
     for (const row of sorted.slice(0, SUMMARY_ROWS)) {
       const line = made("tr");
-      const share = made("td", percent(row[by], app.counts.total.weight), "number share");
-      share.style.setProperty("--share", `${(100 * row[by]) / (app.counts.total.weight || 1)}%`);
+      const share = shareCell(app.profile.head.events[app.state.event], row[by], app.counts.total.weight);
       const name = made("th", undefined, "name");
       name.scope = "row";
       const button = made("button", row.name);

@@ -224,12 +224,21 @@ class Table {
 
   /** @param {number} weight */
   share(weight) {
-    const cell = made("td", percent(weight, this.whole ?? 0), "number share");
-    const event = /** @type {EventHead} */ (this.event);
-    cell.title = amount(event, weight);
-    cell.style.setProperty("--share", `${(100 * weight) / (this.whole || 1)}%`);
-    return cell;
+    return shareCell(/** @type {EventHead} */ (this.event), weight, this.whole ?? 0);
   }
+}
+
+/**
+ * A cell with a share, and a bar behind it.
+ * @param {EventHead} event
+ * @param {number} weight
+ * @param {number} whole
+ */
+function shareCell(event, weight, whole) {
+  const cell = made("td", percent(weight, whole), "number share");
+  cell.title = amount(event, weight);
+  cell.style.setProperty("--share", `${(100 * weight) / (whole || 1)}%`);
+  return cell;
 }
 
 /**

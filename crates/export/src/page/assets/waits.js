@@ -166,11 +166,9 @@ class WaitLegend {
     });
     const entries = [...sums].sort(([, one], [, other]) => other - one);
     if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
-    this.element.replaceChildren(...entries.flatMap(([label, sum]) => {
-      const swatch = made("i");
-      swatch.style.background = theme.wait(label) ?? theme.colours.area;
+    showLegend(this.element, entries.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
-      return [swatch, ` ${name} ${percent(sum, counts.total.weight)}`];
+      return [theme.wait(label) ?? theme.colours.area, `${name} ${percent(sum, counts.total.weight)}`];
     }));
   }
 }
