@@ -116,6 +116,21 @@ pub struct FrameInfo {
 }
 
 impl FrameInfo {
+    /// A function of user space that is known by its name alone, or what stands for one.
+    pub fn named(name: StrId, image: StrId) -> Self {
+        Self {
+            name: Some(name),
+            image,
+            start: None,
+            level: Level::User,
+            is_inlined: false,
+            is_jit: false,
+            is_fde: false,
+            position: None,
+            place: None,
+        }
+    }
+
     /// Whether it is a function, with a name or without.
     pub fn is_function(&self) -> bool {
         self.name.is_some() || self.is_fde

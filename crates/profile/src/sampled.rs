@@ -36,7 +36,7 @@ pub struct SampledProfile {
     pub losses: Vec<TimedLoss>,
     /// Times at which threads waited, in the order in which they ended, as far as that was asked for and recorded.
     pub waits: Vec<TimedWait>,
-    /// Whether samples of waits have the time at which these began, and each goes on for as long as it counts; those of
+    /// Whether samples of waits have the time at which these began, and each lasts for as long as it counts; those of
     /// one time follow each other.
     pub waits_have_begins: bool,
     /// Whether times are the recording's. Otherwise samples are in the file's order: all at 0 or, where nodes are code

@@ -5,8 +5,8 @@
 
 use crate::Thread;
 use crate::{
-    EventKind, EventProfile, FrameId, FrameInfo, Group, LastNames, Level, Loss, Profile,
-    SampleCount, SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,
+    EventKind, EventProfile, FrameId, FrameInfo, Group, LastNames, Loss, Profile, SampleCount,
+    SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,
 };
 use rprof_untrusted::Untrusted;
 
@@ -118,17 +118,8 @@ pub fn frame(profile: &mut Profile, name: &str) -> FrameId {
 
 /// A function of an image, in a process.
 pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
-    FrameInfo {
-        name: Some(profile.strings.intern(name)),
-        image: profile.strings.intern(image),
-        start: None,
-        level: Level::User,
-        is_inlined: false,
-        is_jit: false,
-        is_fde: false,
-        position: None,
-        place: None,
-    }
+    let name = profile.strings.intern(name);
+    FrameInfo::named(name, profile.strings.intern(image))
 }
 
 /// The event of [`profile`], of what a tally has counted.

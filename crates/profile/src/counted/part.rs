@@ -2,7 +2,7 @@
 
 use crate::{
     CodeFrame, CodeImage, CodeKind, CodeLocation, CodeTable, CountedStacks, CountedThread, FrameId,
-    FrameInfo, Level, Profile, SampleCount, StackCount, Tree,
+    FrameInfo, Profile, SampleCount, StackCount, Tree,
 };
 use foldhash::HashMap;
 
@@ -257,17 +257,7 @@ impl<'w> Part<'w> {
             return known;
         }
         let name = self.profile.strings.intern(TRUNCATED);
-        let frame = self.profile.frames.intern(FrameInfo {
-            name: Some(name),
-            image: name,
-            start: None,
-            level: Level::User,
-            is_inlined: false,
-            is_jit: false,
-            is_fde: false,
-            position: None,
-            place: None,
-        });
+        let frame = self.profile.frames.intern(FrameInfo::named(name, name));
         let image = self.push_image(CodeImage {
             name,
             path: name,

@@ -2,8 +2,8 @@
 
 use crate::waits::IDLE as IDLE_CAUSE;
 use crate::{
-    Dimension, DimensionValue, EventProfile, FrameId, FrameInfo, Group, Level, Node, Profile,
-    SampleCount, Tree,
+    Dimension, DimensionValue, EventProfile, FrameId, FrameInfo, Group, Node, Profile, SampleCount,
+    Tree,
 };
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Share};
@@ -142,18 +142,7 @@ impl Profile {
 
     fn idle_frame(&mut self) -> FrameId {
         let name = self.strings.intern(NAME);
-        let frame = FrameInfo {
-            name: Some(name),
-            image: name,
-            start: None,
-            level: Level::User,
-            is_inlined: false,
-            is_jit: false,
-            is_fde: false,
-            position: None,
-            place: None,
-        };
-        self.frames.intern(frame)
+        self.frames.intern(FrameInfo::named(name, name))
     }
 
     /// Whether the threads of a group wait for work.
