@@ -185,7 +185,7 @@ impl<W: BlockWalk> Blocks<'_, W> {
             let window = window.get_mut(..len).unwrap_or_default();
             let got = self.part.read(window, start)?;
             let near = window.get(..got).unwrap_or_default();
-            // What is cut off here goes on in the longer one.
+            // What is cut off here continues in the longer one.
             let is_last = got < len || len > NEAR;
             let searched = if is_last { SEARCHED.min(got) } else { NEAR / 2 };
             let found = (0..searched).step_by(8).find_map(|at| {

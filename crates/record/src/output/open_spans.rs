@@ -27,7 +27,7 @@ pub(super) enum LiveEdgeKind {
     End(usize),
     /// The thread ends.
     Exit,
-    /// The process executes another program: no span of the one before goes on.
+    /// The process executes another program: no span of the one before continues.
     Exec,
     /// Edges were lost, of any thread.
     Lost,

@@ -76,7 +76,7 @@ impl Stopped {
                 note(Note::LostEdges { edges });
             }
         }
-        // Whoever stops the recording, or its command by Ctrl-C, stops a command that did not fail.
+        // A command that the user stops, by Ctrl-C or with the recording, did not fail.
         let is_stopped = interrupts.stop_request() != StopRequest::None;
         let command = self.command.as_mut().filter(|_| !is_stopped);
         if let Some(Ok(Some(status))) = command.map(Child::try_wait)

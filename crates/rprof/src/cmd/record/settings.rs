@@ -191,7 +191,7 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         }
     };
     Ok(Writing {
-        // Whoever reads a pipe may not know of compressed records, and who unwinds each switch has no time for it.
+        // The reader of a pipe may not know compressed records, and a recorder that unwinds each switch has no time for it.
         compression: files.compression(!is_pipe && has_short_switches(args)),
         overwrite: is_overwritten(args),
         rotation: rotation.map(|on| Rotation { on, most_files }),
