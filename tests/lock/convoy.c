@@ -14,11 +14,11 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static atomic_int waiter_tid;
 
-// Returns once a thread of this process waits in futex.
+// Returns once a thread of this process waits for the mutex, and not, say, still for the barrier.
 static void until_it_waits(int tid) {
-    char path[64], state[64], futex[16];
+    char path[64], state[64], futex[48];
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-    int len = snprintf(futex, sizeof futex, "%d ", (int)SYS_futex);
+    int len = snprintf(futex, sizeof futex, "%d %#lx ", (int)SYS_futex, (unsigned long)&mutex);
     do {
         int fd = open(path, O_RDONLY);
         long n = fd < 0 ? 0 : read(fd, state, sizeof state - 1);

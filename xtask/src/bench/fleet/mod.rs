@@ -120,8 +120,8 @@ fn measure(
     Ok(measured)
 }
 
-/// Recordings that wait for their export at a time, for each CPU: they take room.
-const WAITING: u64 = 4;
+/// Recordings that an export takes at a time, as where they are collected: functions are named once for all of them.
+const PER_EXPORT: u64 = 20;
 
 /// Writes tables of an hour of each machine on each of these days, by all CPUs; returns the seconds that the exports
 /// took, without the making of their recordings.
@@ -133,7 +133,7 @@ fn write(
     days: std::ops::Range<u64>,
 ) -> Result<f64> {
     let n_jobs = machines * (days.end - days.start);
-    let batch = u64::try_from(n_workers())? * WAITING;
+    let batch = u64::try_from(n_workers())? * PER_EXPORT;
     let recording = |job: u64| fleet.0.join(format!("{}.data", job % batch));
     let mut exports_s = 0.0;
     let mut first = 0;
@@ -147,10 +147,15 @@ fn write(
             base.record(&machine, &recording(job))
         })?;
         let began = Instant::now();
-        each(jobs.clone(), &|job| {
+        let n_exports = (jobs.end - jobs.start).div_ceil(PER_EXPORT);
+        each(0..n_exports, &|number| {
+            let first = jobs.start + number * PER_EXPORT;
             let mut export = bench.rprof(&["export", "--format", "parquet", "-o"]);
-            export.arg(fleet.0.join("profiles")).arg("-i");
-            captured(export.arg(recording(job))).map(drop)
+            export.arg(fleet.0.join("profiles"));
+            for job in first..(first + PER_EXPORT).min(jobs.end) {
+                export.arg("-i").arg(recording(job));
+            }
+            captured(&mut export).map(drop)
         })?;
         exports_s += began.elapsed().as_secs_f64();
         for job in jobs.clone() {
