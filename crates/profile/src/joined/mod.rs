@@ -8,7 +8,7 @@ mod samples;
 mod stacks;
 
 pub(crate) use code::JoinedCode;
-pub(crate) use facts::{gaps_of, unnamed_of};
+pub(crate) use facts::{JoinedFacts, gaps_of, unnamed_of};
 pub(crate) use frames::{MovedFrames, moved};
 pub(crate) use samples::SampleRows;
 pub use samples::{JoinedSamples, PartClock};
@@ -16,7 +16,7 @@ pub use stacks::JoinedStacks;
 
 use crate::{
     DimensionValue, DimensionValues, EventProfile, Group, GroupedEvents, Loss, Profile,
-    SampleCount, Sampling, Tally, Tree, Unwound, ValuesId,
+    SampleCount, Sampling, Tally, Tree, ValuesId,
 };
 use std::iter::once;
 
@@ -26,7 +26,7 @@ pub struct JoinedProfile {
     profile: Profile,
     /// By event.
     tallies: Vec<Tally<Group>>,
-    n_parts: usize,
+    facts: JoinedFacts,
 }
 
 impl JoinedProfile {
@@ -64,13 +64,12 @@ impl JoinedProfile {
             }
         }
         self.add_groups(&part.event_groups, &numbers);
-        add_facts(&mut self.profile, part, self.n_parts == 0);
-        self.n_parts += 1;
+        self.facts.add(&mut self.profile, part);
     }
 
     /// All of them.
     pub fn finish(mut self) -> Profile {
-        if self.n_parts > 1 {
+        if self.facts.n_parts() > 1 {
             // They are of several clocks.
             self.profile.gaps.seconds.clear();
         }
@@ -110,45 +109,6 @@ impl JoinedProfile {
                 let name = group.name.clone();
                 own.push(GroupedEvents { name, members });
             }
-        }
-    }
-}
-
-/// Adds what a part says beside its samples.
-pub(crate) fn add_facts(profile: &mut Profile, part: &Profile, is_first: bool) {
-    if is_first {
-        profile.about = part.about.clone();
-        profile.self_time = part.self_time;
-    } else {
-        profile.about = std::mem::take(&mut profile.about).shared_with(&part.about);
-    }
-    for (name, build_id) in &part.images {
-        let image = (moved(&mut profile.strings, part, *name), build_id.clone());
-        if !profile.images.contains(&image) {
-            profile.images.push(image);
-        }
-    }
-    profile.unnamed = unnamed_of(profile.unnamed.iter().chain(&part.unnamed));
-    profile.has_names &= part.has_names;
-    let ends = std::mem::take(&mut profile.unwound.ends);
-    profile.unwound = Unwound::of(ends.into_iter().chain(part.unwound.ends.iter().cloned()));
-    profile.gaps = gaps_of([&profile.gaps, &part.gaps].into_iter());
-    for spans in &part.spans {
-        let mut known = profile.spans.iter_mut();
-        match known.find(|known| known.name.raw() == spans.name.raw()) {
-            Some(known) => known.add(spans),
-            None => profile.spans.push(spans.clone()),
-        }
-    }
-    for (kind, n) in &part.records {
-        match profile.records.iter_mut().find(|(known, _)| known == kind) {
-            Some((_, all)) => *all += n,
-            None => profile.records.push((kind.clone(), *n)),
-        }
-    }
-    for warning in &part.warnings {
-        if !profile.warnings.contains(warning) {
-            profile.warnings.push(warning.clone());
         }
     }
 }

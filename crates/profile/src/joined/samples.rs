@@ -1,6 +1,6 @@
 //! Samples of several recordings in one profile: what is called the same is one.
 
-use super::{JoinedCode, MovedFrames, add_facts, event_number, moved};
+use super::{JoinedCode, JoinedFacts, MovedFrames, event_number, moved};
 use crate::{
     FieldValue, FrameId, Group, LastNames, Node, SampleRow, SampledProfile, StrId, Thread,
     TimedWait, TraceValue, ValuesId, WallClock,
@@ -25,7 +25,7 @@ pub struct JoinedSamples {
     rows: SampleRows,
     /// That of all samples.
     clock: Option<WallClock>,
-    n_parts: usize,
+    facts: JoinedFacts,
 }
 
 impl JoinedSamples {
@@ -33,7 +33,7 @@ impl JoinedSamples {
     pub fn add(&mut self, mut part: SampledProfile) -> PartClock {
         let has_times = part.has_times;
         let wall = part.profile.about.wall_clock;
-        let is_first = self.n_parts == 0;
+        let is_first = self.facts.n_parts() == 0;
         if is_first {
             self.clock = wall.map(|wall| WallClock {
                 clock_ns: wall.wall_ns,
@@ -66,8 +66,7 @@ impl JoinedSamples {
             let number = event_number(&mut own.events, &part.profile, nth);
             own.events[number].loss = own.events[number].loss + event.loss;
         }
-        add_facts(own, &part.profile, is_first);
-        self.n_parts += 1;
+        self.facts.add(own, &part.profile);
         match is_first || shift.is_some() {
             _ if !has_times => PartClock::None,
             true => PartClock::Common,

@@ -1,6 +1,6 @@
 //! Counted stacks of code locations of several recordings.
 
-use super::{JoinedCode, add_facts, event_number, moved};
+use super::{JoinedCode, JoinedFacts, event_number, moved};
 use crate::{CountedStacks, CountedThread, FrameId, Profile, SampleCount, StackCount, StrId};
 use foldhash::HashMap;
 
@@ -11,7 +11,7 @@ pub struct JoinedStacks {
     code: JoinedCode,
     threads: HashMap<(i32, i32, StrId), u32>,
     counts: HashMap<CountKey, SampleCount>,
-    n_parts: usize,
+    facts: JoinedFacts,
 }
 
 /// Stack, thread, CPU, event.
@@ -60,17 +60,16 @@ impl JoinedStacks {
             self.counts.entry(key).or_default().add(one.count);
         }
         // Times of several clocks have no common span.
-        self.stacks.span_ns = match self.n_parts {
+        self.stacks.span_ns = match self.facts.n_parts() {
             0 => part.span_ns.clone(),
             _ => None,
         };
-        add_facts(&mut self.stacks.profile, profile, self.n_parts == 0);
-        self.n_parts += 1;
+        self.facts.add(&mut self.stacks.profile, profile);
     }
 
     /// All of them.
     pub fn finish(mut self) -> CountedStacks {
-        if self.n_parts > 1 {
+        if self.facts.n_parts() > 1 {
             // They are of several clocks.
             self.stacks.profile.gaps.seconds.clear();
         }
