@@ -60,7 +60,7 @@ pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};
 pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
-pub use sampled::{CodeDetail, load_code_samples, load_samples};
+pub use sampled::{CodeDetail, load_code_samples, load_samples, load_samples_and_waits};
 pub use sched_decoder::SchedEvent;
 pub use sched_events::SchedEvents;
 pub use syscall_decoder::{LockStep, SyscallStep};

@@ -6,6 +6,7 @@ use super::joined::Rows;
 use super::losses::joined_losses;
 use super::options::Page;
 use super::stacks::{InnerLabel, Stacks};
+use super::waits::{Cause as WaitCause, PageWaits};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling, StrId};
@@ -24,6 +25,8 @@ pub(super) struct Head {
     frames: Vec<FrameRow>,
     /// What is waited for: frames, and their colours.
     waits: Vec<(u32, [u8; 3])>,
+    /// When threads waited.
+    timed_waits: PageWaits,
 }
 
 /// What is written.
@@ -44,7 +47,7 @@ struct FrameRow {
 }
 
 impl Head {
-    pub(super) fn of(sampled: &SampledProfile, stacks: &Stacks) -> Self {
+    pub(super) fn of(sampled: &SampledProfile, stacks: &Stacks, detail: Detail) -> Self {
         let mut head = Self::default();
         let strings = &sampled.profile.strings;
         let threads = sampled.threads.iter();
@@ -61,7 +64,15 @@ impl Head {
             InnerLabel::Wait(cause) => head.wait(sampled, number, cause),
         });
         head.frames = frames.collect();
+        if detail.threads == ThreadDetail::Each {
+            head.timed_waits = PageWaits::of(sampled, |text| head.strings.intern_ref(text));
+        }
         head
+    }
+
+    /// Appends the columns of waits, if there are any.
+    pub(super) fn write_waits(&self, out: &mut Vec<u8>) {
+        self.timed_waits.write(out);
     }
 
     fn number(&mut self, text: &str) -> u32 {
@@ -139,6 +150,7 @@ impl Head {
             json.key("n_losses")
                 .number(joined_losses(sampled).len() as u64);
             rows(sampled, parts, json);
+            self.json_of_waits(json);
             if !self.waits.is_empty() {
                 let running = (-1, Cause::Running.color());
                 let waits = self
@@ -158,6 +170,17 @@ impl Head {
         });
         json.finish()?;
         Ok(out)
+    }
+
+    fn json_of_waits(&self, json: &mut JsonWriter<'_>) {
+        json.key("n_waits").number(self.timed_waits.len() as u64);
+        let causes = self.timed_waits.causes();
+        json.column("wait_causes", causes, |json, WaitCause { name, color }| {
+            json.list(|json| {
+                json.number((*name).into());
+                color.iter().for_each(|&part| json.number(part.into()));
+            });
+        });
     }
 
     fn threads(&self, sampled: &SampledProfile, json: &mut JsonWriter<'_>) {

@@ -22,8 +22,8 @@ struct Joined {
 }
 
 impl Joined {
-    fn key(&self) -> (u32, u64, u16, u32) {
-        (self.thread, self.time, self.event, self.stack)
+    fn key(&self) -> (u32, u64, u16, u32, u16) {
+        (self.thread, self.time, self.event, self.stack, self.cpu)
     }
 }
 
@@ -143,8 +143,8 @@ impl Rows {
         };
         for row in &mut rows {
             row.time = row.time.saturating_mul(unit) / detail.slot_ns.max(1);
-            row.cpu = NO_CPU;
             if is_by_name {
+                row.cpu = NO_CPU;
                 row.thread = self.namesakes[row.thread as usize];
             }
         }
@@ -158,7 +158,7 @@ impl Rows {
             is_same
         });
         self.joined = Some(rows);
-        self.has_cpus = false;
+        self.has_cpus &= !is_by_name;
     }
 
     /// Which columns are written.

@@ -13,6 +13,7 @@ mod payload;
 mod plain;
 mod shell;
 mod stacks;
+mod waits;
 
 pub use difference::{ComparedRecordings, DifferentialPage, EventOfBoth};
 pub use options::Page;

@@ -86,7 +86,7 @@ fn stacks_of(sampled: &SampledProfile, detail: Detail) -> Stacks {
 }
 
 fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::Result<Vec<u8>> {
-    let head = Head::of(sampled, parts.stacks);
+    let head = Head::of(sampled, parts.stacks, parts.detail);
     let mut out = Packing::of(&head.json(page, sampled, parts)?)?;
     head.write_frames(&mut out.bytes);
     parts.stacks.write(&mut out.bytes);
@@ -94,5 +94,6 @@ fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::R
     let source = RowSource::of(sampled, parts.stacks);
     parts.rows.write(source, &mut out)?;
     losses::write(sampled, &mut out.bytes);
+    head.write_waits(&mut out.bytes);
     out.finish()
 }

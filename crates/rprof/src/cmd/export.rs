@@ -10,7 +10,7 @@ use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::{Context, Result};
-use rprof_analysis::{CodeDetail, GroupBy, Options, load_code_samples};
+use rprof_analysis::{CodeDetail, GroupBy, Options, load_code_samples, load_samples_and_waits};
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
@@ -196,7 +196,7 @@ impl Writer<'_> {
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let sampled: SampledProfile = self.opened.read(options)?;
+        let sampled: SampledProfile = self.opened.read_by(options, load_samples_and_waits)?;
         let profile = &sampled.profile;
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         let command = profile.about.command.join(" ");

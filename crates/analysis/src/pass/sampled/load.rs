@@ -37,6 +37,27 @@ pub fn load_samples(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
+    load_functions(reader, options, Nodes::Functions, progress)
+}
+
+/// The same with the times at which threads waited ([`SampledProfile::waits`]), as far as they were recorded.
+///
+/// # Errors
+/// As [`load_samples`].
+pub fn load_samples_and_waits(
+    reader: &Reader,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<SampledProfile, Error> {
+    load_functions(reader, options, Nodes::FunctionsAndWaits, progress)
+}
+
+fn load_functions(
+    reader: &Reader,
+    options: &Options,
+    nodes: Nodes,
+    progress: &mut Progress<'_>,
+) -> Result<SampledProfile, Error> {
     check_filter(reader, &options.filter)?;
     let mut recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     recording.known_names.clone_from(&options.known_names);
@@ -44,7 +65,15 @@ pub fn load_samples(
         known.begin_reading();
     }
     let (query, request) = query_of(&recording, options, options.frames())?;
-    load(&query, request, None, progress)
+    load(&query, request, nodes, progress)
+}
+
+/// What nodes of stacks are, and what is loaded beside samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nodes {
+    Functions,
+    FunctionsAndWaits,
+    Code(CodeDetail),
 }
 
 /// What samples with stacks of code have beside them.
@@ -70,24 +99,24 @@ pub fn load_code_samples(
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let (query, request) = code_query(&recording, options)?;
-    load(&query, request, Some(detail), progress)
+    load(&query, request, Nodes::Code(detail), progress)
 }
 
-/// Nodes are code if a detail says so, else functions.
 fn load(
     query: &Query<'_>,
     request: Request,
-    detail: Option<CodeDetail>,
+    nodes: Nodes,
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
-    let (fields, warning) = match detail {
-        Some(CodeDetail::Fields) => FieldReader::new(query.recording),
-        Some(CodeDetail::Samples) | None => (None, None),
+    let (fields, warning) = match nodes {
+        Nodes::Code(CodeDetail::Fields) => FieldReader::new(query.recording),
+        _ => (None, None),
     };
+    let is_code = matches!(nodes, Nodes::Code(_));
     let pass = SampledPass {
         query,
         has_times: have_times(query.recording.reader),
-        has_names: detail.is_none(),
+        has_names: !is_code,
         has_offsets: fields.is_some(),
     };
     let ReadSamples {
@@ -95,7 +124,7 @@ fn load(
         mut symbols,
         mut counts,
     } = read(&pass, request, progress)?;
-    let code = detail.map(|_| CodeNodes::new(&symbols));
+    let code = is_code.then(|| CodeNodes::new(&symbols));
     let mut stacks = match &code {
         Some(code) => NamedStacks::of_code(code, &symbols, &mut parts),
         None => NamedStacks::of_functions(&query.recording.index.history, &mut symbols, &mut parts),
@@ -134,7 +163,11 @@ fn load(
     let filter = query.samples.filter;
     let is_part = filter.critical.is_some() || filter.times.is_some();
     sampled.waits_have_begins = query.samples.source.is_derived() && !is_perfs && !is_part;
-    if detail == Some(CodeDetail::Fields) && sampled.has_times {
+    let has_waits = matches!(
+        nodes,
+        Nodes::FunctionsAndWaits | Nodes::Code(CodeDetail::Fields)
+    );
+    if has_waits && sampled.has_times {
         add_waits(query, &mut sampled)?;
     }
     match code {
