@@ -73,12 +73,18 @@ async function arrowsGoFromTabToTab(tab) {
   await tab.press("ArrowRight");
   assert.equal(await tab.run(`rprofPage.state.view`), "summary");
   assert.equal(await tab.run(`document.activeElement.id`), "summary-tab");
-  // From the last to the first.
+  // From the last to the first, and back.
+  const last = await tab.run(`(() => {
+    const tab = [...document.querySelectorAll("#tabs [role=tab]")].filter(({ hidden }) => !hidden).at(-1);
+    tab.focus();
+    tab.click();
+    return rprofPage.state.view;
+  })()`);
   await tab.press("ArrowRight");
   assert.equal(await tab.run(`rprofPage.state.view`), "flame");
   await tab.press("ArrowLeft");
-  await tab.press("ArrowLeft");
-  assert.equal(await tab.run(`rprofPage.state.view`), "tree");
+  assert.equal(await tab.run(`rprofPage.state.view`), last);
+  await tab.run(`rprofPage.set({ view: "tree" })`);
 }
 
 /** @param {Tab} tab @param {Facts} facts */

@@ -9,13 +9,17 @@ const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const callTree = require("./call_tree.js");
 const difference = require("./difference.js");
+const filters = require("./filters.js");
 const frame = require("./frame.js");
 const inTime = require("./in_time.js");
+const lanes = require("./lanes.js");
 const panel = require("./panel.js");
+const ranges = require("./ranges.js");
 const save = require("./save.js");
 const summary = require("./summary.js");
 const transforms = require("./transforms.js");
 const waits = require("./waits.js");
+const wakes = require("./wakes.js");
 
 /**
  * @typedef {{page: string, total: number, levels: number[], rows: {name: string, image: string, self: number,
@@ -142,8 +146,9 @@ async function rowsThatAreKeptCountWhatTheySay(tab) {
 /** @param {Tab} tab */
 async function aBrushChoosesARangeOfTime(tab) {
   const [left, top, width] = await tab.run(`(() => {
-    const rect = rprofPage.overview.canvas.getBoundingClientRect();
-    return [rect.left, rect.top, rect.width];
+    const { canvas, scale } = rprofPage.overview;
+    const rect = canvas.getBoundingClientRect();
+    return [rect.left + scale.left, rect.top, scale.width];
   })()`);
   await tab.drag([left + width * 0.25, top + 20], [left + width * 0.5, top + 20], [left + width * 0.6, top + 20]);
   const [range, shown, counted] = await tab.run(`(() => {
@@ -172,8 +177,10 @@ async function aBrushChoosesARangeOfTime(tab) {
 
   await tab.press("4", "4");
   const [laneX, laneY, weight] = await tab.run(`(() => {
-    const rect = rprofPage.views.all.threads.lanes.canvas.getBoundingClientRect();
-    return [rect.left + 20, rect.top + 10, rprofPage.views.all.threads.lanes.lanes[0].weight];
+    const { lanes } = rprofPage.views.all.threads;
+    const rect = lanes.canvas.getBoundingClientRect();
+    const at = lanes.lanes.findIndex(({ kind }) => kind === "thread");
+    return [rect.left + 30, rect.top + lanes.topOf(at, 0) + 10, lanes.lanes[at].weight];
   })()`);
   await tab.drag([laneX, laneY]);
   assert.equal(await tab.run(`rprofPage.counts.shown.weight`), weight);
@@ -292,9 +299,22 @@ async function main() {
     const tab = await browser.tab();
     await tab.size(1280, 800);
     for (const facts of pages) {
+      if ("twoRuns" in facts) {
+        await ranges.marksAreThoseOfDiff(tab, /** @type {any} */ (facts.twoRuns));
+        continue;
+      }
       await tab.open(`file://${facts.page}`);
       if ("stacks" in facts) {
         await difference.check(tab, /** @type {any} */ (facts));
+        await nothingOfOthersRuns(tab);
+        console.log(`as expected: ${facts.page}`);
+        continue;
+      }
+      if ("lanes" in facts) {
+        await filters.check(tab, /** @type {any} */ (facts));
+        await lanes.check(tab, /** @type {any} */ (facts));
+        await ranges.check(tab, /** @type {any} */ (facts));
+        await wakes.check(tab, /** @type {any} */ (facts));
         await nothingOfOthersRuns(tab);
         console.log(`as expected: ${facts.page}`);
         continue;

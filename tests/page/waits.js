@@ -75,10 +75,12 @@ async function lanesLastAsLongAsWaits(tab) {
     const { profile } = rprofPage;
     const { lanes } = rprofPage.views.all.threads;
     const found = [];
-    for (const { thread } of lanes.lanes) {
+    for (const lane of lanes.lanes) {
+      if (lane.kind !== "thread") continue;
+      const thread = lane.key;
       const name = profile.nameOfThread(thread);
       if (!name.startsWith("in_")) continue;
-      const slots = lanes.slots(thread, 777);
+      const slots = lanes.slots(lane, 777);
       const drawn = [...slots.waits.values()].flatMap((one) => [...one]).reduce((a, b) => a + b, 0);
       let weight = 0;
       // When the last waits began, and how long they took: what is after the last sample is not drawn.
@@ -100,12 +102,12 @@ async function lanesLastAsLongAsWaits(tab) {
   }
   const said = await tab.run(`(() => {
     const { lanes } = rprofPage.views.all.threads;
-    const { thread } = lanes.lanes.find(({ thread }) => rprofPage.profile.nameOfThread(thread).startsWith("in_pipe"));
+    const lane = lanes.lanes.find(({ kind, name }) => kind === "thread" && name.startsWith("in_pipe"));
     const left = lanes.canvas.getBoundingClientRect().left;
-    const slots = lanes.drawn.get(thread);
+    const slots = lanes.slots(lane, Math.floor(lanes.scale.width));
     const at = slots.all.findIndex((_, slot) => slots.parts(slot).some(([label]) => label >= 0 &&
       rprofPage.profile.nameOf(label) === "[pipe]"));
-    return lanes.saidAt(thread, { clientX: left + 200.5 + at });
+    return lanes.saidAt(lane, { clientX: left + lanes.scale.left + 0.5 + at });
   })()`);
   assert.match(said, /\[pipe\] /);
 }

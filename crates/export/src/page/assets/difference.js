@@ -19,10 +19,12 @@ class Comparison {
    * @param {Measure} measure
    * @param {Profile} profile
    * @param {number} event
+   * @param {RangeChanges | null} ranges of one recording, if that is what is compared
    */
-  constructor(whole, { per, widths }, profile, event) {
-    const number = profile.measures.findIndex((measure) => measure.per === per);
-    const [before, after] = profile.measures[number]?.spans_ns ?? [1, 1];
+  constructor(whole, { per, widths }, profile, event, ranges) {
+    const measures = ranges?.measures ?? profile.measures;
+    const number = measures.findIndex((measure) => measure.per === per);
+    const [before, after] = measures[number]?.spans_ns ?? [1, 1];
     this.per = per;
     this.isShares = per === "event";
     this.widths = widths;
@@ -35,7 +37,7 @@ class Comparison {
     const isScaled = this.divisors.before > 0 && this.divisors.after > 0;
     /** What the side before is multiplied by to be as large as the other. */
     this.scale = isScaled ? this.divisors.after / this.divisors.before : 1;
-    const [total, ...functions] = this.event.sure?.[number] ?? [0];
+    const [total, ...functions] = ranges?.sure(per) ?? this.event.sure?.[number] ?? [0];
     /** Directions of all of the event. */
     this.total = total;
     /** By function: directions of its own samples, then of those with what it called. */
@@ -230,8 +232,13 @@ function changedRows(profile, counts, grouping, comparison) {
       const [was, is] = comparison.shares(both);
       return is - was;
     };
-    const label = grouping === "thread" ? -1 : profile.frameOfFunction[row.key];
-    const sure = { ownDirections: comparison.ownDirections(label), directions: comparison.directions(label) };
+    const isFunction = grouping === "function" || grouping === "line";
+    const label = !isFunction ? -1 : grouping === "line" ? row.key : profile.frameOfFunction[row.key];
+    const isKnown = isFunction || profile.sides !== null;
+    const sure = {
+      ownDirections: isKnown ? comparison.ownDirections(label) : 0,
+      directions: isKnown ? comparison.directions(label) : 0,
+    };
     return {
       ...row, ...sure, own, all, selfBefore: before.self, selfAfter: after.self, selfChange: change(own),
       totalBefore: before.total, totalAfter: after.total, totalChange: change(all),

@@ -27,7 +27,7 @@ class Flame {
     this.place = place;
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("role", "application");
     this.space = made("div", undefined, "space");
     place.append(this.canvas, this.space);
     this.boxes = new Boxes(0).close();
@@ -211,9 +211,19 @@ class Flame {
     if (w >= MIN_TEXT) {
       context.globalAlpha = isDim ? 0.7 : 1;
       context.fillStyle = isMatch ? this.theme.colours.matchInk : this.theme.colours.ink;
-      context.fillText(this.cut(context, this.boxes.labels[box], w - 9), x + 4, y + ROW / 2);
+      const mark = this.mark(box);
+      context.fillText(`${mark}${this.cut(context, this.boxes.labels[box], w - 9 - mark.length * this.charWidth)}`, x + 4, y + ROW / 2);
     }
     context.globalAlpha = 1;
+  }
+
+  /**
+   * Which way it changed, for those who do not see it by its colour.
+   * @param {number} box
+   */
+  mark(box) {
+    const { sides, degrees } = this.boxes;
+    return sides === null || degrees[box] === 0 ? "" : degrees[box] > 0 ? "▲ " : "▼ ";
   }
 
   /** @param {number} box */

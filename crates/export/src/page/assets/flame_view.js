@@ -47,8 +47,10 @@ function markFound({ profile, state }, flames) {
 function boxesOfStacks({ profile, counts, state, comparison }, order) {
   const tree = new Growing(profile.parents.length);
   const sides = counts.before === null ? [counts] : [counts.before, counts];
-  if (state.inverted) tree.standsFor = STANDS_FOR.inverted;
-  const moved = (state.inverted ? growOutwards : growInwards)(profile, sides, tree);
+  // Inverted, a function is one box, whichever threads it ran in.
+  const isMerged = state.threads === "alike" && profile.sides === null;
+  if (state.inverted) tree.standsFor = isMerged ? STANDS_FOR.merged : STANDS_FOR.inverted;
+  const moved = state.inverted ? growOutwards(profile, sides, tree, isMerged) : growInwards(profile, sides, tree);
   growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
   const boxes = tree.boxes(profile, order);
   boxes.hasOwn = !state.inverted;
@@ -148,7 +150,8 @@ class FlameView {
   /** The boxes of what is asked for, if they are not known. */
   boxes() {
     const { counts, state } = this.app;
-    const { order, inverted, frames, per, widths } = state;
+    const { inverted, frames, per, widths } = state;
+    const order = this.orderShown();
     const key = JSON.stringify([order, inverted, frames, per, widths, this.maxTimeBoxes]);
     const others = this.known.filter((one) => one.counts === counts && one.key !== key).slice(0, 1);
     const known = this.known.find((one) => one.counts === counts && one.key === key);
@@ -159,8 +162,14 @@ class FlameView {
 
   countBoxes() {
     const { profile, state } = this.app;
-    if (state.order === "time") return boxesInTime(profile, state, this.maxTimeBoxes);
-    return boxesOfStacks(this.app, state.order);
+    const order = this.orderShown();
+    return order === "time" ? boxesInTime(profile, state, this.maxTimeBoxes) : boxesOfStacks(this.app, order);
+  }
+
+  /** Two ranges have no common time. */
+  orderShown() {
+    const { order } = this.app.state;
+    return order === "time" && this.app.comparison !== null ? "heavy" : order;
   }
 
   search() {

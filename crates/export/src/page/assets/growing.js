@@ -5,7 +5,7 @@
  * @typedef {(comparison: Comparison, tree: Growing, at: {node: number, outer: number}) => number} StandsFor
  */
 
-/** @type {{callees: StandsFor, callers: StandsFor, inverted: StandsFor}} */
+/** @type {{callees: StandsFor, callers: StandsFor, inverted: StandsFor, merged: StandsFor}} */
 const STANDS_FOR = {
   callees: (comparison, tree, { node }) => comparison.directions(tree.labels[node]),
   callers: (comparison, tree, { node, outer }) => (tree.parents[node] < 0 ? comparison.directions(tree.labels[node]) : outer),
@@ -14,6 +14,8 @@ const STANDS_FOR = {
     const parent = tree.parents[node];
     return parent < 0 || tree.parents[parent] < 0 ? comparison.ownDirections(tree.labels[node]) : outer;
   },
+  /** Functions that samples were taken in are lowest, whatever the thread. */
+  merged: (comparison, tree, { node, outer }) => (tree.parents[node] < 0 ? comparison.ownDirections(tree.labels[node]) : outer),
 };
 
 /** A tree that grows: children by parent and label, in tables of numbers. */

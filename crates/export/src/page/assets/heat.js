@@ -20,7 +20,10 @@ class HeatView {
     section.append(bar);
     this.legend = placed(bar, "span", "heat-legend", "legend");
     this.map = new HeatMap(placed(section, "div", "heat-place"), app.theme, {
-      range: (range) => app.set({ range, view: "flame" }),
+      range: (range, from) => {
+        if (app.ranges.isAgainst(from)) app.ranges.compareWith(range);
+        else app.set({ range, view: "flame" });
+      },
       say: (text) => app.details.say(text),
     });
   }
@@ -70,7 +73,7 @@ class HeatMap {
   /**
    * @param {HTMLElement} place
    * @param {Theme} theme
-   * @param {{range: (range: [number, number]) => void, say: (text: string) => void}} events
+   * @param {{range: (range: [number, number], from: {shiftKey: boolean}) => void, say: (text: string) => void}} events
    */
   constructor(place, theme, events) {
     this.place = place;
@@ -79,8 +82,9 @@ class HeatMap {
     this.events = events;
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Heat map: time from left to right, parts of it from bottom to top; drag to select a time range");
+    this.canvas.setAttribute("role", "application");
+    this.canvas.setAttribute("aria-label", "Heat map: time from left to right, parts of it from bottom to top; drag to select a " +
+      "time range, or: arrow keys move, with Shift they select, Enter shows the range");
     place.append(this.canvas);
     const span = this.profile.head.span_ns;
     /** Nanoseconds of a column: a second, of long recordings some, of short ones a part. */
@@ -94,6 +98,13 @@ class HeatMap {
      * @type {[number, number] | null}
      */
     this.ends = null;
+    /**
+     * The same of what it is compared with.
+     * @type {[number, number] | null}
+     */
+    this.against = null;
+    /** @type {[number, number] | null} */
+    this.drag = null;
     this.listen();
   }
 
@@ -114,6 +125,7 @@ class HeatMap {
       this.cells = cells;
     }
     this.ends = selection.range === null ? null : this.cellsOf(selection.range);
+    this.against = selection.against ? this.cellsOf(selection.against) : null;
     this.draw();
   }
 
@@ -141,7 +153,10 @@ class HeatMap {
     const height = h * HEAT_ROWS + 22;
     const context = sized(this.canvas, width, height);
     this.drawCells(context, w, h);
-    this.drawEnds(context);
+    const { ends, against, drag } = this;
+    if (against !== null) this.drawOutline(context, against, "A");
+    if (ends !== null) this.drawOutline(context, ends, against === null ? "" : "B");
+    if (drag !== null) this.drawOutline(context, drag, "");
     this.drawLosses(context, w, h);
     this.drawLabels(context, w, h);
   }
@@ -181,21 +196,39 @@ class HeatMap {
     return [HEAT_LEFT + Math.floor(cell / HEAT_ROWS) * this.cellWidth, (HEAT_ROWS - 1 - row) * this.cellHeight];
   }
 
-  /** @param {CanvasRenderingContext2D} context */
-  drawEnds(context) {
-    if (this.ends === null) return;
-    const [first, last] = [Math.min(...this.ends), Math.max(...this.ends)];
-    context.fillStyle = this.theme.colours.brush;
-    for (let cell = first; cell <= Math.min(last, this.cells.length - 1); cell++) {
-      const [x, y] = this.placeOf(cell);
-      context.fillRect(x, y, this.cellWidth, this.cellHeight);
+  /**
+   * Outlines cells that follow each other: they begin and end within a column.
+   * @param {CanvasRenderingContext2D} context
+   * @param {[number, number]} ends
+   * @param {string} letter of one of two ranges
+   */
+  drawOutline(context, ends, letter) {
+    const { colours } = this.theme;
+    const [first, last] = [Math.max(0, Math.min(...ends)), Math.min(this.cells.length - 1, Math.max(...ends))];
+    if (last < first) return;
+    const [w, h] = [this.cellWidth, this.cellHeight];
+    const [from, to] = [Math.floor(first / HEAT_ROWS), Math.floor(last / HEAT_ROWS)];
+    context.beginPath();
+    for (let column = from; column <= to; column++) {
+      const bottom = column === from ? first % HEAT_ROWS : 0;
+      const top = column === to ? (last % HEAT_ROWS) + 1 : HEAT_ROWS;
+      context.rect(HEAT_LEFT + column * w, (HEAT_ROWS - top) * h, w, (top - bottom) * h);
     }
-    context.strokeStyle = this.theme.colours.accent;
+    context.fillStyle = colours.brush;
+    context.fill();
+    context.strokeStyle = letter === "A" ? colours.faint : colours.accent;
     context.lineWidth = 2;
-    for (const cell of [first, last]) {
-      const [x, y] = this.placeOf(cell);
-      context.strokeRect(x, y, this.cellWidth - 1, this.cellHeight - 1);
-    }
+    context.setLineDash(letter === "A" ? [5, 3] : []);
+    context.stroke(outlineOf({ from, to, bottom: first % HEAT_ROWS, top: (last % HEAT_ROWS) + 1 }, w, h));
+    context.setLineDash([]);
+    if (letter === "") return;
+    const [x, y] = this.placeOf(first);
+    context.fillStyle = context.strokeStyle;
+    context.fillRect(x, y + h - 14, 14, 14);
+    context.fillStyle = colours.paper;
+    context.font = "bold 11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.fillText(letter, x + 3, y + h - 6.5);
   }
 
   /**
@@ -245,18 +278,47 @@ class HeatMap {
 
   listen() {
     const canvas = this.canvas;
-    canvas.addEventListener("mousemove", (event) => {
-      const cell = this.cellAt(event);
-      const begin = (cell * this.unit) / HEAT_ROWS;
-      this.events.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+    canvas.addEventListener("mousemove", (event) => this.say(this.cellAt(event)));
+    canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.altKey || event.metaKey || !this.pressed(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
     });
     followDrag(canvas, (from, to) => {
-      this.ends = [this.cellAt(from), this.cellAt(to)];
+      this.drag = [this.cellAt(from), this.cellAt(to)];
       this.draw();
-    }, () => {
-      const [one, other] = /** @type {[number, number]} */ (this.ends);
-      this.events.range(this.timesOf(Math.min(one, other), Math.max(one, other)));
+    }, (from) => {
+      const [one, other] = /** @type {[number, number]} */ (this.drag);
+      this.drag = null;
+      this.events.range(this.timesOf(Math.min(one, other), Math.max(one, other)), from);
     });
+  }
+
+  /** @param {number} cell */
+  say(cell) {
+    const begin = (cell * this.unit) / HEAT_ROWS;
+    this.events.say(`${duration(begin)} to ${duration(begin + this.unit / HEAT_ROWS)}: ${counted(this.cells[cell], "sample", "samples")}`);
+  }
+
+  /**
+   * Whether a key meant something.
+   * @param {KeyboardEvent} event
+   */
+  pressed({ key, shiftKey }) {
+    const steps = { ArrowUp: 1, ArrowDown: -1, ArrowRight: HEAT_ROWS, ArrowLeft: -HEAT_ROWS };
+    const step = steps[/** @type {keyof typeof steps} */ (key)];
+    if (key === "Enter" && this.drag !== null) {
+      const range = this.timesOf(Math.min(...this.drag), Math.max(...this.drag));
+      this.drag = null;
+      this.events.range(range, { shiftKey });
+      return true;
+    }
+    if (step === undefined) return false;
+    const at = Math.max(0, Math.min(this.cells.length - 1, (this.drag?.[1] ?? this.ends?.[0] ?? -step) + step));
+    this.drag = shiftKey && this.drag !== null ? [this.drag[0], at] : [at, at];
+    this.say(at);
+    this.draw();
+    return true;
   }
 
   /**
@@ -268,4 +330,22 @@ class HeatMap {
   timesOf(first, last) {
     return [(first * this.unit) / HEAT_ROWS, ((last + 1) * this.unit) / HEAT_ROWS - 1];
   }
+}
+
+/**
+ * The outline of cells that follow each other, from a row of the first column to a row of the last.
+ * @param {{from: number, to: number, bottom: number, top: number}} cells
+ * @param {number} w
+ * @param {number} h
+ */
+function outlineOf({ from, to, bottom, top }, w, h) {
+  const x = (/** @type {number} */ column) => HEAT_LEFT + column * w;
+  const y = (/** @type {number} */ row) => (HEAT_ROWS - row) * h;
+  const path = new Path2D();
+  const corners = from === to
+    ? [[from, bottom], [from, top], [from + 1, top], [from + 1, bottom]]
+    : [[from, bottom], [from, HEAT_ROWS], [to, HEAT_ROWS], [to, top], [to + 1, top], [to + 1, 0], [from + 1, 0], [from + 1, bottom]];
+  corners.forEach(([column, row], at) => (at === 0 ? path.moveTo(x(column), y(row)) : path.lineTo(x(column), y(row))));
+  path.closePath();
+  return path;
 }

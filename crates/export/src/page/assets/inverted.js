@@ -53,14 +53,15 @@ function loneLabels(profile, counted) {
 }
 
 /**
- * Stacks of which anything is counted, the innermost frame first, below the name of its thread. Returns by node where
- * a stack that ends there is in the tree.
+ * Stacks of which anything is counted, the innermost frame first: below the name of its thread or, if threads are merged,
+ * that name outermost. Returns by node where a stack that ends there is in the tree.
  * @param {Profile} profile
  * @param {Counts[]} sides
  * @param {Growing} tree
+ * @param {boolean} isMerged
  */
-function growOutwards(profile, sides, tree) {
-  const stacks = new Turned(profile, countedNodes(sides), tree);
+function growOutwards(profile, sides, tree, isMerged) {
+  const stacks = new Turned(profile, countedNodes(sides), tree, isMerged);
   while (stacks.todo.length > 0) stacks.split();
   return stacks.moved;
 }
@@ -71,9 +72,12 @@ class Turned {
    * @param {Profile} profile
    * @param {Uint8Array} counted
    * @param {Growing} tree
+   * @param {boolean} isMerged
    */
-  constructor(profile, counted, tree) {
+  constructor(profile, counted, tree, isMerged) {
     const n = counted.length;
+    this.isMerged = isMerged;
+    this.nFrames = profile.names.length;
     this.parents = profile.parents;
     this.tree = tree;
     this.moved = new Int32Array(n).fill(-1);
@@ -89,8 +93,8 @@ class Turned {
     tree.makeRoom(n_boxes);
     this.stacks = new Int32Array(n_stacks);
     this.sorted = new Int32Array(this.stacks.length);
-    /** By frame, where the stacks go whose next it is. */
-    this.places = new Int32Array(profile.names.length);
+    /** By frame, then by name of a thread, where the stacks go whose next it is. */
+    this.places = new Int32Array(profile.names.length + profile.head.comms.length);
     /**
      * Stacks that stand on a box: the first, the one after the last, the box.
      * @type {number[]}
@@ -100,11 +104,12 @@ class Turned {
   }
 
   /**
-   * Names of threads are lowest.
+   * Names of threads are lowest, or functions.
    * @param {Profile} profile
    * @param {Uint8Array} counted
    */
   begin(profile, counted) {
+    if (this.isMerged) return this.beginMerged(counted);
     const roots = rootsOf(profile);
     /** @type {Map<number, number[]>} */
     const byComm = new Map();
@@ -124,16 +129,43 @@ class Turned {
     }
   }
 
+  /** @param {Uint8Array} counted */
+  beginMerged(counted) {
+    let n = 0;
+    for (let node = 0; node < counted.length; node++) {
+      if (counted[node] === 0) continue;
+      this.stacks[n++] = node;
+      this.next[node] = node;
+    }
+    if (n > 0) this.todo.push(0, n, -1);
+  }
+
+  /**
+   * Whether no frame of a stack is left.
+   * @param {number} node
+   */
+  isEnd(node) {
+    return node < 0 || (!this.isMerged && this.parents[node] < 0);
+  }
+
+  /**
+   * Where a label is in the list of places.
+   * @param {number} label
+   */
+  placeOf(label) {
+    return label >= 0 ? label : this.nFrames - 1 - label;
+  }
+
   /** Puts the next boxes on one. */
   split() {
-    const { todo, stacks, moved, next, parents, labels, tree } = this;
+    const { todo, stacks, moved, next, labels, tree } = this;
     const box = /** @type {number} */ (todo.pop());
     const end = /** @type {number} */ (todo.pop());
     const first = /** @type {number} */ (todo.pop());
     if (end - first > 1) return this.splitMany(first, end, box);
     const stack = stacks[first];
     let here = box;
-    for (let node = next[stack]; parents[node] >= 0; node = parents[node]) here = tree.push(here, labels[node]);
+    for (let node = next[stack]; !this.isEnd(node); node = this.parents[node]) here = tree.push(here, labels[node]);
     moved[stack] = here;
   }
 
@@ -148,26 +180,26 @@ class Turned {
     const found = [];
     for (let at = first; at < end; at++) {
       const node = next[stacks[at]];
-      if (parents[node] >= 0 && places[labels[node]]++ === 0) found.push(labels[node]);
+      if (!this.isEnd(node) && places[this.placeOf(labels[node])]++ === 0) found.push(labels[node]);
     }
     let place = first;
     for (const label of found) {
-      const n = places[label];
+      const n = places[this.placeOf(label)];
       todo.push(place, place + n, tree.push(box, label));
-      places[label] = place;
+      places[this.placeOf(label)] = place;
       place += n;
     }
     for (let at = first; at < end; at++) {
       const stack = stacks[at];
       const node = next[stack];
-      if (parents[node] < 0) {
+      if (this.isEnd(node)) {
         moved[stack] = box;
         continue;
       }
-      sorted[places[labels[node]]++] = stack;
+      sorted[places[this.placeOf(labels[node])]++] = stack;
       next[stack] = parents[node];
     }
-    for (const label of found) places[label] = 0;
+    for (const label of found) places[this.placeOf(label)] = 0;
     stacks.set(sorted.subarray(first, place), first);
   }
 }

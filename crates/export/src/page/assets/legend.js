@@ -25,12 +25,12 @@ class ModuleLegend {
   constructor(app, place) {
     this.app = app;
     this.element = made("span", undefined, "legend modules");
-    this.element.hidden = app.profile.sides !== null;
     place.append(this.element);
   }
 
   show() {
-    const { profile, counts, theme } = this.app;
+    const { profile, counts, comparison, theme } = this.app;
+    this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
     const { parents, labels, images, flags } = profile;
     /**

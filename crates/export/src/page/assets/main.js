@@ -18,7 +18,13 @@ class App {
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
-    this.overview = new Overview(element("overview", HTMLElement), this.theme, (range) => this.set({ range }));
+    this.overview = new Overview(element("overview", HTMLElement), this.theme, {
+      range: (range) => this.set({ range }),
+      against: (against) => this.ranges.compareWith(against),
+      isAgainst: (from) => this.ranges.isAgainst(from),
+      say: (text) => this.details.say(text),
+    });
+    this.ranges = new RangeBar(this);
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.knownRows = null;
     this.views = new Views(this);
@@ -42,14 +48,15 @@ class App {
     const before = this.state;
     const rounded = changes.range ? { range: /** @type {[number, number]} */ (changes.range.map(Math.round)) } : {};
     this.state = { ...before, ...changes, ...rounded };
-    const { event, range, thread, keep, transforms, threads } = this.state;
+    if (this.state.range === null && this.state.against !== null) this.state = { ...this.state, ...NOT_COMPARED };
+    const { event, range, against, thread, keep, transforms, threads } = this.state;
     this.profile.isByLine = this.state.frames === "line";
     const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
     if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
     const isTransformed = !isSame(transforms, before.transforms) || threads !== before.threads;
     if (isTransformed) transform(this.profile, transforms, threads);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
-    if (isTransformed || isOther || !isSame(range, before.range)) {
+    if (isTransformed || isOther || !isSame(range, before.range) || !isSame(against, before.against)) {
       this.counts = Counts.of(this.profile, this.state);
       this.overview.show(this.state);
     }
@@ -63,7 +70,7 @@ class App {
     const { counts, state, profile } = this;
     if (counts.before === null) return null;
     const whole = { before: counts.before.total, after: counts.total };
-    return new Comparison(whole, state, profile, state.event);
+    return new Comparison(whole, state, profile, state.event, this.ranges.changes(counts, state));
   }
 
   /**
@@ -84,6 +91,7 @@ class App {
     this.views.show();
     this.sayFound();
     this.showChips();
+    this.ranges.show();
   }
 
   /**
@@ -126,8 +134,9 @@ class App {
       one.addEventListener("click", () => this.set(without));
       chips.push(one);
     };
-    const { range, thread, transforms } = this.filters();
+    const { range, against, thread, transforms } = this.filters();
     for (const text of range) chip(text, { range: null });
+    for (const text of against) chip(text, NOT_COMPARED);
     for (const text of thread) chip(text, { thread: null });
     transforms.forEach((text, at) => {
       chip(text, { transforms: state.transforms.filter((_, other) => other !== at), zoom: [], span: null });
@@ -149,21 +158,23 @@ class App {
   /** What is left out, in words. */
   filters() {
     const { state, profile } = this;
-    const transforms = state.transforms.map((one) => {
+    const transforms = state.transforms.map((one, at) => {
+      if (isOfRows(one.grouping)) return chipOfRows(profile, one, state.transforms.slice(0, at));
       const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
       return `${TRANSFORMS[one.kind].chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
     });
     return {
-      range: state.range === null ? [] : [`${duration(state.range[0])} – ${duration(state.range[1])}`],
+      range: state.range === null ? [] : [`${state.against === null ? "" : "B: "}${saidOfRange(state.range)}`],
+      against: state.against === null ? [] : [`compared with A: ${saidOfRange(state.against)}`],
       thread: state.thread === null ? [] : [profile.nameOfThread(state.thread)],
       transforms,
     };
   }
 
   filtersInWords() {
-    const { range, thread, transforms } = this.filters();
+    const { range, against, thread, transforms } = this.filters();
     const { keep } = this.state;
-    return [...range, ...thread, ...transforms, ...(keep === "" ? [] : [`with ${middleCut(keep, 60)}`])];
+    return [...range, ...against, ...thread, ...transforms, ...(keep === "" ? [] : [`with ${middleCut(keep, 60)}`])];
   }
 
   said() {
@@ -215,11 +226,11 @@ class App {
   /** @param {Row} row */
   chooseRow(row) {
     const { grouping } = this.state;
-    if (grouping === "thread" || grouping === "image") return this.addTransform({ kind: "keep", grouping, key: row.key });
+    if (grouping === "thread" || grouping === "image" || isOfRows(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const whole = this.counts.total.weight;
     const changed = /** @type {ChangedRow} */ (row);
-    const sum = this.comparison === null
+    const sum = this.comparison === null || changed.all === undefined
       ? `self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`
       : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
     const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
@@ -229,6 +240,8 @@ class App {
   /** @param {Transform} transform */
   addTransform(transform) {
     const { transforms } = this.state;
+    // Nothing is known of it.
+    if (transform.key < 0) return;
     if (transformWords(transforms.slice(-1)) === transformWords([transform])) return;
     if (transforms.length === MOST_TRANSFORMS) this.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
     else this.set({ transforms: [...transforms, transform], zoom: [], span: null });
@@ -241,7 +254,7 @@ class App {
   menuOfRow(row, event) {
     const { grouping } = this.state;
     const label = grouping === "function" ? this.profile.frameOfFunction[row.key] : row.key;
-    const items = grouping === "image"
+    const items = grouping === "image" || isOfRows(grouping)
       ? transformItems(this, grouping, row.key)
       : itemsOf(this, grouping === "thread" ? -1 - row.key : label);
     event.preventDefault();
@@ -298,6 +311,7 @@ class App {
     else if (state.keep !== "") this.set({ keep: "" });
     else if (state.transforms.length > 0) this.set({ transforms: state.transforms.slice(0, -1), zoom: [], span: null });
     else if (state.thread !== null) this.set({ thread: null });
+    else if (state.against !== null) this.set(NOT_COMPARED);
     else if (state.range !== null) this.set({ range: null });
   }
 
@@ -386,8 +400,6 @@ function describePage(profile) {
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
   element("overview", HTMLElement).hidden = !head.has_times;
   element("view-keys", HTMLElement).textContent = viewsOf(profile).map(({ key }) => key).join(" ");
-  element("measure", HTMLElement).hidden = profile.sides === null;
-  allow(element("per", HTMLSelectElement), (value) => profile.measures.some(({ per }) => per === value));
 }
 
 /**

@@ -85,6 +85,10 @@ function transformItems(app, grouping, key) {
   return transformsOf(app.profile, grouping).map((kind) => {
     const transform = { kind, grouping, key };
     const name = middleCut(nameOfTransformed(app.profile, transform), 60);
+    if (isOfRows(grouping)) {
+      const said = `${grouping === "cpu" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
+      return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, act: () => app.addTransform(transform) };
+    }
     const of = grouping === "image" ? `module ${name}` : name;
     return { text: `${TRANSFORMS[kind].menu} ${of}`.trim(), act: () => app.addTransform(transform) };
   });

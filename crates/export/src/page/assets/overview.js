@@ -1,30 +1,44 @@
-// The strip of time above all views: how busy it was, where samples are missing, and which range is shown.
+// The strip of time above all views: how busy it was, where samples are missing, which range is shown and which one it is
+// compared with; below it, the other events.
 
-/** Space for labels. */
-const AXIS = 16;
-/** Parts of time that are told apart. */
+/** Parts of time that are told apart; fewer of events that are few, so that there is no comb. */
 const SLOTS = 600;
+const FEWEST_SLOTS = 60;
+/** Height of the strip, and of each event below it. */
+const STRIP = 50;
+const COUNTER = 22;
+
+/**
+ * @typedef {{range: (range: [number, number] | null) => void, against: (range: [number, number]) => void,
+ *   isAgainst: (from: PointerEvent) => boolean, say: (text: string) => void}} StripEvents
+ */
 
 class Overview {
   /**
    * @param {HTMLElement} place
    * @param {Theme} theme
-   * @param {(range: [number, number] | null) => void} choose
+   * @param {StripEvents} events
    */
-  constructor(place, theme, choose) {
+  constructor(place, theme, events) {
     this.place = place;
     this.theme = theme;
     this.profile = theme.profile;
-    this.choose = choose;
+    this.events = events;
     this.canvas = made("canvas");
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("role", "application");
     place.append(this.canvas);
     /** @type {[number, number] | null} */
     this.range = null;
+    /** @type {[number, number] | null} */
+    this.against = null;
+    /** @type {[number, number] | null} */
+    this.drag = null;
     this.slots = new TimeSlots(this.profile, 0, [0, 1]);
+    this.counters = new Counters(this.profile);
     /** What the slots are of. */
     this.key = "";
+    this.event = 0;
     this.span = Math.max(1, this.profile.head.span_ns);
     this.brush();
   }
@@ -36,168 +50,241 @@ class Overview {
   show(selection) {
     const { profile, span } = this;
     this.range = selection.range;
+    this.against = selection.against ?? null;
     if (!profile.head.has_times) return;
     // It shows all times, whatever the range.
     const { event, thread, keep, transforms, threads } = selection;
     const key = JSON.stringify([event, thread, keep, transforms, threads]);
     if (key !== this.key) {
       this.key = key;
-      const slots = new TimeSlots(profile, SLOTS, [0, span]);
-      const kept = keptNodes(profile, selection);
-      forRows(profile, { event, thread, range: null }, (node, weight, _samples, time, _thread, row) => {
-        if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
-        slots.add(node, weight, time, row);
-      });
-      this.slots = slots;
+      this.event = event;
+      this.slots = slotsOfEvent(profile, selection, event, span);
+      this.counters.count(selection, span);
     }
+    this.place.style.height = `${STRIP + this.counters.list.length * COUNTER + AXIS}px`;
     this.draw();
+  }
+
+  get scale() {
+    return new TimeScale(this.place.clientWidth, [0, this.span]);
   }
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.place;
     if (width === 0) return;
     const context = sized(this.canvas, width, height);
+    const { scale } = this;
     const colours = this.theme.colours;
-    const base = height - AXIS;
     const { all, n } = this.slots;
     const most = all.reduce((a, b) => Math.max(a, b), 0) || 1;
     context.fillStyle = colours.area;
     context.beginPath();
-    context.moveTo(0, base);
+    context.moveTo(scale.left, STRIP);
     all.forEach((slot, at) => {
-      const y = base - (slot / most) * (base - 10);
-      context.lineTo((at / n) * width, y);
-      context.lineTo(((at + 1) / n) * width, y);
+      const y = STRIP - (slot / most) * (STRIP - 10);
+      context.lineTo(scale.left + (at / n) * scale.width, y);
+      context.lineTo(scale.left + ((at + 1) / n) * scale.width, y);
     });
-    context.lineTo(width, base);
+    context.lineTo(width, STRIP);
     context.fill();
-    if (this.slots.waits.size > 0) this.drawWaits(context, width, base, most);
-    this.drawAxis(context, width, base);
-    this.drawGaps(context, width, base);
-    this.drawRange(context, width, base);
+    if (this.slots.waits.size > 0) this.drawWaits(context, scale, most);
+    this.drawName(context, scale, most);
+    this.counters.draw(context, this.theme, scale, STRIP);
+    scale.drawAxis(context, this.theme, height - AXIS);
+    this.drawGaps(context, scale);
+    this.drawRanges(context, scale, height - AXIS);
     this.canvas.setAttribute("aria-label", this.label());
+  }
+
+  /**
+   * What it is of, and what its height is.
+   * @param {CanvasRenderingContext2D} context
+   * @param {TimeScale} scale
+   * @param {number} most
+   */
+  drawName(context, scale, most) {
+    const { kind, name } = this.profile.head.events[this.event];
+    context.font = "12px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    context.fillStyle = this.theme.colours.ink;
+    context.fillText(shortened(context, name, scale.left - 24), 16, STRIP / 2 - 4);
+    context.fillStyle = this.theme.colours.faint;
+    context.font = "11px system-ui, sans-serif";
+    const seconds = this.span / Math.max(1, this.slots.n) / 1e9;
+    const rate = most / seconds;
+    const said = kind.endsWith("-time") ? `up to ${(rate / 1e9).toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}` : `up to ${short(rate)}/s`;
+    context.fillText(shortened(context, said, scale.left - 24), 16, STRIP / 2 + 12);
   }
 
   /**
    * What threads wait for, on what runs.
    * @param {CanvasRenderingContext2D} context
-   * @param {number} width
-   * @param {number} base
+   * @param {TimeScale} scale
    * @param {number} most
    */
-  drawWaits(context, width, base, most) {
+  drawWaits(context, { left, width }, most) {
     const { n } = this.slots;
     for (let slot = 0; slot < n; slot++) {
       // Whole pixels, so that there is nothing between two slots.
-      const [from, to] = [Math.round((slot / n) * width), Math.round(((slot + 1) / n) * width)];
-      drawParts(context, this.theme, this.slots, slot, { x: from, width: to - from, base, height: base - 10, most });
+      const [from, to] = [left + Math.round((slot / n) * width), left + Math.round(((slot + 1) / n) * width)];
+      drawParts(context, this.theme, this.slots, slot, { x: from, width: to - from, base: STRIP, height: STRIP - 10, most });
     }
   }
 
   label() {
-    const range = this.range === null ? "everything" : `${duration(this.range[0])} to ${duration(this.range[1])}`;
-    return `Samples over ${duration(this.span)}; shown: ${range}. Arrow keys move the range; with Shift, its end.`;
+    const said = (/** @type {[number, number]} */ [from, to]) => `${duration(from)} to ${duration(to)}`;
+    const range = this.range === null ? "everything" : said(this.range);
+    const against = this.against === null ? "" : `, compared with ${said(this.against)}`;
+    return `Samples over ${duration(this.span)}; shown: ${range}${against}. Arrow keys move the range; with Shift, its end; ` +
+      "with Alt, the range to compare with.";
   }
 
   /**
    * @param {CanvasRenderingContext2D} context
-   * @param {number} width
-   * @param {number} base
+   * @param {TimeScale} scale
    */
-  drawAxis(context, width, base) {
-    const colours = this.theme.colours;
-    context.strokeStyle = colours.line;
-    context.beginPath();
-    context.moveTo(0, base + 0.5);
-    context.lineTo(width, base + 0.5);
-    context.stroke();
-    context.fillStyle = colours.faint;
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    const step = niceStep(this.span / Math.max(2, width / 110));
-    for (let time = 0; time <= this.span; time += step) {
-      const x = (time / this.span) * width;
-      context.fillRect(x, base, 1, 3);
-      if (x < width - 50) context.fillText(duration(time), x + 4, base + AXIS / 2 + 1);
-    }
-  }
-
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} width
-   * @param {number} base
-   */
-  drawGaps(context, width, base) {
-    const head = this.profile.head;
+  drawGaps(context, scale) {
+    const { head, losses } = this.profile;
     context.fillStyle = this.theme.colours.throttle;
     for (const [since] of head.throttles) {
-      context.fillRect((since / this.span) * width, base - 3, Math.max(2, (1e9 / this.span) * width), 3);
+      context.fillRect(scale.x(since), STRIP - 3, Math.max(2, 1e9 * scale.perNs), 3);
     }
     context.fillStyle = this.theme.colours.loss;
-    for (const { time } of this.profile.losses) context.fillRect((time / this.span) * width - 1, 0, 2, base);
+    for (const { time } of losses) context.fillRect(scale.x(time) - 1, 0, 2, STRIP);
   }
 
   /**
    * @param {CanvasRenderingContext2D} context
-   * @param {number} width
-   * @param {number} base
+   * @param {TimeScale} scale
+   * @param {number} height
    */
-  drawRange(context, width, base) {
-    if (this.range === null) return;
-    const [from, to] = this.range.map((time) => (time / this.span) * width);
-    context.fillStyle = this.theme.colours.brush;
-    context.fillRect(from, 0, Math.max(1, to - from), base);
-    context.fillStyle = this.theme.colours.accent;
-    context.fillRect(from - 1, 0, 2, base);
-    context.fillRect(to - 1, 0, 2, base);
+  drawRanges(context, scale, height) {
+    const { range, against, drag } = this;
+    const isCompared = against !== null && range !== null;
+    if (against !== null) drawRange(context, this.theme, scale, against, { height, letter: "A" });
+    if (range !== null) drawRange(context, this.theme, scale, range, { height, letter: isCompared ? "B" : "" });
+    if (drag !== null) drawRange(context, this.theme, scale, drag, { height, letter: "" });
   }
 
   brush() {
-    dragOver(this.canvas, (from, to) => {
-      this.range = to - from < 3 ? null : this.times(from, to);
+    const { canvas } = this;
+    dragOver(canvas, (from, to) => {
+      this.drag = to - from < 3 ? null : this.scale.range(from, to);
       this.draw();
-    }, () => this.choose(this.range));
-    this.canvas.addEventListener("keydown", (event) => {
+    }, (_x, _y, from) => {
+      const { drag } = this;
+      this.drag = null;
+      if (drag !== null && this.events.isAgainst(from)) this.events.against(drag);
+      else this.events.range(drag);
+    });
+    canvas.addEventListener("mousemove", ({ clientX }) => {
+      const x = clientX - canvas.getBoundingClientRect().left;
+      this.events.say(x < this.scale.left ? "" : this.saidAt(this.scale.time(x)));
+    });
+    canvas.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       event.preventDefault();
       const step = ((event.key === "ArrowLeft" ? -1 : 1) * this.span) / 50;
-      const [from, to] = this.range ?? [0, this.span / 10];
+      const isAgainst = event.altKey && this.range !== null;
+      const [from, to] = (isAgainst ? this.against : this.range) ?? [0, this.span / 10];
       const end = Math.min(this.span, Math.max(from + this.span / 100, to + step));
-      this.choose(event.shiftKey ? [from, end] : [Math.max(0, from + step), end]);
+      /** @type {[number, number]} */
+      const next = event.shiftKey ? [from, end] : [Math.max(0, Math.min(from + step, end - 1)), end];
+      if (isAgainst) this.events.against(next);
+      else this.events.range(next);
     });
   }
 
   /**
-   * @param {number} from
-   * @param {number} to
-   * @returns {[number, number]}
+   * What is known of a moment, in words.
+   * @param {number} time
    */
-  times(from, to) {
-    const scale = this.span / this.place.clientWidth;
-    return [Math.max(0, Math.floor(from * scale)), Math.min(this.span, Math.ceil(to * scale))];
+  saidAt(time) {
+    const { slots, span } = this;
+    const slot = Math.min(slots.n - 1, Math.floor((time / span) * slots.n));
+    if (slot < 0) return "";
+    const event = this.profile.head.events[this.event];
+    const parts = slots.waits.size > 0 ? `: ${saidOfSlot(this.profile, slots, slot)}` : "";
+    const said = [`${event.name} ${amount(event, slots.all[slot])}${parts}`, ...this.counters.saidAt(time / span)];
+    return `${duration(time)}, ${duration(span / slots.n)} long: ${said.join(" · ")}`;
   }
 }
 
 /**
- * A step of an axis: 1, 2 or 5, and zeros.
- * @param {number} least
+ * What an event counts over time; of few samples, in few slots.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {number} event
+ * @param {number} span
  */
-function niceStep(least) {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(1, least)));
-  return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= least) ?? 10 * unit;
+function slotsOfEvent(profile, selection, event, span) {
+  const few = Math.max(FEWEST_SLOTS, Math.ceil(profile.head.events[event].samples / 2));
+  const n = longestStand(profile, event) > 0 ? SLOTS : Math.min(SLOTS, few);
+  const slots = new TimeSlots(profile, n, [0, span], event);
+  const kept = keptNodes(profile, selection);
+  forRows(profile, { event, thread: selection.thread, range: null }, (node, weight, _samples, time, _thread, row) => {
+    if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
+    slots.add(node, weight, time, row);
+  });
+  return slots;
+}
+
+/**
+ * A range on a time line: its ends, and, of two, its letter. That before is hatched, so that colours say nothing alone.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Theme} theme
+ * @param {TimeScale} scale
+ * @param {[number, number]} range
+ * @param {{height: number, letter: string}} how
+ */
+function drawRange(context, { colours }, scale, range, { height, letter }) {
+  const right = scale.left + scale.width;
+  const [from, to] = range.map((time) => Math.min(right, Math.max(scale.left, scale.x(time))));
+  if (to <= scale.left || from >= right) return;
+  const width = Math.max(1, to - from);
+  context.fillStyle = colours.brush;
+  context.fillRect(from, 0, width, height);
+  const colour = letter === "A" ? colours.faint : colours.accent;
+  if (letter === "A") {
+    context.save();
+    context.beginPath();
+    context.rect(from, 0, width, height);
+    context.clip();
+    context.strokeStyle = colour;
+    context.globalAlpha = 0.5;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let x = from - height; x < from + width; x += 8) {
+      context.moveTo(x, height);
+      context.lineTo(x + height, 0);
+    }
+    context.stroke();
+    context.restore();
+  }
+  context.fillStyle = colour;
+  context.fillRect(from - 1, 0, 2, height);
+  context.fillRect(to - 1, 0, 2, height);
+  if (letter === "") return;
+  context.fillRect(from, 0, 14, 14);
+  context.fillStyle = colours.paper;
+  context.font = "bold 11px system-ui, sans-serif";
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.fillText(letter, from + 3, 7.5);
 }
 
 /**
  * Calls back with both ends of a drag, from left to right.
  * @param {HTMLCanvasElement} canvas
  * @param {(from: number, to: number) => void} move
- * @param {(x: number, y: number) => void} end
+ * @param {(x: number, y: number, from: PointerEvent) => void} end
  */
 function dragOver(canvas, move, end) {
   followDrag(canvas, (from, to) => {
     const left = canvas.getBoundingClientRect().left;
     move(Math.min(from.clientX, to.clientX) - left, Math.max(from.clientX, to.clientX) - left);
-  }, (_from, last) => end(last.clientX, last.clientY));
+  }, (from, last) => end(last.clientX, last.clientY, from));
 }
 
 /**

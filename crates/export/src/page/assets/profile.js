@@ -9,7 +9,7 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, waits?: [number, number, number, number][], waits_have_begins?: boolean, is_filtered?: boolean, sides?: [string, string], measures?: MeasureHead[]}} Head
+ *   min_samples: number, n_waits?: number, wait_causes?: [number, number, number, number][], waits?: [number, number, number, number][], waits_have_begins?: boolean, is_filtered?: boolean, sides?: [string, string], measures?: MeasureHead[]}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -28,6 +28,8 @@ class Profile {
     this.flags = reading.fill(new Uint8Array(n));
     /** One more than the number of the text; 0 if there is none. */
     this.places = reading.fill(new Uint32Array(n));
+    /** What threads wait for, by number of the cause: labels of boxes. */
+    this.waitLabels = addWaitFrames(this);
     this.hasPlaces = this.places.some((place) => place !== 0);
     /** Whether some are searched in part only. */
     this.hasLongNames = head.strings.some((text) => text.length > SEARCHED);
@@ -53,6 +55,8 @@ class Profile {
     this.matched = null;
     /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
     this.ranks = null;
+    /** @type {Map<number, number> | undefined} */
+    this.ranksOfProcesses = undefined;
 
     const stacks = readStacks(head, reading);
     /** Of outermost nodes the number of the thread's name, of others that of the frame. */
@@ -70,13 +74,17 @@ class Profile {
     /** Nanoseconds since the first sample. */
     this.times = reading.fillDifferences(new Float64Array(rows), this.starts);
     if (head.slot_ns > 0) this.times.forEach((slot, at) => (this.times[at] = slot * head.slot_ns));
-    /** 0 where nothing was recorded of it, -1 where a transform left it out, otherwise one more than the node's number. */
+    /**
+     * 0 where nothing was recorded of it, -1 where a transform left it out, -2 where it is in no total either, otherwise
+     * one more than the node's number.
+     */
     this.stacks = reading.fillDifferences(new Int32Array(rows), this.starts);
     this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     this.losses = readLosses(head, reading);
+    this.waits = new Waits(head, reading);
     /**
      * By number of a thread's name, that of those which are alike, if these are one.
      * @type {Uint32Array | null}
@@ -216,6 +224,12 @@ class Profile {
     const labels = new Int32Array(this.labels.length);
     for (let node = 0; node < labels.length; node++) labels[node] = this.labelOf(node);
     return labels;
+  }
+
+  /** By process, its place in the order of first samples. */
+  processRanks() {
+    this.ranksOfProcesses ??= new Map([...new Set(this.head.threads.map(([pid]) => pid))].map((pid, rank) => [pid, rank]));
+    return this.ranksOfProcesses;
   }
 
   /** @param {number} thread */

@@ -1,7 +1,7 @@
 // Rows of the table: what each function, image, thread or line counts itself, and with what it called.
 
 /**
- * @typedef {"function" | "image" | "thread" | "line"} Grouping
+ * @typedef {"function" | "image" | "thread" | "line" | RowGrouping} Grouping
  * @typedef {{key: number, name: string, image: string, self: number, total: number, samples: number,
  *   ownSamples: number}} Row
  */
@@ -35,6 +35,7 @@ function rowsOfNodes(profile, grouping) {
  * @returns {Row[]}
  */
 function tableRows(profile, counts, grouping) {
+  if (isOfRows(grouping)) return rowsOfRows(profile, counts.selection, grouping);
   const rowOf = rowsOfNodes(profile, grouping);
   const totals = counts.totals(profile);
   const { parents, depths } = profile;
@@ -82,6 +83,10 @@ function tableRows(profile, counts, grouping) {
  * @param {string} text
  */
 function rowsWith(profile, rows, grouping, text) {
+  if (isOfRows(grouping)) {
+    const pattern = new Pattern(text);
+    return rows.filter(({ name }) => pattern.matches(name));
+  }
   const strings = stringsWith(profile, text);
   const { names, places, frameOfFunction, head } = profile;
   return rows.filter(({ key }) => {
@@ -99,6 +104,7 @@ function rowsWith(profile, rows, grouping, text) {
  * @returns {[string, string]}
  */
 function namesOfRow(profile, grouping, key) {
+  if (isOfRows(grouping)) return [nameOfRows(profile, grouping, key), ""];
   switch (grouping) {
     case "thread":
       return [profile.text(profile.head.comms[key]), ""];

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{event: number, range: [number, number] | null, thread: number | null, keep: string,
- *   transforms: Transform[], threads: "alike" | "apart"}} SampleSelection What transforms leave is in the profile.
+ *   transforms: Transform[], threads: "alike" | "apart", against?: [number, number] | null}} SampleSelection What transforms leave is in the profile.
  * @typedef {{weight: number, samples: number}} Sum
  */
 
@@ -24,6 +24,11 @@ class Counts {
      */
     this.shown = { weight: 0, samples: 0 };
     /**
+     * What it is of.
+     * @type {SampleSelection}
+     */
+    this.selection = { event: 0, range: null, thread: null, keep: "", transforms: [], threads: "alike" };
+    /**
      * Of two recordings, what is counted before.
      * @type {Counts | null}
      */
@@ -35,7 +40,12 @@ class Counts {
    * @param {SampleSelection} selection
    */
   static of(profile, selection) {
-    if (profile.sides === null) return Counts.ofRows(profile, selection);
+    if (profile.sides === null) {
+      const counts = Counts.ofRows(profile, selection);
+      const { against } = selection;
+      if (against) counts.before = Counts.ofRows(profile, { ...selection, range: against });
+      return counts;
+    }
     // Each side is a thread.
     const after = Counts.ofRows(profile, { ...selection, thread: 1 });
     after.before = Counts.ofRows(profile, { ...selection, thread: 0 });
@@ -48,6 +58,7 @@ class Counts {
    */
   static ofRows(profile, selection) {
     const counts = new Counts(profile);
+    counts.selection = selection;
     const { total, shown, weights, samples } = counts;
     const kept = keptNodes(profile, selection);
     const wanted = selection.thread;
@@ -100,7 +111,7 @@ function forRows(profile, { event, range, thread: wanted }, visit) {
     let [row, end] = [starts[thread], starts[thread + 1]];
     if (range !== null) [row, end] = [firstFrom(times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
     for (; row < end; row++) {
-      if (hasEvents && events[row] !== event) continue;
+      if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
       const samples = hasSamples ? counts[row] : 1;
       visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread, row);
     }

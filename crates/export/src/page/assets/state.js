@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
- *   range: [number, number] | null, thread: number | null, search: string, keep: string,
+ *   range: [number, number] | null, against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
  *   transforms: Transform[], threads: "alike" | "apart", focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"], asked?: Asked}} State
@@ -50,7 +50,8 @@ function isQuick(text, names) {
 function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
-    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, thread: null, search: "", keep: "",
+    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, against: null, lanes: "threads",
+    thread: null, search: "", keep: "",
     transforms: [], threads: "alike", focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
   };
@@ -113,10 +114,13 @@ function stateOf(fragment, profile) {
   const orders = /** @type {State["order"][]} */ (["heavy", "name", ...(profile.head.has_times ? ["time"] : [])]);
   state.order = one("order", orders, state.order);
   state.grouping = one("grouping", groupingsOf(profile), state.grouping);
-  const columns = profile.sides === null ? COLUMNS : CHANGE_COLUMNS;
+  state.range = profile.head.has_times ? pair("range") : null;
+  state.against = state.range !== null && profile.sides === null ? pair("against") : null;
+  state.lanes = one("lanes", profile.head.has_cpus ? /** @type {const} */ (["threads", "cpus"]) : [], state.lanes);
+  const columns = profile.sides === null && state.against === null ? COLUMNS : CHANGE_COLUMNS;
   state.sort = one("sort", columns.map(({ by }) => by), state.sort);
   state.frames = one("frames", profile.hasPlaces ? /** @type {const} */ (["function", "line"]) : [], state.frames);
-  state.per = one("per", profile.measures.map(({ per }) => per), state.per);
+  state.per = one("per", measuresOf(profile, state).map(({ per }) => per), state.per);
   state.widths = one("widths", /** @type {const} */ (["after", "before", "change"]), state.widths);
   state.treeSort = one("treeSort", TREE_COLUMNS.map(({ by }) => by), state.treeSort);
   state.inverted = words.get("inverted") === "true";
@@ -124,7 +128,6 @@ function stateOf(fragment, profile) {
   state.event = number("event", profile.head.events.length) ?? 0;
   state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
   state.focus = number("focus", mostFunctions(profile));
-  state.range = profile.head.has_times ? pair("range") : null;
   state.span = pair("span");
   const transforms = transformsFrom(words.get("transforms") ?? "", profile);
   const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "", transforms };
@@ -144,5 +147,5 @@ function stateOf(fragment, profile) {
  */
 function groupingsOf(profile) {
   if (profile.sides !== null) return ["function", "thread"];
-  return ["function", "image", "thread", ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
+  return ["function", "image", "thread", ...rowGroupingsOf(profile), ...(profile.hasPlaces ? [/** @type {const} */ ("line")] : [])];
 }

@@ -133,11 +133,17 @@ function commandOf({ state, profile }) {
     const [from, to] = state.range.map((time) => seconds(BigInt(start) + BigInt(time)));
     words.push("--time", `${from},${to}`);
   }
+  const ofRows = flagsOfRows(profile, state.transforms);
+  // Flags of one kind are one list; a selected thread is one of its own.
+  if (ofRows.words.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
+  else words.push(...ofRows.words);
   for (const one of state.transforms) {
+    if (one.kind === "keep" && isOfRows(one.grouping)) continue;
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
     // Names that the page escapes are others in the recording.
     const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));
     if (isSaid) words.push("--comms", comms.join(","));
+    else if (isOfRows(one.grouping)) lacks.push(chipOfRows(profile, one, []));
     else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
   }
   if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);

@@ -17,7 +17,8 @@ class TableView {
     this.app = app;
     const { profile } = app;
     /** @type {[Grouping, string][]} */
-    const groupings = [["function", "functions"], ["image", "images"], ["thread", "threads by name"], ["line", "source lines"]];
+    const groupings = [["function", "functions"], ["image", "images"], ["thread", "threads by name"],
+      ["task", "threads"], ["process", "processes"], ["cpu", "CPUs"], ["line", "source lines"]];
     const grouping = choice("grouping", "Rows", groupings, (value) => app.set({ grouping: /** @type {Grouping} */ (value) }));
     const known = groupingsOf(profile);
     allow(grouping.select, (value) => known.some((one) => one === value));
@@ -64,6 +65,9 @@ const NOUNS = {
   image: ["image", "images"],
   thread: ["thread name", "thread names"],
   line: ["source line", "source lines"],
+  process: ["process", "processes"],
+  task: ["thread", "threads"],
+  cpu: ["CPU", "CPUs"],
 };
 
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */

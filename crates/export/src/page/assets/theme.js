@@ -29,7 +29,7 @@ class Theme {
     this.profile = profile;
     this.ranks = ranksOfImages(profile);
     /** Colours of what is waited for, by label. */
-    this.waits = new Map(profile.head.waits?.map(([label, ...colour]) => [label, colour]));
+    this.waits = new Map([...(profile.head.waits ?? []), ...coloursOfWaits(profile)].map(([label, ...colour]) => [label, colour]));
     /**
      * What was chosen, if not what the system has.
      * @type {"light" | "dark" | null}

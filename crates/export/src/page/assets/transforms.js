@@ -3,7 +3,7 @@
 
 /**
  * @typedef {"keep" | "drop" | "focus" | "merge" | "collapse" | "recursion" | "types"} TransformKind
- * @typedef {Grouping | "wait" | "all"} TransformedGrouping
+ * @typedef {Grouping | RowGrouping | "wait" | "all"} TransformedGrouping
  * @typedef {{kind: TransformKind, grouping: TransformedGrouping, key: number}} Transform
  */
 
@@ -14,11 +14,13 @@
  */
 const TRANSFORMS = {
   keep: {
-    menu: "Keep stacks containing", chip: "with", of: ["function", "image", "thread", "line", "wait"],
+    menu: "Keep stacks containing", chip: "with",
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
-    menu: "Drop stacks containing", chip: "without", of: ["function", "image", "thread", "line", "wait"],
+    menu: "Drop stacks containing", chip: "without",
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
@@ -63,6 +65,7 @@ function transformsOf(profile, grouping) {
  */
 function nameOfTransformed(profile, { grouping, key }) {
   if (grouping === "all") return "";
+  if (isOfRows(grouping)) return nameOfRows(profile, grouping, key);
   return namesOfRow(profile, grouping === "wait" ? "function" : grouping, key)[0];
 }
 
@@ -98,6 +101,7 @@ function transformWords(transforms) {
 function isKnown(profile, { grouping, key }) {
   const { names, images, head } = profile.recorded;
   if (grouping === "all") return key === 0;
+  if (isOfRows(grouping)) return hasRowsOf(profile, grouping, key);
   if (grouping === "thread") return key < head.comms.length;
   if (grouping === "image") return images.includes(key);
   return key < (grouping === "line" ? names.length : mostFunctions(profile));
@@ -121,7 +125,9 @@ function transform(profile, transforms, threads) {
   profile.restore();
   if (threads === "alike") joinAlike(profile);
   if (transforms.some(({ kind, grouping }) => kind === "collapse" && grouping === "image")) addFramesOfImages(profile);
+  filterRows(profile, transforms);
   for (const one of transforms) {
+    if (isOfRows(one.grouping)) continue;
     const stacks = new StackColumns(profile);
     TRANSFORMS[one.kind].apply(stacks, profile, one);
     stacks.moveInto(profile);

@@ -9,9 +9,12 @@ class TimeSlots {
    * @param {Profile} profile
    * @param {number} n
    * @param {[number, number]} times
+   * @param {number} event
    */
-  constructor(profile, n, [start, end]) {
+  constructor(profile, n, [start, end], event = 0) {
     this.profile = profile;
+    this.standsFor = standsFor(profile, event);
+    this.longest = longestStand(profile, event);
     this.n = n;
     this.start = start;
     this.end = end;
@@ -25,11 +28,14 @@ class TimeSlots {
   }
 
   /**
-   * Which rows have to be gone through: waits that began before the first slot may last into it.
+   * Which rows have to be gone through: waits that began before the first slot may last into it, and a sample stands for
+   * some time before it.
    * @param {[number, number] | null} range
+   * @returns {[number, number] | null}
    */
   rangeOfRows(range) {
-    return this.profile.begins === null ? range : null;
+    if (this.profile.begins !== null || range === null) return null;
+    return [Math.max(0, range[0] - this.longest), range[1] + this.longest];
   }
 
   /**
@@ -42,10 +48,7 @@ class TimeSlots {
   add(node, weight, time, row) {
     const { profile } = this;
     const isWait = node >= 0 && profile.isWait(node);
-    if (!isWait) {
-      if (time >= this.start && time <= this.end) this.all[this.slot(time)] += weight;
-      return;
-    }
+    if (!isWait) return this.eachSlot(weight, time, (slot, part) => (this.all[slot] += part));
     const label = profile.labels[node];
     let slots = this.waits.get(label);
     if (slots === undefined) this.waits.set(label, (slots = new Float64Array(this.n)));
@@ -56,6 +59,26 @@ class TimeSlots {
     }
     const begin = profile.begins[row];
     this.spread(slots, Math.max(begin, this.start), Math.min(begin + weight, this.end));
+  }
+
+  /**
+   * The slots that a sample stands for: some time before it, or, where samples of some time are one row, after it.
+   * @param {number} weight
+   * @param {number} time
+   * @param {(slot: number, weight: number) => void} visit
+   */
+  eachSlot(weight, time, visit) {
+    const joined = this.profile.head.slot_ns;
+    const [begin, end] = [time - this.standsFor(weight), time + joined];
+    if (end < this.start || begin > this.end) return;
+    if (end <= begin) return visit(this.slot(time), weight);
+    const [from, to] = [Math.max(begin, this.start), Math.min(end, this.end)];
+    const perNs = weight / (end - begin);
+    for (let slot = this.slot(from), last = this.slot(to); slot <= last; slot++) {
+      const left = this.start + slot / this.scale;
+      const part = Math.min(to, left + 1 / this.scale) - Math.max(from, left);
+      if (part > 0) visit(slot, part * perNs);
+    }
   }
 
   /**

@@ -1,0 +1,101 @@
+// Other events over time, each a strip below that of the event which is shown.
+
+/** Strips at most, those with most samples. */
+const MOST_COUNTERS = 5;
+/** Parts of time that are told apart in each. */
+const COUNTER_SLOTS = 300;
+
+class Counters {
+  /** @param {Profile} profile */
+  constructor(profile) {
+    this.profile = profile;
+    /** @type {{event: number, slots: TimeSlots, most: number}[]} */
+    this.list = [];
+  }
+
+  /**
+   * Counts the events that are not shown.
+   * @param {SampleSelection} selection
+   * @param {number} span
+   */
+  count(selection, span) {
+    const { profile } = this;
+    const { events } = profile.head;
+    const others = [...events.keys()].filter((event) => event !== selection.event && events[event].samples > 0);
+    others.sort((a, b) => events[b].samples - events[a].samples || a - b);
+    this.list = others.slice(0, MOST_COUNTERS).sort((a, b) => a - b).map((event) => {
+      const slots = new TimeSlots(profile, COUNTER_SLOTS, [0, span], event);
+      const kept = keptNodes(profile, selection);
+      forRows(profile, { event, thread: selection.thread, range: null }, (node, weight, _samples, time, _thread, row) => {
+        if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
+        slots.add(node, weight, time, row);
+      });
+      return { event, slots, most: slots.all.reduce((a, b) => Math.max(a, b), 0) };
+    });
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Theme} theme
+   * @param {TimeScale} scale
+   * @param {number} top
+   */
+  draw(context, { colours }, scale, top) {
+    this.list.forEach(({ event, slots, most }, at) => {
+      const y = top + at * COUNTER;
+      const { name } = this.profile.head.events[event];
+      context.fillStyle = colours.line;
+      context.fillRect(0, y, scale.left + scale.width, 1);
+      context.font = "11px system-ui, sans-serif";
+      context.textBaseline = "middle";
+      const said = this.rate(event, most, slots);
+      const room = scale.left - 28 - context.measureText(said).width;
+      context.textAlign = "left";
+      context.fillStyle = colours.ink;
+      context.fillText(shortened(context, name, room), 16, y + COUNTER / 2 + 1);
+      context.textAlign = "right";
+      context.fillStyle = colours.faint;
+      context.fillText(said, scale.left - 8, y + COUNTER / 2 + 1);
+      context.textAlign = "left";
+      context.fillStyle = colours.accent;
+      const width = scale.width / slots.n;
+      slots.all.forEach((sum, slot) => {
+        if (sum === 0) return;
+        const height = Math.max(1, (sum / most) * (COUNTER - 4));
+        context.fillRect(scale.left + slot * width, y + COUNTER - height, Math.max(1, width), height);
+      });
+    });
+  }
+
+  /**
+   * What a part of time counts, for each second.
+   * @param {number} event
+   * @param {number} sum
+   * @param {TimeSlots} slots
+   */
+  rate(event, sum, slots) {
+    const rate = sum / ((slots.end - slots.start) / slots.n / 1e9);
+    return this.profile.head.events[event].kind.endsWith("-time") ? `${(rate / 1e9).toFixed(1)} s/s` : `${short(rate)}/s`;
+  }
+
+  /**
+   * What each counts at a part of the time.
+   * @param {number} share
+   */
+  saidAt(share) {
+    return this.list.map(({ event, slots }) => {
+      const sum = slots.all[Math.min(slots.n - 1, Math.floor(share * slots.n))];
+      return `${this.profile.head.events[event].name} ${this.rate(event, sum, slots)}`;
+    });
+  }
+}
+
+/**
+ * A number with three digits or so: 950, 12.3 k, 4.56 M.
+ * @param {number} value
+ */
+function short(value) {
+  const [unit, name] = value >= 1e9 ? [1e9, " G"] : value >= 1e6 ? [1e6, " M"] : value >= 1e4 ? [1e3, " k"] : [1, ""];
+  const size = value / unit;
+  return `${unit === 1 && Number.isInteger(size) ? size : size.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)}${name}`;
+}

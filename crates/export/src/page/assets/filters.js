@@ -1,0 +1,167 @@
+// Filters by process, thread and CPU: transforms of rows, whatever their stacks. What they leave is what `rprof report`
+// counts with --pid, --tid and --cpu. Rows of the table by the same.
+
+/** @typedef {"process" | "task" | "cpu"} RowGrouping */
+
+/** What a row of the profile is when it is in no total: a CPU is not asked for. */
+const IN_NO_TOTAL = -2;
+
+/** Instead of an id: nothing is known of it. */
+const NO_ID = -1;
+
+/**
+ * What such filters are called, one and several, and the flag of `rprof report`.
+ * @type {{[grouping in RowGrouping]: {one: string, many: string, flag: string}}}
+ */
+const ROW_GROUPINGS = {
+  process: { one: "process", many: "processes", flag: "--pid" },
+  task: { one: "thread", many: "threads", flag: "--tid" },
+  cpu: { one: "CPU", many: "CPUs", flag: "--cpu" },
+};
+
+/**
+ * Whether it is of rows, not of stacks.
+ * @param {string} grouping
+ * @returns {grouping is RowGrouping}
+ */
+function isOfRows(grouping) {
+  return grouping in ROW_GROUPINGS;
+}
+
+/**
+ * Those that a profile tells apart.
+ * @param {Profile} profile
+ * @returns {RowGrouping[]}
+ */
+function rowGroupingsOf({ head, sides }) {
+  if (sides !== null) return [];
+  /** @type {RowGrouping[]} */
+  const known = head.by_name ? [] : ["process", "task"];
+  return head.has_cpus ? [...known, "cpu"] : known;
+}
+
+/**
+ * Whether a profile has what a filter is of.
+ * @param {Profile} profile
+ * @param {RowGrouping} grouping
+ * @param {number} key
+ */
+function hasRowsOf(profile, grouping, key) {
+  if (!rowGroupingsOf(profile).includes(grouping)) return false;
+  if (grouping === "cpu") return profile.cpus.includes(key + 1);
+  const at = grouping === "process" ? 0 : 1;
+  return profile.head.threads.some((thread) => thread[at] === key);
+}
+
+/**
+ * The id of a row: a process, a thread, a CPU.
+ * @param {Profile} profile
+ * @param {RowGrouping} grouping
+ * @returns {(thread: number, row: number) => number}
+ */
+function idsOfRows({ head, cpus }, grouping) {
+  if (grouping === "cpu") return (_, row) => (head.has_cpus ? cpus[row] - 1 : NO_ID);
+  const at = grouping === "process" ? 0 : 1;
+  const ids = Int32Array.from(head.threads, (thread) => thread[at]);
+  return (thread) => ids[thread];
+}
+
+/**
+ * What a process, a thread or a CPU is called.
+ * @param {Profile} profile
+ * @param {RowGrouping} grouping
+ * @param {number} key
+ */
+function nameOfRows(profile, grouping, key) {
+  if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
+  // One that changed its name is called what it was called last.
+  const threads = profile.head.threads.slice().reverse();
+  const found = grouping === "task"
+    ? threads.find(([, tid]) => tid === key)
+    : threads.find(([pid, tid]) => pid === key && tid === key) ?? threads.find(([pid]) => pid === key);
+  return `${found === undefined ? "" : profile.text(found[2])} ${key}`.trim();
+}
+
+/**
+ * Leaves out the rows that transforms do not want. Several of one grouping that are kept are kept together, as in a list
+ * of `rprof report`.
+ * @param {Profile} profile
+ * @param {Transform[]} transforms
+ */
+function filterRows(profile, transforms) {
+  for (const grouping of /** @type {RowGrouping[]} */ (Object.keys(ROW_GROUPINGS))) {
+    const of = transforms.filter((one) => one.grouping === grouping);
+    if (of.length === 0) continue;
+    const kept = new Set(of.filter(({ kind }) => kind === "keep").map(({ key }) => key));
+    const dropped = new Set(of.filter(({ kind }) => kind === "drop").map(({ key }) => key));
+    const idOf = idsOfRows(profile, grouping);
+    const stacks = profile.stacks.slice();
+    const { starts } = profile;
+    const out = grouping === "cpu" ? IN_NO_TOTAL : -1;
+    for (let thread = 0; thread + 1 < starts.length; thread++) {
+      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+        const id = idOf(thread, row);
+        const isKept = (kept.size === 0 || kept.has(id)) && !dropped.has(id);
+        if (!isKept && stacks[row] > IN_NO_TOTAL) stacks[row] = out;
+      }
+    }
+    profile.stacks = stacks;
+  }
+}
+
+/**
+ * What each process, thread or CPU counts. A wait is of the CPU that its thread left.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {RowGrouping} grouping
+ * @returns {Row[]}
+ */
+function rowsOfRows(profile, selection, grouping) {
+  const idOf = idsOfRows(profile, grouping);
+  const kept = keptNodes(profile, selection);
+  /** @type {Map<number, Sum>} */
+  const sums = new Map();
+  forRows(profile, selection, (node, weight, samples, _time, thread, row) => {
+    if (node < 0 || (kept !== null && kept[node] === 0)) return;
+    const id = idOf(thread, row);
+    const sum = sums.get(id);
+    if (sum === undefined) sums.set(id, { weight, samples });
+    else {
+      sum.weight += weight;
+      sum.samples += samples;
+    }
+  });
+  return [...sums].map(([key, { weight, samples }]) => ({
+    key, name: nameOfRows(profile, grouping, key), image: "", self: weight, total: weight, samples, ownSamples: samples,
+  }));
+}
+
+/**
+ * What a chip says of a filter; `before` are the chips before it.
+ * @param {Profile} profile
+ * @param {Transform} one
+ * @param {Transform[]} before
+ */
+function chipOfRows(profile, { kind, grouping, key }, before) {
+  const of = /** @type {RowGrouping} */ (grouping);
+  const { one } = ROW_GROUPINGS[of];
+  const name = middleCut(nameOfRows(profile, of, key), 60);
+  const said = of === "cpu" ? name : `${one} ${name}`;
+  if (kind === "drop") return `without ${said}`;
+  const isMore = before.some((other) => other.kind === "keep" && other.grouping === grouping);
+  return isMore ? `or ${said}` : said;
+}
+
+/**
+ * The flags of `rprof report` that keep the same rows, and the filters that it has no flags for.
+ * @param {Profile} profile
+ * @param {Transform[]} transforms
+ */
+function flagsOfRows(profile, transforms) {
+  const words = [];
+  for (const grouping of rowGroupingsOf(profile)) {
+    const kept = transforms.filter((one) => one.kind === "keep" && one.grouping === grouping).map(({ key }) => key);
+    if (kept.length > 0) words.push(ROW_GROUPINGS[grouping].flag, [...new Set(kept)].join(","));
+  }
+  return { words, lacks: transforms.filter(({ kind, grouping }) => kind === "drop" && isOfRows(grouping)) };
+}

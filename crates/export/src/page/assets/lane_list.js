@@ -1,0 +1,124 @@
+// Which lanes there are: processes with their threads, the heaviest first, or CPUs in their order.
+
+/**
+ * A lane. Its key is the process, the number of the thread in the profile, or the CPU; a process with a single thread is
+ * that thread's lane.
+ * @typedef {{kind: "process" | "thread" | "cpu", key: number, name: string, weight: number, threads: number[],
+ *   depth: number, isOpen: boolean}} Lane
+ */
+
+/**
+ * Lanes of threads, below those of their processes.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {Set<number>} closed processes that hide their threads
+ * @returns {Lane[]}
+ */
+function threadLanes(profile, selection, closed) {
+  const { threads, by_name: isByName } = profile.head;
+  const weights = new Float64Array(threads.length);
+  const kept = keptNodes(profile, selection);
+  forRows(profile, { ...selection, thread: null }, (node, weight, _samples, _time, thread) => {
+    if (node >= 0 && (kept === null || kept[node] === 1)) weights[thread] += weight;
+  });
+  /** @type {Map<number, Lane[]>} */
+  const processes = new Map();
+  weights.forEach((weight, thread) => {
+    if (weight === 0) return;
+    const name = profile.nameOfThread(thread);
+    /** @type {Lane} */
+    const lane = { kind: "thread", key: thread, name, weight, threads: [thread], depth: 0, isOpen: false };
+    // Threads of one name are of many processes.
+    const pid = isByName ? -1 - thread : threads[thread][0];
+    const lanes = processes.get(pid);
+    if (lanes === undefined) processes.set(pid, [lane]);
+    else lanes.push(lane);
+  });
+  const groups = [...processes].map(([pid, lanes]) => {
+    lanes.sort((a, b) => b.weight - a.weight || a.key - b.key);
+    return { pid, lanes, weight: lanes.reduce((sum, lane) => sum + lane.weight, 0) };
+  });
+  groups.sort((a, b) => b.weight - a.weight || a.lanes[0].key - b.lanes[0].key);
+  return groups.flatMap(({ pid, lanes, weight }) => {
+    if (lanes.length === 1) return lanes;
+    const isOpen = !closed.has(pid);
+    const name = nameOfRows(profile, "process", pid);
+    /** @type {Lane} */
+    const process = { kind: "process", key: pid, name, weight, threads: lanes.map(({ key }) => key), depth: 0, isOpen };
+    return isOpen ? [process, ...lanes.map((lane) => ({ ...lane, depth: 1 }))] : [process];
+  });
+}
+
+/**
+ * Lanes of CPUs.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @returns {Lane[]}
+ */
+function cpuLanes(profile, selection) {
+  const rows = rowsOfRows(profile, { ...selection, thread: null }, "cpu").sort((a, b) => a.key - b.key);
+  return rows.map(({ key, name, total }) => ({ kind: "cpu", key, name, weight: total, threads: [], depth: 0, isOpen: false }));
+}
+
+/** Who ran on a CPU, by slot of time: how much in all, and the thread that ran most; -1 where none did. */
+class CpuSlots {
+  /** @param {number} n */
+  constructor(n) {
+    this.all = new Float64Array(n);
+    this.who = new Int32Array(n).fill(-1);
+    this.most = new Float64Array(n);
+  }
+}
+
+/**
+ * By CPU, who ran there.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {number} n
+ * @param {[number, number]} times
+ */
+function whoRan(profile, selection, n, times) {
+  const { cpus, head } = profile;
+  const kept = keptNodes(profile, selection);
+  const n_threads = head.threads.length;
+  const slots = new TimeSlots(profile, n, times, selection.event);
+  /** @type {Map<number, {all: CpuSlots, sums: Map<number, number>}>} */
+  const found = new Map();
+  forRows(profile, { ...selection, thread: null, range: slots.rangeOfRows(times) }, (node, weight, _samples, time, thread, row) => {
+    if (node < 0 || profile.isWait(node) || (kept !== null && kept[node] === 0)) return;
+    const cpu = cpus[row] - 1;
+    let one = found.get(cpu);
+    if (one === undefined) found.set(cpu, (one = { all: new CpuSlots(n), sums: new Map() }));
+    const { all, sums } = one;
+    slots.eachSlot(weight, time, (slot, part) => {
+      const key = slot * n_threads + thread;
+      const sum = (sums.get(key) ?? 0) + part;
+      sums.set(key, sum);
+      all.all[slot] += part;
+    });
+  });
+  /** @type {Map<number, CpuSlots>} */
+  const ran = new Map();
+  for (const [cpu, { all, sums }] of found) {
+    for (const [key, sum] of sums) {
+      const slot = Math.floor(key / n_threads);
+      if (sum <= all.most[slot]) continue;
+      all.most[slot] = sum;
+      all.who[slot] = key % n_threads;
+    }
+    ran.set(cpu, all);
+  }
+  return ran;
+}
+
+/**
+ * A colour for a process; names say which it is.
+ * @param {Theme} theme
+ * @param {number} pid
+ */
+function colourOfProcess({ profile, colours }, pid) {
+  // Neighbours in the order of their first samples differ.
+  const rank = profile.processRanks().get(pid) ?? 0;
+  const [saturation, lightness] = colours.user;
+  return `hsl(${HUES[rank % HUES.length]} ${saturation}% ${lightness}%)`;
+}

@@ -1,0 +1,256 @@
+// The stack chart of a thread: its stacks over time, as on a clock, with gaps where it did not run; each gap has the colour
+// and the name of what the thread waited for.
+
+addView({
+  name: "chart",
+  key: "8",
+  title: "Stack chart",
+  ofTime: true,
+  make: (app, section) => new StackChart(app, section),
+});
+
+/** Threads to choose from, the heaviest. */
+const CHART_THREADS = 200;
+/** What follows so many times the usual distance later is no continuation. */
+const CHART_GAP = 1.6;
+
+class StackChart {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    this.outer = "threads";
+    const bar = made("div", undefined, "bar");
+    const thread = choice("chart-thread", "Thread", [], (value) => app.set({ thread: Number(value) }));
+    this.select = thread.select;
+    const all = placed(bar, "button", "chart-all");
+    all.type = "button";
+    all.textContent = "Reset zoom";
+    all.addEventListener("click", () => this.graph.zoomOut());
+    bar.prepend(thread.label);
+    this.note = placed(bar, "span", "chart-note");
+    section.append(bar);
+    this.legend = new WaitLegend(app, bar, false);
+    this.times = new WaitTimes(app, bar);
+    this.axis = made("canvas", undefined, "axis");
+    this.axis.setAttribute("aria-hidden", "true");
+    section.append(this.axis);
+    this.place = placed(section, "div", "chart-place", "canvas-place");
+    this.graph = new ChartFlame(this.place, app.theme, {
+      hover: (box, at) => app.details.point(box < 0 ? "" : this.said(box), at),
+      select: (box) => this.choose(box),
+      zoom: () => {},
+      open: (label) => app.open(label),
+      menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
+    }, () => this.drawAxis());
+    this.chart = new ChartBoxes(app.profile, { event: 0, thread: 0, range: null, keep: "" }, [0, 1]);
+    this.key = "";
+  }
+
+  show() {
+    const { profile, state } = this.app;
+    const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
+    lanes.sort((a, b) => b.weight - a.weight || a.key - b.key);
+    const shown = lanes.slice(0, CHART_THREADS);
+    const thread = state.thread ?? shown[0]?.key ?? 0;
+    if (!shown.some(({ key }) => key === thread)) shown.push(...lanes.filter(({ key }) => key === thread));
+    const event = profile.head.events[state.event];
+    this.select.replaceChildren(...shown.map(({ key, name, weight }) => {
+      const option = made("option", `${name} (${amount(event, weight)})`);
+      option.value = String(key);
+      option.selected = key === thread;
+      return option;
+    }));
+    const times = state.range ?? /** @type {[number, number]} */ ([0, Math.max(1, profile.head.span_ns)]);
+    this.chart = new ChartBoxes(profile, { ...state, thread }, times);
+    this.graph.show(this.chart.boxes);
+    this.legend.show();
+    this.times.show([thread], times);
+    this.search();
+    const said = `Stack chart of ${profile.nameOfThread(thread)} over ${duration(times[1] - times[0])}.`;
+    this.note.textContent = this.chart.isCut ? "Not all of it is drawn: choose a shorter time range." : "";
+    this.graph.canvas.setAttribute("aria-label", `${said} Arrow keys move, Enter zooms, Escape zooms out.`);
+  }
+
+  search() {
+    markFound(this.app, [this.graph]);
+  }
+
+  draw() {
+    this.legend.show();
+    this.graph.draw();
+  }
+
+  back() {
+    if (this.graph.width >= this.graph.boxes.whole) return false;
+    this.graph.zoomOut();
+    return true;
+  }
+
+  drawAxis() {
+    const { clientWidth: width } = this.place;
+    if (width === 0) return;
+    const { start, width: shown } = this.graph;
+    const context = sized(this.axis, width, AXIS);
+    const from = this.chart.start + start;
+    const scale = new TimeScale(width + timeLeft(width), [from, from + shown]);
+    scale.left = 0;
+    scale.drawAxis(context, this.app.theme, 0);
+  }
+
+  /**
+   * What a box is: a frame, or a wait and who ended it.
+   * @param {number} box
+   */
+  said(box) {
+    const { profile } = this.app;
+    const { boxes, start, waitOf } = this.chart;
+    const when = `from ${preciseTime(start + boxes.starts[box])} for ${duration(boxes.widths[box])}`;
+    const wait = waitOf.get(box);
+    if (wait !== undefined) return `${saidOfWait(profile, wait)}, ${when}`;
+    const label = boxes.labels[box];
+    const image = label >= 0 ? profile.imageOfFrame(label) : "";
+    const samples = boxes.samples[box] > 0 ? `, ${counted(boxes.samples[box], "sample", "samples")}` : "";
+    return `${profile.nameOf(label).slice(0, 500)}${image === "" ? "" : ` [${image}]`} — ${when}${samples}`;
+  }
+
+  /** @param {number} box */
+  choose(box) {
+    const { details } = this.app;
+    if (box < 0) return details.choose(null);
+    details.choose({ labels: this.chart.boxes.pathOf(box), sum: this.said(box) });
+    details.say(this.said(box));
+  }
+}
+
+/** A flame graph whose axis is drawn with it. */
+class ChartFlame extends Flame {
+  /**
+   * @param {HTMLElement} place
+   * @param {Theme} theme
+   * @param {FlameEvents} events
+   * @param {() => void} drawn
+   */
+  constructor(place, theme, events, drawn) {
+    super(place, theme, events);
+    this.drawn = drawn;
+  }
+
+  draw() {
+    super.draw();
+    this.drawn?.();
+  }
+}
+
+/**
+ * Boxes of a thread's stacks: places are nanoseconds since the beginning of what is shown. A sample stands for the time
+ * since the one before, if that is near and the thread did not wait meanwhile.
+ */
+class ChartBoxes {
+  /**
+   * @param {Profile} profile
+   * @param {{event: number, thread: number, range: [number, number] | null, keep: string}} selection
+   * @param {[number, number]} times
+   */
+  constructor(profile, selection, [start, end]) {
+    this.profile = profile;
+    this.thread = selection.thread;
+    this.start = start;
+    this.whole = end - start;
+    this.boxes = new Boxes(256);
+    this.isCut = false;
+    /**
+     * Of boxes of waits, which these are.
+     * @type {Map<number, number>}
+     */
+    this.waitOf = new Map();
+    /**
+     * By depth, the open box.
+     * @type {number[]}
+     */
+    this.open = [];
+    /** When what is open ends. */
+    this.end = -1;
+    this.labels = profile.labelsOfNodes();
+    this.read(selection);
+    this.boxes.whole = this.whole;
+    this.boxes.hasOwn = false;
+    this.boxes.close();
+  }
+
+  /** @param {{event: number, thread: number, range: [number, number] | null, keep: string}} selection */
+  read(selection) {
+    const { profile, start, whole } = this;
+    const { waits, begins, head } = profile;
+    const kept = keptNodes(profile, selection);
+    const stand = standsFor(profile, selection.event);
+    const { hz } = head.events[selection.event];
+    /** @type {{from: number, to: number, node: number, wait: number, samples: number}[]} */
+    const parts = [];
+    const slots = new TimeSlots(profile, 1, [start, start + whole], selection.event);
+    let before = -Infinity;
+    forRows(profile, { ...selection, range: slots.rangeOfRows(selection.range) }, (node, weight, samples, time, _thread, row) => {
+      if (node < 0 || (kept !== null && kept[node] === 0)) return;
+      if (begins !== null && profile.isWait(node)) {
+        parts.push({ from: begins[row], to: begins[row] + weight, node, wait: -1, samples: 0 });
+        return;
+      }
+      const length = Math.max(head.slot_ns, stand(weight), hz === undefined ? 0 : 1e9 / hz);
+      const isNear = time - before <= CHART_GAP * length;
+      parts.push({ from: head.slot_ns > 0 ? time : isNear ? before : time - length, to: time + head.slot_ns, node, wait: -1, samples });
+      before = time;
+    });
+    if (begins === null) {
+      waits.each(selection.thread, [start, start + whole], (wait) => {
+        parts.push({ from: waits.begins[wait], to: waits.endOf(wait), node: -1, wait, samples: 0 });
+      });
+    }
+    // A wait is known exactly: a sample after it began after it.
+    const isWait = (/** @type {{node: number, wait: number}} */ part) => part.wait >= 0 || profile.isWait(part.node);
+    parts.sort((a, b) => a.to - b.to || a.from - b.from);
+    let last = start;
+    for (const part of parts) {
+      const from = Math.max(last, part.from, start);
+      const to = Math.min(part.to, start + whole);
+      if (to <= from && !(to === from && !isWait(part))) continue;
+      if (this.boxes.n > MAX_TIME_BOXES) return void (this.isCut = true);
+      this.add(from - start, Math.max(to - from, 1), part);
+      last = Math.max(last, to);
+    }
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} width
+   * @param {{node: number, wait: number, samples: number}} part
+   */
+  add(from, width, { node, wait, samples }) {
+    const { boxes, open, labels, profile } = this;
+    if (from > this.end + 1) open.length = 0;
+    this.end = from + width;
+    if (wait >= 0) {
+      open.length = 0;
+      const box = boxes.push(-1, profile.waitLabels[profile.waits.causeOf(wait)], from);
+      boxes.widths[box] = width;
+      this.waitOf.set(box, wait);
+      return;
+    }
+    const path = [];
+    for (let at = node; at >= 0; at = profile.parents[at]) path.push(labels[at]);
+    path.reverse();
+    let shared = 0;
+    while (shared < path.length && shared < open.length && boxes.labels[open[shared]] === path[shared]) shared++;
+    open.length = shared;
+    for (; shared < path.length; shared++) open.push(boxes.push(shared === 0 ? -1 : open[shared - 1], path[shared], from));
+    for (const box of open) {
+      boxes.widths[box] = from + width - boxes.starts[box];
+      boxes.samples[box] += samples;
+    }
+    if (node < 0 || !profile.isWait(node)) return;
+    // Who ended it is known of the longest.
+    const found = profile.waits.at(this.thread, this.start + from + width / 2, 1);
+    if (found >= 0) this.waitOf.set(open[open.length - 1], found);
+  }
+}

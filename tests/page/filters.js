@@ -1,0 +1,205 @@
+// Filters by process, thread, CPU and time, alone, several at a time, and with transforms of stacks: rows and totals are
+// those of the command that the summary shows, and what each row counts that is looked at alone.
+"use strict";
+
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+
+/**
+ * @typedef {import("./checks.js").Tab} Tab
+ * @typedef {{page: string, file: string, rprof: string, flags: string[]}} Facts
+ * @typedef {{kind: string, grouping: string, key: number}} Transform
+ */
+
+/**
+ * Rows of functions of a report, and its total.
+ * @param {Facts} facts
+ * @param {string} command
+ * @param {number} event
+ */
+function reported(facts, command, event) {
+  const words = command.replace(/^rprof report -i perf\.data/, '"$0" report --no-debuginfod -i "$1"');
+  assert.notEqual(words, command);
+  const script = `${words} --format json -g none -s dso,sym`;
+  const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { weight, rows } = JSON.parse(out).events[event];
+  const whole = (/** @type {number} */ share) => Math.round((share * weight) / 100);
+  const functions = rows.map((/** @type {any} */ row) =>
+    [`${row.sym.split("] ").slice(1).join("] ")} ${row.dso}`, whole(row.overhead), whole(row.overhead_children)]);
+  return { weight, functions: functions.sort() };
+}
+
+/** What the page says of the same: functions of one name and image are one in reports. @param {Tab} tab */
+function shown(tab) {
+  return tab.run(`(() => {
+    rprofPage.set({ view: "summary", grouping: "function" });
+    const rows = new Map();
+    for (const { name, image, self, total } of rprofPage.rows("function")) {
+      const key = name + " " + image;
+      const sums = rows.get(key) ?? [key, 0, 0];
+      sums[1] += self;
+      sums[2] += total;
+      rows.set(key, sums);
+    }
+    return {
+      command: document.querySelector("#summary code").textContent,
+      lacks: document.querySelector("#summary .command p")?.textContent ?? "",
+      weight: rprofPage.counts.total.weight,
+      functions: [...rows.values()].sort(),
+    };
+  })()`);
+}
+
+/**
+ * Runs in the page: filters of what it has.
+ * @param {any} page
+ */
+function candidates(page) {
+  const { profile } = page;
+  const ids = (/** @type {number} */ at) => [...new Set(profile.head.threads.map((/** @type {number[]} */ one) => one[at]))];
+  const cpus = [...new Set(profile.cpus)].filter((/** @type {any} */ cpu) => cpu > 0).map((/** @type {any} */ cpu) => cpu - 1);
+  const of = { process: ids(0), task: ids(1), cpu: cpus };
+  return Object.entries(of).flatMap(([grouping, keys]) => keys.map((key) => ({ kind: "keep", grouping, key })));
+}
+
+/**
+ * Runs in the page: what is counted row by row, with transforms of each stack by hand.
+ * @param {any} page
+ * @param {Transform[]} transforms
+ */
+function byHand(page, transforms) {
+  const { profile, state } = page;
+  const { parents, labels, stacks, functionOf, head } = profile.recorded;
+  const ofRow = (/** @type {number} */ thread, /** @type {number} */ row) => ({
+    process: head.threads[thread][0], task: head.threads[thread][1], cpu: profile.cpus[row] - 1,
+  });
+  const rowKinds = ["process", "task", "cpu"];
+  let [total, sum] = [0, 0];
+  for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
+    for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+      if (head.has_events && profile.events[row] !== state.event) continue;
+      const ids = /** @type {{[name: string]: number}} */ (ofRow(thread, row));
+      const accepts = (/** @type {string} */ name) => {
+        const of = transforms.filter(({ grouping }) => grouping === name);
+        const kept = of.filter(({ kind }) => kind === "keep");
+        return (kept.length === 0 || kept.some(({ key }) => key === ids[name])) && !of.some(({ kind, key }) => kind === "drop" && key === ids[name]);
+      };
+      const weight = head.has_weights ? profile.weights[row] : head.events[state.event].each;
+      if (!accepts("cpu")) continue;
+      total += weight;
+      if (!rowKinds.every(accepts) || stacks[row] <= 0) continue;
+      const functions = new Set();
+      for (let node = stacks[row] - 1; parents[node] >= 0; node = parents[node]) functions.add(functionOf[labels[node]]);
+      const isKept = transforms.every(({ kind, grouping, key }) => grouping !== "function" || functions.has(key) === (kind !== "drop"));
+      if (isKept) sum += weight;
+    }
+  }
+  return [total, sum];
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function numbersAreTheReports(tab, facts) {
+  /** @type {Transform[]} */
+  const single = await tab.run(`(${candidates})(rprofPage)`);
+  const of = (/** @type {string} */ name) => single.filter(({ grouping }) => grouping === name);
+  assert.ok(of("process").length > 1 && of("task").length > 3 && of("cpu").length > 0, JSON.stringify(single));
+  const span = await tab.run(`rprofPage.profile.head.span_ns`);
+  const [process, task, cpu] = [of("process"), of("task"), of("cpu")];
+  /** @type {{transforms: Transform[], range?: [number, number]}[]} */
+  const states = [
+    ...single.map((one) => ({ transforms: [one] })),
+    // Several of one kind are a list; of several kinds, all have to fit.
+    { transforms: process.slice(0, 2) },
+    { transforms: task.slice(-2) },
+    { transforms: [...process.slice(0, 1), ...task.slice(0, 3), ...cpu] },
+    ...process.map((one) => ({ transforms: [one, ...cpu.slice(0, 1)] })),
+  ];
+  // Of a wait, the report counts what is in the range; the page has it where it begins.
+  if (facts.flags.length === 0) states.push({ transforms: [task[1], cpu[0]], range: [Math.floor(span / 4), Math.floor(span / 2)] });
+  for (const { transforms, range } of states) {
+    await tab.run(`rprofPage.set(${JSON.stringify({ transforms, range: range ?? null })})`);
+    const { command, lacks, weight, functions } = await shown(tab);
+    assert.equal(lacks, "", command);
+    const expected = reported(facts, command, 0);
+    assert.deepEqual({ weight, functions }, expected, command);
+  }
+  await tab.run(`rprofPage.set({ transforms: [], range: null })`);
+}
+
+/** @param {Tab} tab */
+async function filtersGoWithTransforms(tab) {
+  const result = await tab.run(`(() => {
+    const candidates = ${candidates};
+    const byHand = ${byHand};
+    const page = rprofPage;
+    const rows = page.rows("function").slice().sort((a, b) => b.total - a.total).slice(0, 3);
+    const stacks = rows.flatMap(({ key }) => ["keep", "drop", "focus"].map((kind) => ({ kind, grouping: "function", key })));
+    const filters = candidates(page).flatMap((one) => [one, { ...one, kind: "drop" }]);
+    const pairs = filters.flatMap((one) => [...filters, ...stacks].flatMap((other) => [[one, other], [other, one]]));
+    for (const transforms of pairs) {
+      page.set({ transforms }, "restored");
+      const { total, shown } = page.counts;
+      const expected = byHand(page, transforms);
+      if (total.weight !== expected[0] || shown.weight !== expected[1]) {
+        return { transforms, total: total.weight, shown: shown.weight, expected };
+      }
+    }
+    page.set({ transforms: [] }, "restored");
+    return { n: pairs.length };
+  })()`);
+  assert.ok(result.n > 50, JSON.stringify(result));
+}
+
+/** @param {Tab} tab */
+async function rowsAreWhatTheirFiltersKeep(tab) {
+  for (const grouping of ["process", "task", "cpu"]) {
+    await tab.run(`rprofPage.set({ view: "table", grouping: ${JSON.stringify(grouping)} })`);
+    const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ key, total }) => [key, total])`);
+    assert.ok(rows.length > 0);
+    const sum = rows.reduce((/** @type {number} */ all, /** @type {number[]} */ [, total]) => all + total, 0);
+    assert.equal(sum, await tab.run(`rprofPage.counts.shown.weight`));
+    for (let at = 0; at < rows.length; at++) {
+      await tab.run(`document.querySelectorAll("#table-place tbody .name button")[${at}].click()`);
+      const [transforms, shown] = await tab.run(`[rprofPage.state.transforms, rprofPage.counts.shown.weight]`);
+      assert.deepEqual(transforms, [{ kind: "keep", grouping, key: rows[at][0] }]);
+      assert.equal(shown, rows[at][1]);
+      await tab.press("Escape");
+    }
+  }
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function chipsAreInTheLinkAndUndone(tab, facts) {
+  const [process, task] = await tab.run(`(() => {
+    const [pid, tid] = rprofPage.profile.head.threads[1];
+    return [{ kind: "keep", grouping: "process", key: pid }, { kind: "keep", grouping: "task", key: tid }];
+  })()`);
+  await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
+  for (const one of [process, task]) await tab.run(`rprofPage.addTransform(${JSON.stringify(one)})`);
+  const other = await tab.run(`rprofPage.profile.head.threads[0][1]`);
+  await tab.run(`rprofPage.addTransform({ kind: "keep", grouping: "task", key: ${other} })`);
+  const chips = await tab.run(`[...document.querySelectorAll(".chip")].map((one) => one.textContent)`);
+  assert.equal(chips.length, 3);
+  assert.match(chips[0], new RegExp(`^process .* ${process.key} ✕$`));
+  assert.match(chips[1], new RegExp(`^thread .* ${task.key} ✕$`));
+  assert.match(chips[2], /^or thread /);
+  const [fragment, shown] = await tab.run(`[location.hash, rprofPage.counts.shown.weight]`);
+  await tab.run(`document.querySelectorAll(".chip")[2].click()`);
+  assert.equal(await tab.run(`rprofPage.state.transforms.length`), 2);
+  await tab.run(`new Promise((resolve) => { addEventListener("hashchange", resolve, { once: true }); history.back(); })`);
+  assert.equal(await tab.run(`rprofPage.state.transforms.length`), 3, "Back undoes");
+  await tab.open(`file://${facts.page}${fragment}`);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), shown);
+  await tab.open(`file://${facts.page}#transforms=keep.process.999999999~keep.cpu.4096~merge.cpu.0~keep.task.-1`);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await numbersAreTheReports(tab, facts);
+  await filtersGoWithTransforms(tab);
+  await rowsAreWhatTheirFiltersKeep(tab);
+  await chipsAreInTheLinkAndUndone(tab, facts);
+}
+
+module.exports = { check };

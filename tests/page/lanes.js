@@ -1,0 +1,174 @@
+// Lanes: processes group their threads, CPUs say who ran, both are aligned with the strip; what they draw is what the rows
+// weigh, counted here by hand.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+/** @typedef {import("./filters.js").Facts} Facts */
+
+/** What lanes say: kind, key, depth, weight, threads. @param {Tab} tab */
+const lanesOf = (tab) => tab.run(`rprofPage.views.all.threads.lanes.lanes.map(({ kind, key, depth, weight, threads }) =>
+  ({ kind, key, depth, weight, threads }))`);
+
+/** @param {Tab} tab */
+async function processesGroupTheirThreads(tab) {
+  await tab.run(`rprofPage.set({ view: "threads", lanes: "threads", transforms: [], thread: null, range: null })`);
+  const lanes = await lanesOf(tab);
+  const threads = await tab.run(`rprofPage.profile.head.threads`);
+  const shown = await tab.run(`rprofPage.counts.shown.weight`);
+  const sum = (/** @type {any[]} */ list) => list.reduce((all, { weight }) => all + weight, 0);
+  assert.equal(sum(lanes.filter((/** @type {any} */ { kind }) => kind === "thread")), shown);
+  const processes = lanes.filter((/** @type {any} */ { kind }) => kind === "process");
+  assert.ok(processes.length > 0);
+  for (const process of processes) {
+    const at = lanes.indexOf(process);
+    const children = lanes.slice(at + 1, at + 1 + process.threads.length);
+    assert.deepEqual(children.map((/** @type {any} */ { key }) => key), process.threads);
+    assert.equal(sum(children), process.weight);
+    for (const { key, depth } of children) {
+      assert.equal(threads[key][0], process.key);
+      assert.equal(depth, 1);
+    }
+  }
+  assert.deepEqual(sum(lanes.filter((/** @type {any} */ { depth }) => depth === 0)), shown);
+  // By keys: closed and open again.
+  await tab.run(`rprofPage.views.all.threads.lanes.canvas.focus()`);
+  await tab.press("Home");
+  const first = lanes.indexOf(processes[0]);
+  for (let at = 0; at < first; at++) await tab.press("ArrowDown");
+  await tab.press("ArrowLeft");
+  assert.equal((await lanesOf(tab)).length, lanes.length - processes[0].threads.length);
+  assert.match(await tab.run(`document.getElementById("pointed").textContent`), /^process .* threads?: /);
+  await tab.press("ArrowRight");
+  assert.deepEqual(await lanesOf(tab), lanes);
+  await tab.press("ArrowDown");
+  await tab.press("Enter");
+  assert.equal(await tab.run(`rprofPage.state.thread`), processes[0].threads[0]);
+  await tab.press("Enter");
+  assert.equal(await tab.run(`rprofPage.state.thread`), null);
+  await tab.run(`document.getElementById("lanes-fold").click()`);
+  assert.equal((await lanesOf(tab)).length, lanes.filter((/** @type {any} */ { depth }) => depth === 0).length);
+  await tab.run(`document.getElementById("lanes-fold").click()`);
+}
+
+/** @param {Tab} tab */
+async function cpusSayWhoRan(tab) {
+  await tab.run(`rprofPage.set({ lanes: "cpus" })`);
+  const lanes = await lanesOf(tab);
+  const rows = await tab.run(`rprofPage.rows("cpu").map(({ key, total }) => [key, total])`);
+  assert.deepEqual(lanes.map((/** @type {any} */ { key, weight }) => [key, weight]), rows.sort((/** @type {number[]} */ a, /** @type {number[]} */ b) => a[0] - b[0]));
+  const wrong = await tab.run(`(() => {
+    const { profile, state } = rprofPage;
+    const { lanes } = rprofPage.views.all.threads;
+    const n = 40;
+    const ran = lanes.cpuSlots(n);
+    lanes.ran = null;
+    const event = profile.head.events[state.event];
+    const width = profile.head.span_ns / n;
+    for (const { key: cpu } of lanes.lanes) {
+      for (let slot = 0; slot < n; slot++) {
+        const sums = new Map();
+        for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
+          for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+            if (profile.head.has_events && profile.events[row] !== state.event) continue;
+            if (profile.cpus[row] !== cpu + 1 || profile.stacks[row] <= 0 || profile.isWait(profile.stacks[row] - 1)) continue;
+            const weight = profile.head.has_weights ? profile.weights[row] : event.each;
+            const [begin, end] = [profile.times[row] - weight, profile.times[row]];
+            const part = Math.min(end, (slot + 1) * width) - Math.max(begin, slot * width);
+            if (part > 0) sums.set(thread, (sums.get(thread) ?? 0) + part);
+          }
+        }
+        const all = [...sums.values()].reduce((a, b) => a + b, 0);
+        const slots = ran.get(cpu);
+        if (Math.abs(slots.all[slot] - all) > 1) return { cpu, slot, all, drawn: slots.all[slot] };
+        const most = Math.max(0, ...sums.values());
+        const who = slots.who[slot];
+        if (who < 0 ? most > 1 : Math.abs((sums.get(who) ?? 0) - most) > 1) return { cpu, slot, who, sums: [...sums] };
+      }
+    }
+    return null;
+  })()`);
+  assert.equal(wrong, null, JSON.stringify(wrong));
+  // A click filters, another one undoes that.
+  const [x, y] = await tab.run(`(() => {
+    const rect = rprofPage.views.all.threads.lanes.canvas.getBoundingClientRect();
+    return [rect.left + 30, rect.top + 16 + 10];
+  })()`);
+  await tab.drag([x, y]);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), [{ kind: "keep", grouping: "cpu", key: lanes[0].key }]);
+  assert.equal(await tab.run(`rprofPage.counts.total.weight`), lanes[0].weight);
+  await tab.drag([x, y]);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
+  await tab.run(`rprofPage.set({ lanes: "threads" })`);
+}
+
+/** Times are at the same place in the strip and in the lanes. @param {Tab} tab */
+async function lanesAreAlignedWithTheStrip(tab) {
+  for (const width of [1280, 360]) {
+    await tab.size(width, 800);
+    await tab.run(`rprofPage.redraw()`);
+    const [strip, lanes] = await tab.run(`(() => {
+      const { overview, views } = rprofPage;
+      const { lanes } = views.all.threads;
+      const ends = ({ canvas, scale }) => [scale.x(0), scale.x(1e8)].map((x) => canvas.getBoundingClientRect().left + x);
+      return [ends(overview), ends(lanes)];
+    })()`);
+    assert.deepEqual(strip, lanes);
+  }
+  await tab.size(1280, 800);
+}
+
+/** What is drawn of a thread is what its rows weigh, but for the first sample, which stands for time before. @param {Tab} tab */
+async function heightsAreWeights(tab) {
+  const wrong = await tab.run(`(() => {
+    const { lanes } = rprofPage.views.all.threads;
+    const { head } = rprofPage.profile;
+    const event = head.events[rprofPage.state.event];
+    if (event.kind !== "cpu-time") return [];
+    return lanes.lanes.map((lane) => {
+      const sum = lanes.slots(lane, 613).all.reduce((a, b) => a + b, 0);
+      return [lane.name, sum, lane.weight];
+    }).filter(([, sum, weight]) => sum > weight + 1 || sum < weight - lanes.lanes.length * (event.each ?? weight) - 1);
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
+/** Lowest are functions, each once, as wide as the table's self; apart, the names of threads. @param {Tab} tab */
+async function theInvertedGraphMergesThreads(tab) {
+  const [merged, apart, rows, threads] = await tab.run(`(() => {
+    const lowest = () => {
+      const { boxes } = rprofPage.views.all.flame.graph;
+      return [...boxes.levels[0]].map((box) => [rprofPage.profile.nameOf(boxes.labels[box]), boxes.widths[box]]).sort();
+    };
+    const sums = (list) => {
+      const sums = new Map();
+      for (const [name, weight] of list) sums.set(name, (sums.get(name) ?? 0) + weight);
+      return [...sums].filter(([, weight]) => weight > 0).sort();
+    };
+    rprofPage.set({ view: "flame", inverted: true, threads: "alike" });
+    const merged = lowest();
+    const rows = sums(rprofPage.rows("function").map(({ name, self }) => [name, self]));
+    rprofPage.set({ threads: "apart" });
+    const apart = lowest();
+    const threads = sums(rprofPage.rows("thread").map(({ name, total }) => [name, total]));
+    rprofPage.set({ threads: "alike", inverted: false });
+    return [sums(merged), apart, rows, threads];
+  })()`);
+  assert.deepEqual(merged, rows);
+  assert.deepEqual(apart, threads);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await tab.open(`file://${facts.page}`);
+  await processesGroupTheirThreads(tab);
+  await heightsAreWeights(tab);
+  await cpusSayWhoRan(tab);
+  await lanesAreAlignedWithTheStrip(tab);
+  if (facts.flags.length === 0) await theInvertedGraphMergesThreads(tab);
+  await tab.open(`file://${facts.page}#view=threads&lanes=cpus`);
+  assert.deepEqual(await tab.run(`[rprofPage.state.lanes, document.getElementById("lanes-of").value]`), ["cpus", "cpus"]);
+}
+
+module.exports = { check };

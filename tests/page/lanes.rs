@@ -1,0 +1,50 @@
+//! Processes, threads and CPUs of the page, over time and as filters: a program of two processes, recorded with and
+//! without its waits.
+
+use super::check;
+use crate::common::{Program, Recording, needs, run};
+use serde_json::{Value, json};
+
+fn facts(program: &Program, recording: &Recording, name: &str, flags: &[&str]) -> Value {
+    let page = program.file(name);
+    // The next recording of its program takes its place.
+    let file = page.with_extension("data");
+    std::fs::copy(&recording.file, &file).unwrap();
+    let mut export = recording.command("export", flags);
+    run(export.arg("-o").arg(&page)).ok();
+    json!({
+        "lanes": true,
+        "page": page,
+        "file": file,
+        "rprof": env!("CARGO_BIN_EXE_rprof"),
+        "flags": flags,
+    })
+}
+
+#[test]
+fn filters_by_process_thread_and_cpu_are_the_reports() {
+    needs!("chromium" in "chromium", "node" in "nodejs");
+    let Some(program) = Program::new(include_str!("many.c"), &["-O1", "-pthread"]) else {
+        return;
+    };
+    let events = ["-F", "999", "-e", "cpu-clock:u,page-faults"];
+    let recording = program.record(&events, &[]);
+    let mut pages = vec![facts(&program, &recording, "many.html", &[])];
+    let waits = program.record(&["-F", "999", "--off-cpu"], &[]);
+    pages.push(facts(&program, &waits, "on-cpu.html", &[]));
+    pages.push(facts(&program, &waits, "wall.html", &["--wall"]));
+    pages.push(two_runs(&program));
+    check(pages, program.dir());
+}
+
+/// Two recordings of the program, and the page of each: what a page finds between two ranges is what `diff` finds.
+fn two_runs(program: &Program) -> Value {
+    let (mut pages, mut files) = (Vec::new(), Vec::new());
+    for (number, arg) in [(1, "50"), (2, "150")] {
+        let recording = program.record(&["-F", "999", "-e", "cpu-clock:u"], &[arg]);
+        let facts = facts(program, &recording, &format!("run-{number}.html"), &[]);
+        pages.push(facts["page"].clone());
+        files.push(facts["file"].clone());
+    }
+    json!({"twoRuns": {"pages": pages, "files": files, "rprof": env!("CARGO_BIN_EXE_rprof")}})
+}
