@@ -58,7 +58,7 @@ function candidates(page) {
   const { profile } = page;
   const ids = (/** @type {number} */ at) => [...new Set(profile.head.threads.map((/** @type {number[]} */ one) => one[at]))];
   const cpus = [...new Set(profile.cpus)].filter((/** @type {any} */ cpu) => cpu > 0).map((/** @type {any} */ cpu) => cpu - 1);
-  const of = { process: ids(0), task: ids(1), cpu: cpus };
+  const of = { process: ids(0), task: ids(1), cpu: cpus, state: profile.head.waits === undefined ? [] : [0, 1] };
   return Object.entries(of).flatMap(([grouping, keys]) => keys.map((key) => ({ kind: "keep", grouping, key })));
 }
 
@@ -69,11 +69,13 @@ function candidates(page) {
  */
 function byHand(page, transforms) {
   const { profile, state } = page;
-  const { parents, labels, stacks, functionOf, head } = profile.recorded;
+  const { parents, labels, stacks, flags, functionOf, head } = profile.recorded;
+  const isWait = (/** @type {number} */ node) => node >= 0 && parents[node] >= 0 && (flags[labels[node]] & 64) !== 0;
   const ofRow = (/** @type {number} */ thread, /** @type {number} */ row) => ({
     process: head.threads[thread][0], task: head.threads[thread][1], cpu: profile.cpus[row] - 1,
+    state: isWait(stacks[row] - 1) ? 1 : 0,
   });
-  const rowKinds = ["process", "task", "cpu"];
+  const rowKinds = ["process", "task", "cpu", "state"];
   let [total, sum] = [0, 0];
   for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
     for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
@@ -99,8 +101,9 @@ function byHand(page, transforms) {
 
 /** @param {Tab} tab @param {Facts} facts */
 async function numbersAreTheReports(tab, facts) {
+  const all = await tab.run(`(${candidates})(rprofPage)`);
   /** @type {Transform[]} */
-  const single = await tab.run(`(${candidates})(rprofPage)`);
+  const single = all.filter((/** @type {Transform} */ { grouping }) => grouping !== "state");
   const of = (/** @type {string} */ name) => single.filter(({ grouping }) => grouping === name);
   assert.ok(of("process").length > 1 && of("task").length > 3 && of("cpu").length > 0, JSON.stringify(single));
   const span = await tab.run(`rprofPage.profile.head.span_ns`);
@@ -152,7 +155,8 @@ async function filtersGoWithTransforms(tab) {
 
 /** @param {Tab} tab */
 async function rowsAreWhatTheirFiltersKeep(tab) {
-  for (const grouping of ["process", "task", "cpu"]) {
+  const groupings = await tab.run(`["process", "task", "cpu", ...(rprofPage.profile.head.waits === undefined ? [] : ["state"])]`);
+  for (const grouping of groupings) {
     await tab.run(`rprofPage.set({ view: "table", grouping: ${JSON.stringify(grouping)} })`);
     const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ key, total }) => [key, total])`);
     assert.ok(rows.length > 0);

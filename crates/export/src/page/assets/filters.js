@@ -1,7 +1,7 @@
-// Filters by process, thread and CPU: transforms of rows, whatever their stacks. What they leave is what `rprof report`
-// counts with --pid, --tid and --cpu. Rows of the table by the same.
+// Filters by process, thread, CPU, and whether a thread runs: transforms of rows, whatever their stacks. What they leave
+// is what `rprof report` counts with --pid, --tid and --cpu. Rows of the table by the same.
 
-/** @typedef {"process" | "task" | "cpu"} RowGrouping */
+/** @typedef {"process" | "task" | "cpu" | "state"} RowGrouping */
 
 /** What a row of the profile is when it is in no total: a CPU is not asked for. */
 const IN_NO_TOTAL = -2;
@@ -9,14 +9,18 @@ const IN_NO_TOTAL = -2;
 /** Instead of an id: nothing is known of it. */
 const NO_ID = -1;
 
+/** What threads do, by key. */
+const STATES = ["running", "waiting"];
+
 /**
- * What such filters are called, one and several, and the flag of `rprof report`.
+ * What such filters are called, one and several, and the flag of `rprof report`, if it has one.
  * @type {{[grouping in RowGrouping]: {one: string, many: string, flag: string}}}
  */
 const ROW_GROUPINGS = {
   process: { one: "process", many: "processes", flag: "--pid" },
   task: { one: "thread", many: "threads", flag: "--tid" },
   cpu: { one: "CPU", many: "CPUs", flag: "--cpu" },
+  state: { one: "state", many: "states", flag: "" },
 };
 
 /**
@@ -37,7 +41,9 @@ function rowGroupingsOf({ head, sides }) {
   if (sides !== null) return [];
   /** @type {RowGrouping[]} */
   const known = head.by_name ? [] : ["process", "task"];
-  return head.has_cpus ? [...known, "cpu"] : known;
+  if (head.has_cpus) known.push("cpu");
+  if (head.waits !== undefined) known.push("state");
+  return known;
 }
 
 /**
@@ -49,6 +55,7 @@ function rowGroupingsOf({ head, sides }) {
 function hasRowsOf(profile, grouping, key) {
   if (!rowGroupingsOf(profile).includes(grouping)) return false;
   if (grouping === "cpu") return profile.cpus.includes(key + 1);
+  if (grouping === "state") return key < STATES.length;
   const at = grouping === "process" ? 0 : 1;
   return profile.head.threads.some((thread) => thread[at] === key);
 }
@@ -59,7 +66,12 @@ function hasRowsOf(profile, grouping, key) {
  * @param {RowGrouping} grouping
  * @returns {(thread: number, row: number) => number}
  */
-function idsOfRows({ head, cpus }, grouping) {
+function idsOfRows(profile, grouping) {
+  const { head, cpus } = profile;
+  if (grouping === "state") {
+    const { stacks } = profile;
+    return (_, row) => (stacks[row] > 0 && profile.isWait(stacks[row] - 1) ? 1 : 0);
+  }
   if (grouping === "cpu") return (_, row) => (head.has_cpus ? cpus[row] - 1 : NO_ID);
   const at = grouping === "process" ? 0 : 1;
   const ids = Int32Array.from(head.threads, (thread) => thread[at]);
@@ -74,6 +86,7 @@ function idsOfRows({ head, cpus }, grouping) {
  */
 function nameOfRows(profile, grouping, key) {
   if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
+  if (grouping === "state") return STATES[key] ?? "";
   // One that changed its name is called what it was called last.
   const threads = profile.head.threads.slice().reverse();
   const found = grouping === "task"
@@ -146,22 +159,23 @@ function chipOfRows(profile, { kind, grouping, key }, before) {
   const of = /** @type {RowGrouping} */ (grouping);
   const { one } = ROW_GROUPINGS[of];
   const name = middleCut(nameOfRows(profile, of, key), 60);
-  const said = of === "cpu" ? name : `${one} ${name}`;
+  const said = of === "cpu" || of === "state" ? name : `${one} ${name}`;
   if (kind === "drop") return `without ${said}`;
   const isMore = before.some((other) => other.kind === "keep" && other.grouping === grouping);
   return isMore ? `or ${said}` : said;
 }
 
 /**
- * The flags of `rprof report` that keep the same rows, and the filters that it has no flags for.
+ * The flags of `rprof report` that keep the same rows.
  * @param {Profile} profile
  * @param {Transform[]} transforms
  */
 function flagsOfRows(profile, transforms) {
   const words = [];
   for (const grouping of rowGroupingsOf(profile)) {
+    if (ROW_GROUPINGS[grouping].flag === "") continue;
     const kept = transforms.filter((one) => one.kind === "keep" && one.grouping === grouping).map(({ key }) => key);
     if (kept.length > 0) words.push(ROW_GROUPINGS[grouping].flag, [...new Set(kept)].join(","));
   }
-  return { words, lacks: transforms.filter(({ kind, grouping }) => kind === "drop" && isOfRows(grouping)) };
+  return words;
 }

@@ -83,6 +83,8 @@ class Profile {
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
+    /** The largest weight. */
+    this.longest = this.weights.reduce((a, b) => Math.max(a, b), 0);
     this.losses = readLosses(head, reading);
     this.waits = new Waits(head, reading);
     /**

@@ -135,10 +135,10 @@ function commandOf({ state, profile }) {
   }
   const ofRows = flagsOfRows(profile, state.transforms);
   // Flags of one kind are one list; a selected thread is one of its own.
-  if (ofRows.words.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
-  else words.push(...ofRows.words);
+  if (ofRows.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
+  else words.push(...ofRows);
   for (const one of state.transforms) {
-    if (one.kind === "keep" && isOfRows(one.grouping)) continue;
+    if (one.kind === "keep" && isOfRows(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "") continue;
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
     // Names that the page escapes are others in the recording.
     const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));

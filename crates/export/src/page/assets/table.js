@@ -18,7 +18,8 @@ class TableView {
     const { profile } = app;
     /** @type {[Grouping, string][]} */
     const groupings = [["function", "functions"], ["image", "images"], ["thread", "threads by name"],
-      ["task", "threads"], ["process", "processes"], ["cpu", "CPUs"], ["line", "source lines"]];
+      ["task", "threads"], ["process", "processes"], ["cpu", "CPUs"],
+      ["state", "running or waiting"], ["line", "source lines"]];
     const grouping = choice("grouping", "Rows", groupings, (value) => app.set({ grouping: /** @type {Grouping} */ (value) }));
     const known = groupingsOf(profile);
     allow(grouping.select, (value) => known.some((one) => one === value));
@@ -68,6 +69,7 @@ const NOUNS = {
   process: ["process", "processes"],
   task: ["thread", "threads"],
   cpu: ["CPU", "CPUs"],
+  state: ["state", "states"],
 };
 
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */

@@ -118,9 +118,9 @@ function standsFor({ head }, event) {
  * @param {Profile} profile
  * @param {number} event
  */
-function longestStand({ head, weights }, event) {
+function longestStand({ head, longest }, event) {
   const { kind, hz, each } = head.events[event];
   if (head.slot_ns > 0) return head.slot_ns;
   if (!kind.endsWith("-time")) return kind !== "occurrence" && hz !== undefined ? 1e9 / hz : 0;
-  return each ?? weights.reduce((a, b) => Math.max(a, b), 0);
+  return each ?? longest;
 }

@@ -116,7 +116,7 @@ function saidOfWait(profile, wait) {
   const name = profile.text(profile.names[profile.waitLabels[waits.causeOf(wait)]]);
   const waker = waits.wakers[wait];
   const who = waker === 0 ? "" : waits.wakerOf(wait) >= 0 ? profile.nameOfThread(waits.wakerOf(wait)) : profile.text((waker - 2) / 2);
-  const woken = who === "" ? "" : waits.isWoken(wait) ? `, woken by ${who} at ${preciseTime(waits.endOf(wait))}` : `, made runnable by ${who}`;
+  const woken = who === "" ? "" : waits.isWoken(wait) ? `, woken by ${who} at ${preciseTime(waits.endOf(wait))}` : `, after ${who} woke it`;
   return `${name} ${duration(waits.lengths[wait])}${woken}`;
 }
 
