@@ -296,6 +296,48 @@ fn lines_keep_the_width_of_a_terminal_with_remarks_too() {
 }
 
 #[test]
+fn text_begins_with_the_verdict_and_keeps_the_width() {
+    let runs = |slow: u64| -> Vec<NamedRun> {
+        let all = (0..6).map(|at| {
+            let rows = [("parse", vec![1000 * slow + at]), ("hash", vec![900 + at])];
+            run("cpu-clock", &rows)
+        });
+        all.collect()
+    };
+    let text = |comparison: &Comparison, columns: usize| {
+        let layout = DiffLayout {
+            fit: Some(Fit {
+                columns,
+                ellipsis: "..",
+            }),
+            ..DiffLayout::default()
+        };
+        let mut text = Vec::new();
+        write_diff(comparison, &layout, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let slower = compared(runs(1), runs(2), &options());
+    let verdict = "# Verdict: total +52.5% per run, a significant change; 1 function takes significantly more \
+                   (parse, +99.8%)\n";
+    let wide = text(&slower, 200);
+    assert!(wide.starts_with(verdict), "{wide}");
+    for columns in [40, 60, 80, 120] {
+        let narrow = text(&slower, columns);
+        let widest = narrow.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(columns), "{narrow}");
+        assert!(
+            narrow.contains("[.] parse") && narrow.contains("+99.8% *"),
+            "{narrow}"
+        );
+        let is_whole = !narrow.contains("# No room for: ");
+        assert_eq!(is_whole, columns >= 120, "{narrow}");
+    }
+    let same = text(&compared(runs(1), runs(1), &options()), 200);
+    let verdict = "# Verdict: no significant change; total +0.0% per run, within noise\n";
+    assert!(same.starts_with(verdict), "{same}");
+}
+
+#[test]
 fn conditions_are_true_only_beyond_noise() {
     let runs = |slow: u64| {
         let all = (0..6).map(|at| {

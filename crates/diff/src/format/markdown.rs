@@ -1,5 +1,6 @@
 //! Markdown: a table for tickets, and for summaries of jobs.
 
+use super::verdict::verdict;
 use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
 use crate::comparison::{ComparedEvent, Comparison};
 use crate::gate::GateOutcome;
@@ -54,10 +55,12 @@ fn write_event(
     let (n_before, n_after) = comparison.n_runs;
     writeln!(
         out,
-        "**{}**, {}",
+        "**{}**: {}",
         cell(&event.name),
-        cell(&total_line(comparison, event))
+        cell(&verdict(comparison, event))
     )?;
+    writeln!(out)?;
+    writeln!(out, "{}", cell(&total_line(comparison, event)))?;
     writeln!(out)?;
     writeln!(
         out,

@@ -2,10 +2,12 @@
 
 mod csv;
 mod each;
+mod fitting;
 mod github;
 mod json;
 mod markdown;
 mod text;
+mod verdict;
 
 pub use csv::write_diff_csv;
 pub use each::{EachForm, write_each, write_each_json};
@@ -66,7 +68,8 @@ impl DiffLayout {
             BasePeriod, Baseline, Change, Children, Computed, Formula, Interval, Key, Period,
             Remark,
         };
-        let has_remarks = event.rows.iter().any(|row| !remarks(row).is_empty());
+        let rows = self.rows(event).rows;
+        let has_remarks = rows.iter().any(|row| !remarks(row).is_empty());
         let columns = [
             (true, Baseline),
             (self.periods, BasePeriod),

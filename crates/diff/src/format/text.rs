@@ -1,5 +1,7 @@
 //! Text: perf diff's table, with what is known of the change beside.
 
+use super::fitting::shown_columns;
+use super::verdict::verdict;
 use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison};
 use rprof_profile::text::{at_right, padded, width};
@@ -22,10 +24,10 @@ pub fn write_diff(
         return Ok(());
     }
     for note in &comparison.notes {
-        writeln!(out, "# Note: {}", printable(note))?;
+        write_folded("Note: ", note, layout, out)?;
     }
     for gate in &comparison.gates {
-        writeln!(out, "# Condition: {}", printable(&gate.sentence()))?;
+        write_folded("Condition: ", &gate.sentence(), layout, out)?;
     }
     Ok(())
 }
@@ -55,8 +57,27 @@ fn write_event(
         .map(|column| column.heading(comparison, layout));
     let headings: Vec<String> = headings.collect();
     let widths = widths_of(&headings, &cells);
+    let (all, all_cells) = ((columns, headings, widths), cells);
+    let kept = match layout.fit {
+        Some(fit) if layout.separator.is_none() => shown_columns(&all.0, &all.2, fit),
+        _ => (0..all.0.len()).collect(),
+    };
+    let columns: Vec<DiffColumn> = kept.iter().map(|&at| all.0[at]).collect();
+    let headings = kept_of(&kept, &all.1);
+    let widths: Vec<usize> = kept.iter().map(|&at| all.2[at]).collect();
+    let cells = all_cells.iter().map(|row| kept_of(&kept, row));
+    let cells: Vec<Vec<String>> = cells.collect();
     if !layout.quiet {
-        write_heading(comparison, event, out)?;
+        write_heading(comparison, event, layout, out)?;
+        let hidden = all.1.iter().enumerate();
+        let hidden = hidden.filter(|(at, _)| !kept.contains(at));
+        let hidden: Vec<&str> = hidden.map(|(_, heading)| heading.as_str()).collect();
+        if !hidden.is_empty() {
+            let hidden = hidden.join(", ");
+            let hidden = format!("{hidden} (--full-names shows all)");
+            write_folded("No room for: ", &hidden, layout, out)?;
+            writeln!(out, "#")?;
+        }
         write_columns(&columns, &headings, &widths, layout, out)?;
     }
     for (row, cells) in rows.rows.iter().zip(&cells) {
@@ -73,27 +94,59 @@ fn write_event(
     }
     if !layout.quiet {
         for (at, line) in rows.left_out(layout).iter().enumerate() {
-            let rule = if at == 0 { "#\n" } else { "" };
-            writeln!(out, "{rule}# {line}")?;
+            if at == 0 {
+                writeln!(out, "#")?;
+            }
+            write_folded("", line, layout, out)?;
         }
     }
     writeln!(out)
 }
 
+/// Writes a sentence, in as many lines as the terminal needs for it.
+fn write_folded(
+    what: &str,
+    text: &str,
+    layout: &DiffLayout,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = format!("{what}{}", printable(text));
+    let columns = layout.fit.map_or(usize::MAX, |fit| fit.columns.max(16));
+    let mut line = String::from("#");
+    for word in text.split(' ') {
+        if line.len() > 3 && width(&line) + 1 + width(word) > columns {
+            writeln!(out, "{line}")?;
+            line.replace_range(.., "#  ");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
+}
+
+/// Some of a row's cells.
+fn kept_of(kept: &[usize], row: &[String]) -> Vec<String> {
+    let cells = kept.iter().filter_map(|&at| row.get(at).cloned());
+    cells.collect()
+}
+
 fn write_heading(
     comparison: &Comparison,
     event: &ComparedEvent,
+    layout: &DiffLayout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (n_before, n_after) = comparison.n_runs;
     let (before, after) = event.all;
+    let verdict = verdict(comparison, event);
+    write_folded("Verdict: ", &verdict, layout, out)?;
     writeln!(out, "# Event '{}'", printable(&event.name))?;
     writeln!(out, "#")?;
     writeln!(out, "# Before: {}", side_line(n_before, before.samples))?;
     writeln!(out, "# After: {}", side_line(n_after, after.samples))?;
     let total = total_line(comparison, event);
-    writeln!(out, "# Measure: {}", printable(&total))?;
-    writeln!(out, "# {}", mark_line(comparison))?;
+    write_folded("Measure: ", &total, layout, out)?;
+    write_folded("", &mark_line(comparison), layout, out)?;
     writeln!(out, "#")
 }
 
