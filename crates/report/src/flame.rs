@@ -5,9 +5,10 @@
 //! order: its flame-chart mode takes lines as they come, last one first.
 
 use crate::Error;
+use crate::legend::{Legend, POOLED, POOLED_NOTE};
 use inferno::flamegraph::color::{BasicPalette, Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
-use rprof_base::{Counted, Share};
+use rprof_base::{Counted, Share, Utc};
 use rprof_profile::view::{
     Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold, picture_label,
 };
@@ -15,7 +16,7 @@ use rprof_profile::{EventKind, EventProfile, Profile, Quality};
 use rprof_scheduling::Cause;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// How a flame graph looks.
 #[derive(Clone, Debug)]
@@ -182,7 +183,7 @@ pub(crate) fn draw(
         let label = picture_label(profile, idle);
         colors.insert(&label, cause_color(&label));
     }
-    let title = title_of(event);
+    let title = with_command(profile, title_of(event), options);
     let mut drawing = Options::default();
     drawing.title = shown_title(options, title);
     drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
@@ -199,8 +200,37 @@ pub(crate) fn draw(
         drawing.direction = Direction::Inverted;
     }
     let lines = stacks.lines.iter().rev().map(String::as_str);
-    from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
+    let mut svg = Vec::new();
+    from_lines(&mut drawing, lines, &mut svg).map_err(Error::Draw)?;
+    let svg = String::from_utf8(svg).map_err(|error| Error::Draw(io::Error::other(error)))?;
+    let legend = legend_of(stacks, palette, options.threads);
+    out.write_all(legend.below(&svg).as_bytes())
+        .map_err(Error::Draw)?;
     Ok(drawn)
+}
+
+/// What colours and names mean, as far as the picture has them.
+fn legend_of(stacks: &DrawnStacks<'_>, palette: Palette, threads: ThreadNames) -> Legend {
+    let mut colors = Vec::new();
+    if let Palette::Multi(MultiPalette::Java) = palette {
+        // As inferno's java.pl palette has them, in the middle of their shades.
+        let has = |suffix: &str| stacks.labels.iter().any(|label| label.ends_with(suffix));
+        let kinds = [
+            (true, [228, 90, 90], "user code"),
+            (has("_[k]"), [220, 130, 30], "kernel"),
+            (has("_[i]"), [80, 190, 190], "inlined"),
+            (has("_[j]"), [80, 215, 80], "JIT code"),
+        ];
+        let kinds = kinds.into_iter().filter(|(is_there, ..)| *is_there);
+        colors.extend(kinds.map(|(_, color, text)| (color, text.to_owned())));
+    }
+    for cause in stacks.causes {
+        let Color { r, g, b } = cause_color(cause);
+        colors.push(([r, g, b], cause.clone()));
+    }
+    let has_pools = stacks.labels.iter().any(|label| label.contains(POOLED));
+    let note = (threads == ThreadNames::Pooled && has_pools).then_some(POOLED_NOTE);
+    Legend { colors, note }
 }
 
 /// What is drawn, in words.
@@ -216,14 +246,57 @@ fn title_of(event: &EventProfile) -> String {
     }
 }
 
+/// A title after the command that was recorded, as far as there is room for both.
+pub(crate) fn with_command(profile: &Profile, title: String, options: &FlameOptions) -> String {
+    let words = &profile.about.command;
+    let command = words
+        .iter()
+        .position(|word| word == "--")
+        .map_or(0, |at| at + 1);
+    let command = words.get(command..).unwrap_or_default().join(" ");
+    let room = title_room(options).saturating_sub(title.chars().count() + ": ".len());
+    let command = printable(&command);
+    match command.chars().count() {
+        0 => title,
+        n if n <= room => format!("{command}: {title}"),
+        // A few letters tell nothing.
+        _ if room < 16 => title,
+        _ => {
+            let start: String = command.chars().take(room - 2).collect();
+            format!("{start}..: {title}")
+        }
+    }
+}
+
+/// When a recording was made, in UTC.
+pub(crate) fn date_of(profile: &Profile) -> Option<String> {
+    let at = Utc::of(profile.about.wall_clock?.wall_ns / 1_000_000_000);
+    let Utc {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        ..
+    } = at;
+    Some(format!(
+        "{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC"
+    ))
+}
+
+/// Letters that a title has room for.
+fn title_room(options: &FlameOptions) -> usize {
+    let width = options.width.unwrap_or(FlameOptions::USUAL_WIDTH);
+    (width.saturating_sub(TITLE_MARGINS) / TITLE_LETTER).max(8)
+}
+
 /// The title, cut to what the picture's width has room for beside its buttons.
 pub(crate) fn shown_title(options: &FlameOptions, title: String) -> String {
     let title = match &options.title {
         Some(title) => printable(title).into_owned(),
         None => title,
     };
-    let width = options.width.unwrap_or(FlameOptions::USUAL_WIDTH);
-    let room = (width.saturating_sub(TITLE_MARGINS) / TITLE_LETTER).max(8);
+    let room = title_room(options);
     match title.char_indices().nth(room) {
         Some(_) => title.chars().take(room - 2).chain("..".chars()).collect(),
         None => title,
@@ -240,6 +313,7 @@ const TITLE_MARGINS: usize = 200;
 fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> String {
     let asked = asked.map(|text| printable(text).into_owned());
     let mut parts = Vec::from_iter(asked);
+    parts.extend(date_of(profile));
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
     }
@@ -306,145 +380,4 @@ pub(crate) fn unit(event: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rprof_profile::testing;
-
-    /// One stack for each function, with two events.
-    fn profile(stacks: &[&str]) -> Profile {
-        let stacks: Vec<_> = stacks.iter().map(|&stack| (stack, 1)).collect();
-        let mut profile = testing::profile(&stacks);
-        profile.events.push(profile.events[0].clone());
-        profile
-    }
-
-    fn drawn(profile: &Profile) -> String {
-        let mut svg = Vec::new();
-        let options = FlameOptions::default();
-        write_flame(profile, &profile.events[0], &options, &mut svg).unwrap();
-        String::from_utf8(svg).unwrap()
-    }
-
-    /// The function and the colour of each box.
-    fn boxes(svg: &str) -> Vec<(&str, [u8; 3])> {
-        let boxes = svg.split("<title>").skip(1);
-        let boxes = boxes.filter_map(|text| {
-            let (name, rest) = text.split_once(" (")?;
-            let (_, fill) = rest.split_once("fill=\"rgb(")?;
-            let mut parts = fill.split(')').next()?.split(',').map(str::parse);
-            let mut part = || parts.next()?.ok();
-            Some((name, [part()?, part()?, part()?]))
-        });
-        boxes.collect()
-    }
-
-    #[test]
-    fn green_is_code_made_at_run_time_and_nothing_else() {
-        let names = [
-            "PyEval_EvalFrameDefault",
-            "Lexer",
-            "memcpy.part.0",
-            "java/lang/String",
-            "std::Vec",
-            "main",
-            "*compiled",
-            "*Compiled::twice",
-        ];
-        let svg = drawn(&profile(&names));
-        let boxes = boxes(&svg);
-        assert_eq!(boxes.len(), names.len() + 2, "{svg}");
-        for (name, [red, green, blue]) in boxes {
-            let is_green = green > red && green > blue;
-            assert_eq!(is_green, names.contains(&&*format!("*{name}")), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_long_title_is_cut_to_the_width() {
-        let of = |width| {
-            let options = FlameOptions {
-                title: Some("\u{e4}".repeat(200)),
-                width,
-                ..FlameOptions::default()
-            };
-            shown_title(&options, String::new())
-        };
-        assert_eq!(of(Some(600)).chars().count(), 40);
-        assert_eq!(of(None).chars().count(), 100);
-        assert!(of(Some(100)).ends_with(".."));
-    }
-
-    #[test]
-    fn each_palette_draws_the_same_twice() {
-        let profile = profile(&["main", "std::Vec", "kernel", "*code", "+inlined"]);
-        for name in FlamePalette::NAMES {
-            let options = FlameOptions {
-                palette: FlamePalette::named(name).unwrap(),
-                ..FlameOptions::default()
-            };
-            let drawn = || {
-                let mut svg = Vec::new();
-                write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
-                svg
-            };
-            assert_eq!(drawn(), drawn(), "{name}");
-        }
-    }
-
-    #[test]
-    fn many_narrow_stacks_make_no_large_picture() {
-        let stacks: Vec<String> = (0..50_000)
-            .map(|n| format!("main;f{};g{n}", n % 10))
-            .collect();
-        let stacks: Vec<&str> = stacks.iter().map(String::as_str).collect();
-        let profile = profile(&stacks);
-        let mut svg = Vec::new();
-        let options = FlameOptions::default();
-        let drawn = write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
-        assert_eq!(
-            (drawn.left_out, drawn.least_width),
-            (50_000, options.min_width)
-        );
-        // All, prog, main and ten functions.
-        let svg = String::from_utf8(svg).unwrap();
-        assert_eq!(svg.matches("<title>").count(), 13);
-    }
-
-    #[test]
-    fn of_too_many_frames_the_narrowest_are_left_out() {
-        let names: Vec<String> = (0..40).map(|n| format!("f{n}")).collect();
-        let stacks: Vec<(&str, u64)> = names.iter().map(String::as_str).zip(1..).collect();
-        let profile = testing::profile(&stacks);
-        for max_frames in 1..50 {
-            let options = FlameOptions {
-                max_frames,
-                ..FlameOptions::default()
-            };
-            let mut svg = Vec::new();
-            let drawn = write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
-            let n_drawn = String::from_utf8(svg).unwrap().matches("<title>").count();
-            // Beside all.
-            let expected = max_frames.min(41) + 1;
-            assert_eq!(n_drawn, expected);
-            assert_eq!(usize::try_from(drawn.left_out).unwrap(), 42 - expected);
-        }
-    }
-
-    #[test]
-    fn one_sample_of_any_name_is_a_picture() {
-        let svg = drawn(&profile(&["a<b&c>\"d'"]));
-        assert!(svg.contains("<title>a&lt;b&amp;c&gt;"), "{svg}");
-        assert!(svg.contains("(1 cycles, 100.00%)"), "{svg}");
-        assert!(!svg.contains("a<b"));
-    }
-
-    #[test]
-    fn a_picture_of_one_of_several_events_says_which() {
-        let mut profile = profile(&["main"]);
-        assert!(drawn(&profile).contains("cycles of 2 events"));
-        profile.events.pop();
-        assert!(!drawn(&profile).contains("of 2 events"));
-        profile.events[0].loss.samples = 3;
-        assert!(drawn(&profile).contains(">3 samples lost, 0.0 % without names<"));
-    }
-}
+mod tests;

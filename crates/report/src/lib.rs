@@ -5,6 +5,7 @@ mod error;
 mod flame;
 mod flame_chart;
 mod gaps;
+mod legend;
 mod picture;
 mod quality;
 mod stats;

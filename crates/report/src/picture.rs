@@ -97,7 +97,7 @@ impl Picture {
              <svg version=\"1.1\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
              xmlns=\"http://www.w3.org/2000/svg\">\n\
              <style type=\"text/css\">\n{STYLE}</style>\n\
-             <rect width=\"100%\" height=\"{height}\" fill=\"rgb(250,250,250)\"/>\n"
+             <rect id=\"background\" width=\"100%\" height=\"{height}\"/>\n"
         )?;
         self.write_texts(out)?;
         writeln!(out, "<svg id=\"frames\" x=\"{MARGIN}\" width=\"{inner}\">")?;

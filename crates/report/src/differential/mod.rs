@@ -4,6 +4,7 @@ mod change;
 
 use crate::Error;
 use crate::flame::{Drawn, FlameOptions, shown_title, unit};
+use crate::legend::{POOLED, POOLED_NOTE};
 use crate::picture::{Extent, Picture, PictureBox};
 use change::{Change, Divisors};
 use rprof_base::{Counted, Share};
@@ -63,7 +64,7 @@ pub fn write_differential(
     let extents = extents(tree, &widths, drawn.least_width);
     let deepest = extents.iter().flatten().max_by_key(|extent| extent.depth);
     let picture = Picture {
-        subtitle: subtitle(options, &compared),
+        subtitle: subtitle(options, &compared, tree),
         title: shown_title(&options.flame, compared),
         width: options.flame.width,
         inverted: options.flame.inverted,
@@ -221,7 +222,7 @@ fn compared(event: &str, sum: &BothCounts) -> String {
 }
 
 /// What was asked for, and how the picture is to be read.
-fn subtitle(options: &DifferentialOptions, compared: &str) -> String {
+fn subtitle(options: &DifferentialOptions, compared: &str, tree: &DifferentialTree) -> String {
     // A title of one's own leaves out what is compared.
     let samples = options.flame.title.as_ref().map(|_| compared.into());
     let asked = options.flame.subtitle.as_deref().map(printable);
@@ -238,7 +239,12 @@ fn subtitle(options: &DifferentialOptions, compared: &str) -> String {
     let colors = "orange: more, blue: less, grey: no significant change";
     let parts = [asked, samples].into_iter().flatten();
     let parts = parts.chain([scaling, width, colors].map(Cow::Borrowed));
-    parts.collect::<Vec<_>>().join("; ")
+    let has_pools = tree
+        .nodes()
+        .iter()
+        .any(|node| tree.label(node).contains(POOLED));
+    let pools = has_pools.then_some(Cow::Borrowed(POOLED_NOTE));
+    parts.chain(pools).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
