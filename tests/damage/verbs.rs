@@ -163,6 +163,7 @@ fn table(keys: &[SortKey], reader: &Reader) -> TableOptions {
         events: EventTables::default(),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
+        limits_trees: false,
         is_filtered: false,
         percentage: Percentage::Absolute,
         time_slices: None,

@@ -187,6 +187,54 @@ fn lines_are_as_wide_as_the_terminal() {
 }
 
 #[test]
+fn names_have_most_of_a_narrow_terminal() {
+    let plain = ("NO_COLOR", "1");
+    let table = "report --no-pager -g none";
+    for columns in [40, 60] {
+        let Some(seen) = shown(columns, table, &[plain]) else {
+            return;
+        };
+        let columns = columns as usize;
+        assert!(widest(&seen) <= columns, "{seen}");
+        let mut headings = seen.lines().filter(|line| line.starts_with("# Children"));
+        let at = headings.next().unwrap().find("Symbol").unwrap();
+        // Those of this recording are short: what they need not have is for other columns.
+        assert!(at < columns / 2 || seen.contains("  spin "), "{seen}");
+        assert!(seen.contains("] helper (inlined)\n"), "{seen}");
+        let is_hidden = seen.contains("# No room for: Command");
+        assert_eq!(is_hidden, !seen.contains(" spin "), "{seen}");
+    }
+    let all = shown(40, "report --no-pager -g none --full-names", &[plain]).unwrap();
+    assert!(
+        !all.contains("No room for") && all.contains(" spin "),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_terminal_of_any_size_shows_all_rows() {
+    for columns in [1, 10] {
+        for words in [
+            "report --no-pager",
+            "report --no-pager --hierarchy",
+            "annotate --no-pager cold",
+            "info --no-pager",
+            "symbols --no-pager",
+        ] {
+            let Some(seen) = shown(columns, words, &[("NO_COLOR", "1")]) else {
+                return;
+            };
+            assert!(seen.ends_with("exit 0\n"), "{columns} {words}: {seen}");
+            assert!(!seen.contains("panicked"), "{columns} {words}: {seen}");
+            if words.starts_with("report") {
+                // Percentages are never cut.
+                assert!(seen.contains("70.28%") && seen.contains("29.72%"), "{seen}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_next_command_is_suggested() {
     for (words, next) in [
         ("report --no-pager", "rprof: next: rprof tui -i /"),

@@ -175,9 +175,9 @@ impl Profile {
     }
 
     /// Images below have too few samples to be worth a line, percent.
-    pub const MIN_UNNAMED: Share = Share::from_percent(0.5);
+    pub const MIN_UNNAMED: Share = Share::from_percent(1.0);
     /// Images that are worth one, at most.
-    const MAX_UNNAMED: usize = 5;
+    const MAX_UNNAMED: usize = 2;
 
     /// Images without names that a reader should know of.
     pub fn listed_unnamed(&self) -> ListedUnnamed<'_> {
@@ -229,8 +229,8 @@ mod tests {
             } = profile.listed_unnamed();
             (images.iter().map(|(_, one)| one.weight).collect(), n_others)
         };
-        assert_eq!(listed(&[500, 5, 4]), (vec![500, 5], 1));
-        assert_eq!(listed(&[10; 7]), (vec![10; 5], 2));
-        assert_eq!(listed(&[4, 1]), (vec![], 2));
+        assert_eq!(listed(&[500, 10, 9]), (vec![500, 10], 1));
+        assert_eq!(listed(&[10; 7]), (vec![10; 2], 5));
+        assert_eq!(listed(&[9, 1]), (vec![], 2));
     }
 }

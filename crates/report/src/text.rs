@@ -21,23 +21,59 @@ pub(crate) fn split_tree_line(line: &str) -> (&str, &str) {
     (drawing, name)
 }
 
-/// Widths of columns that leave room for the last one: the widest give, and no number does.
-pub(crate) fn shrunk(widths: &mut [(usize, bool)], columns: usize) {
+/// What stands between columns: narrow terminals have no room for more than one blank.
+pub(crate) fn gap(fit: Option<Fit>) -> &'static str {
+    match fit {
+        Some(fit) if fit.columns < 50 => " ",
+        _ => "  ",
+    }
+}
+
+/// How a column gives way where there is no room for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gives {
+    /// Not at all: numbers are never cut.
+    Nothing,
+    /// Its text is cut.
+    Width,
+    /// Its text is cut, or it is not there.
+    All,
+}
+
+/// Widths of columns that leave room for the last one, which has most of a narrow terminal: the widest give, and no
+/// number does. Where that is not enough, columns of text are hidden, the first one first: they are 0 wide.
+pub(crate) fn shrunk(widths: &mut [(usize, Gives)], fit: Fit) {
     const LEAST: usize = 8;
     let Some(((last, _), others)) = widths.split_last_mut() else {
         return;
     };
-    let room = columns.saturating_sub(Fit::MIN_NAME.min(*last) + 2);
+    let wanted = match fit.columns {
+        ..=60 => fit.columns / 2 + 1,
+        columns => (columns * 2 / 5).max(Fit::MIN_NAME),
+    };
+    let room = fit.columns.saturating_sub(wanted.min(*last) + 2);
+    let gap = gap(Some(fit)).len();
     loop {
-        let taken: usize = others.iter().map(|(width, _)| width + 2).sum();
-        let gives = others.iter_mut().filter(|(_, gives)| *gives);
-        let widest = gives.max_by_key(|(width, _)| *width);
-        match widest {
-            Some((width, _)) if taken > room && *width > LEAST => {
-                let excess = taken - room;
-                *width = width.saturating_sub(excess.div_ceil(2)).max(LEAST);
-            }
-            _ => return,
+        let shown = others.iter().filter(|(width, _)| *width > 0);
+        let taken: usize = shown.map(|(width, _)| width + gap).sum();
+        if taken <= room {
+            return;
+        }
+        let excess = taken - room;
+        let giving = others
+            .iter_mut()
+            .filter(|(_, gives)| *gives != Gives::Nothing);
+        let widest = giving.map(|(width, _)| width).max();
+        if let Some(widest) = widest.filter(|width| **width > LEAST) {
+            *widest = widest.saturating_sub(excess.div_ceil(2)).max(LEAST);
+            continue;
+        }
+        let mut hiding = others
+            .iter_mut()
+            .filter(|(width, gives)| *gives == Gives::All && *width > 0);
+        match hiding.next() {
+            Some((first, _)) => *first = 0,
+            None => return,
         }
     }
 }
@@ -68,17 +104,70 @@ mod tests {
 
     #[test]
     fn the_widest_columns_give_way_to_the_last() {
-        let shrunk = |widths: &[(usize, bool)], columns| {
+        let shrunk = |widths: &[(usize, Gives)], columns| {
             let mut widths = widths.to_vec();
-            shrunk(&mut widths, columns);
+            let fit = Fit {
+                columns,
+                ellipsis: "..",
+            };
+            shrunk(&mut widths, fit);
             let widths: Vec<usize> = widths.into_iter().map(|(width, _)| width).collect();
             widths
         };
-        let all = [(8, false), (40, true), (300, true), (60, true)];
+        let all = [
+            (8, Gives::Nothing),
+            (40, Gives::All),
+            (300, Gives::All),
+            (60, Gives::All),
+        ];
         assert_eq!(shrunk(&all, 1000), [8, 40, 300, 60]);
         let narrow = shrunk(&all, 80);
         let taken: usize = narrow[..3].iter().map(|width| width + 2).sum();
-        assert!(taken <= 78 - Fit::MIN_NAME && narrow[0] == 8, "{narrow:?}");
-        assert_eq!(shrunk(&all, 10), [8, 8, 8, 60]);
+        assert!(taken <= 78 - 32 && narrow[0] == 8, "{narrow:?}");
+        assert_eq!(shrunk(&all, 10), [8, 0, 0, 60]);
+        // Symbols stay, wherever they are.
+        let first = [(40, Gives::Width), (30, Gives::All), (30, Gives::All)];
+        assert_eq!(shrunk(&first, 20), [8, 0, 30]);
+    }
+
+    #[test]
+    fn names_have_most_of_a_narrow_terminal() {
+        for columns in [40, 60] {
+            let fit = Fit {
+                columns,
+                ellipsis: "..",
+            };
+            // Children, Self, Command, Shared Object, Symbol.
+            let least = if columns < 50 { 7 } else { 8 };
+            let mut widths = [
+                (8, Gives::Nothing),
+                (least, Gives::Nothing),
+                (9, Gives::All),
+                (30, Gives::All),
+                (200, Gives::All),
+            ];
+            shrunk(&mut widths, fit);
+            let others = widths[..4].iter().filter(|(width, _)| *width > 0);
+            let taken: usize = others.map(|(width, _)| width + gap(Some(fit)).len()).sum();
+            assert!(columns - taken - 2 > columns / 2, "{widths:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_name_hides_no_column() {
+        let fit = Fit {
+            columns: 60,
+            ellipsis: "..",
+        };
+        let mut widths = [
+            (8, Gives::Nothing),
+            (8, Gives::Nothing),
+            (7, Gives::All),
+            (13, Gives::All),
+            (10, Gives::All),
+        ];
+        let before = widths;
+        shrunk(&mut widths, fit);
+        assert_eq!(widths, before);
     }
 }

@@ -103,6 +103,7 @@ mod tests {
             events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,
+            limits_trees: false,
             is_filtered,
             percentage,
             time_slices: None,

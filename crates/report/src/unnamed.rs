@@ -5,11 +5,25 @@ use rprof_profile::Profile;
 use rprof_untrusted::printable;
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and what would give it
-/// names; then one of all others. None if nothing is missing.
+/// names; then one of all others: three at most. None if nothing is missing.
 pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
+    unnamed_within(profile, MAX_LINES)
+}
+
+/// Lines that list what lacks names, at most.
+const MAX_LINES: usize = 3;
+
+/// The same in at most this many lines, of which there is at least one.
+pub(crate) fn unnamed_within(profile: &Profile, most: usize) -> Vec<String> {
     let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
-    for (share, image) in &listed.images {
+    let n_lines = listed.images.len() + usize::from(listed.n_others > 0);
+    let n_images = match n_lines > most {
+        true => most.saturating_sub(1),
+        false => listed.images.len(),
+    };
+    let (images, more) = listed.images.split_at(n_images);
+    for (share, image) in images {
         let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
         if let Some(hint) = &image.hint {
             line = format!("{line}; fix: {hint}");
@@ -17,14 +31,16 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
         // Reasons, too, are made of what the recording says.
         lines.push(printable(&line).into_owned());
     }
-    if !listed.images.is_empty() && listed.n_others > 0 {
+    let n_others = more.len() + listed.n_others;
+    if !listed.images.is_empty() && n_others > 0 {
         let why = if profile.about.is_live {
             ""
         } else {
             ": rprof symbols"
         };
-        let share = listed.others;
-        lines.push(format!("{share:>6.2}%  {} more{why}", listed.n_others));
+        let shares = more.iter().map(|(share, _)| share.percent());
+        let share = Share::from_percent(shares.sum::<f64>() + listed.others.percent());
+        lines.push(format!("{share:>6.2}%  {n_others} more{why}"));
     }
     lines
 }
@@ -96,7 +112,11 @@ mod tests {
             .sum();
         let all = format!("{sum:.1} % without names");
         assert!(crate::quality_line(&profile).contains(&all), "{lines:?}");
-        assert_eq!(lines[5], "  1.60%  3 more: rprof symbols");
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[2], "  4.30%  6 more: rprof symbols");
+        let within = |most| unnamed_within(&profile, most);
+        assert_eq!(within(2)[1..], ["  6.30%  7 more: rprof symbols"]);
+        assert_eq!(within(1), ["  9.30%  8 more: rprof symbols"]);
     }
 
     #[test]

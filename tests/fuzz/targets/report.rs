@@ -52,6 +52,7 @@ Weighing::Own
             events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,
+            limits_trees: false,
             is_filtered: false,
             percentage: Percentage::Absolute,
             time_slices: None,

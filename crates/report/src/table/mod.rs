@@ -3,6 +3,7 @@
 mod delimited;
 mod hierarchy;
 mod json;
+mod limit;
 mod separated;
 mod spans;
 #[cfg(test)]
@@ -41,6 +42,8 @@ pub struct TableOptions {
     pub graph: Option<Graph>,
     /// Rows below this percentage are left out.
     pub percent_limit: f64,
+    /// Whether text with trees of very many lines gets a limit of its own, which its last line says.
+    pub limits_trees: bool,
     /// Whether a filter leaves samples out.
     pub is_filtered: bool,
     /// What percentages are of, then.

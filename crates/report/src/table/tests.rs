@@ -35,6 +35,7 @@ fn options(sets: EventSets) -> TableOptions {
         },
         graph: Some(Graph::DEFAULT),
         percent_limit: 0.0,
+        limits_trees: false,
         is_filtered: false,
         percentage: Percentage::Absolute,
         time_slices: None,
@@ -190,7 +191,7 @@ fn trees_that_recursion_makes_long_say_how_they_get_shorter() {
         lines.find(|line| line.contains("--fold recursion"))
     };
     let line = said(&profile).unwrap();
-    assert!(line.starts_with("# 78 of 160 tree lines "), "{line}");
+    assert!(line.starts_with("# Trees: 78 of 160 tree lines "), "{line}");
     profile.fold(&[rprof_profile::Fold::Recursion]);
     assert_eq!(said(&profile), None);
     assert_eq!(said(&testing::profile(&[("main;sort;sort", 1)])), None);

@@ -1,22 +1,26 @@
 //! Tables as text: what perf users know, trees below its rows.
 
 use super::hierarchy::Levels;
+use super::limit::{hidden, limited};
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated, spans};
 use crate::quality::{quality_advice, quality_line};
-use crate::text::{shrunk, split_tree_line};
+use crate::text::{Gives, gap, shrunk, split_tree_line};
 use crate::totals;
 use crate::tree::{TreeLines, write_tree};
-use crate::unnamed::{interpreter_line, unnamed_lines};
+use crate::unnamed::{interpreter_line, unnamed_within};
 use rprof_base::{Counted, Share, parallel};
 use rprof_profile::Profile;
 use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
-use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
+use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row, SortKey};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Rows whose text a thread makes at a time.
 const ROWS_OF_THREAD: usize = 64;
+
+/// Lines below the tables that say what could be better.
+const MAX_NOTES: usize = 3;
 
 /// Writes a table for each event, then how stacks ended that were unwound, and what could not be
 /// named or used.
@@ -31,20 +35,45 @@ pub fn write_table(
     if options.spans {
         spans::write(&profile.spans, &options.layout, out)?;
     }
-    for set in options.events.of(profile) {
-        write_events(&Table::of(profile, set, options), out)?;
+    let (mut last_lines, mut tree_advice) = (Vec::new(), None);
+    let sets = options.events.of(profile);
+    let n_sets = sets.len();
+    for set in sets {
+        let limited = limited(profile, &set, options)?;
+        let table = Table::of(profile, set, limited.as_ref().unwrap_or(options));
+        let advice = write_events(&table, out)?;
+        tree_advice = tree_advice.or(advice);
+        if limited.is_some() {
+            let of_event = match n_sets {
+                1 => String::new(),
+                _ => format!("{}: ", table.set.leader.name),
+            };
+            last_lines.push(format!("{of_event}{}", hidden(&table)));
+        }
     }
     if options.layout.quiet {
-        Ok(())
-    } else {
-        write_footer(profile, out)
+        return Ok(());
     }
+    write_footer(profile, tree_advice, out)?;
+    last_lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "# {line}"))
 }
 
 /// What a profile is worth.
-fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+///
+/// What could be done about it takes [`MAX_NOTES`] lines: what makes the profile better comes first.
+fn write_footer(
+    profile: &Profile,
+    tree_advice: Option<String>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let (advice, interpreter) = (quality_advice(profile), interpreter_line(profile));
+    let n_notes = usize::from(advice.is_some()) + usize::from(interpreter.is_some());
+    let unnamed = unnamed_within(profile, MAX_NOTES - n_notes);
+    let is_last = n_notes + unnamed.len() < MAX_NOTES;
     writeln!(out, "# Quality: {}", quality_line(profile))?;
-    if let Some(advice) = quality_advice(profile) {
+    if let Some(advice) = advice {
         writeln!(out, "#   {advice}")?;
     }
     if let Some(summary) = profile.unwound.summary() {
@@ -53,15 +82,17 @@ fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     if let Some(coverage) = &profile.about.coverage {
         writeln!(out, "# Coverage: {}", printable(&coverage.to_string()))?;
     }
-    let unnamed = unnamed_lines(profile);
     if !unnamed.is_empty() {
         writeln!(out, "# Without names:")?;
     }
     for line in unnamed {
         writeln!(out, "#   {line}")?;
     }
-    match interpreter_line(profile) {
-        Some(line) => writeln!(out, "# Interpreted: {line}"),
+    if let Some(line) = interpreter {
+        writeln!(out, "# Interpreted: {line}")?;
+    }
+    match tree_advice.filter(|_| is_last) {
+        Some(line) => writeln!(out, "# Trees: {line}"),
         None => Ok(()),
     }
 }
@@ -110,7 +141,8 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
     writeln!(out, "#")
 }
 
-fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+/// Writes the table of some events. Returns what would make its trees shorter.
+fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<Option<String>> {
     let options = table.options;
     let widths = widths_of(table);
     let levels = options.has_levels().then(|| Levels::of(table));
@@ -153,16 +185,15 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             out.write_all(&text?)?;
         }
     }
-    if table.left_out.rows > 0 && !options.layout.quiet {
+    let has_last_line = options.percent_limit > 0.0 && options.limits_trees;
+    if table.left_out.rows > 0 && !options.layout.quiet && !has_last_line {
         let rows = table.left_out.counted(options);
         let share = Share::of(table.left_out.weight, table.totals.weight);
         writeln!(out, "#\n# {rows}, {share}%")?;
     }
-    if let Some(advice) = lines.advice().filter(|_| !options.layout.quiet) {
-        writeln!(out, "#\n# {advice}")?;
-    }
     writeln!(out)?;
-    writeln!(out)
+    writeln!(out)?;
+    Ok(lines.advice())
 }
 
 /// Writes the tree below a row, if there are trees.
@@ -200,6 +231,7 @@ fn write_fitted(tree: &[u8], fit: Fit, out: &mut impl Write) -> io::Result<()> {
 fn widths_of(table: &Table<'_>) -> Vec<usize> {
     let columns = table.columns();
     let layout = &table.options.layout;
+    let is_narrow = gap(layout.fit).len() == 1 && table.set.others.is_empty();
     let widths = columns.iter().enumerate().map(|(at, &field)| {
         let is_last = at + 1 == columns.len();
         if let Some(&fixed) = layout.widths.get(at).filter(|&&fixed| fixed > 0) {
@@ -208,10 +240,14 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
                 Field::Sum(_) => width(table.heading(field)).max(others_width(table, field)),
                 Field::Key(_) => 0,
             };
-            return (fixed.max(least), false);
+            return (fixed.max(least), Gives::Nothing);
         }
         let widest = match field {
-            Field::Sum(_) => field.min_width() + others_width(table, field),
+            Field::Sum(_) => {
+                let least = field.min_width() + others_width(table, field);
+                // A share takes a column less than its heading's usual width.
+                least.saturating_sub(usize::from(is_narrow))
+            }
             Field::Key(_) if is_last && layout.is_open() => LAST_COLUMN,
             Field::Key(_) => {
                 let cells = table
@@ -223,16 +259,22 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
         };
         (
             widest.max(width(table.heading(field))),
-            matches!(field, Field::Key(_)),
+            match field {
+                Field::Sum(_) => Gives::Nothing,
+                Field::Key(SortKey::Symbol) => Gives::Width,
+                Field::Key(_) => Gives::All,
+            },
         )
     });
-    let mut widths: Vec<(usize, bool)> = widths.collect();
+    let mut widths: Vec<(usize, Gives)> = widths.collect();
     if let Some(fit) = layout.fit {
-        shrunk(&mut widths, fit.columns);
+        shrunk(&mut widths, fit);
     }
     let mut widths: Vec<usize> = widths.into_iter().map(|(columns, _)| columns).collect();
     if let (Some(fit), Some((last, others))) = (layout.fit, widths.split_last_mut()) {
-        let taken: usize = others.iter().map(|columns| columns + 2).sum();
+        let gap = gap(Some(fit)).len();
+        let shown = others.iter().filter(|&&columns| columns > 0);
+        let taken: usize = shown.map(|columns| columns + gap).sum();
         *last = (*last).min(fit.room(taken + 2));
     }
     widths
@@ -248,13 +290,29 @@ fn write_heading(table: &Table<'_>, widths: &[usize], out: &mut impl Write) -> i
     if let Some(separator) = &table.options.layout.separator {
         return separated::write_heading(table, separator, widths, out);
     }
+    let layout = &table.options.layout;
+    let is_hidden = |columns: usize| columns == 0 && layout.fit.is_some();
     let headings = table.columns().iter().zip(widths);
+    let (hidden, headings): (Vec<_>, Vec<_>) = headings.partition(|&(_, &width)| is_hidden(width));
+    if !hidden.is_empty() {
+        let hidden = hidden
+            .iter()
+            .map(|&(&field, _)| table.heading(field).trim());
+        let hidden = hidden.collect::<Vec<_>>().join(", ");
+        writeln!(
+            out,
+            "# No room for: {hidden}\n# (--full-names shows all)\n#"
+        )?;
+    }
+    let gap = gap(layout.fit);
+    let headings = headings.into_iter();
     let titles = headings
+        .clone()
         .map(|(&field, &columns)| placed(&start(table.heading(field), columns), columns, field));
     let titles: Vec<String> = titles.collect();
-    let dots: Vec<String> = widths.iter().map(|&columns| ".".repeat(columns)).collect();
-    writeln!(out, "# {}", titles.join("  ").trim_end())?;
-    writeln!(out, "# {}", dots.join("  "))?;
+    let dots: Vec<String> = headings.map(|(_, &columns)| ".".repeat(columns)).collect();
+    writeln!(out, "# {}", titles.join(gap).trim_end())?;
+    writeln!(out, "# {}", dots.join(gap))?;
     writeln!(out, "#")
 }
 
@@ -267,10 +325,15 @@ fn write_row(
     let columns = table.columns();
     // Colours take no columns.
     let (mut line, mut taken) = (String::new(), 0);
+    let gap = gap(table.options.layout.fit);
     for (at, (&field, &columns_of)) in columns.iter().zip(widths).enumerate() {
         let is_last = at + 1 == columns.len();
-        taken += "  ".len();
-        line += "  ";
+        if columns_of == 0 && !is_last && table.options.layout.fit.is_some() {
+            continue;
+        }
+        let gap = if line.is_empty() { "  " } else { gap };
+        taken += gap.len();
+        line += gap;
         if let Field::Sum(_) = field {
             taken += push_sums(table, field, row, columns_of, &mut line);
             continue;

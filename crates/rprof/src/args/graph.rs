@@ -39,6 +39,8 @@ pub(crate) struct GraphWords {
     is_none: bool,
     order: Option<Order>,
     nodes: NodeKey,
+    /// Whether the threshold is the user's.
+    has_threshold: bool,
     graph: Graph,
 }
 
@@ -48,6 +50,7 @@ impl Default for GraphWords {
             is_none: false,
             order: None,
             nodes: NodeKey::default(),
+            has_threshold: false,
             graph: Graph::DEFAULT,
         }
     }
@@ -73,6 +76,7 @@ impl GraphWords {
                 }
                 None if n_numbers == 0 => {
                     words.graph.min_percent = parse_threshold(word)?;
+                    words.has_threshold = true;
                     n_numbers += 1;
                 }
                 None => words.graph.print_limit = parse_limit(word)?,
@@ -87,6 +91,11 @@ impl GraphWords {
             order: self.order(children, inverted),
             ..self.graph
         })
+    }
+
+    /// Whether a threshold was given.
+    pub(crate) fn has_threshold(self) -> bool {
+        self.has_threshold
     }
 
     /// Whether `none` was given.

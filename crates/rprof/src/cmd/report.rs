@@ -41,6 +41,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let graph = graph.filter(|_| has_trees && args.layout.format.has_trees());
     let graph = graph.map(|graph| Graph {
         max_lines: args.max_tree_lines,
+        // As in perf, one limit for rows and branches, unless -g says another.
+        min_percent: match args.percent_limit {
+            Some(percent) if !words.has_threshold() => percent,
+            _ => graph.min_percent,
+        },
         ..graph
     });
     let opened = opened(args, weighing)?;
@@ -250,6 +255,17 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
     }
 }
 
+/// Whether long text with trees is limited: not what programs read, and not what users have limited.
+fn limits_trees(args: &ReportArgs) -> bool {
+    let table = &args.layout.table;
+    let is_text = args.layout.format == ReportFormat::Text && table.field_separator.is_none();
+    let is_limited = args.percent_limit.is_some()
+        || args.layout.limit.is_some()
+        || args.max_tree_lines != Graph::DEFAULT.max_lines
+        || args.graph.is_some_and(|words| words.has_threshold());
+    is_text && !is_limited && !table.look.quiet
+}
+
 fn table_options(
     args: &ReportArgs,
     (mode, weighing): (SortMode, Weighing),
@@ -280,7 +296,8 @@ fn table_options(
         spans: args.columns.by_span,
         events: args.groups.tables(),
         graph,
-        percent_limit: args.percent_limit,
+        percent_limit: args.percent_limit.unwrap_or(0.0),
+        limits_trees: limits_trees(args),
         is_filtered: !filter.accepts_all() || args.parent.is_filter(),
         percentage: args.percentage,
         time_slices: filter.times.map(|times| times.text().to_owned()),

@@ -153,6 +153,7 @@ impl Tables {
             events: EventTables::default(),
             graph: None,
             percent_limit: view.percent_limit,
+            limits_trees: false,
             is_filtered: false,
             percentage: Percentage::Absolute,
             time_slices: None,

@@ -84,6 +84,7 @@ fn table(saved: &Saved<'_>) -> TableOptions {
         events: EventTables::default(),
         graph: None,
         percent_limit: 0.0,
+        limits_trees: false,
         is_filtered: true,
         percentage: Percentage::Absolute,
         time_slices: None,
