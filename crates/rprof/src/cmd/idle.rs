@@ -8,6 +8,23 @@ const IDLE: &str = "swapper";
 
 /// The hint, if most samples are from idle CPUs.
 pub(crate) fn hint(profile: &Profile) -> Option<String> {
+    let share = idle_share(profile).filter(is_much)?.percent();
+    Some(format!(
+        "hint: {share:.0} % of the samples are from idle CPUs ({IDLE}): use --no-idle to drop them"
+    ))
+}
+
+/// Whether most samples are from idle CPUs.
+pub(crate) fn is_most(profile: &Profile) -> bool {
+    idle_share(profile).as_ref().is_some_and(is_much)
+}
+
+fn is_much(share: &Share) -> bool {
+    share.percent() > 50.0
+}
+
+/// The share of samples from idle CPUs, if there are any.
+fn idle_share(profile: &Profile) -> Option<Share> {
     let (mut idle, mut all) = (0u64, 0u64);
     for event in &profile.events {
         all = all.saturating_add(event.samples);
@@ -20,12 +37,7 @@ pub(crate) fn hint(profile: &Profile) -> Option<String> {
             idle = idle.saturating_add(node.self_samples);
         }
     }
-    (idle > all / 2).then(|| {
-        let share = Share::of(idle, all).percent();
-        format!(
-            "hint: {share:.0} % of the samples are from idle CPUs ({IDLE}): use --no-idle to drop them"
-        )
-    })
+    (idle > 0).then(|| Share::of(idle, all))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The command that helps most after a profile was seen: against its worst flaw, or for the next look.
 
+use super::idle;
 use crate::args::Recordings;
 use crate::say;
 use rprof_profile::{EventProfile, Flaw, Level, Profile, Quality};
@@ -67,6 +68,10 @@ fn command(seen: Seen, profile: &Profile, recordings: &Recordings) -> Option<Str
             Flaw::Unnamed => return None,
         };
         return Some(format!("rprof record {better} -- COMMAND"));
+    }
+    let is_table = !matches!(seen, Seen::Flame(_));
+    if is_table && idle::is_most(profile) {
+        return Some(format!("rprof report{input} --no-idle"));
     }
     Some(match seen {
         Seen::Screen => format!("rprof tui{input}"),
@@ -147,6 +152,17 @@ mod tests {
             said(Seen::OwnSamples, "perf.data", &profile).unwrap(),
             "rprof annotate 'std::f<u8>'"
         );
+    }
+
+    #[test]
+    fn idle_cpus_are_left_out_first() {
+        let mut profile = testing::profile(&[("a", 1)]);
+        let idle = profile.strings.intern("swapper");
+        profile.events[0].groups[0].comm = idle;
+        for seen in [Seen::Report, Seen::Screen, Seen::OwnSamples] {
+            let next = said(seen, "x", &profile).unwrap();
+            assert_eq!(next, "rprof report -i x --no-idle");
+        }
     }
 
     #[test]
