@@ -3,6 +3,7 @@
 mod critical;
 mod latency;
 mod map;
+mod narrow;
 mod runs;
 mod table;
 mod threads;

@@ -1,12 +1,14 @@
 //! `rprof sched`: threads, and CPUs, with all of their time.
 
 use crate::Error;
+use crate::narrow;
 use crate::runs::{SchedOptions, SchedQuality, SchedRecording};
 use crate::task_text;
 use crate::threads::{Accounts, CpuAccount, ThreadAccount};
 use rprof_base::{Millis, Seconds as Moment};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
+use rprof_profile::text::Fit;
 use rprof_scheduling::SwitchState;
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -28,7 +30,8 @@ pub enum SchedSort {
 }
 
 /// Writes the table of threads, and below it that of CPUs. All times are milliseconds, but for the moment of the longest
-/// wait, which is that of the recording's clock in seconds.
+/// wait, which is that of the recording's clock in seconds. Where lines must fit into a screen that is too narrow for all
+/// columns, those that say most are there.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read, or has no switches; or of `out`.
@@ -36,6 +39,7 @@ pub fn write_table(
     reader: &Reader,
     options: &SchedOptions,
     sort: SchedSort,
+    fit: Option<Fit>,
     out: &mut dyn Write,
 ) -> Result<SchedQuality, Error> {
     let locator = Locator::default();
@@ -46,7 +50,10 @@ pub fn write_table(
         (key, thread.pid, thread.tid)
     });
     let wall_ns = read.times.map_or(0, |times| times.end() - times.start());
-    write_threads(&accounts.threads, wall_ns, out)?;
+    match fit.filter(|fit| fit.columns < narrow::ALL_COLUMNS) {
+        Some(fit) => narrow::write_threads(&accounts.threads, wall_ns, fit, out)?,
+        None => write_threads(&accounts.threads, wall_ns, out)?,
+    }
     writeln!(out)?;
     write_cpus(&accounts, out)?;
     Ok(read.quality)

@@ -3,7 +3,7 @@
 use super::reading::open;
 use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs};
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use anyhow::Result;
 use rprof_base::Counted;
 use rprof_perfdata::Reader;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
     show(&args.input, paging, |reader, options, out| {
-        write_table(reader, options, args.sort, out)
+        write_table(reader, options, args.sort, screen::fit(), out)
     })
 }
 
