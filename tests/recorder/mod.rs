@@ -13,6 +13,7 @@ mod gone;
 mod identity;
 mod neighbours;
 mod off_cpu;
+mod paused;
 mod pipe;
 mod terminal;
 mod thinning;

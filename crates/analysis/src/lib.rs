@@ -23,6 +23,7 @@ mod image_symbols;
 mod index;
 mod locations;
 mod pass;
+mod pauses;
 mod recording;
 mod samples;
 mod spans;

@@ -29,6 +29,7 @@ mod live;
 mod note;
 mod opening;
 mod output;
+mod pauses;
 mod probes;
 mod ptrace;
 mod recording;

@@ -3,13 +3,14 @@
 //! Source: tools/perf/builtin-sched.c (v6.1), `output_lat_thread` and what leads to it.
 
 use crate::Error;
-use crate::runs::{RunsRead, SchedOptions, SchedQuality, SchedRecording};
+use crate::runs::{Paused, SchedOptions, SchedQuality, SchedRecording, open_at};
 use foldhash::HashMap;
 use rprof_base::Seconds as Moment;
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
-use rprof_scheduling::{SwitchState, Wait, WakeUp};
+use rprof_scheduling::{Open, SwitchState, Wait, WakeUp};
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -39,12 +40,20 @@ pub fn write_latency(
 ) -> Result<SchedQuality, Error> {
     let locator = Locator::default();
     let recording = SchedRecording::open(reader, &locator)?;
-    let mut threads: HashMap<i32, Latency> = HashMap::default();
+    let threads: RefCell<HashMap<i32, Latency>> = RefCell::default();
     let mut pids: HashMap<i32, i32> = HashMap::default();
-    let read = recording.for_each_run(|of_task| {
+    let mut pause = |paused: &Paused<'_>| {
+        add_what_is_open(
+            &mut threads.borrow_mut(),
+            open_at(paused.scheduler, paused.misses_cpus),
+            Some(paused.start_ns),
+        );
+    };
+    let read = recording.for_each_run(&mut pause, |of_task| {
         let run = &of_task.run;
         if run.tid != 0 {
             pids.insert(run.tid, of_task.pid);
+            let mut threads = threads.borrow_mut();
             let thread = threads.entry(run.tid).or_default();
             thread.run_ns += run.ran_ns();
             if let Some(start_ns) = run.start_ns {
@@ -53,7 +62,19 @@ pub fn write_latency(
         }
         true
     })?;
-    add_what_is_open(&mut threads, &read);
+    let mut threads = threads.into_inner();
+    let end_ns = read.times.as_ref().map(|times| *times.end());
+    add_what_is_open(
+        &mut threads,
+        open_at(&read.scheduler, read.misses_cpus),
+        end_ns,
+    );
+    // If the kernel has counted how long threads ran, that is taken, as perf does.
+    if let Some(run_times) = &read.run_times {
+        for (tid, thread) in &mut threads {
+            thread.run_ns = run_times.get(tid).copied().unwrap_or(0);
+        }
+    }
     let mut names: BTreeMap<String, Latency> = BTreeMap::new();
     for (tid, thread) in threads {
         let name = recording.name(tid, Key::LAST);
@@ -67,20 +88,17 @@ pub fn write_latency(
     Ok(read.quality)
 }
 
-/// Adds the waits that ended with runs which had not ended yet. If the kernel has counted how long threads ran, that
-/// is taken, as perf does.
-fn add_what_is_open(threads: &mut HashMap<i32, Latency>, read: &RunsRead) {
-    for (tid, open) in read.scheduler.open() {
+/// Adds the waits that ended with runs which had not ended yet, and these runs up to `end_ns`.
+fn add_what_is_open(
+    threads: &mut HashMap<i32, Latency>,
+    open: Vec<(i32, Open)>,
+    end_ns: Option<u64>,
+) {
+    for (tid, open) in open {
         let thread = threads.entry(tid).or_default();
         if let Some(start_ns) = open.start_ns {
             thread.add(open.wait, open.woken, start_ns);
-            let end_ns = read.times.as_ref().map_or(start_ns, |times| *times.end());
-            thread.run_ns += end_ns.saturating_sub(start_ns);
-        }
-    }
-    if let Some(run_times) = &read.run_times {
-        for (tid, thread) in threads {
-            thread.run_ns = run_times.get(tid).copied().unwrap_or(0);
+            thread.run_ns += end_ns.map_or(0, |end_ns| end_ns.saturating_sub(start_ns));
         }
     }
 }

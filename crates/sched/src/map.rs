@@ -38,7 +38,7 @@ pub fn write_map(
         n_hidden: 0,
     };
     let mut written = Ok(());
-    let mut read = recording.for_each_run(|of_task| {
+    let mut read = recording.for_each_run(&mut |_| {}, |of_task| {
         written = map.switch(&of_task, out);
         written.is_ok()
     })?;

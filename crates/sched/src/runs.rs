@@ -5,11 +5,12 @@ use rprof_analysis::{
     DecodedSample, First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, TaskName,
     WantedFrames, comm_text,
 };
+use rprof_base::{Counted, Millis};
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
-use rprof_scheduling::{ContextSwitch, Scheduler, ThreadRun};
+use rprof_scheduling::{ContextSwitch, Open, Scheduler, ThreadRun};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -49,6 +50,8 @@ pub(crate) struct RunsRead {
     /// How long the kernel says that each thread ran, nanoseconds; `None` if it does not say.
     pub(crate) run_times: Option<HashMap<i32, u64>>,
     pub(crate) quality: SchedQuality,
+    /// Whether waits are not known: threads may have been on CPUs that were not recorded.
+    pub(crate) misses_cpus: bool,
 }
 
 /// Who leaves CPUs, and who comes to them.
@@ -79,6 +82,91 @@ impl SeenThreads {
     }
 }
 
+/// The recording is paused: what goes on then.
+pub(crate) struct Paused<'s> {
+    /// The scheduler as the pause begins.
+    pub(crate) scheduler: &'s Scheduler,
+    pub(crate) start_ns: u64,
+    /// As of all.
+    pub(crate) misses_cpus: bool,
+}
+
+/// When the recording was paused.
+#[derive(Debug)]
+struct Pauses {
+    /// Those to come, the next one last.
+    next: Vec<RangeInclusive<u64>>,
+    misses_cpus: bool,
+    /// Until when the last one was.
+    until_ns: u64,
+    /// Those after which something had been known of threads, and how long they were.
+    n: u64,
+    ns: u64,
+}
+
+impl Pauses {
+    fn new(mut all: Vec<RangeInclusive<u64>>, misses_cpus: bool) -> Self {
+        all.reverse();
+        Self {
+            next: all,
+            misses_cpus,
+            until_ns: 0,
+            n: 0,
+            ns: 0,
+        }
+    }
+
+    /// Takes those that have begun at a moment.
+    fn until(
+        &mut self,
+        time_ns: u64,
+        scheduler: &mut Scheduler,
+        pause: &mut dyn FnMut(&Paused<'_>),
+    ) {
+        while let Some(range) = self.next.pop_if(|range| *range.start() <= time_ns) {
+            let (start_ns, until_ns) = range.into_inner();
+            pause(&Paused {
+                scheduler,
+                start_ns,
+                misses_cpus: self.misses_cpus,
+            });
+            if !scheduler.pause(until_ns).is_empty() {
+                self.n += 1;
+                self.ns = self.ns.saturating_add(until_ns.saturating_sub(start_ns));
+            }
+            self.until_ns = until_ns;
+        }
+    }
+
+    /// Whether a moment is in the last one.
+    fn has(&self, time_ns: u64) -> bool {
+        time_ns < self.until_ns
+    }
+
+    fn warning(&self) -> Option<String> {
+        (self.n > 0).then(|| {
+            format!(
+                "recording was paused {} ({} ms): what threads did then is unknown",
+                Counted::new(self.n, "time", "times"),
+                Millis(self.ns)
+            )
+        })
+    }
+}
+
+/// What threads do at a moment at which the recording ends or is paused, by thread. Who waits is left out where that is
+/// not known.
+pub(crate) fn open_at(scheduler: &Scheduler, misses_cpus: bool) -> Vec<(i32, Open)> {
+    let mut all = scheduler.open();
+    if misses_cpus {
+        all.retain_mut(|(_, open)| {
+            (open.wait, open.woken) = (None, None);
+            open.start_ns.is_some()
+        });
+    }
+    all
+}
+
 /// A run, and whose it is.
 pub(crate) struct RunOfTask<'n> {
     pub(crate) run: ThreadRun,
@@ -99,9 +187,11 @@ impl<'r> SchedRecording<'r> {
         Ok(Self { recording })
     }
 
-    /// Calls `visit` for each run as it ends, in order of time; stops when it returns false.
+    /// Calls `visit` for each run as it ends, in order of time; stops when it returns false. Where the recording was
+    /// paused, `pause` gets what goes on as it begins.
     pub(crate) fn for_each_run(
         &self,
+        pause: &mut dyn FnMut(&Paused<'_>),
         mut visit: impl FnMut(RunOfTask<'_>) -> bool,
     ) -> Result<RunsRead, rprof_analysis::Error> {
         let all = Filter::default();
@@ -111,16 +201,27 @@ impl<'r> SchedRecording<'r> {
         let mut run_times: HashMap<i32, u64> = HashMap::default();
         let mut times: Option<RangeInclusive<u64>> = None;
         let mut seen = SeenThreads::default();
+        let misses_cpus = events.miss_cpus();
+        let mut n_elsewhere = 0;
+        let mut pauses = Pauses::new(events.pauses(), misses_cpus);
         let ignored = events.for_each(|sample, event| {
             let time_ns = sample.key.time_ns;
             times = match times.take() {
                 Some(before) => Some(*before.start()..=time_ns),
                 None => Some(time_ns..=time_ns),
             };
+            pauses.until(time_ns, &mut scheduler, pause);
+            if pauses.has(time_ns) {
+                return true;
+            }
             match event {
                 SchedEvent::Switch(switch) => {
                     seen.note(&switch);
-                    let run = scheduler.switch(switch);
+                    let mut run = scheduler.switch(switch);
+                    if misses_cpus {
+                        n_elsewhere += u64::from(run.wait.is_some() && run.tid != 0);
+                        (run.wait, run.woken) = (None, None);
+                    }
                     visit(self.of_task(sample, &switch, run))
                 }
                 SchedEvent::WakeUp { tid, woken } => {
@@ -138,6 +239,9 @@ impl<'r> SchedRecording<'r> {
         if let (Some(of_events), Some(all)) = (&mut times, self.recording.sample_times()) {
             *of_events = *of_events.start()..=*of_events.end().max(all.end());
         }
+        if let Some(times) = &times {
+            pauses.until(*times.end(), &mut scheduler, pause);
+        }
         let losses = self.recording.index.losses.iter();
         let mut quality = SchedQuality {
             warnings: self.recording.warnings().collect(),
@@ -147,11 +251,19 @@ impl<'r> SchedRecording<'r> {
         };
         quality.warnings.extend(ignored.warnings());
         quality.warnings.extend(seen.warning());
+        quality.warnings.extend(pauses.warning());
+        quality.warnings.extend((n_elsewhere > 0).then(|| {
+            format!(
+                "{} unknown: threads may have run on CPUs that were not recorded (-C)",
+                Counted::new(n_elsewhere, "wait is", "waits are")
+            )
+        }));
         Ok(RunsRead {
             scheduler,
             times,
             run_times: Some(run_times).filter(|_| events.have_run_times()),
             quality,
+            misses_cpus,
         })
     }
 

@@ -1,10 +1,11 @@
 //! The account of each thread and each CPU.
 
-use crate::runs::{RunOfTask, RunsRead, SchedOptions, SchedRecording};
+use crate::runs::{Paused, RunOfTask, RunsRead, SchedOptions, SchedRecording, open_at};
 use rprof_machine::Key;
-use rprof_scheduling::{SwitchState, ThreadTotals};
+use rprof_scheduling::{Open, SwitchState, ThreadTotals};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// What threads and CPUs did.
@@ -40,21 +41,46 @@ impl Accounts {
         recording: &SchedRecording<'_>,
         options: &SchedOptions,
     ) -> Result<(Self, RunsRead), rprof_analysis::Error> {
-        let mut accounts = Self::default();
-        let read = recording.for_each_run(|of_task| {
-            accounts.add(of_task);
+        let accounts: RefCell<Self> = RefCell::default();
+        let mut pause = |paused: &Paused<'_>| {
+            let mut accounts = accounts.borrow_mut();
+            let open = open_at(paused.scheduler, paused.misses_cpus);
+            accounts.add_open(recording, open, paused.start_ns);
+            accounts.add_running(paused);
+        };
+        let read = recording.for_each_run(&mut pause, |of_task| {
+            accounts.borrow_mut().add(of_task);
             true
         })?;
+        let mut accounts = accounts.into_inner();
         let end_ns = read.times.as_ref().map_or(0, |times| *times.end());
-        for (tid, open) in read.scheduler.open() {
-            let name = recording.name(tid, Key::LAST);
-            let row = accounts.row(tid, tid, name);
-            accounts.threads[row].totals.add_open(&open, end_ns);
-        }
+        let open = open_at(&read.scheduler, read.misses_cpus);
+        accounts.add_open(recording, open, end_ns);
         let filter = &options.filter;
         let is_shown = |one: &ThreadAccount| filter.accepts_task(one.pid, one.tid, one.name.raw());
         accounts.threads.retain(is_shown);
         Ok((accounts, read))
+    }
+
+    /// Adds what threads do at a moment at which the recording ends, or is paused.
+    fn add_open(&mut self, recording: &SchedRecording<'_>, open: Vec<(i32, Open)>, end_ns: u64) {
+        for (tid, open) in open {
+            let name = recording.name(tid, Key::LAST);
+            let row = self.row(tid, tid, name);
+            self.threads[row].totals.add_open(&open, end_ns);
+        }
+    }
+
+    /// Adds what CPUs do as the recording is paused.
+    fn add_running(&mut self, paused: &Paused<'_>) {
+        for (cpu, tid, start_ns) in paused.scheduler.running() {
+            let cpu = self.cpus.entry(cpu).or_default();
+            let ran_ns = paused.start_ns.saturating_sub(start_ns);
+            match tid {
+                0 => cpu.idle_ns += ran_ns,
+                _ => cpu.busy_ns += ran_ns,
+            }
+        }
     }
 
     fn add(&mut self, of_task: RunOfTask<'_>) {
@@ -67,7 +93,9 @@ impl Accounts {
         }
         cpu.busy_ns += run.ran_ns();
         let row = self.row(pid, run.tid, name);
-        self.threads[row].totals.add(&run);
+        let thread = &mut self.threads[row];
+        thread.pid = pid;
+        thread.totals.add(&run);
         if run.state == SwitchState::Dead {
             self.living.remove(&run.tid);
         }

@@ -27,7 +27,7 @@ pub fn write_timehist(
     let recording = SchedRecording::open(reader, &locator)?;
     let mut width = NAME_WIDTH;
     let mut written = write_head(out);
-    let read = recording.for_each_run(|of_task| {
+    let read = recording.for_each_run(&mut |_| {}, |of_task| {
         let tid = of_task.run.tid;
         let is_shown =
             tid != 0 && (options.filter).accepts_task(of_task.pid, tid, of_task.name.raw());

@@ -24,6 +24,8 @@ pub struct Scheduler {
     cpus: HashMap<u32, Running>,
     threads: HashMap<i32, Thread>,
     n_contradictions: u64,
+    /// When the recording went on after its last pause.
+    resumed_ns: Option<u64>,
 }
 
 /// Who is on a CPU.
@@ -56,6 +58,7 @@ impl Scheduler {
             tid: switch.next,
             start_ns: time_ns,
         };
+        let silent_since = self.silent_since(cpu);
         let before = self.cpus.insert(cpu, running);
         let is_same = before.is_some_and(|running| running.tid == prev);
         self.n_contradictions += u64::from(before.is_some() && !is_same);
@@ -67,12 +70,14 @@ impl Scheduler {
             _ => self.switch_out(prev, time_ns, switch.prev_state),
         };
         let start = before.filter(|_| is_same && thread.cpu == Some(cpu));
+        let is_new = prev == IDLE || thread.cpu.is_none() && thread.wait.is_none();
+        let silent_since = silent_since.filter(|&since_ns| is_new && since_ns <= time_ns);
         // If it was switched in elsewhere, it has left there, and that is lost: so is what it waited for.
-        let has_waited = start.is_some() || thread.cpu.is_none();
+        let has_waited = start.is_some() || thread.cpu.is_none() && silent_since.is_none();
         let run = ThreadRun {
             tid: prev,
             cpu,
-            start_ns: start.map(|running| running.start_ns),
+            start_ns: start.map(|running| running.start_ns).or(silent_since),
             end_ns: time_ns,
             state: switch.prev_state,
             wait: thread.wait.filter(|_| has_waited),
@@ -129,6 +134,35 @@ impl Scheduler {
         self.cpus.insert(cpu, Running { tid, start_ns });
         self.switch_in(tid, cpu);
         evicted
+    }
+
+    /// The recording was paused until a moment: nothing is known any more. Returns what threads did before, by thread, and
+    /// the CPUs of those that ran.
+    pub fn pause(&mut self, until_ns: u64) -> Vec<(i32, (Open, u32))> {
+        let open = self.open().into_iter();
+        let cpu = |tid| self.cpu_of(tid).unwrap_or(0);
+        let open = open.map(|(tid, open)| (tid, (open, cpu(tid)))).collect();
+        self.cpus.clear();
+        self.threads.clear();
+        self.resumed_ns = Some(until_ns);
+        open
+    }
+
+    /// When the recording went on after its last pause, nanoseconds.
+    pub fn resumed_ns(&self) -> Option<u64> {
+        self.resumed_ns
+    }
+
+    /// Since when whoever is on a CPU has been there, if nobody came there since a pause.
+    pub fn silent_since(&self, cpu: u32) -> Option<u64> {
+        let resumed_ns = self.resumed_ns;
+        resumed_ns.filter(|_| !self.cpus.contains_key(&cpu))
+    }
+
+    /// Who is on which CPU, and since when.
+    pub fn running(&self) -> impl Iterator<Item = (u32, i32, u64)> {
+        let all = self.cpus.iter();
+        all.map(|(&cpu, running)| (cpu, running.tid, running.start_ns))
     }
 
     /// Forgets a thread: its id is used again.

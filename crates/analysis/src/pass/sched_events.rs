@@ -1,10 +1,13 @@
 //! What a recording says of the scheduler, in order of time.
 
+use super::account::leaves_out_cpus;
 use super::ordered::{Item, WantedRecords, for_each_batch};
 use super::query::Query;
 use super::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
 use crate::Error;
+use crate::pauses::pauses_of;
 use crate::samples::{DecodedSample, IgnoredSamples};
+use std::ops::RangeInclusive;
 
 /// The scheduler's events of a recording.
 #[derive(Debug)]
@@ -29,6 +32,18 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     /// Whether the recording has [`SchedEvent::RunTime`].
     pub fn have_run_times(&self) -> bool {
         self.decoder.has_run_times()
+    }
+
+    /// When the recording was paused, nanoseconds: in order, apart from each other. What happened then may be recorded in
+    /// part.
+    pub fn pauses(&self) -> Vec<RangeInclusive<u64>> {
+        let reader = self.query.recording.reader;
+        pauses_of(reader, |event| self.decoder.is_of_scheduler(event))
+    }
+
+    /// Whether nothing was recorded of some CPUs: a thread that is on none may be on one of those.
+    pub fn miss_cpus(&self) -> bool {
+        leaves_out_cpus(self.query.recording.reader)
     }
 
     /// Calls `visit` for each event, in order of time; stops when it returns false. A damaged one is left out, and

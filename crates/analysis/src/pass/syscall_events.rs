@@ -11,6 +11,7 @@ use super::syscall_words::{SyscallWords, end_event, start_event};
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{LocationCache, comm_text};
+use crate::pauses::pauses_of;
 use crate::recording::Recording;
 use crate::samples::{DecodedSample, check_filter};
 use crate::stacks::StackEndCounts;
@@ -138,12 +139,16 @@ fn for_each_step(
         symbols: symbols.as_ref(),
     };
     let n_samples = usize::try_from(recording.index.n_samples).unwrap_or(usize::MAX);
+    let mut pauses = PauseEnds::of(reader, &pass.decoder);
     let mut n_done = 0;
     let result = run_ordered(&query, &pass, &mut |bytes, n| {
         n_done += n;
         progress(progress_of(0.5, 0.5, n_done, n_samples));
         let mut words = SyscallWords(bytes);
         while let Some(event) = words.event(symbols.as_ref()) {
+            if pauses.has_come(event.time_ns) && !visit(&lost_at(event.time_ns)) {
+                return false;
+            }
             if !visit(&event) {
                 return false;
             }
@@ -162,6 +167,43 @@ fn for_each_step(
         profile.warnings.push(warning.to_string());
     }
     Ok(profile)
+}
+
+/// Where pauses of events begin and end: there, events are as good as lost.
+struct PauseEnds {
+    /// The next one last, nanoseconds.
+    next: Vec<u64>,
+}
+
+impl PauseEnds {
+    fn of(reader: &Reader, decoder: &SyscallDecoder<'_>) -> Self {
+        let pauses = pauses_of(reader, |event| decoder.is_of_calls(event));
+        let ends = pauses
+            .into_iter()
+            .flat_map(|pause| [*pause.start(), *pause.end()]);
+        let mut next: Vec<u64> = ends.collect();
+        next.reverse();
+        Self { next }
+    }
+
+    /// Whether there are some up to a moment; these are taken.
+    fn has_come(&mut self, time_ns: u64) -> bool {
+        let n = self.next.len();
+        while self.next.pop_if(|end| *end <= time_ns).is_some() {}
+        self.next.len() < n
+    }
+}
+
+/// Calls that threads are in at a moment may have ended since.
+fn lost_at(time_ns: u64) -> SyscallEvent<'static> {
+    SyscallEvent {
+        time_ns,
+        pid: -1,
+        tid: -1,
+        step: SyscallStep::Lost,
+        comm: Untrusted::new(""),
+        stack: SyscallStack::default(),
+    }
 }
 
 /// The pass: writes each event in words, as [`SyscallWords`] reads them.

@@ -17,6 +17,7 @@ mod left_out;
 mod machine;
 mod memory;
 mod numbers;
+mod pauses;
 mod pmu;
 mod protobuf;
 mod recorder_cost;
@@ -49,6 +50,7 @@ pub use left_out::LeftOut;
 pub use machine::{EMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
 pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use numbers::{CacheLine, ClockId, Command, DirFormat, TotalMem};
+pub use pauses::EventPause;
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
 pub use recorder_cost::RecorderCost;
 pub(crate) use section::SectionItem;
@@ -197,6 +199,7 @@ features! {
     208 CPU_BUDGET => CpuBudget(CpuBudget), "What was given up to stay within a share of a CPU.";
     209 THINNING => Thinning(SampleThinning), "How many samples were kept of those that were taken.";
     210 SPANS => Spans(Vec<SpanEdge>), "Which events begin and end spans of threads' time.";
+    211 PAUSES => Pauses(Vec<EventPause>), "When samples of events were paused.";
 }
 
 impl FeatureId {

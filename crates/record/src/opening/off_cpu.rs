@@ -154,12 +154,12 @@ impl OffCpuEvents {
     }
 
     /// Whether SWITCH records are needed to know when threads run again: where all of a CPU's switches are samples, each
-    /// says who comes next.
+    /// says who comes next. Where threads go to that leave these CPUs (`-C`), only records say.
     pub(crate) fn needs_records(&self, settings: &Settings) -> bool {
         let says_next =
             |one: &OffCpuEvent| matches!(one.purpose, Purpose::Switch { next: Some(_), .. });
         let is_everybody = settings.watch == Watch::All && matches!(settings.cgroups, Cgroups::All);
-        !is_everybody || !self.events.iter().any(says_next)
+        !is_everybody || settings.cpus.is_some() || !self.events.iter().any(says_next)
     }
 
     /// The events alone.

@@ -59,6 +59,15 @@ pub(crate) fn add(attrs: &mut Attrs, settings: &Settings) -> OffCpuEvents {
     chosen
 }
 
+/// Lets events be sampled on these CPUs only: records of switches are of all.
+pub(crate) fn sample_on(sampling: &mut [Prepared], cpus: &[u32]) {
+    for event in sampling {
+        let own = event.cpus.take();
+        let is_own = |cpu: &u32| own.as_ref().is_none_or(|own| own.contains(cpu));
+        event.cpus = Some(cpus.iter().copied().filter(is_own).collect());
+    }
+}
+
 fn is_user_only(attr: &PerfEventAttr) -> bool {
     attr.flags.has(AttrFlags::EXCLUDE_KERNEL)
 }

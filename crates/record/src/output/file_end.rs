@@ -28,6 +28,8 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) cost: RecorderCost,
     pub(crate) budget: Option<CpuBudget>,
     pub(crate) thinning: Option<SampleThinning>,
+    /// When events were paused, if they could be.
+    pub(crate) pauses: Option<(FeatureId, Vec<u8>)>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -61,6 +63,7 @@ impl FileEnd<'_> {
         sections.extend(budget.map(|budget| encoded(FeatureId::CPU_BUDGET, budget)));
         let thinning = self.thinning.as_ref();
         sections.extend(thinning.map(|thinning| encoded(FeatureId::THINNING, thinning)));
+        sections.extend(self.pauses);
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

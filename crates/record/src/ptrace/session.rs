@@ -12,6 +12,7 @@ use crate::live::{DeepStacks, Unreadable};
 use crate::note::{Note, OffCpuMethod};
 use crate::opening::{Opened, stack_dump};
 use crate::output::features;
+use crate::pauses::Pauses;
 use crate::recording::limits::{EndReason, Limits};
 use crate::recording::plan::{DrainedEvents, Plan};
 use crate::recording::recorder::Recorder;
@@ -165,6 +166,7 @@ impl Session {
             files,
             sideband_layout: layout.clone(),
             budget,
+            pauses: Pauses::default(),
             interrupts,
             settings: settings.clone(),
             defined: None,

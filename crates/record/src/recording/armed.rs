@@ -21,6 +21,7 @@ use crate::opening::sampled_by::SampledBy;
 use crate::opening::{Opened, groups, span_attrs};
 use crate::output::features::{self, Features};
 use crate::output::trigger::Trigger;
+use crate::pauses::Pauses;
 use crate::settings::{Rate, Watch};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::Event;
@@ -77,6 +78,11 @@ impl Armed {
         };
         let interrupts = &self.prepared.interrupts;
         let (files, sink) = plan.start_output(settings, self.known(), interrupts)?;
+        let pauses = if settings.when.is_always() {
+            Pauses::default()
+        } else {
+            Pauses::of_events(self.opened.sampling.events.len())
+        };
         let recorder = Recorder {
             drain: Drain::new(layouts.drained, samples, tracked),
             sink,
@@ -84,6 +90,7 @@ impl Armed {
             files,
             sideband_layout: layouts.written,
             budget,
+            pauses,
             interrupts: self.prepared.interrupts,
             settings: self.prepared.settings,
             defined: self.prepared.placed.defined,

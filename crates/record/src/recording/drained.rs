@@ -15,6 +15,7 @@ use crate::output::Fate;
 use crate::output::file_end::FileEnd;
 use crate::output::files::Files;
 use crate::output::flight_window::{FlightWindow, Kept};
+use crate::pauses::Pauses;
 use crate::settings::{EventCount, Settings, Summary, Watch};
 use crate::sink::{Sink, Written};
 use rprof_abi::{AttrFlags, event_type, sw};
@@ -90,6 +91,7 @@ impl Drained {
             opened,
             mut files,
             budget,
+            pauses,
             ..
         } = self.recorder;
         let was_writer_late = sink.was_late;
@@ -127,6 +129,7 @@ impl Drained {
             opened,
             files,
             budget: budget.map(|budget| budget.cuts),
+            pauses,
             was_on: self.was_on,
             was_writer_late,
         };
@@ -144,6 +147,7 @@ struct Unfinished {
     lost: Losses,
     /// What was given up to stay within a share of a CPU.
     budget: Option<CpuBudget>,
+    pauses: Pauses,
     was_on: bool,
     was_writer_late: bool,
 }
@@ -168,6 +172,7 @@ impl Unfinished {
             cost,
             budget: self.budget,
             thinning: counts.thinning(settings.samples_per_hour),
+            pauses: self.pauses.section(settings.clock.now_ns()),
             missing_build_ids: mem::take(&mut self.drain.missing_build_ids),
             build_ids: !settings.writing.no_build_ids,
             segment: files.current.segment_end(self.drain.complete_until_ns())?,

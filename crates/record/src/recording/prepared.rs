@@ -57,6 +57,11 @@ impl Prepared {
         if settings.samples_per_hour.is_some() {
             thinned::ask_for_periods(&mut attrs.sampling)?;
         }
+        let mut cpus = cpus;
+        if off_cpu.is_some() && settings.cpus.is_some() {
+            off_cpu_attrs::sample_on(&mut attrs.sampling, &cpus);
+            cpus = online_cpus(&Sources::default())?;
+        }
         if settings.writing.overwrite {
             attrs = attrs.overwriting();
         }

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::interrupts::{Interrupts, WriterStalled};
 use crate::opening::{Group, Opened};
 use crate::output::files::Files;
+use crate::pauses::Pauses;
 use crate::settings::{Output, Settings};
 use crate::sink::Sink;
 use rprof_abi::SampleLayout;
@@ -25,6 +26,7 @@ pub(crate) struct Recorder {
     /// Sideband as the file has it.
     pub(crate) sideband_layout: SampleLayout,
     pub(crate) budget: Option<Budget>,
+    pub(crate) pauses: Pauses,
     /// What is defined goes after all that is opened.
     pub(crate) defined: Option<Defined>,
     /// The last field: signals are held back until the probes are gone.
@@ -59,6 +61,13 @@ impl Recorder {
             }
         }
         Ok(cut)
+    }
+
+    /// Notes which events are paused since a moment, or no more.
+    pub(super) fn note_pauses(&mut self, before_ns: u64) {
+        let after_ns = self.settings.clock.now_ns();
+        let events = self.opened.sampling.events.iter();
+        (self.pauses).toggled((before_ns, after_ns), events.map(|event| event.is_on));
     }
 
     /// Whether the file has as many bytes as it may have.

@@ -207,6 +207,7 @@ impl Recorder {
             cost,
             budget: self.budget.as_ref().map(|budget| budget.cuts),
             thinning: counts.thinning(self.settings.samples_per_hour),
+            pauses: self.pauses.section(self.settings.clock.now_ns()),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,

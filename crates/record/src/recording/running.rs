@@ -54,6 +54,7 @@ impl Ready {
     fn start(&mut self, note: &mut dyn FnMut(Note)) -> Result<Option<Child>, Error> {
         let enabling = "enabling events";
         let recorder = &mut self.running.recorder;
+        let before_ns = recorder.settings.clock.now_ns();
         (recorder.opened.sideband)
             .enable(DumpSize::Large)
             .map_err(Error::system(enabling))?;
@@ -69,6 +70,7 @@ impl Ready {
         recorder.describe_at_start(&self.unreadable, note)?;
         if !recorder.settings.when.is_from_start() {
             recorder.opened.hold();
+            recorder.note_pauses(before_ns);
             let event = None;
             let toggled = ControlNote::Toggled {
                 event,

@@ -7,12 +7,14 @@ use super::sources::{Sources, is_context_switches};
 use super::steps::{Ring, Step, What};
 use crate::Error;
 use crate::pass::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
+use crate::pauses::pauses_of;
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use rprof_abi::record::Record;
 use rprof_abi::{Misc, RawRecord, RecordKind};
 use rprof_scheduling::{SwitchState, Waker};
 use rprof_untrusted::{Budget, Held, OverBudget};
+use std::ops::RangeInclusive;
 
 /// What a thread has found.
 pub(super) struct Found {
@@ -77,6 +79,18 @@ impl<'a> Finder<'a> {
             has_leaving: events.map(is_context_switches).collect(),
             decoder,
             locks: has_locks.then(|| LockDecoder::new(recording.reader)),
+        }
+    }
+
+    /// When events were paused that say when threads ran; if none does, those that say where.
+    pub(super) fn pauses(&self) -> Vec<RangeInclusive<u64>> {
+        let reader = self.recording.reader;
+        let is_leaving = |event| self.has_leaving.get(event) == Some(&true);
+        let is_of_switches = |event| self.decoder.is_of_scheduler(event) || is_leaving(event);
+        if (0..reader.events().len()).any(is_of_switches) {
+            pauses_of(reader, is_of_switches)
+        } else {
+            pauses_of(reader, |event| Some(event) == self.sources.cpu_event)
         }
     }
 

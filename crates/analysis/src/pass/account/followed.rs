@@ -17,6 +17,8 @@ pub(super) struct Followed {
     pub(super) has_records: bool,
     /// Whether these are of CPUs, whoever runs there.
     pub(super) is_of_cpus: bool,
+    /// Whether nothing is known of some CPUs: a thread that is on none may be on one of those.
+    pub(super) misses_cpus: bool,
     /// Threads that were made by others and have not inherited their events: sideband has switches of theirs.
     left_out: HashSet<i32>,
     /// Processes of the threads that are named or made.

@@ -4,8 +4,10 @@ mod cut;
 mod ending;
 mod on_cpu;
 mod on_path;
+mod pausing;
 mod telling;
 mod thread;
+mod waits;
 
 use super::activity::ThreadActivity;
 use super::followed::Followed;
@@ -15,12 +17,12 @@ use super::sources::Sources;
 use super::steps::{Step, What};
 use super::told::Told;
 use crate::locations::TaskName;
-use crate::samples::{AccountedSample, SampleSpan, Stretch, WokenBy};
+use crate::pauses::joined;
+use crate::samples::{AccountedSample, SampleSpan};
 use crate::spans::Spans;
 use foldhash::{HashMap, HashSet};
 use rprof_scheduling::{
-    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, Wait, WaitPart, WakeUp,
-    Waker, wait_parts,
+    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, WakeUp, Waker,
 };
 use std::ops::{Range, RangeInclusive};
 use telling::Listener;
@@ -48,6 +50,10 @@ pub(super) struct Ledger<'a> {
     is_part: bool,
     /// Times in which records were lost, in order, apart from each other.
     gaps: Vec<RangeInclusive<u64>>,
+    /// Times in which the recording was paused that have not come yet: the next one is the last.
+    pauses: Vec<RangeInclusive<u64>>,
+    /// Whether the last step was from a pause.
+    is_in_pause: bool,
     samples: Vec<AccountedSample>,
     /// The times that count, if not all do: in order, apart from each other.
     cut: Option<Vec<Range<u64>>>,
@@ -89,6 +95,8 @@ impl<'a> Ledger<'a> {
             waits_end: 0,
             is_part: false,
             gaps: Vec::new(),
+            pauses: Vec::new(),
+            is_in_pause: false,
             samples: Vec::new(),
             cut: None,
             path: None,
@@ -113,17 +121,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Says when the recording begins, and when records were lost.
-    pub(super) fn set_times(&mut self, begin_ns: u64, mut gaps: Vec<RangeInclusive<u64>>) {
+    pub(super) fn set_times(&mut self, begin_ns: u64, gaps: Vec<RangeInclusive<u64>>) {
         self.begin_ns = begin_ns;
-        gaps.sort_unstable_by_key(|gap| *gap.start());
-        for gap in gaps {
-            match self.gaps.last_mut() {
-                Some(last) if gap.start() <= last.end() => {
-                    *last = *last.start()..=*gap.end().max(last.end());
-                }
-                _ => self.gaps.push(gap),
-            }
-        }
+        self.gaps = joined(gaps);
     }
 
     /// Counts time from a moment on: what was before it has been counted. Records up to an offset only say which waits
@@ -157,7 +157,7 @@ impl<'a> Ledger<'a> {
         let Step { time_ns, tid, .. } = *step;
         self.note_pid((tid, step.pid));
         let is_record = matches!(step.what, What::Enter | What::Leave(_) | What::Exit);
-        if is_record && self.followed.leaves_out(tid) {
+        if is_record && self.followed.leaves_out(tid) || self.is_paused_at(step) {
             return;
         }
         match step.what {
@@ -380,110 +380,6 @@ impl<'a> Ledger<'a> {
             if let Some(locks) = &mut self.locks {
                 locks.forget(run.tid);
             }
-        }
-    }
-
-    /// Adds a wait up to `end_ns`.
-    fn add_wait(&mut self, tid: i32, (wait, woken): (Option<Wait>, Option<WakeUp>), end_ns: u64) {
-        let thread = self.threads.entry(tid).or_default();
-        let was_running = std::mem::take(&mut thread.was_running);
-        let is_known = wait.is_some() || woken.is_some();
-        // One that runs came from where its wait began.
-        let left = thread.came_from.take().or(thread.left);
-        let Some(left) = left.filter(|_| is_known) else {
-            self.told.n_begun += u64::from(!was_running);
-            return;
-        };
-        let woken_ns = woken.map_or(end_ns, |woken| woken.time_ns);
-        let start_ns = wait.map_or(woken_ns, |wait| wait.start_ns);
-        if let Some(gap_ns) = self.first_gap(start_ns, end_ns) {
-            self.told.note_lost(end_ns.saturating_sub(start_ns));
-            self.tell(tid, ThreadActivity::Lost { start_ns: gap_ns });
-            return;
-        }
-        let since_ns = self.since_ns;
-        let counted = wait_parts(wait, woken, end_ns).map(|part| WaitPart {
-            start_ns: part.start_ns.max(since_ns),
-            ..part
-        });
-        for part in counted.filter(|part| part.ns() > 0) {
-            let waited = ThreadActivity::Waited {
-                start_ns: part.start_ns,
-                end_ns: part.end_ns,
-                state: part.state,
-                cause: left.cause.in_state(part.state),
-                woken: part.woken,
-                is_open: self.is_over && part.end_ns == end_ns,
-            };
-            self.tell(tid, waited);
-            let Some(spans) = self.spans else {
-                self.push_part((tid, &left), part.start_ns..part.end_ns, &part);
-                continue;
-            };
-            let mut start_ns = part.start_ns;
-            for (ns, span) in spans.parts(tid, (part.start_ns, part.end_ns)) {
-                self.next_span = span.into();
-                self.push_part((tid, &left), start_ns..start_ns + ns, &part);
-                start_ns += ns;
-            }
-            self.next_span = SampleSpan::ByRecord;
-        }
-    }
-
-    /// A part of a wait, or of such a part: on the critical path, or off it.
-    fn push_part(&mut self, task: (i32, &SwitchOut), range: Range<u64>, part: &WaitPart) {
-        let parts = self.split(task.0, range);
-        for (is_on_path, ns) in [false, true].into_iter().zip(parts) {
-            if ns > 0 {
-                self.push(task, (ns, is_on_path), (part.state, part.woken));
-            }
-        }
-    }
-
-    /// When the first records were lost in a span of time, if any were.
-    fn first_gap(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let at = self.gaps.partition_point(|gap| *gap.end() <= start_ns);
-        let gap = self.gaps.get(at).filter(|gap| *gap.start() < end_ns)?;
-        Some(start_ns.max(*gap.start()))
-    }
-
-    fn push(
-        &mut self,
-        (tid, left): (i32, &SwitchOut),
-        (ns, is_on_path): (u64, bool),
-        (state, woken): (ThreadState, Option<WakeUp>),
-    ) {
-        if !self.counts(is_on_path) {
-            return;
-        }
-        let waker = woken.map(|woken| woken.waker);
-        let woken_ns = woken.map_or(0, |woken| woken.time_ns);
-        if left.is_foreign {
-            self.foreign.insert(tid);
-        }
-        self.samples.push(AccountedSample {
-            offset: left.offset,
-            ns,
-            stretch: Stretch {
-                state,
-                cause: left.cause.in_state(state),
-                waker: WokenBy::of(waker, state, |tid| (self.name_at)(tid, woken_ns)),
-                has_stack: left.has_stack,
-                is_on_path,
-                other_tid: if left.is_foreign { tid } else { 0 },
-            },
-        });
-        let is_blocked = matches!(state, ThreadState::Blocked(_));
-        self.note_sample(if is_blocked { left.lock } else { NO_LOCK });
-    }
-
-    /// Notes the span and the lock of the sample that was made last.
-    fn note_sample(&mut self, lock: u64) {
-        if self.spans.is_some() {
-            self.sample_spans.push(self.next_span);
-        }
-        if self.locks.is_some() {
-            self.sample_locks.push(lock);
         }
     }
 }

@@ -20,6 +20,7 @@ mod steps;
 mod told;
 
 pub use activity::{ThreadActivity, ThreadEvent};
+pub(super) use command_line::leaves_out_cpus;
 pub(crate) use critical::WantedPath;
 pub use critical::{CriticalPath, PathOwner, PathThread};
 pub use events::{for_each_thread_event, has_thread_events};
@@ -75,6 +76,7 @@ pub(super) fn samples_of(
         let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
         ledger.set_spans(recording.spans());
         ledger.set_times(steps.begin_ns(), steps.gaps());
+        ledger.set_pauses(steps.pauses());
         if let Some(times) = times {
             ledger.cut(times);
         }
@@ -127,5 +129,6 @@ fn name_at(recording: &Recording<'_>, tid: i32, time_ns: u64) -> TaskName {
 fn followed_by(recording: &Recording<'_>, steps: &mut Steps) -> Followed {
     let mut followed = steps.take_followed();
     followed.everybody |= command_line::is_of_everybody(recording.reader);
+    followed.misses_cpus = command_line::misses_cpus(recording.reader);
     followed
 }

@@ -96,6 +96,7 @@ pub(super) struct Steps {
     begin_ns: u64,
     end_ns: u64,
     n_bad: u64,
+    pauses: Vec<RangeInclusive<u64>>,
 }
 
 impl Steps {
@@ -146,6 +147,7 @@ impl Steps {
             begin_ns,
             end_ns,
             n_bad,
+            pauses: finder.pauses(),
         })
     }
 
@@ -167,6 +169,11 @@ impl Steps {
     /// Records that could not be decoded.
     pub(super) fn n_bad(&self) -> u64 {
         self.n_bad
+    }
+
+    /// When the recording was paused: in order, apart from each other.
+    pub(super) fn pauses(&self) -> Vec<RangeInclusive<u64>> {
+        self.pauses.clone()
     }
 
     /// Spans of time in which records were lost: from the last record of the ring to where the kernel said so.

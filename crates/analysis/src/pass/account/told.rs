@@ -17,6 +17,12 @@ pub(super) struct Told {
     /// Threads that ran without a sample, and how long that was.
     pub(super) n_unsampled: u64,
     pub(super) unsampled_ns: u64,
+    /// Waits of threads that may have been on CPUs that were not recorded.
+    pub(super) n_elsewhere: u64,
+    pub(super) elsewhere_ns: u64,
+    /// Pauses of the recording, after something was known of a thread.
+    pub(super) n_pauses: u64,
+    pub(super) paused_ns: u64,
 }
 
 impl Told {
@@ -24,6 +30,20 @@ impl Told {
     pub(super) fn note_lost(&mut self, ns: u64) {
         self.n_unknown += 1;
         self.unknown_ns = self.unknown_ns.saturating_add(ns);
+    }
+
+    /// A thread may have been on a CPU that was not recorded.
+    pub(super) fn note_elsewhere(&mut self, ns: u64) {
+        self.n_elsewhere += 1;
+        self.elsewhere_ns = self.elsewhere_ns.saturating_add(ns);
+    }
+
+    /// The recording was paused.
+    pub(super) fn note_pause(&mut self, is_anything_known: bool, ns: u64) {
+        if is_anything_known {
+            self.n_pauses += 1;
+            self.paused_ns = self.paused_ns.saturating_add(ns);
+        }
     }
 
     /// A sentence for each.
@@ -52,6 +72,22 @@ impl Told {
                 "{} ({}) not counted: records were lost meanwhile (record with a larger -m)",
                 Counted::new(self.n_unknown, "wait or run", "waits and runs"),
                 ms(self.unknown_ns)
+            ),
+        );
+        say(
+            self.n_elsewhere,
+            format!(
+                "{} ({}) not counted: threads may have run on CPUs that were not recorded (-C)",
+                waits(self.n_elsewhere),
+                ms(self.elsewhere_ns)
+            ),
+        );
+        say(
+            self.n_pauses,
+            format!(
+                "recording was paused {} ({}): what threads did then is unknown, not counted",
+                Counted::new(self.n_pauses, "time", "times"),
+                ms(self.paused_ns)
             ),
         );
         say(

@@ -127,7 +127,9 @@ impl Toggling {
             note(ControlNote::NoSuchEvent { name, events }.into());
             return Ok(());
         }
+        let before_ns = recorder.settings.clock.now_ns();
         let set = recorder.opened.set_on(name.as_deref(), is_on);
+        recorder.note_pauses(before_ns);
         set.map_err(Error::system("switching events"))?;
         self.was_on |= is_on;
         note(ControlNote::Toggled { event: name, is_on }.into());

@@ -13,6 +13,7 @@ impl Ledger<'_> {
         end_ns: u64,
         n_bad: u64,
     ) -> Result<AccountedSamples, Error> {
+        self.pause_until(end_ns);
         for (tid, open) in self.scheduler.open() {
             self.end(tid, &open, end_ns);
         }
@@ -34,7 +35,8 @@ impl Ledger<'_> {
     }
 
     /// The offsets of records with which waits began that still go on. Waits in which records were lost are not known to.
-    pub(in crate::pass::account) fn open_waits(&self, end_ns: u64) -> Vec<u64> {
+    pub(in crate::pass::account) fn open_waits(&mut self, end_ns: u64) -> Vec<u64> {
+        self.pause_until(end_ns);
         let mut offsets = Vec::new();
         for (tid, open) in self.scheduler.open() {
             let began_ns = open.wait.map_or(end_ns, |wait| wait.start_ns);
@@ -65,7 +67,8 @@ impl Ledger<'_> {
             self.charge(tid, start_ns, end_ns);
         } else {
             // Those of a part go on in the next one.
-            self.told.n_open += u64::from(!self.is_part);
+            let is_counted = !self.is_part && !self.followed.misses_cpus;
+            self.told.n_open += u64::from(is_counted);
         }
         self.is_over = open.start_ns.is_none();
         self.add_wait(tid, (open.wait, open.woken), waits_until);

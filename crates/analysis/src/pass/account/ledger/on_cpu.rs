@@ -36,6 +36,16 @@ impl Ledger<'_> {
         self.begin(tid);
         if self.sources.off_cpu_event.is_some() {
             self.threads.entry(tid).or_default().add_pending([ns, 0]);
+        } else if !self.scheduler.knows(tid)
+            && let Some(since_ns) = self.scheduler.silent_since(self.cpu(step, tid))
+        {
+            // Nobody came to that CPU since the pause.
+            let resumed = Step {
+                time_ns: since_ns,
+                ..*step
+            };
+            self.enter(&resumed, tid, false);
+            self.threads.entry(tid).or_default().was_running = true;
         } else if !self.scheduler.knows(tid) {
             // It has been there for as long as the sample stands for, if there was anything for that long.
             self.enter(step, tid, false);

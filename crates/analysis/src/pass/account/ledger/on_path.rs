@@ -77,8 +77,12 @@ impl Ledger<'_> {
 
     /// The runs that were gathered: those that go on as the recording ends, too.
     pub(in crate::pass::account) fn take_runs(&mut self, end_ns: u64) -> Option<GatheredRuns> {
+        self.pause_until(end_ns);
         let mut runs = self.runs.take()?;
-        for (tid, open) in self.scheduler.open() {
+        for (tid, mut open) in self.scheduler.open() {
+            if self.followed.misses_cpus {
+                (open.wait, open.woken) = (None, None);
+            }
             let has_exited = |thread: &super::Thread| thread.has_exited;
             if !self.threads.get(&tid).is_some_and(has_exited) {
                 runs.add_open(tid, open, end_ns);
@@ -93,8 +97,12 @@ impl Ledger<'_> {
     }
 
     pub(super) fn note_run(&mut self, run: &ThreadRun) {
+        let mut run = *run;
+        if self.followed.misses_cpus {
+            (run.wait, run.woken) = (None, None);
+        }
         if let Some(runs) = &mut self.runs {
-            runs.add(*run);
+            runs.add(run);
         }
     }
 

@@ -3,6 +3,7 @@
 mod cut;
 mod in_parts;
 mod on_path;
+mod paused;
 mod whose;
 
 use super::*;

@@ -80,6 +80,12 @@ impl Thread {
         }
     }
 
+    /// Nobody knows where it is.
+    pub(super) fn forget_place(&mut self) {
+        (self.left, self.came_from, self.leaving) = (None, None, None);
+        (self.left_at, self.woken_at) = (None, None);
+    }
+
     /// Its time on the critical path, or off it.
     pub(super) fn part(&mut self, is_on_path: bool) -> &mut OnCpu {
         let [off, on] = &mut self.parts;
