@@ -289,7 +289,7 @@ fn who_answers_over_loopback_is_on_the_path() {
 }
 
 #[test]
-fn a_program_that_outlives_its_main_thread_is_said_to() {
+fn a_program_that_outlives_its_main_thread_ends_with_its_last_one() {
     needs!(cc, live);
     if tracefs().is_none() {
         return;
@@ -299,9 +299,16 @@ fn a_program_that_outlives_its_main_thread_is_said_to() {
     compile(&program, include_str!("loopback.c"), &["-O1", "-pthread"]);
     record_off_cpu(&file, &[program.to_str().unwrap(), "ends"]);
     let said = run(rprof(["critical"]).arg(&file)).ok().stderr;
-    assert!(said.contains("main thread: in_rest["), "{said}");
-    let rest = critical(&file, &["-c", "in_rest"]);
+    assert!(said.contains("to the end of in_rest["), "{said}");
+    let rest = critical(&file, &[]);
+    check_sums(&rest);
+    assert_eq!(rest["comm"], "in_rest");
     assert!(of_thread(&rest, "in_rest", "running") >= 59 * MS, "{rest}");
+    // It begins with main, who made that thread.
+    assert!(of_thread(&rest, "asks", "running") >= 4 * MS, "{rest}");
+    // The path to the end of the main thread is still there to be asked for.
+    let main = critical(&file, &["-c", "asks"]);
+    assert_eq!(of_thread(&main, "in_rest", "running"), 0, "{main}");
     // A command of which nothing ran while it was recorded.
     let other = dir.path().join("other.data");
     let mut slept = std::process::Command::new("sleep")

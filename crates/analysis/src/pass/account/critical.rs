@@ -95,19 +95,18 @@ impl CriticalPath {
                         name(tid)
                     )
                 }));
-                let all = graph.threads().filter(|&other| pid_of(other) == tid);
-                let last = all.max_by_key(|&other| (graph.end_ns(other), Reverse(other)));
-                said.extend(last.and_then(|last| {
-                    let later_ns = graph.end_ns(last)?.saturating_sub(end_ns);
-                    (later_ns > MUCH_LATER_NS).then(|| {
-                        format!(
-                            "the critical path ends with the command's main thread: {}[{last}] went on for {} ms (-t {last} \
-                             shows the path to its end)",
-                            name(last),
-                            Millis(later_ns)
-                        )
-                    })
+                let known_ns = graph.start_ns(tid).ok_or(Error::CommandHasNoSwitches)?;
+                let start_ns = start_ns.max(known_ns);
+                let last = last_of_process(graph, (tid, end_ns), &pid_of);
+                said.extend(last.map(|(last, later_ns)| {
+                    format!(
+                        "the command's main thread ended {} ms before its process did: the critical path is that to the end of \
+                         {}[{last}] (-t {tid} shows that of the main thread)",
+                        Millis(later_ns),
+                        name(last)
+                    )
                 }));
+                let tid = last.map_or(tid, |(last, _)| last);
                 Self::of_thread(recording, wanted, graph, (tid, start_ns))?
             }
             PathEnd::Threads { comms, pids, tids } => {
@@ -119,7 +118,8 @@ impl CriticalPath {
                 let all = graph.threads().filter(|&tid| tid > 0).filter(fits);
                 let last = all.max_by_key(|&tid| (graph.end_ns(tid), Reverse(tid)));
                 let last = last.ok_or(Error::NoSuchThread)?;
-                Self::of_thread(recording, wanted, graph, (last, 0))?
+                let start_ns = graph.start_ns(last).ok_or(Error::NoSuchThread)?;
+                Self::of_thread(recording, wanted, graph, (last, start_ns))?
             }
             PathEnd::Spans(names) => Self::of_spans(recording, wanted, graph, names)?,
         };
@@ -159,9 +159,8 @@ impl CriticalPath {
         graph: &RunGraph,
         (tid, start_ns): (i32, u64),
     ) -> Result<Self, Error> {
-        let known_ns = graph.start_ns(tid).ok_or(Error::NoSuchThread)?;
         let end_ns = graph.end_ns(tid).ok_or(Error::NoSuchThread)?;
-        let range = within(wanted, start_ns.max(known_ns)..end_ns);
+        let range = within(wanted, start_ns..end_ns);
         let range = range.ok_or(Error::NothingOnPath)?;
         let steps = graph.part_of_critical_path(tid, end_ns, range.clone());
         let held = recording.reader.budget().hold(bytes(&steps));
@@ -265,6 +264,19 @@ fn within(wanted: &WantedPath<'_>, range: Range<u64>) -> Option<Range<u64>> {
 /// Threads that are killed as a program ends may end this much later than its main thread.
 const MUCH_LATER_NS: u64 = 10_000_000;
 
+/// The last thread of a process, and how much later than the main thread it ended, nanoseconds: `None` if the process ended
+/// with its main thread.
+fn last_of_process(
+    graph: &RunGraph,
+    (main, end_ns): (i32, u64),
+    pid_of: impl Fn(i32) -> i32,
+) -> Option<(i32, u64)> {
+    let own = graph.threads().filter(|&tid| pid_of(tid) == main);
+    let last = own.max_by_key(|&tid| (graph.end_ns(tid), Reverse(tid)))?;
+    let later_ns = graph.end_ns(last)?.saturating_sub(end_ns);
+    (later_ns > MUCH_LATER_NS).then_some((last, later_ns))
+}
+
 /// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too. And whether only
 /// its name says that it is the one.
 fn command(reader: &Reader) -> Result<(Option<(i32, u64)>, bool), Error> {
@@ -315,6 +327,34 @@ const MAX_COMM: usize = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_scheduling::{SwitchState, ThreadRun};
+
+    #[test]
+    fn a_process_ends_with_its_last_thread() {
+        let mut graph = RunGraph::default();
+        for (tid, end_ns) in [
+            (7, 50_000_000),
+            (8, 90_000_000),
+            (9, 95_000_000),
+            (10, 51_000_000),
+        ] {
+            graph.add(ThreadRun {
+                tid,
+                cpu: 0,
+                start_ns: Some(10),
+                end_ns,
+                state: SwitchState::Dead,
+                wait: None,
+                woken: None,
+            });
+        }
+        let pid_of = |tid| if tid == 9 { 9 } else { 7 };
+        let last = last_of_process(&graph, (7, 50_000_000), pid_of);
+        assert_eq!(last, Some((8, 40_000_000)));
+        // It was killed as the main thread ended.
+        let pid_of = |tid| if tid == 7 || tid == 10 { 7 } else { tid };
+        assert_eq!(last_of_process(&graph, (7, 50_000_000), pid_of), None);
+    }
 
     #[test]
     fn the_program_is_the_first_word_behind_the_options() {
