@@ -196,6 +196,119 @@ fn a_recording_has_the_same_calls_as_perf_trace() {
 }
 
 #[test]
+fn only_calls_that_are_asked_for_are_shown() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = program(dir.path());
+    let Some(text) = traced(tracefs, &["-s", "-e", "getppid,rt_sig*"], &program) else {
+        return;
+    };
+    let rows = summary(&text);
+    assert_eq!(of_thread(&rows, "calls", "getppid"), [1000, 0, 0], "{text}");
+    assert_eq!(of_thread(&rows, "calls", "rt_sigreturn"), [3, 0, 0]);
+    let is_asked = |name: &str| name == "getppid" || name.starts_with("rt_sig");
+    assert!(rows.keys().all(|(_, name)| is_asked(name)), "{text}");
+    let Some(text) = traced(tracefs, &["-s", "-e", "!getppid"], &program) else {
+        return;
+    };
+    let rows = summary(&text);
+    assert_eq!(of_thread(&rows, "calls", "getppid"), [0; 3], "{text}");
+    assert_eq!(of_thread(&rows, "calls", "rt_sigreturn"), [3, 0, 0]);
+    // A recording has all: what is shown of it is the same.
+    let file = dir.path().join("perf.data");
+    let events = "raw_syscalls:sys_enter,raw_syscalls:sys_exit";
+    let mut record = rprof([
+        "record",
+        "-q",
+        "-m",
+        "1024",
+        "--call-graph",
+        "none",
+        "-e",
+        events,
+        "-o",
+    ]);
+    run(&mut tracefs.within(record.arg(&file).arg("--").arg(&program))).ok();
+    let of_file = |calls: &str| run(rprof(["trace", "-s", "-e", calls, "-i"]).arg(&file));
+    let rows = summary(&of_file("getppid").ok().stdout);
+    assert_eq!(of_thread(&rows, "calls", "getppid"), [1000, 0, 0]);
+    assert!(rows.keys().all(|(_, name)| name == "getppid"));
+    let error = of_file("getpppid").fails(2);
+    assert!(
+        error.contains("no system call has the name 'getpppid'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn flags_read_as_perf_trace_has_them() {
+    needs!(perf, cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let program = dir.path().join("flags");
+    compile(&program, include_str!("flags.c"), &["-O1", "-pthread"]);
+    let file = dir.path().join("perf.data");
+    let mut record = perf(["trace", "record", "-m", "4096", "-o"]);
+    let record = record.arg(&file).arg("--").arg(&program).arg(dir.path());
+    run(&mut tracefs.within(record)).ok();
+    let ours = run(rprof(["trace", "-i"]).arg(&file)).ok().stdout;
+    let theirs = run(&mut tracefs.within(perf(["trace", "-i"]).arg(&file))).ok();
+    let theirs = format!("{}{}", theirs.stdout, theirs.stderr);
+    // Their words of each call, in order; what they leave out is 0, and what they have no word for a number.
+    let (ours, theirs) = (words(&ours), words(&theirs));
+    let mut n_compared = 0;
+    for (call, all) in &theirs {
+        let own = &ours[call];
+        if own.len() != all.len() {
+            continue;
+        }
+        for (own, their) in own.iter().zip(all) {
+            for (name, word) in their {
+                let Some(ours) = own.get(name) else { continue };
+                assert_eq!(ours, word, "{call} {name}");
+                n_compared += 1;
+            }
+        }
+    }
+    assert!(n_compared >= 30, "{n_compared}: {theirs:?}");
+}
+
+/// By call and in order, arguments that are words: `flags: RDONLY|CLOEXEC`.
+fn words(text: &str) -> BTreeMap<String, Vec<BTreeMap<String, String>>> {
+    let mut calls: BTreeMap<String, Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.contains("flags/")) {
+        let Some((call, rest)) = line
+            .split_once("): ")
+            .and_then(|(_, call)| call.split_once('('))
+        else {
+            continue;
+        };
+        let call = call.rsplit(' ').next().unwrap().to_owned();
+        let arguments = rest
+            .rsplit_once(") ")
+            .map_or(rest, |(arguments, _)| arguments);
+        let named = arguments
+            .split(", ")
+            .filter_map(|argument| argument.split_once(": "));
+        // Numbers are the same in other forms, and modes are letters there; O_SYNC has bits that perf shows twice.
+        let is_word = |word: &str| {
+            word.starts_with(|c: char| c.is_ascii_uppercase()) && !word.contains("|0x10")
+        };
+        let of_words = named.filter(|(name, word)| is_word(word) && *name != "mode");
+        let of_words = of_words.map(|(name, word)| (name.to_owned(), word.to_owned()));
+        calls.entry(call).or_default().push(of_words.collect());
+    }
+    calls
+}
+
+#[test]
 fn calls_have_the_stacks_that_they_come_from() {
     needs!(cc);
     let Some(tracefs) = tracefs() else {

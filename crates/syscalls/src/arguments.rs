@@ -2,6 +2,7 @@
 //!
 //! Source: the kernel's own fields of `syscalls:sys_enter_*` (v6.18); include/linux/syscalls.h.
 
+use crate::flags::write_words;
 use std::fmt::Write;
 
 /// Appends arguments as they read: `fd: 3, buf: 0x7f0012345678, count: 512`. Without a signature (of
@@ -37,7 +38,8 @@ fn separate(nth: usize, out: &mut String) {
 ///
 /// - `i` int, `u` unsigned int, `l` long, `z` unsigned long: only so many of its bits count
 /// - `x` flags, `p` an address, `o` the mode of a file
-/// - `f` the descriptor of a folder, `s` a signal
+/// - `f` the descriptor of a folder, `s` a signal, `a` what a file may be used for
+/// - `match` the bits that a futex is waited for with; any other word is that of flags or operations ([`write_words`])
 fn write_argument(kind: &str, arg: u64, out: &mut String) {
     let low = u32::try_from(arg & u64::from(u32::MAX)).unwrap_or(0);
     let int = low.cast_signed();
@@ -51,14 +53,36 @@ fn write_argument(kind: &str, arg: u64, out: &mut String) {
             0 => write!(out, "0"),
             mode => write!(out, "0{mode:o}"),
         },
-        "f" if int == AT_FDCWD => write!(out, "AT_FDCWD"),
+        "f" if int == AT_FDCWD => write!(out, "CWD"),
+        "match" if low == u32::MAX => write!(out, "MATCH_ANY"),
+        "match" => write!(out, "{low}"),
+        "a" if low & !7 == 0 => return access(low, out),
         "f" => write!(out, "{int}"),
         "s" => match usize::try_from(int).ok().and_then(|at| SIGNALS.get(at)) {
             Some(name) if int > 0 => write!(out, "SIG{name}"),
             _ => write!(out, "{int}"),
         },
-        _ => return hex(arg, out),
+        kind => {
+            if !write_words(kind, arg, out) {
+                hex(arg, out);
+            }
+            return;
+        }
     };
+}
+
+/// Whether a file may be read, written and executed; whether it is there.
+fn access(mode: u32, out: &mut String) {
+    let words = [(4, 'R'), (2, 'W'), (1, 'X')];
+    out.extend(
+        words
+            .iter()
+            .filter(|(bit, _)| mode & bit != 0)
+            .map(|(_, word)| word),
+    );
+    if mode == 0 {
+        out.push('F');
+    }
 }
 
 fn hex(number: u64, out: &mut String) {
@@ -94,7 +118,12 @@ mod tests {
         let openat = [int(-100), 0x7f00_1000, 0x80000, 0o644, 7, 7];
         assert_eq!(
             text(Some("dfd:f filename:p flags:x mode:o"), openat),
-            "dfd: AT_FDCWD, filename: 0x7f001000, flags: 0x80000, mode: 0644"
+            "dfd: CWD, filename: 0x7f001000, flags: 0x80000, mode: 0644"
+        );
+        let words = Some("op:futex val3:match mode:a mode:a");
+        assert_eq!(
+            text(words, [0x81, 0xffff_ffff, 6, 0, 0, 0]),
+            "op: WAKE|PRIVATE_FLAG, val3: MATCH_ANY, mode: RW, mode: F"
         );
         let kill = [int(-1), 15, 0, 0, 0, 0];
         assert_eq!(text(Some("pid:i sig:s"), kill), "pid: -1, sig: SIGTERM");

@@ -2,10 +2,12 @@
 
 mod arguments;
 mod call;
+mod flags;
 mod follower;
 mod futex;
 mod names;
 mod result;
+mod selection;
 mod signatures;
 mod tasks;
 mod totals;
@@ -16,5 +18,6 @@ pub use follower::{SyscallFollower, SyscallMoment};
 pub use futex::FutexCall;
 pub use names::{SyscallAbi, SyscallNames};
 pub use result::SyscallResult;
+pub use selection::{SelectionError, SyscallSelection};
 pub use tasks::SyscallTasks;
 pub use totals::SyscallTotals;

@@ -11,8 +11,10 @@ pub enum SyscallAbi {
     X86_64,
     /// 32-bit x86.
     I386,
-    /// 64-bit ARM and RISC-V.
+    /// 64-bit RISC-V.
     Generic,
+    /// 64-bit ARM: the same, but for some flags.
+    Arm64,
     /// One whose numbers are not known here.
     Other,
 }
@@ -36,7 +38,8 @@ impl SyscallAbi {
     pub fn of_machine(name: &str) -> Self {
         match name {
             "x86_64" => Self::X86_64,
-            "aarch64" | "riscv64" => Self::Generic,
+            "aarch64" => Self::Arm64,
+            "riscv64" => Self::Generic,
             "i386" | "i486" | "i586" | "i686" => Self::I386,
             _ => Self::Other,
         }
@@ -46,7 +49,7 @@ impl SyscallAbi {
     pub fn of_32_bit_tasks(self) -> Self {
         match self {
             Self::X86_64 | Self::I386 => Self::I386,
-            Self::Generic | Self::Other => Self::Other,
+            Self::Generic | Self::Arm64 | Self::Other => Self::Other,
         }
     }
 }
@@ -57,7 +60,7 @@ impl SyscallNames {
         let tables: &[&str] = match abi {
             SyscallAbi::X86_64 => &[X86_64, COMMON],
             SyscallAbi::I386 => &[I386, COMMON],
-            SyscallAbi::Generic => &[GENERIC, COMMON],
+            SyscallAbi::Generic | SyscallAbi::Arm64 => &[GENERIC, COMMON],
             SyscallAbi::Other => &[],
         };
         let numbered = tables.iter().flat_map(|table| rows(table));
@@ -98,6 +101,11 @@ impl SyscallNames {
         )
     }
 
+    /// All numbers, with their names.
+    pub fn all(&self) -> impl Iterator<Item = (i64, &'static str)> {
+        self.0.iter().map(|(&number, known)| (number, known.name))
+    }
+
     /// All numbers with a name.
     pub fn numbers(&self, name: &str) -> Vec<i64> {
         let all = self.0.iter().filter(|(_, known)| known.name == name);
@@ -117,14 +125,23 @@ fn arguments_of(abi: SyscallAbi) -> HashMap<&'static str, &'static str> {
     let mut all: HashMap<_, _> = lines
         .map(|line| line.split_once(' ').unwrap_or((line, "")))
         .collect();
-    if abi == SyscallAbi::Generic {
+    if matches!(abi, SyscallAbi::Generic | SyscallAbi::Arm64) {
         all.insert("clone", CLONE_BACKWARDS);
+    }
+    if abi == SyscallAbi::Arm64 {
+        all.extend([
+            ("openat", "dfd:f filename:p flags:open_arm64 mode:o"),
+            (
+                "open_by_handle_at",
+                "mountdirfd:i handle:p flags:open_arm64",
+            ),
+        ]);
     }
     all
 }
 
 /// `CONFIG_CLONE_BACKWARDS`; kernel/fork.c.
-const CLONE_BACKWARDS: &str = "clone_flags:x newsp:p parent_tidptr:p tls:p child_tidptr:p";
+const CLONE_BACKWARDS: &str = "clone_flags:clone newsp:p parent_tidptr:p tls:p child_tidptr:p";
 
 /// The numbers and names of a table.
 fn rows(table: &'static str) -> impl Iterator<Item = (i64, &'static str)> {
@@ -354,6 +371,7 @@ mod tests {
     #[test]
     fn machines_have_the_numbers_of_their_kernels() {
         assert_eq!(SyscallAbi::of_machine("riscv64"), SyscallAbi::Generic);
+        assert_eq!(SyscallAbi::of_machine("aarch64"), SyscallAbi::Arm64);
         assert_eq!(SyscallAbi::of_machine("s390x"), SyscallAbi::Other);
         let x86 = SyscallAbi::of_machine("x86_64");
         assert_eq!(x86.of_32_bit_tasks(), SyscallAbi::I386);
@@ -368,5 +386,11 @@ mod tests {
         };
         assert_eq!(last(SyscallAbi::X86_64, 56), Some("tls:p"));
         assert_eq!(last(SyscallAbi::Generic, 220), Some("child_tidptr:p"));
+        let openat = SyscallNames::of(SyscallAbi::Arm64);
+        assert!(
+            openat
+                .arguments(56)
+                .is_some_and(|all| all.contains("flags:open_arm64"))
+        );
     }
 }

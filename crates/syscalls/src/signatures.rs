@@ -1,4 +1,5 @@
-//! The arguments of each system call, by its name: a letter says how it reads (`arguments.rs`).
+//! The arguments of each system call, by its name: a letter says how it reads (`arguments.rs`), or a word for
+//! flags and operations (`flags.rs`).
 //!
 //! Source: the kernel's own fields of `syscalls:sys_enter_*` (v6.18); include/linux/syscalls.h.
 
@@ -7,8 +8,8 @@ pub(crate) const SIGNATURES: &str = "\
 _llseek fd:u offset_high:z offset_low:z result:p whence:u
 _newselect n:i inp:p outp:p exp:p tvp:p
 accept fd:i upeer_sockaddr:p upeer_addrlen:p
-accept4 fd:i upeer_sockaddr:p upeer_addrlen:p flags:x
-access filename:p mode:i
+accept4 fd:i upeer_sockaddr:p upeer_addrlen:p flags:cloexec
+access filename:p mode:a
 acct name:p
 add_key type:p description:p payload:p plen:z ringid:i
 adjtimex txc_p:p
@@ -35,7 +36,7 @@ clock_nanosleep which_clock:i flags:x rqtp:p rmtp:p
 clock_nanosleep_time64 which_clock:i flags:x rqtp:p rmtp:p
 clock_settime which_clock:i tp:p
 clock_settime64 which_clock:i tp:p
-clone clone_flags:x newsp:p parent_tidptr:p child_tidptr:p tls:p
+clone clone_flags:clone newsp:p parent_tidptr:p child_tidptr:p tls:p
 clone3 uargs:p size:z
 close fd:u
 close_range fd:u max_fd:u flags:x
@@ -45,21 +46,21 @@ creat pathname:p mode:o
 delete_module name_user:p flags:x
 dup fildes:u
 dup2 oldfd:u newfd:u
-dup3 oldfd:u newfd:u flags:x
+dup3 oldfd:u newfd:u flags:cloexec
 epoll_create size:i
-epoll_create1 flags:x
-epoll_ctl epfd:i op:i fd:i event:p
+epoll_create1 flags:cloexec
+epoll_ctl epfd:i op:epoll fd:i event:p
 epoll_pwait epfd:i events:p maxevents:i timeout:i sigmask:p sigsetsize:z
 epoll_pwait2 epfd:i events:p maxevents:i timeout:p sigmask:p sigsetsize:z
 epoll_wait epfd:i events:p maxevents:i timeout:i
 eventfd count:u
-eventfd2 count:u flags:x
+eventfd2 count:u flags:eventfd
 execve filename:p argv:p envp:p
-execveat fd:i filename:p argv:p envp:p flags:x
+execveat fd:i filename:p argv:p envp:p flags:at
 exit error_code:i
 exit_group error_code:i
-faccessat dfd:f filename:p mode:i
-faccessat2 dfd:f filename:p mode:i flags:x
+faccessat dfd:f filename:p mode:a
+faccessat2 dfd:f filename:p mode:a flags:x
 fadvise64 fd:i offset:l len:z advice:i
 fallocate fd:i mode:i offset:l len:l
 fanotify_init flags:x event_f_flags:x
@@ -70,16 +71,16 @@ fchmodat dfd:f filename:p mode:o
 fchmodat2 dfd:f filename:p mode:o flags:x
 fchown fd:u user:u group:u
 fchown32 fd:u user:u group:u
-fchownat dfd:f filename:p user:u group:u flag:x
-fcntl fd:u cmd:u arg:x
-fcntl64 fd:u cmd:u arg:p
+fchownat dfd:f filename:p user:u group:u flag:at
+fcntl fd:u cmd:fcntl arg:x
+fcntl64 fd:u cmd:fcntl arg:p
 fdatasync fd:u
 fgetxattr fd:i name:p value:p size:z
 file_getattr dfd:f filename:p ufattr:p usize:z at_flags:x
 file_setattr dfd:f filename:p ufattr:p usize:z at_flags:x
 finit_module fd:i uargs:p flags:x
 flistxattr fd:i list:p size:z
-flock fd:u cmd:x
+flock fd:u cmd:flock
 fork
 fremovexattr fd:i name:p
 fsconfig fd:i cmd:x key:p value:p aux:i
@@ -89,14 +90,14 @@ fsopen fs_name:p flags:x
 fspick dfd:f path:p flags:x
 fstat fd:u statbuf:p
 fstat64 fd:z statbuf:p
-fstatat64 dfd:f filename:p statbuf:p flag:x
+fstatat64 dfd:f filename:p statbuf:p flag:at
 fstatfs fd:u buf:p
 fstatfs64 fd:u sz:z buf:p
 fsync fd:u
 ftruncate fd:u length:l
-futex uaddr:p op:i val:u utime:p uaddr2:p val3:u
+futex uaddr:p op:futex val:u utime:p uaddr2:p val3:match
 futex_requeue waiters:p flags:x nr_wake:i nr_requeue:i
-futex_time64 uaddr:p op:x val:u utime:p uaddr2:p val3:u
+futex_time64 uaddr:p op:futex val:u utime:p uaddr2:p val3:match
 futex_wait uaddr:p val:z mask:x flags:x timeout:p clockid:i
 futex_waitv waiters:p nr_futexes:u flags:x timeout:p clockid:i
 futex_wake uaddr:p mask:x nr:i flags:x
@@ -123,12 +124,12 @@ getpgrp
 getpid
 getppid
 getpriority which:i who:i
-getrandom ubuf:p len:z flags:x
+getrandom ubuf:p len:z flags:getrandom
 getresgid rgidp:p egidp:p sgidp:p
 getresgid32 rgidp:p egidp:p sgidp:p
 getresuid ruidp:p euidp:p suidp:p
 getresuid32 ruidp:p euidp:p suidp:p
-getrlimit resource:u rlim:p
+getrlimit resource:rlimit rlim:p
 getrusage who:i ru:p
 getsid pid:i
 getsockname fd:i usockaddr:p usockaddr_len:p
@@ -142,7 +143,7 @@ getxattrat dfd:f pathname:p at_flags:x name:p uargs:p usize:z
 init_module umod:p len:z uargs:p
 inotify_add_watch fd:i pathname:p mask:x
 inotify_init
-inotify_init1 flags:x
+inotify_init1 flags:cloexec
 inotify_rm_watch fd:i wd:i
 io_cancel ctx_id:p iocb:p result:p
 io_destroy ctx:p
@@ -172,21 +173,21 @@ lchown filename:p user:u group:u
 lchown32 filename:p user:u group:u
 lgetxattr pathname:p name:p value:p size:z
 link oldname:p newname:p
-linkat olddfd:f oldname:p newdfd:f newname:p flags:x
+linkat olddfd:f oldname:p newdfd:f newname:p flags:at
 listen fd:i backlog:i
 listmount req:p mnt_ids:p nr_mnt_ids:z flags:x
 listxattr pathname:p list:p size:z
 listxattrat dfd:f pathname:p at_flags:x list:p size:z
 llistxattr pathname:p list:p size:z
 lremovexattr pathname:p name:p
-lseek fd:u offset:l whence:u
+lseek fd:u offset:l whence:whence
 lsetxattr pathname:p name:p value:p size:z flags:x
 lsm_get_self_attr attr:u ctx:p size:p flags:x
 lsm_list_modules ids:p size:p flags:x
 lsm_set_self_attr attr:u ctx:p size:u flags:x
 lstat filename:p statbuf:p
 lstat64 filename:p statbuf:p
-madvise start:x len_in:z behavior:i
+madvise start:x len_in:z behavior:madvise
 mbind start:x len:z mode:z nmask:p maxnode:z flags:x
 membarrier cmd:x flags:x cpu_id:i
 memfd_create uname:p flags:x
@@ -200,14 +201,14 @@ mknodat dfd:f filename:p mode:o dev:u
 mlock start:x len:z
 mlock2 start:x len:z flags:x
 mlockall flags:x
-mmap addr:x len:z prot:x flags:x fd:i off:x
-mmap2 addr:p len:z prot:x flags:x fd:i pgoff:z
+mmap addr:x len:z prot:prot flags:map fd:i off:x
+mmap2 addr:p len:z prot:prot flags:map fd:i pgoff:z
 modify_ldt func:i ptr:p bytecount:z
 mount dev_name:p dir_name:p type:p flags:x data:p
 mount_setattr dfd:f path:p flags:x uattr:p usize:z
 move_mount from_dfd:f from_pathname:p to_dfd:f to_pathname:p flags:x
 move_pages pid:i nr_pages:z pages:p nodes:p status:p flags:x
-mprotect start:x len:z prot:x
+mprotect start:x len:z prot:prot
 mq_getsetattr mqdes:i u_mqstat:p u_omqstat:p
 mq_notify mqdes:i u_notification:p
 mq_open u_name:p oflag:i mode:o u_attr:p
@@ -216,7 +217,7 @@ mq_timedreceive_time64 mqdes:i u_msg_ptr:p msg_len:z u_msg_prio:p u_abs_timeout:
 mq_timedsend mqdes:i u_msg_ptr:p msg_len:z msg_prio:u u_abs_timeout:p
 mq_timedsend_time64 mqdes:i u_msg_ptr:p msg_len:z msg_prio:u u_abs_timeout:p
 mq_unlink u_name:p
-mremap addr:x old_len:z new_len:z flags:x new_addr:p
+mremap addr:x old_len:z new_len:z flags:mremap new_addr:p
 mseal start:x len:z flags:x
 msgctl msqid:i cmd:i buf:p
 msgget key:i msgflg:i
@@ -228,14 +229,14 @@ munlockall
 munmap addr:x len:z
 name_to_handle_at dfd:f name:p handle:p mnt_id:p flag:x
 nanosleep rqtp:p rmtp:p
-newfstatat dfd:f filename:p statbuf:p flag:x
+newfstatat dfd:f filename:p statbuf:p flag:at
 nice increment:i
 olduname name:p
-open filename:p flags:x mode:o
-open_by_handle_at mountdirfd:i handle:p flags:x
+open filename:p flags:open mode:o
+open_by_handle_at mountdirfd:i handle:p flags:open
 open_tree dfd:f filename:p flags:x
 open_tree_attr dfd:f filename:p flags:x uattr:p usize:z
-openat dfd:f filename:p flags:x mode:o
+openat dfd:f filename:p flags:open mode:o
 openat2 dfd:f filename:p how:p usize:z
 pause
 perf_event_open attr_uptr:p pid:i cpu:i group_fd:i flags:x
@@ -244,20 +245,20 @@ pidfd_getfd pidfd:i fd:i flags:x
 pidfd_open pid:i flags:x
 pidfd_send_signal pidfd:i sig:s info:p flags:x
 pipe fildes:p
-pipe2 fildes:p flags:x
+pipe2 fildes:p flags:cloexec
 pivot_root new_root:p put_old:p
 pkey_alloc flags:x init_val:z
 pkey_free pkey:i
-pkey_mprotect start:x len:z prot:x pkey:i
+pkey_mprotect start:x len:z prot:prot pkey:i
 poll ufds:p nfds:u timeout_msecs:i
 ppoll ufds:p nfds:u tsp:p sigmask:p sigsetsize:z
 ppoll_time64 ufds:p nfds:u tsp:p sigmask:p sigsetsize:z
-prctl option:i arg2:p arg3:p arg4:p arg5:p
+prctl option:prctl arg2:p arg3:p arg4:p arg5:p
 pread64 fd:u buf:p count:z pos:l
 preadv fd:z vec:p vlen:z pos_l:z pos_h:z
 preadv2 fd:z vec:p vlen:z pos_l:z pos_h:z flags:x
-prlimit64 pid:i resource:u new_rlim:p old_rlim:p
-process_madvise pidfd:i vec:p vlen:z behavior:i flags:x
+prlimit64 pid:i resource:rlimit new_rlim:p old_rlim:p
+process_madvise pidfd:i vec:p vlen:z behavior:madvise flags:x
 process_mrelease pidfd:i flags:x
 process_vm_readv pid:i lvec:p liovcnt:z rvec:p riovcnt:z flags:x
 process_vm_writev pid:i lvec:p liovcnt:z rvec:p riovcnt:z flags:x
@@ -275,23 +276,23 @@ readlink path:p buf:p bufsiz:i
 readlinkat dfd:f pathname:p buf:p bufsiz:i
 readv fd:z vec:p vlen:z
 reboot magic1:i magic2:i cmd:x arg:p
-recvfrom fd:i ubuf:p size:z flags:x addr:p addr_len:p
-recvmmsg fd:i mmsg:p vlen:u flags:x timeout:p
-recvmmsg_time64 fd:i mmsg:p vlen:u flags:x timeout:p
-recvmsg fd:i msg:p flags:x
+recvfrom fd:i ubuf:p size:z flags:msg addr:p addr_len:p
+recvmmsg fd:i mmsg:p vlen:u flags:msg timeout:p
+recvmmsg_time64 fd:i mmsg:p vlen:u flags:msg timeout:p
+recvmsg fd:i msg:p flags:msg
 remap_file_pages start:x size:z prot:x pgoff:z flags:x
 removexattr pathname:p name:p
 removexattrat dfd:f pathname:p at_flags:x name:p
 rename oldname:p newname:p
 renameat olddfd:f oldname:p newdfd:f newname:p
-renameat2 olddfd:f oldname:p newdfd:f newname:p flags:x
+renameat2 olddfd:f oldname:p newdfd:f newname:p flags:rename
 request_key type:p description:p callout_info:p destringid:i
 restart_syscall
 rmdir pathname:p
 rseq rseq:p rseq_len:u flags:x sig:s
 rt_sigaction sig:s act:p oact:p sigsetsize:z
 rt_sigpending uset:p sigsetsize:z
-rt_sigprocmask how:i nset:p oset:p sigsetsize:z
+rt_sigprocmask how:sighow nset:p oset:p sigsetsize:z
 rt_sigqueueinfo pid:i sig:s uinfo:p
 rt_sigreturn
 rt_sigsuspend unewset:p sigsetsize:z
@@ -320,9 +321,9 @@ semtimedop semid:i tsops:p nsops:u timeout:p
 semtimedop_time64 semid:i tsops:p nsops:u timeout:p
 sendfile out_fd:i in_fd:i offset:p count:z
 sendfile64 out_fd:i in_fd:i offset:p count:z
-sendmmsg fd:i mmsg:p vlen:u flags:x
-sendmsg fd:i msg:p flags:x
-sendto fd:i buff:p len:z flags:x addr:p addr_len:i
+sendmmsg fd:i mmsg:p vlen:u flags:msg
+sendmsg fd:i msg:p flags:msg
+sendto fd:i buff:p len:z flags:msg addr:p addr_len:i
 set_mempolicy mode:i nmask:p maxnode:z
 set_mempolicy_home_node start:x len:z home_node:z flags:x
 set_robust_list head:p len:z
@@ -350,7 +351,7 @@ setresuid ruid:u euid:u suid:u
 setresuid32 ruid:u euid:u suid:u
 setreuid ruid:u euid:u
 setreuid32 ruid:u euid:u
-setrlimit resource:u rlim:p
+setrlimit resource:rlimit rlim:p
 setsid
 setsockopt fd:i level:i optname:i optval:p optlen:i
 settimeofday tv:p tz:p
@@ -367,20 +368,20 @@ sigaction sig:s act:p oact:p
 sigaltstack uss:p uoss:p
 signal sig:s handler:p
 signalfd ufd:i user_mask:p sizemask:x
-signalfd4 ufd:i user_mask:p sizemask:x flags:x
+signalfd4 ufd:i user_mask:p sizemask:x flags:cloexec
 sigpending set:p
-sigprocmask how:i nset:p oset:p
+sigprocmask how:sighow nset:p oset:p
 sigreturn
-socket family:i type:i protocol:i
+socket family:family type:socktype protocol:i
 socketcall call:i args:p
-socketpair family:i type:i protocol:i usockvec:p
+socketpair family:family type:socktype protocol:i usockvec:p
 splice fd_in:i off_in:p fd_out:i off_out:p len:z flags:x
 stat filename:p statbuf:p
 stat64 filename:p statbuf:p
 statfs pathname:p buf:p
 statfs64 path:p sz:z buf:p
 statmount req:p buf:p bufsize:z flags:x
-statx dfd:f filename:p flags:x mask:x buffer:p
+statx dfd:f filename:p flags:at mask:statx buffer:p
 swapoff specialfile:p
 swapon specialfile:p swap_flags:x
 symlink oldname:p newname:p
@@ -402,7 +403,7 @@ timer_gettime timer_id:i setting:p
 timer_gettime64 timer_id:i setting:p
 timer_settime timer_id:i flags:x new_setting:p old_setting:p
 timer_settime64 timer_id:i flags:x new_setting:p old_setting:p
-timerfd_create clockid:i flags:x
+timerfd_create clockid:i flags:cloexec
 timerfd_gettime ufd:i otmr:p
 timerfd_gettime64 ufd:i otmr:p
 timerfd_settime ufd:i flags:x utmr:p otmr:p
@@ -410,34 +411,35 @@ timerfd_settime64 ufd:i flags:x utmr:p otmr:p
 times tbuf:p
 tkill pid:i sig:s
 truncate path:p length:l
-ugetrlimit resource:u rlim:p
+ugetrlimit resource:rlimit rlim:p
 umask mask:x
 umount name:p flags:x
 umount2 name:p flags:x
 uname name:p
 unlink pathname:p
-unlinkat dfd:f pathname:p flag:x
-unshare unshare_flags:x
+unlinkat dfd:f pathname:p flag:unlinkat
+unshare unshare_flags:clone
 uprobe
 uretprobe
 userfaultfd flags:x
 ustat dev:u ubuf:p
 utime filename:p times:p
-utimensat dfd:f filename:p utimes:p flags:x
+utimensat dfd:f filename:p utimes:p flags:at
 utimensat_time64 dfd:f filename:p utimes:p flags:x
 utimes filename:p utimes:p
 vfork
 vhangup
 vmsplice fd:i uiov:p nr_segs:z flags:x
-wait4 upid:i stat_addr:p options:x ru:p
-waitid which:i upid:i infop:p options:x ru:p
-waitpid pid:i stat_addr:p options:x
+wait4 upid:i stat_addr:p options:wait ru:p
+waitid which:i upid:i infop:p options:wait ru:p
+waitpid pid:i stat_addr:p options:wait
 write fd:u buf:p count:z
 writev fd:z vec:p vlen:z";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flags::write_words;
 
     #[test]
     fn signatures_are_sorted_and_have_known_kinds() {
@@ -448,7 +450,10 @@ mod tests {
             assert!(arguments.clone().count() <= 6, "{line}");
             for argument in arguments {
                 let kind = argument.split_once(':').map(|(_, kind)| kind);
-                let is_known = kind.is_some_and(|kind| "iulzxpofs".contains(kind));
+                let is_known = kind.is_some_and(|kind| match kind.len() {
+                    1 => "iulzxpofsa".contains(kind),
+                    _ => kind == "match" || write_words(kind, 0, &mut String::new()),
+                });
                 assert!(is_known, "{line}");
             }
         }

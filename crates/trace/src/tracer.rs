@@ -11,7 +11,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_syscalls::{
     Syscall, SyscallAbi, SyscallFollower, SyscallId, SyscallMoment, SyscallNames, SyscallResult,
-    SyscallTasks,
+    SyscallSelection, SyscallTasks,
 };
 use std::io::{self, Write};
 
@@ -28,13 +28,15 @@ pub enum TraceForm {
 }
 
 /// How system calls are traced.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// What is written.
     pub form: TraceForm,
     /// Recordings are parts of one that goes on: a part may have events that are older than the newest of the part
     /// before.
     pub is_live: bool,
+    /// Which calls are written; `None` for all.
+    pub selection: Option<SyscallSelection>,
 }
 
 /// Traces system calls.
@@ -69,10 +71,11 @@ impl Tracer {
         let native = SyscallAbi::of_machine(machine);
         let of_32_bit = SyscallNames::of(native.of_32_bit_tasks());
         let native = SyscallNames::of(native);
+        let has_totals = options.form != TraceForm::Lines;
         Self {
             options,
             follower: SyscallFollower::new(native.clone(), of_32_bit.clone()),
-            traced: TracedCalls::new(native, of_32_bit, options.form != TraceForm::Lines),
+            traced: TracedCalls::new(native, of_32_bit, has_totals),
             tasks: SyscallTasks::default(),
             held: Vec::new(),
             before_ns: 0,
@@ -233,6 +236,12 @@ impl Tracer {
     }
 
     fn add(&mut self, call: &Syscall<Option<CallStackId>>, lines: &mut Lines) {
+        if let Some(selection) = &self.options.selection {
+            let name = self.traced.names(call.id).name(call.id.number);
+            if !selection.has(name) {
+                return;
+            }
+        }
         let row = self.traced.threads.add(call);
         lines.add(&self.traced, row, call);
     }

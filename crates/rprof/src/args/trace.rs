@@ -1,14 +1,16 @@
 //! The arguments of `rprof trace`: targets as in `record`, and perf's where perf trace has them.
 
 use super::LimitArgs;
-use super::record::{CallGraph, CgroupArgs, RecordArgs, TargetArgs};
+use super::record::{CallGraph, CgroupArgs, FilterArgs, RecordArgs, TargetArgs};
 use super::sources::SourceArgs;
 use crate::screen::PagerArgs;
 use clap::{Arg, Args, FromArgMatches};
 use rprof_analysis::Options;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
+use rprof_syscalls::{SelectionError, SyscallAbi, SyscallNames, SyscallSelection};
 use rprof_trace::TraceForm;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -23,6 +25,7 @@ record -e raw_syscalls:sys_enter,raw_syscalls:sys_exit.
 
 Examples:
   rprof trace ls                     each system call of a command
+  rprof trace -e openat,read ls      only these; -e '!futex' is all but futex
   rprof trace -s -- make             system calls of a command by thread
   rprof trace -s -p 1234 -- sleep 5  of a process, for five seconds
   rprof trace -s -g -p 1234          with the stacks they come from, until Ctrl-C
@@ -68,6 +71,18 @@ pub(crate) struct TraceArgs {
     /// The same, recorded in this way: auto, dwarf[,BYTES], fp, lbr or none
     #[arg(long, value_name = "HOW", value_parser = CallGraph::parse, long_help = CallGraph::HELP)]
     call_graph: Option<CallGraph>,
+
+    /// Trace only these system calls: names, patterns such as clock_*, or perf's groups file and string; with ! in front,
+    /// all others
+    #[arg(
+        short = 'e',
+        long = "event",
+        alias = "expr",
+        value_name = "[!]CALL,...",
+        action = clap::ArgAction::Append,
+        allow_hyphen_values = false
+    )]
+    calls: Vec<String>,
 
     /// Read a recording instead of tracing; -p and -t select its processes and threads
     #[arg(short = 'i', long, value_name = "FILE", conflicts_with_all = OF_LIVE)]
@@ -134,6 +149,18 @@ fn of_recordings(arg: Arg) -> Arg {
 const RING: &str = "4M";
 
 impl TraceArgs {
+    /// Which calls are asked for, on a machine that is named as `uname -m` has it; `None` for all.
+    pub(crate) fn selection(
+        &self,
+        machine: &str,
+    ) -> Result<Option<SyscallSelection>, SelectionError> {
+        if self.calls.is_empty() {
+            return Ok(None);
+        }
+        let [native, of_32_bit] = names(machine);
+        SyscallSelection::parse(&self.calls, &[&native, &of_32_bit]).map(Some)
+    }
+
     /// What is written.
     pub(crate) fn form(&self) -> TraceForm {
         match (self.summary, self.with_summary) {
@@ -176,7 +203,10 @@ impl TraceArgs {
     }
 
     /// The arguments that `rprof record` would get.
-    pub(crate) fn record(self) -> Result<RecordArgs, clap::Error> {
+    pub(crate) fn record(
+        self,
+        selection: Option<&SyscallSelection>,
+    ) -> Result<RecordArgs, clap::Error> {
         let record = RecordArgs::augment_args(clap::Command::new("record"));
         let matches = record.try_get_matches_from(["record"])?;
         let mut record = RecordArgs::from_arg_matches(&matches)?;
@@ -187,6 +217,9 @@ impl TraceArgs {
             "raw_syscalls:sys_enter".to_owned(),
             "raw_syscalls:sys_exit/call-graph=no/".to_owned(),
         ];
+        if let Some(filter) = selection.and_then(kernel_filter) {
+            record.filters = FilterArgs::new(vec![(0, filter.clone()), (1, filter)]);
+        }
         record.targets = self.targets;
         record.cgroups = self.cgroups;
         record.output.mmap_pages = Some(self.mmap_pages.unwrap_or_else(|| RING.to_owned()));
@@ -194,6 +227,33 @@ impl TraceArgs {
         Ok(record)
     }
 }
+
+/// The names of a machine's calls, and of those of its 32-bit tasks.
+fn names(machine: &str) -> [SyscallNames; 2] {
+    let native = SyscallAbi::of_machine(machine);
+    [native, native.of_32_bit_tasks()].map(SyscallNames::of)
+}
+
+/// Lets only events of these calls pass: those of 64-bit and of 32-bit tasks, whose numbers mean others, and those by which
+/// the two are told apart. `None` if all have to pass.
+fn kernel_filter(selection: &SyscallSelection) -> Option<String> {
+    let [native, of_32_bit] = names(std::env::consts::ARCH);
+    let mut numbers = BTreeSet::new();
+    for names in [&native, &of_32_bit] {
+        numbers.extend(selection.numbers(names)?);
+        numbers.extend(names.numbers("execve"));
+        numbers.extend(names.numbers("execveat"));
+    }
+    let terms: Vec<String> = numbers
+        .iter()
+        .map(|number| format!("id == {number}"))
+        .collect();
+    let text = terms.join(" || ");
+    (text.len() <= MOST_FILTER_BYTES).then_some(text)
+}
+
+/// The kernel copies filters of up to a page.
+const MOST_FILTER_BYTES: usize = 3500;
 
 #[cfg(test)]
 mod tests {
@@ -216,13 +276,35 @@ mod tests {
             (args.form(), args.input.is_none()),
             (TraceForm::Summary, true)
         );
-        let record = args.record().unwrap();
+        let record = args.record(None).unwrap();
         assert_eq!(record.command, ["ls", "-i"]);
         assert!(!record.targets.no_inherit);
         assert_eq!(record.call_chains.call_graph, CallGraph::None);
         for bad in [&["-i", "x", "ls"][..], &["-s", "-S", "ls"]] {
             assert_eq!(trace(bad).unwrap_err().exit_code(), 2, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn calls_are_chosen_by_name_and_their_events_by_number() {
+        let chosen = |words: &[&str]| trace(words).unwrap().selection("x86_64");
+        assert_eq!(chosen(&["ls"]), Ok(None));
+        assert!(chosen(&["-e", "nosuch", "ls"]).is_err());
+        let some = chosen(&["-e", "read", "ls"]).unwrap().unwrap();
+        assert!(some.has(Some("read")) && !some.has(Some("write")));
+        let filter = kernel_filter(&some).unwrap();
+        let [native, _] = names(std::env::consts::ARCH);
+        for name in ["read", "execve"] {
+            let number = native.numbers(name)[0];
+            assert!(
+                filter
+                    .split(" || ")
+                    .any(|term| term == format!("id == {number}")),
+                "{filter}"
+            );
+        }
+        let others = chosen(&["-e", "!read", "ls"]).unwrap().unwrap();
+        assert_eq!(kernel_filter(&others), None);
     }
 
     #[test]

@@ -6,7 +6,14 @@ use rprof_untrusted::Untrusted;
 
 fn tracer(is_live: bool) -> Tracer {
     let form = TraceForm::Lines;
-    Tracer::new("x86_64", TraceOptions { form, is_live })
+    Tracer::new(
+        "x86_64",
+        TraceOptions {
+            form,
+            is_live,
+            selection: None,
+        },
+    )
 }
 
 fn held(tracer: &mut Tracer, time_ns: u64, step: SyscallStep, comm: &str) -> HeldEvent {

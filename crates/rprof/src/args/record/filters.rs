@@ -20,6 +20,14 @@ const EVENTS: &str = "events";
 const LAST: usize = 100;
 
 impl FilterArgs {
+    /// These, each with the index of its `-e`.
+    pub(crate) fn new(filters: Vec<(usize, String)>) -> Self {
+        Self {
+            filters,
+            exclude_perf: Vec::new(),
+        }
+    }
+
     /// The filters of an `-e`, counted from 0.
     pub(crate) fn of(&self, idx: usize) -> impl Iterator<Item = &str> {
         let own = self.filters.iter().filter(move |(of, _)| *of == idx);

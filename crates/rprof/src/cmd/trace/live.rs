@@ -14,6 +14,7 @@ use rprof_record::{
     segments,
 };
 use rprof_ringbuf::sys::{Rights, Signal, give_back_free_memory};
+use rprof_syscalls::SyscallSelection;
 use rprof_trace::{TraceForm, TraceOptions, Tracer};
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
@@ -46,8 +47,9 @@ pub(super) fn run(args: TraceArgs, rights: Rights) -> Result<ExitCode> {
     }
     let form = args.form();
     let (output, segments) = segments();
-    let reading = Reading::new(&args, segments);
-    let mut settings = record::settings(&args.record().map_err(usage)?)?;
+    let selection = args.selection(std::env::consts::ARCH).map_err(usage)?;
+    let reading = Reading::new(&args, selection.clone(), segments);
+    let mut settings = record::settings(&args.record(selection.as_ref()).map_err(usage)?)?;
     if matches!(&settings.cgroups, Cgroups::ByEvent(names) if names.len() > 1) {
         return Err(usage(ONE_CGROUP));
     }
@@ -130,10 +132,11 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(args: &TraceArgs, segments: Segments) -> Self {
+    fn new(args: &TraceArgs, selection: Option<SyscallSelection>, segments: Segments) -> Self {
         let options = TraceOptions {
             form: args.form(),
             is_live: true,
+            selection,
         };
         Self {
             segments,

@@ -32,6 +32,7 @@ pub(crate) fn run(args: TraceArgs, rights: Rights, paging: PagerArgs) -> Result<
     let options = TraceOptions {
         form: args.form(),
         is_live: false,
+        selection: args.selection(&machine_name(&reader)).map_err(usage)?,
     };
     let mut tracer = Tracer::new(&machine_name(&reader), options);
     let mut progress = progress(&reader);
