@@ -27,9 +27,27 @@ impl Profile {
 
     /// The values of a group that waits for this, and is told apart by nothing else.
     pub fn values_of_cause(&mut self, cause: StrId) -> ValuesId {
+        self.values_of_wait(Some(cause), None)
+    }
+
+    /// The values of a group that waits for something and is in a state, as far as these tell groups apart.
+    pub fn values_of_wait(&mut self, cause: Option<StrId>, state: Option<StrId>) -> ValuesId {
+        if cause.is_none() && state.is_none() {
+            return ValuesId::NONE;
+        }
         let mut values = DimensionValues::NONE;
-        values.set(Dimension::Cause, Some(DimensionValue::Text(cause)));
+        values.set(Dimension::Cause, cause.map(DimensionValue::Text));
+        values.set(Dimension::State, state.map(DimensionValue::Text));
         self.values.intern(values)
+    }
+
+    /// What [`Self::values_of_wait`] was made of.
+    pub(crate) fn wait_values(&self, group: &Group) -> [Option<StrId>; 2] {
+        let values = self.values.of(group.values);
+        [Dimension::Cause, Dimension::State].map(|dimension| match values.get(dimension)? {
+            DimensionValue::Text(word) => Some(word),
+            _ => None,
+        })
     }
 
     /// The causes of an event's waits, by group.

@@ -3,7 +3,7 @@
 use super::{JoinedCode, JoinedFacts, MovedFrames, event_number, moved};
 use crate::{
     FieldValue, FrameId, Group, LastNames, Node, SampleRow, SampledProfile, StrId, Thread,
-    TimedWait, TraceValue, ValuesId, WallClock,
+    TimedWait, TraceValue, WallClock,
 };
 use foldhash::HashMap;
 
@@ -91,7 +91,7 @@ pub(crate) struct SampleRows {
     pub(crate) sampled: SampledProfile,
     /// Numbers of threads, by process, thread and name.
     threads: HashMap<(i32, i32, StrId), u32>,
-    groups: HashMap<(StrId, Option<StrId>), u32>,
+    groups: HashMap<(StrId, [Option<StrId>; 2]), u32>,
     code: JoinedCode,
 }
 
@@ -264,10 +264,12 @@ impl SampleRows {
         } = &mut self.sampled;
         let comm = moved(&mut profile.strings, &part.profile, group.comm);
         // Samples one by one are grouped by nothing else.
-        let cause = part.profile.cause_of(&group);
-        let cause = cause.map(|cause| moved(&mut profile.strings, &part.profile, cause));
-        *self.groups.entry((comm, cause)).or_insert_with(|| {
-            let values = cause.map_or(ValuesId::NONE, |cause| profile.values_of_cause(cause));
+        let words = part.profile.wait_values(&group);
+        let words =
+            words.map(|word| word.map(|word| moved(&mut profile.strings, &part.profile, word)));
+        *self.groups.entry((comm, words)).or_insert_with(|| {
+            let [cause, state] = words;
+            let values = profile.values_of_wait(cause, state);
             groups.push(Group { comm, values });
             u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
         })

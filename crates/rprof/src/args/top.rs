@@ -4,8 +4,8 @@ use super::record::{
     CallGraph, CgroupArgs, EventArgs, FilterArgs, RecordArgs, TargetArgs, numbers,
 };
 use clap::{Args, Error, FromArgMatches};
-use rprof_profile::Account;
 use rprof_profile::view::{SortKey, Weighing};
+use rprof_profile::{Account, Dimension};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,7 +113,7 @@ pub(crate) struct TopViewArgs {
     #[arg(short = 'E', long, value_name = "ROWS")]
     pub(crate) entries: Option<usize>,
 
-    /// Group rows by these keys: comm, dso, sym [default: comm,dso,sym]
+    /// Group rows by these keys: comm, dso, sym; with --off-cpu or --wall also cause, state [default: comm,dso,sym]
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', value_parser = parse_key)]
     sort: Vec<SortKey>,
 
@@ -180,9 +180,15 @@ fn parse_window(text: &str) -> Result<TopWindow, String> {
 
 fn parse_key(word: &str) -> Result<SortKey, String> {
     let key = SortKey::parse(word.trim());
-    let known = key.filter(|key| SortKey::DEFAULT.contains(key));
-    known.ok_or_else(|| "expected one of comm, dso, sym".to_owned())
+    let known = key.filter(|key| SortKey::DEFAULT.contains(key) || OF_WAITS.contains(key));
+    known.ok_or_else(|| "expected one of comm, dso, sym, cause, state".to_owned())
 }
+
+/// Keys of what threads do, where their time is accounted for.
+const OF_WAITS: [SortKey; 2] = [
+    SortKey::Dimension(Dimension::Cause),
+    SortKey::Dimension(Dimension::State),
+];
 
 impl TopArgs {
     /// The arguments that `rprof record` would get.
@@ -213,6 +219,12 @@ impl TopViewArgs {
         } else {
             self.sort.clone()
         }
+    }
+
+    /// Whether there is a key of what threads wait for, and nothing that says it.
+    pub(crate) fn lacks_waits(&self) -> bool {
+        let is_of_waits = |key| OF_WAITS.contains(key);
+        self.account() == Account::OnCpu && self.sort.iter().any(is_of_waits)
     }
 
     /// Whether rows count total or self.
@@ -280,6 +292,16 @@ mod tests {
         ] {
             assert!(!is_for_all(words), "{words:?}");
         }
+    }
+
+    #[test]
+    fn what_threads_do_is_a_key_where_their_time_is_shown() {
+        for keys in ["cause", "state,comm"] {
+            let view = |words: &[&str]| top(&[words, &["-s", keys]].concat()).unwrap().view;
+            assert!(view(&[]).lacks_waits());
+            assert!(!view(&["--off-cpu"]).lacks_waits() && !view(&["--wall"]).lacks_waits());
+        }
+        assert!(top(&["-s", "waker"]).is_err());
     }
 
     #[test]

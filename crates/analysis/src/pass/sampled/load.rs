@@ -1,7 +1,7 @@
 //! A recording to samples that are told apart.
 
 use super::fields::FieldReader;
-use super::pass::{SampledPass, ThreadSamples};
+use super::pass::{SampledPass, ThreadSamples, WaitKeys};
 use super::rows::{LoadedRows, RowFiller};
 use super::stacks::NamedStacks;
 use super::threads::timed_losses;
@@ -22,11 +22,12 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use rprof_perfdata::Reader;
-use rprof_profile::{Group, LastNames, SampledProfile, UseOrder, ValuesId};
+use rprof_profile::{Group, LastNames, SampledProfile, UseOrder};
 use rprof_symbols::Request;
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
-/// [`SampleRow`](rprof_profile::SampleRow) has, whatever the options group by. `progress` is told how far it is.
+/// [`SampleRow`](rprof_profile::SampleRow) has, whatever the options group by: of that, only what threads do and wait for
+/// is in the groups of stacks. `progress` is told how far it is.
 ///
 /// Samples that the filter of options takes into totals and does not show have no stack.
 ///
@@ -65,7 +66,8 @@ fn load_functions(
         known.begin_reading();
     }
     let (query, request) = query_of(&recording, options, options.frames())?;
-    load(&query, request, nodes, progress)
+    let waits = WaitKeys::of(&options.group_by);
+    load(&query, request, (nodes, waits), progress)
 }
 
 /// What nodes of stacks are, and what is loaded beside samples.
@@ -99,13 +101,14 @@ pub fn load_code_samples(
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let (query, request) = code_query(&recording, options)?;
-    load(&query, request, Nodes::Code(detail), progress)
+    let nodes = Nodes::Code(detail);
+    load(&query, request, (nodes, WaitKeys::default()), progress)
 }
 
 fn load(
     query: &Query<'_>,
     request: Request,
-    nodes: Nodes,
+    (nodes, waits): (Nodes, WaitKeys),
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
     let (fields, warning) = match nodes {
@@ -118,6 +121,7 @@ fn load(
         has_times: have_times(query.recording.reader),
         has_names: !is_code,
         has_offsets: fields.is_some(),
+        waits,
     };
     let ReadSamples {
         mut parts,
@@ -217,10 +221,13 @@ fn read(
 /// Stacks of functions, and what threads were called at last.
 fn add_functions(sampled: &mut SampledProfile, stacks: NamedStacks, query: &Query<'_>) {
     let profile = &mut sampled.profile;
-    let groups = stacks.groups.into_iter().map(|(comm, cause)| Group {
-        comm,
-        values: cause.map_or(ValuesId::NONE, |cause| profile.values_of_cause(cause)),
-    });
+    let groups = stacks
+        .groups
+        .into_iter()
+        .map(|(comm, [cause, state])| Group {
+            comm,
+            values: profile.values_of_wait(cause, state),
+        });
     sampled.groups = groups.collect();
     sampled.stacks = stacks.tree;
     let history = &query.recording.index.history;

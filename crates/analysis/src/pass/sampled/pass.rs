@@ -3,6 +3,7 @@
 use super::row::{AWAITED, ChunkRows, EMPTY, NO_CPU, NO_NODE, SampledRow};
 use crate::locations::{Location, LocationCache, NamedThread, ShownTasks, TaskName};
 use crate::pass::counts::new_tallies;
+use crate::pass::dimensions::GroupBy;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample};
 use crate::pass::group_key::GroupKey;
 use crate::pass::query::Query;
@@ -10,8 +11,8 @@ use crate::pass::stack_path::StackPath;
 use crate::stacks::StackEndCounts;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{FrameId, SampleCount, Tally, Tree};
-use rprof_scheduling::Cause;
+use rprof_profile::{Dimension, FrameId, SampleCount, Tally, Tree};
+use rprof_scheduling::{Cause, ThreadState};
 
 pub(super) struct SampledPass<'a> {
     pub(super) query: &'a Query<'a>,
@@ -20,6 +21,7 @@ pub(super) struct SampledPass<'a> {
     pub(super) has_names: bool,
     /// Whether it is asked for where samples are in the file.
     pub(super) has_offsets: bool,
+    pub(super) waits: WaitKeys,
 }
 
 /// What stacks are told apart by.
@@ -29,8 +31,28 @@ pub(super) struct StackGroup {
     pub(super) name: Option<TaskName>,
     /// Whether the filter shows its task: others only count for totals.
     pub(super) is_shown: bool,
-    /// What it waits for, where its time is accounted for; `None` if it runs, or if it does not matter.
+    /// What it waits for, where its time is accounted for; `None` if it does not matter, as where it runs.
     pub(super) cause: Option<Cause>,
+    /// What it does; `None` if it does not matter.
+    pub(super) state: Option<ThreadState>,
+}
+
+/// Which of what threads do tells stacks apart, beside what they wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WaitKeys {
+    /// Running is told apart, too, as a cause.
+    cause: bool,
+    state: bool,
+}
+
+impl WaitKeys {
+    pub(super) fn of(group_by: &GroupBy) -> Self {
+        let has = |dimension| group_by.dimensions.contains(&dimension);
+        Self {
+            cause: has(Dimension::Cause),
+            state: has(Dimension::State),
+        }
+    }
 }
 
 /// What a thread has read.
@@ -126,11 +148,15 @@ impl Pass for SampledPass<'_> {
             tid: decoded.tid,
         };
         let event = u16::try_from(decoded.event).ok()?;
-        let cause = decoded.stretch().map(|stretch| stretch.cause);
+        let stretch = decoded.stretch().filter(|_| self.has_names);
+        let cause = stretch.map(|stretch| stretch.cause);
         let group = StackGroup {
             name: self.has_names.then_some(thread.name),
             is_shown,
-            cause: cause.filter(|&cause| self.has_names && cause != Cause::Running),
+            cause: cause.filter(|&cause| self.waits.cause || cause != Cause::Running),
+            state: stretch
+                .map(|stretch| stretch.state)
+                .filter(|_| self.waits.state),
         };
         let [thread, group] = local.numbers(thread, group);
         let chunk = local.chunks.last_mut()?;

@@ -8,15 +8,15 @@ use crate::pass::counts::UnnamedWeights;
 use crate::symbolize::Symbols;
 use rprof_machine::History;
 use rprof_profile::{Node, StrId, Tree};
-use rprof_scheduling::Cause;
+use rprof_scheduling::{Cause, ThreadState};
 use std::collections::BTreeMap;
 
 /// The stacks of all threads.
 #[derive(Default)]
 pub(super) struct NamedStacks {
     pub(super) tree: Tree,
-    /// What the tree's groups are: names of threads, and what these wait for.
-    pub(super) groups: Vec<(StrId, Option<StrId>)>,
+    /// What the tree's groups are: names of threads, what these wait for, and what they do.
+    pub(super) groups: Vec<(StrId, [Option<StrId>; 2])>,
     /// By thread that read, by its node.
     places: Vec<Vec<StackPlace>>,
     pub(super) unnamed: UnnamedWeights,
@@ -39,18 +39,20 @@ impl NamedStacks {
         parts: &mut [ThreadSamples],
     ) -> Self {
         let mut named = Self::default();
-        let mut names: BTreeMap<(String, Option<Cause>), u32> = BTreeMap::new();
+        let mut names: BTreeMap<(String, Option<Cause>, Option<&str>), u32> = BTreeMap::new();
         let text = |group: &StackGroup| {
             let name = group.name.map(|name| comm_text(history, name).into_raw());
-            (name.unwrap_or_default().into_owned(), group.cause)
+            let state = group.state.map(ThreadState::name);
+            (name.unwrap_or_default().into_owned(), group.cause, state)
         };
         for part in &*parts {
             names.extend(part.groups.values().iter().map(|group| (text(group), 0)));
         }
-        for (number, ((name, cause), place)) in (0..).zip(&mut names) {
+        for (number, ((name, cause, state), place)) in (0..).zip(&mut names) {
             *place = number;
-            let cause = cause.map(|cause| symbols.strings.intern(cause.name()));
-            named.groups.push((symbols.strings.intern(name), cause));
+            let words = [cause.map(Cause::name), *state];
+            let words = words.map(|word| word.map(|word| symbols.strings.intern(word)));
+            named.groups.push((symbols.strings.intern(name), words));
         }
         for part in parts {
             let groups = part.groups.values().iter();

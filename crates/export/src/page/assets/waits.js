@@ -157,8 +157,17 @@ function drawParts(context, theme, slots, slot, { x, width, base, height, most }
  */
 function saidOfSlot(profile, slots, slot) {
   const all = slots.all[slot];
-  const parts = slots.parts(slot).sort(([, one], [, other]) => other - one);
+  const parts = slots.parts(slot).filter(([, sum]) => isShown(sum, all)).sort(([, one], [, other]) => other - one);
   return parts.map(([label, sum]) => `${label === RUNS ? "running" : profile.nameOf(label)} ${percent(sum, all)}`).join(", ");
+}
+
+/**
+ * Whether a share is more than 0.00 %.
+ * @param {number} part
+ * @param {number} whole
+ */
+function isShown(part, whole) {
+  return 20000 * part >= whole;
 }
 
 /** Which colour is which wait, with its share of what is shown. */
@@ -189,7 +198,8 @@ class WaitLegend {
     });
     const entries = [...sums].sort(([, one], [, other]) => other - one);
     if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
-    showLegend(this.element, entries.map(([label, sum]) => {
+    const shown = entries.filter(([, sum]) => isShown(sum, counts.total.weight));
+    showLegend(this.element, shown.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
       return [theme.wait(label) ?? theme.colours.area, `${name} ${percent(sum, counts.total.weight)}`];
     }));

@@ -6,6 +6,7 @@
 mod interface;
 mod stdio;
 mod viewer;
+mod warnings;
 mod window;
 
 use super::record;
@@ -20,8 +21,14 @@ use rprof_ringbuf::sys::{Rights, Signal};
 use std::process::ExitCode;
 use viewer::Viewer;
 
+/// What lacks.
+const NO_WAITS: &str = "-s cause and -s state need the time of threads: add --off-cpu or --wall";
+
 pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
     let (view, is_quiet) = (args.view.clone(), args.quiet);
+    if view.lacks_waits() {
+        return Err(usage(NO_WAITS));
+    }
     if rights == Rights::Dropped && !is_quiet {
         say::line(record::DROPPED);
     }

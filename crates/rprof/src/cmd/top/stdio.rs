@@ -1,5 +1,6 @@
 //! Tables, one after each refresh: what `top -b` is to `top`.
 
+use super::warnings::SaidWarnings;
 use super::window::LiveWindow;
 use crate::args::{TopViewArgs, TopWindow};
 use crate::say;
@@ -11,7 +12,6 @@ use rprof_profile::view::{Sum, WantedColumns};
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
 use rprof_untrusted::printable;
-use std::collections::HashSet;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(super) struct Tables {
     /// Number of segments that were not read in time.
     n_dropped: u64,
     /// Warnings already printed.
-    said: HashSet<String>,
+    said: SaidWarnings,
 }
 
 /// Number of rows without a terminal.
@@ -30,9 +30,6 @@ const ROWS: usize = 40;
 
 /// Number of lines of a table that are not rows.
 const OTHER_LINES: usize = 16;
-
-/// Maximum number of remembered warnings; beyond it, all are forgotten.
-const MOST_SAID: usize = 1024;
 
 /// Timeout of one wait for a segment.
 const WAIT: Duration = Duration::from_secs(3600);
@@ -43,13 +40,15 @@ impl Tables {
             window,
             view,
             n_dropped: 0,
-            said: HashSet::new(),
+            said: SaidWarnings::default(),
         }
     }
 
     /// Shows each segment as it comes, until the recording ends.
     pub(super) fn show(&mut self, segments: &Segments) -> Result<()> {
-        self.show_all(segments)?;
+        let shown = self.show_all(segments);
+        self.said.rest().for_each(say::warning);
+        shown?;
         match &self.view.save {
             Some(path) => self.window.save_and_say(path),
             None => Ok(()),
@@ -80,11 +79,8 @@ impl Tables {
     fn refresh(&mut self, segment: RecordedSegment) -> Result<()> {
         self.window.take(segment)?;
         let profile = self.window.profile();
-        if self.said.len() > MOST_SAID {
-            self.said.clear();
-        }
         for warning in &profile.warnings {
-            if self.said.insert(warning.clone()) {
+            if let Some(warning) = self.said.take(warning) {
                 say::warning(warning);
             }
         }

@@ -3,12 +3,13 @@
 use crate::args::TopViewArgs;
 use crate::say;
 use anyhow::{Context, Result};
-use rprof_analysis::{Options, load_samples, open_waits};
+use rprof_analysis::{GroupBy, Options, load_samples, open_waits};
 use rprof_base::Counted;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::SampledProfile;
+use rprof_profile::view::SortKey;
 use rprof_profile::{Account, CountedTime, Filter, Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_record::{RecordedSegment, save_segments, write_segments};
@@ -82,6 +83,7 @@ impl LiveWindow {
                     no_idle: view.no_idle,
                     ..Filter::default()
                 },
+                group_by: GroupBy::of(&SortKey::dimensions(&view.keys())),
                 known_names: Some(Arc::default()),
                 ..Options::default()
             },
