@@ -31,15 +31,14 @@ fn a_mutex_was_waited_for_as_often_as_it_was_held() {
     let (file, mutex) = record(tracefs, dir.path(), &[]);
     let text = run(rprof(["lock", "-g", "-i"]).arg(&file)).ok().stdout;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let at = lines
-        .iter()
-        .position(|line| line.contains(&format!(" {mutex} ")));
+    let at = lines.iter().position(|line| line.contains(" mutex "));
     let row: Vec<&str> = lines[at.unwrap()].split_whitespace().collect();
     let [contended, _, _, _, _, threads, kind, address, caller] = row[..] else {
         panic!("{text}");
     };
     assert_eq!((contended, threads, kind), ("10", "1", "futex"), "{text}");
-    assert_eq!((address, caller), (&*mutex, "take_it"));
+    // It is static: it has the name of its symbol.
+    assert_eq!((address, caller), ("mutex", "take_it"), "{mutex}: {text}");
     // Below it who waited and who released, each with a stack, up to the next row.
     let rest = &lines[at.unwrap() + 1..];
     let is_row = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
@@ -117,11 +116,11 @@ fn time_off_the_cpu_is_told_apart_by_lock() {
     };
     // The waiter also waits for other threads, at the barrier.
     let all = rows("lock,cause,comm,sample");
-    let of_mutex: Vec<&String> = all.iter().filter(|row| row.starts_with(&mutex)).collect();
+    let of_mutex: Vec<&String> = all.iter().filter(|row| row.starts_with("mutex,")).collect();
     let [row] = &of_mutex[..] else {
         panic!("{mutex}: {all:?}");
     };
-    let n = row.strip_prefix(&format!("{mutex},futex,waiter,"));
+    let n = row.strip_prefix("mutex,futex,waiter,");
     assert!(n.is_some_and(|n| n.parse::<u64>().unwrap() >= 10), "{row}");
     // What is no wait for a lock has none.
     let others = rows("cause,lock");

@@ -22,6 +22,7 @@ mod hints;
 mod image_symbols;
 mod index;
 mod locations;
+mod lock_names;
 mod pass;
 mod pauses;
 mod recording;
@@ -44,6 +45,7 @@ pub use index::{RecordingIndex, SampleOrder};
 pub use locations::{
     Address, Location, LocationCache, Mappings, OtherAddress, TaskName, comm_text,
 };
+pub use lock_names::{LockPlace, lock_names};
 pub use pass::{
     CodeDetail, CriticalPath, EmptyFilter, FoundLocations, GroupBy, LockStep, Options, OrderedPass,
     OrderedRecord, OrderedResult, PathOwner, PathThread, Progress, Query, ResolvedSample,

@@ -52,6 +52,7 @@ pub use dimensions::{GroupBy, TraceField};
 pub use driver::{ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
+pub(crate) use load::query_of_all;
 pub use load::{Options, Progress, WantedPositions, load, load_critical, progress_of};
 pub use load_run::load_run;
 pub use locations::{FoundLocations, find_locations};

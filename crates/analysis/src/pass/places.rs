@@ -168,6 +168,9 @@ impl PlaceNumbers {
     }
 }
 
+/// Addresses of user space are lower, on 64-bit machines.
+const FIRST_OF_KERNEL: u64 = 1 << 63;
+
 /// What places are called.
 pub(super) struct Naming<'p> {
     pub(super) recording: &'p Recording<'p>,
@@ -222,7 +225,12 @@ impl Naming<'_> {
                     offset => format!("{name}+{offset:#x}"),
                 }
             }
-            (Some(place), None) => format!("{:#x}", place.avma),
+            (Some(place), None) => {
+                let is_kernel = place.avma >= FIRST_OF_KERNEL;
+                let data = is_kernel.then(|| self.recording.kernel_data());
+                let name = data.and_then(|data| data.name(place.avma));
+                name.unwrap_or_else(|| format!("{:#x}", place.avma))
+            }
             (None, _) => "[unknown]".to_owned(),
         };
         self.strings.intern(&text)

@@ -125,6 +125,11 @@ impl<'c> Kernel<'c> {
         (sources, files)
     }
 
+    /// The list of its symbols, if it is of the recorded boot: then addresses are those of the recording.
+    pub(super) fn list_of_boot(&self) -> Option<&Kallsyms> {
+        self.symbols.as_ref().ok().filter(|_| self.is_same_boot)
+    }
+
     /// The list that names the kernel itself, or why none does.
     fn kernel_list(&self, reference: Option<ReferenceSymbol<'_>>) -> Result<&Kallsyms, Reason> {
         match &self.symbols {

@@ -213,10 +213,14 @@ impl Settings {
     }
 
     /// Whether the file gets mappings without code, too: unwind tables are in some, and what has a name of
-    /// data.
+    /// data, such as a lock.
     pub(crate) fn has_data_mappings(&self) -> bool {
         // perf reads unwind tables through the mappings that they are in.
-        self.call_chains.keeps_dumps() || self.fields.has_data_addresses()
+        let has_locks = self.events.iter().any(|event| {
+            let tracepoint = event.tracepoint.as_deref();
+            tracepoint.is_some_and(|name| name.starts_with("lock:contention_"))
+        });
+        self.call_chains.keeps_dumps() || self.fields.has_data_addresses() || has_locks
     }
 }
 

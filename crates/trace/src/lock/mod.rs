@@ -9,16 +9,18 @@ pub use table::{LockOptions, LockSort};
 
 use crate::Error;
 use crate::stacks::CallStacks;
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
-use follower::{LockEvent, LockFollower, Who};
-use rprof_analysis::{Options, Progress, for_each_lock_event, machine_name};
+use follower::{LockEvent, LockFollower, LockId, Who};
+use kind::LockKind;
+use rprof_analysis::{LockPlace, Options, Progress, for_each_lock_event, lock_names, machine_name};
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_syscalls::{SyscallAbi, SyscallNames};
 use std::io::Write;
 use table::write_table;
-use totals::Locks;
+use totals::{Locks, OTHER_LOCKS};
 
 /// What a recording says of locks.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct LockReading {
     pub(crate) comms: Interner<u32, String, RandomState>,
     pub(crate) stacks: CallStacks,
     pub(crate) locks: Locks,
+    /// Of those that are in an object with a name.
+    pub(crate) names: HashMap<LockId, String>,
 }
 
 /// Writes a row for each lock, with who waited and who let them wait. Returns how good the recording is.
@@ -45,6 +49,7 @@ pub fn write_locks(
         comms: Interner::default(),
         stacks: CallStacks::default(),
         locks: Locks::default(),
+        names: HashMap::default(),
     };
     let mut follower = LockFollower::new(
         SyscallNames::of(native),
@@ -78,6 +83,32 @@ pub fn write_locks(
         true
     })?;
     profile.warnings.extend(follower.warnings());
+    reading.names = names_of(&reading.locks, reader, &all)?;
     write_table(&reading, lock, out)?;
     Ok(profile)
+}
+
+/// What locks are called.
+fn names_of(
+    locks: &Locks,
+    reader: &Reader,
+    options: &Options,
+) -> Result<HashMap<LockId, String>, Error> {
+    let known = locks.all.iter().filter(|(lock, _)| **lock != OTHER_LOCKS);
+    let (ids, places): (Vec<LockId>, Vec<LockPlace>) = known
+        .map(|(lock, waits)| {
+            let place = LockPlace {
+                pid: lock.pid,
+                time_ns: waits.times.max_end_ns,
+                address: lock.address,
+                is_kernel: matches!(lock.kind, LockKind::Kernel(_)),
+            };
+            (*lock, place)
+        })
+        .unzip();
+    let names = lock_names(reader, options, &places)?;
+    let named = ids.into_iter().zip(names);
+    Ok(named
+        .filter_map(|(lock, name)| Some((lock, name?)))
+        .collect())
 }

@@ -83,7 +83,9 @@ fn write_lock(
     let (kind, name) = if *lock == OTHER_LOCKS {
         ("", "[others]".to_owned())
     } else {
-        (lock.kind.name(), format!("{:#x}", lock.address))
+        let name = reading.names.get(lock).cloned();
+        let name = name.unwrap_or_else(|| format!("{:#x}", lock.address));
+        (lock.kind.name(), name)
     };
     writeln!(
         out,
