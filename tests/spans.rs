@@ -186,6 +186,92 @@ fn waits_belong_to_the_span_that_they_are_in() {
 }
 
 #[test]
+fn spans_may_be_of_tracepoints_and_markers_and_of_the_whole_machine() {
+    let Some(program) = server() else { return };
+    needs!(alone);
+    let at = program.path().display().to_string();
+    let nap = "nap=syscalls:sys_enter_clock_nanosleep..syscalls:sys_exit_clock_nanosleep";
+    let marked = format!("marked=usdt:{at}:server:query_begins..usdt:{at}:server:query_ends");
+    let request = span(&program, "request");
+    for everybody in [&[][..], &["-a"]] {
+        let file = program.file("perf.data");
+        let mut record = rprof([
+            "record",
+            "-q",
+            "-m",
+            "1024",
+            "--off-cpu",
+            "-e",
+            "cpu-clock",
+            "-o",
+        ]);
+        record.arg(&file).args(everybody);
+        record.args(["--span", nap, "--span", &marked, "--span", &request]);
+        run(record.arg("--").arg(program.path()).arg("queries")).ok();
+        let (table, said) = report(&file, &["--by-span", "--wall"]);
+        let all = spans(&table);
+        let of = |name: &str| all.iter().find(|(own, ..)| own == name).cloned().unwrap();
+        assert_eq!((of("marked").1, of("request").1), (20, 20), "{said}");
+        // Others sleep, too, where everybody is recorded.
+        let n_naps = of("nap").1;
+        assert!(
+            n_naps == 60 || !everybody.is_empty() && n_naps > 60,
+            "{all:?}"
+        );
+        assert!(of("nap").2 >= 20 * 8_000_000, "{all:?}");
+        assert!(
+            of("marked").2 >= 20 * 5_000_000 && of("marked").2 < of("request").2,
+            "{all:?}"
+        );
+        // What a thread waits in a nap is in the innermost span.
+        let own = ["-c", "server", "--off-cpu", "-s", "span,cause"];
+        let comm = program.path().file_name().unwrap().to_str().unwrap();
+        let own = own.map(|word| if word == "server" { comm } else { word });
+        let (waits, _) = report(&file, &own);
+        let rows = waits["events"][0]["rows"].as_array().unwrap().iter();
+        let asleep = rows.filter(|row| row["cause"] == "sleep");
+        assert!(asleep.clone().count() > 0, "{waits}");
+        assert!(asleep.clone().all(|row| row["span"] == "nap"), "{waits}");
+    }
+}
+
+#[test]
+fn percentiles_of_several_recordings_are_those_of_all_spans() {
+    let Some(program) = server() else { return };
+    needs!(live);
+    let of = |name: &str, what: &str| {
+        let file = record(&program, &["request"], &["-e", "cpu-clock"], &[what]);
+        let own = program.file(name);
+        std::fs::rename(file, &own).unwrap();
+        own
+    };
+    // Of a thousand requests ten are slow; twenty more take longer than most. 98 % of all are faster than those.
+    let (served, queries) = (of("a.data", "serve"), of("b.data", "queries"));
+    let rows_of = |files: &[&Path]| {
+        let mut report = rprof([
+            "report",
+            "--format",
+            "json",
+            "--no-children",
+            "-s",
+            "sym",
+            "-g",
+            "none",
+        ]);
+        for file in files {
+            report.arg("-i").arg(file);
+        }
+        let ran = run(report.args(["--no-inline", "--slower-than", "p97"])).ok();
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        report["events"][0]["samples"].as_u64().unwrap()
+    };
+    // Alone, each has slow ones; together, the slow ones are fewer than those of each by its own percentile.
+    let together = rows_of(&[&served, &queries]);
+    let apart = rows_of(&[&served]) + rows_of(&[&queries]);
+    assert!(together > 0 && together != apart, "{together} {apart}");
+}
+
+#[test]
 fn marker_files_are_spans_and_a_wait_is_cut_where_one_ends() {
     let Some(program) = Program::new(SOURCE, OPTIONS) else {
         return;

@@ -15,8 +15,17 @@
 
 PLACE void begin_request(void) { __asm__ volatile(""); }
 PLACE void end_request(void) { __asm__ volatile(""); }
-PLACE void begin_query(void) { __asm__ volatile(""); }
-PLACE void end_query(void) { __asm__ volatile(""); }
+// Queries have markers, too: what sys/sdt.h makes of them is written out.
+__asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
+        ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"
+        "_.stapsdt.base: .space 1\n.size _.stapsdt.base,1\n.popsection");
+#define MARK(name) \
+    __asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n" \
+                     ".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+                     "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte 0\n" \
+                     ".asciz \"server\"\n.asciz \"" name "\"\n.asciz \"\"\n994: .balign 4\n.popsection")
+PLACE void begin_query(void) { MARK("query_begins"); }
+PLACE void end_query(void) { MARK("query_ends"); }
 
 static long now(clockid_t clock) {
     struct timespec time;

@@ -58,7 +58,7 @@ pub use pass::{
 };
 pub use recording::Recording;
 pub use samples::{
-    DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter, find_spans,
+    DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter, find_spans, span_times,
 };
 pub use spans::{NamedSpan, span_events};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};

@@ -55,7 +55,7 @@ impl SpanTimes {
     }
 
     /// Adds those of the same name in another recording.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.ns.extend_from_slice(&other.ns);
         self.ns.sort_unstable();
         self.n_open = self.n_open.saturating_add(other.n_open);

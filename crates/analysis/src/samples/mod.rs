@@ -19,7 +19,7 @@ pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
 pub(crate) use source::{BATCH, SampleSource};
-pub use span_finder::find_spans;
+pub use span_finder::{find_spans, span_times};
 pub(crate) use times::{asked_span, span};
 pub use woken_by::WokenBy;
 

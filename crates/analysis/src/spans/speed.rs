@@ -34,10 +34,14 @@ impl SpeedFilter {
             .map(|times| {
                 let name = speed.name.as_deref();
                 let is_asked = name.is_none_or(|name| name == times.name.raw());
-                is_asked.then(|| match speed.limit {
-                    SpanLimit::Ns(ns) => ns,
-                    SpanLimit::Percentile(percent) => times.percentile_ns(percent),
-                })
+                if !is_asked {
+                    return None;
+                }
+                match &speed.limit {
+                    SpanLimit::Ns(ns) => Some(*ns),
+                    SpanLimit::Percentile(percent) => Some(times.percentile_ns(*percent)),
+                    SpanLimit::OfNames(limits) => limits.get(times.name.raw()).copied(),
+                }
             })
             .collect();
         let named = times.iter().zip(&limits);

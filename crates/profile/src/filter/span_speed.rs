@@ -1,6 +1,8 @@
 //! Samples in slow spans, or in fast ones.
 
 use super::FilterError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Whose samples count: those in spans that took longer than a limit, or those in the other spans.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,12 +16,14 @@ pub struct SpanSpeed {
 }
 
 /// What divides slow spans from fast ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SpanLimit {
     /// Nanoseconds.
     Ns(u64),
     /// What so many percent of the spans of a name do not exceed.
     Percentile(f64),
+    /// The same, nanoseconds, of several recordings together: by the names of spans.
+    OfNames(Arc<BTreeMap<String, u64>>),
 }
 
 /// A side of the limit.

@@ -33,6 +33,7 @@ pub(crate) mod report;
 pub(crate) mod sched;
 pub(crate) mod script;
 mod several;
+mod span_limits;
 mod speeds;
 pub(crate) mod stat;
 mod sure;

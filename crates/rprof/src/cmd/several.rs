@@ -4,6 +4,7 @@
 //! memory is that of the largest, and of what is distinct in all.
 
 use super::reading::{no_code, with_progress};
+use super::span_limits::SpanLimits;
 use super::table_folders::TableFolders;
 use crate::args::{InputArgs, LimitArgs, Recordings, SampleArgs};
 use crate::say;
@@ -74,6 +75,20 @@ impl<'a> OpenedRecordings<'a> {
         Ok(())
     }
 
+    /// The same options, with percentiles of spans that are those of all recordings together.
+    fn with_span_limits(&self, options: &Options) -> Result<Options> {
+        let mut options = options.clone();
+        if let (Some(speed), false) = (
+            &mut options.filter.span_speed,
+            self.paths.others().is_empty(),
+        ) {
+            let mut limits = SpanLimits::default();
+            self.each(|reader| Ok(limits.add(reader)?))?;
+            limits.put_into(speed);
+        }
+        Ok(options)
+    }
+
     /// Reads all of them; `options` are those for the first.
     pub(super) fn read<R: ReadResult>(&self, options: &Options) -> Result<R> {
         self.read_by(options, R::load)
@@ -85,6 +100,7 @@ impl<'a> OpenedRecordings<'a> {
         options: &Options,
         load: impl Fn(&Reader, &Options, &mut Progress<'_>) -> Result<R, rprof_analysis::Error>,
     ) -> Result<R> {
+        let options = &self.with_span_limits(options)?;
         let first = with_progress(&self.first, |show| load(&self.first, options, show))?;
         if self.paths.others().is_empty() {
             return Ok(first);

@@ -6,10 +6,14 @@ mod matching;
 
 use super::times;
 use crate::Error;
+use crate::index::SampleOrder;
 use crate::recording::Recording;
 use crate::spans::{SpanNames, Spans, ToldOfSpans, edges_of};
 use edges::Edges;
 use matching::match_edges;
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::SpanTimes;
 use rprof_untrusted::OverBudget;
 
 /// Finds the spans of a recording: from then on, its samples know theirs. Returns whether anything says where any
@@ -24,6 +28,17 @@ pub fn find_spans(recording: &Recording<'_>) -> Result<bool, Error> {
         let _ = recording.spans.set(found);
     }
     Ok(recording.spans().is_some())
+}
+
+/// How long the spans of a recording took, by name; none if it has no spans.
+///
+/// # Errors
+/// As [`find_spans`]; also if the recording cannot be read at all.
+pub fn span_times(reader: &Reader) -> Result<Vec<SpanTimes>, Error> {
+    let locator = Locator::default();
+    let recording = Recording::open(reader, &locator, SampleOrder::Any)?;
+    find_spans(&recording)?;
+    Ok(recording.spans().map_or_else(Vec::new, Spans::times))
 }
 
 fn found(recording: &Recording<'_>) -> Result<Option<Spans>, Error> {
