@@ -75,6 +75,7 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
         "page": page,
         "file": file,
         "rprof": env!("CARGO_BIN_EXE_rprof"),
+        "root": recording.root,
         "total": total,
         "levels": levels(recording),
         "rows": rows,

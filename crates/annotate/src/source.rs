@@ -30,7 +30,8 @@ pub struct SourceSettings {
 
 /// Source files that have been looked for.
 pub struct SourceFiles<'f> {
-    settings: SourceSettings,
+    /// `None` if no file is looked for.
+    settings: Option<SourceSettings>,
     budget: Budget,
     fetch: Option<Box<FetchSource<'f>>>,
     files: BTreeMap<String, Source>,
@@ -115,10 +116,10 @@ struct Text {
 }
 
 impl<'f> SourceFiles<'f> {
-    /// Nothing has been looked for. What is read is of the budget.
-    pub fn new(settings: SourceSettings, budget: &Budget) -> Self {
+    /// Nothing has been looked for. What is read is of the budget. Without settings, no file is looked for.
+    pub fn new(settings: impl Into<Option<SourceSettings>>, budget: &Budget) -> Self {
         Self {
-            settings,
+            settings: settings.into(),
             budget: budget.clone(),
             fetch: None,
             files: BTreeMap::new(),
@@ -152,6 +153,7 @@ impl<'f> SourceFiles<'f> {
 
     /// A line as it is printed, from 1 on.
     pub(crate) fn line(&mut self, path: &str, line: u32) -> Option<String> {
+        self.settings.as_ref()?;
         if !self.files.contains_key(path) {
             let source = self.look(path);
             self.files.insert(path.to_owned(), source);
@@ -182,7 +184,8 @@ impl<'f> SourceFiles<'f> {
     }
 
     fn look(&mut self, path: &str) -> Source {
-        let places = self.settings.places(path);
+        let settings = self.settings.as_ref();
+        let places = settings.map_or_else(Vec::new, |settings| settings.places(path));
         let mut wrong = None;
         for place in &places {
             let opened = match place.named_by {

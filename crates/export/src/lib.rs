@@ -69,7 +69,10 @@ pub use firefox::Firefox;
 pub use folded::Folded;
 pub use formats::{Compressed, Content, ExportFormat, FORMATS};
 pub use otlp::{Otlp, service_name};
-pub use page::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
+pub use page::{
+    ComparedRecordings, DifferentialPage, EventOfBoth, Page, PageCode, PageCounts, PageFrame,
+    PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
+};
 pub use perfetto::{PerfettoError, WrittenTrace, write_perfetto};
 pub use pprof::{Pprof, SampleLabels, StorePprof, store_series};
 pub use profile_json::{Json, PROFILE_VERSION};

@@ -55,8 +55,8 @@ pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};
 pub use sampled::{
-    FieldValue, LastNames, SampleColumns, SampleRow, SampleTable, SampledProfile, Thread,
-    TimedLoss, TimedWait, TraceValue,
+    FieldValue, LastNames, SampleColumns, SamplePlace, SamplePlaces, SampleRow, SampleTable,
+    SampledProfile, Thread, TimedLoss, TimedWait, TraceValue,
 };
 pub use span_times::SpanTimes;
 pub use strings::{StrId, Strings};

@@ -3,11 +3,13 @@
 //! A sample is a row of numbers in columns, some 22 bytes, so that millions of them fit. What the nodes of its stack are
 //! is a choice: functions, or code locations for viewers that show addresses and lines.
 
+mod places;
 mod table;
 
 use crate::{CodeTable, Group, Profile, StrId, Tree};
 use std::collections::BTreeMap;
 
+pub use places::{SamplePlace, SamplePlaces};
 pub use table::{SampleColumns, SampleRow, SampleTable};
 
 /// A recording whose samples are told apart.
@@ -30,6 +32,8 @@ pub struct SampledProfile {
     pub last_names: Vec<LastNames>,
     /// In order of time.
     pub samples: SampleTable,
+    /// Where they were taken, as far as that was asked for.
+    pub places: SamplePlaces,
     /// What tracepoints wrote, by index of the sample, as far as that was asked for.
     pub fields: BTreeMap<u32, Vec<TraceValue>>,
     /// Moments at which samples were lost, as far as they are known.

@@ -47,12 +47,13 @@ pub(super) fn code(
         events: recording.events(),
         notes: notes(recording, function),
     };
-    recording.count(function, &mut code, &|location| {
+    let places = recording.count(function, &mut code, &|location| {
         let into = location.address.checked_sub(load.code.0)?;
         load.start.0.checked_add(into)
     });
     Ok(OpenCode {
         function: code,
+        places,
         image_id: function.image_id,
         source: CodeSource::Jit {
             path,

@@ -34,9 +34,10 @@ pub(super) fn code(
     if matches!(image.kind, ImageKind::Module { .. }) {
         code.notes.push(UNLINKED.to_owned());
     }
-    recording.count(function, &mut code, &|location| Some(location.address));
+    let places = recording.count(function, &mut code, &|location| Some(location.address));
     Ok(OpenCode {
         function: code,
+        places,
         image_id: function.image_id,
         source: CodeSource::Kernel(located, shift),
     })

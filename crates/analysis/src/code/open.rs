@@ -9,8 +9,8 @@ use crate::locations::Location;
 use rprof_base::{BuildId, FileOffset, Svma};
 use rprof_images::{Elf, Located, MAX_CODE};
 use rprof_machine::{ImageId, ImageKind};
-use rprof_profile::SampleCount;
 use rprof_profile::code::{CodePart, FunctionCode};
+use rprof_profile::{SampleCount, SamplePlace};
 use rprof_symbols::{Reason, function_range};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ use std::rc::Rc;
 pub struct OpenCode {
     /// The code, with its counts.
     pub function: FunctionCode,
+    /// Where its samples were taken, and the address in the code that each place is.
+    pub places: Vec<(SamplePlace, u64)>,
     pub(super) image_id: ImageId,
     pub(super) source: CodeSource,
 }
@@ -111,9 +113,10 @@ impl CodeRecording<'_> {
             .extend(left_out.map(|parts| self.left_out(parts)));
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();
-        self.count(function, &mut code, &|location| Some(svma(location)?.0));
+        let places = self.count(function, &mut code, &|location| Some(svma(location)?.0));
         Ok(OpenCode {
             function: code,
+            places,
             image_id: function.image_id,
             source: CodeSource::User(located),
         })
@@ -169,18 +172,24 @@ impl CodeRecording<'_> {
         })
     }
 
-    /// Counts samples by address.
+    /// Counts samples by address. Returns what address each place is.
     pub(super) fn count(
         &self,
         function: &FoundFunction,
         code: &mut FunctionCode,
         address_of: &dyn Fn(Location) -> Option<u64>,
-    ) {
+    ) -> Vec<(SamplePlace, u64)> {
+        let mut places = Vec::new();
         let mut at: BTreeMap<u64, Vec<SampleCount>> = BTreeMap::new();
         for &location in &function.locations {
             let Some(address) = address_of(location) else {
                 continue;
             };
+            let place = SamplePlace {
+                image: location.image,
+                address: location.address,
+            };
+            places.push((place, address));
             let counts = self.counts_at(location);
             let sums = at.entry(address).or_default();
             sums.resize(self.events.len(), SampleCount::default());
@@ -195,6 +204,7 @@ impl CodeRecording<'_> {
             });
             event.counts = own.collect();
         }
+        places
     }
 }
 

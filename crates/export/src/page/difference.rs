@@ -6,7 +6,7 @@ use super::columns::{difference, unsigned};
 use super::head::kind_word;
 use super::options::Page;
 use super::packing::Packing;
-use super::shell;
+use super::shell::{self, PageText};
 use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, base64_decoded_len};
@@ -58,7 +58,11 @@ impl Format for DifferentialPage {
             }
             min_samples = (min_samples * 2).max(2);
         };
-        shell::write(&self.0.title, "", &bytes, out)
+        let text = PageText {
+            title: &self.0.title,
+            plain: "",
+        };
+        shell::write(text, [&bytes, &[]], out)
     }
 }
 

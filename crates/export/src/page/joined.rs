@@ -125,6 +125,15 @@ impl Rows {
         self.joined.as_ref().map_or(self.order.len(), Vec::len)
     }
 
+    /// The sample that each row is, and the number of its stack; nothing once rows are joined.
+    pub(super) fn ends<'a>(
+        &'a self,
+        source: RowSource<'a>,
+    ) -> impl Iterator<Item = (u32, Option<u32>)> + 'a {
+        let end = move |&sample: &u32| (sample, source.row(sample).stack.checked_sub(1));
+        self.order.iter().map(end)
+    }
+
     fn row(&self, source: RowSource<'_>, idx: usize) -> Joined {
         match &self.joined {
             Some(joined) => joined[idx],

@@ -1,6 +1,7 @@
 //! One file that shows a recording in any browser, without a network: HTML, a script of ours, and the samples in few
 //! bytes. `PAGE.md` beside this crate says what is in it.
 
+mod code;
 mod columns;
 mod detail;
 mod difference;
@@ -15,6 +16,9 @@ mod shell;
 mod stacks;
 mod waits;
 
+pub use code::{
+    PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
+};
 pub use difference::{ComparedRecordings, DifferentialPage, EventOfBoth};
 pub use options::Page;
 
@@ -22,6 +26,7 @@ use crate::Format;
 use payload::Payload;
 use rprof_base::base64_decoded_len;
 use rprof_profile::SampledProfile;
+use shell::PageText;
 use std::io::{self, Write};
 
 impl Format for Page {
@@ -30,7 +35,11 @@ impl Format for Page {
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
         let room = self.max_bytes.saturating_sub(shell::len());
         let payload = Payload::of(self, sampled, base64_decoded_len(room))?;
-        shell::write(&self.title, &plain::table(sampled), &payload.bytes, out)
+        let text = PageText {
+            title: &self.title,
+            plain: &plain::table(sampled),
+        };
+        shell::write(text, [&payload.bytes, &payload.code], out)
     }
 }
 

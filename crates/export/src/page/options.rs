@@ -1,5 +1,7 @@
 //! What a page is made with.
 
+use super::code::PageCode;
+
 /// A page with all samples of a recording; where they are too many, those of one stack within a slot of time are one
 /// row with a count.
 #[derive(Clone, Debug)]
@@ -10,6 +12,8 @@ pub struct Page {
     pub notes: Vec<String>,
     /// Whether filters left out a part of the recording.
     pub is_filtered: bool,
+    /// Code of its hottest functions.
+    pub code: PageCode,
     /// Bytes that the file is to have at most.
     pub max_bytes: usize,
 }

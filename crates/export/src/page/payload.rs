@@ -1,5 +1,6 @@
 //! The profile in few bytes, at a detail that has room.
 
+use super::code::PlacedRows;
 use super::detail::Detail;
 use super::head::{Head, Parts};
 use super::joined::{RowSource, Rows};
@@ -10,10 +11,12 @@ use super::stacks::Stacks;
 use rprof_profile::SampledProfile;
 use std::io;
 
-/// A compressed profile.
+/// A compressed profile, and the code of its functions.
 #[derive(Debug)]
 pub(super) struct Payload {
     pub(super) bytes: Vec<u8>,
+    /// Empty if there is none.
+    pub(super) code: Vec<u8>,
 }
 
 /// A row takes no less than this many bytes, compressed: what cannot fit is not tried.
@@ -27,7 +30,16 @@ impl Payload {
         let mut detail = Detail::FULL;
         let mut stacks = stacks_of(sampled, detail);
         let mut rows = Rows::of(sampled);
+        // Instructions of rows cost little where rows are samples one by one.
+        let has_places = !sampled.places.is_empty();
+        let mut code = page.code.stream(has_places.then(|| PlacedRows {
+            rows: &rows,
+            source: RowSource::of(sampled, &stacks),
+            stacks: &stacks,
+            places: &sampled.places,
+        }))?;
         loop {
+            let room = room.saturating_sub(code.len());
             if rows.len().saturating_mul(MIN_ROW_BYTES) <= room {
                 let bytes = compressed(
                     page,
@@ -39,8 +51,11 @@ impl Payload {
                     },
                 )?;
                 if bytes.len() <= room {
-                    return Ok(Self { bytes });
+                    return Ok(Self { bytes, code });
                 }
+            }
+            if detail == Detail::FULL && has_places {
+                code = page.code.stream(None)?;
             }
             let before = detail;
             let Some(next) = detail.coarser(span_ns) else {
@@ -51,6 +66,7 @@ impl Payload {
                 };
                 return Ok(Self {
                     bytes: compressed(page, sampled, &parts)?,
+                    code,
                 });
             };
             detail = next;

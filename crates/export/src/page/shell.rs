@@ -49,6 +49,10 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/changes.js"),
     include_str!("assets/table.js"),
     include_str!("assets/summary.js"),
+    include_str!("assets/code.js"),
+    include_str!("assets/code_counts.js"),
+    include_str!("assets/code_rows.js"),
+    include_str!("assets/code_view.js"),
     include_str!("assets/state.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),
@@ -66,11 +70,18 @@ pub(super) fn len() -> usize {
     HTML.len() + STYLE.len() + script().len() + hashes + 6 * (MAX_TITLE + plain::MAX_LEN)
 }
 
-/// Writes the page; `plain` is what is said of the profile where no script runs.
+/// Texts of a page that are HTML.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageText<'a> {
+    pub(super) title: &'a str,
+    /// What is said of the profile where no script runs.
+    pub(super) plain: &'a str,
+}
+
+/// Writes the page.
 pub(super) fn write(
-    title: &str,
-    plain: &str,
-    profile: &[u8],
+    PageText { title, plain }: PageText<'_>,
+    [profile, code]: [&[u8]; 2],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let script = script();
@@ -89,6 +100,7 @@ pub(super) fn write(
             "script" => out.write_all(script.as_bytes())?,
             "script-hash" => out.write_all(hash(&script).as_bytes())?,
             "profile" => base64_write(profile, out)?,
+            "code" => base64_write(code, out)?,
             _ => {}
         }
         rest = after;

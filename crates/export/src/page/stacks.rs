@@ -56,6 +56,11 @@ impl Stacks {
         self.moved[node as usize]
     }
 
+    /// The number of a stack's innermost frame; of an outermost node that of a name.
+    pub(super) fn label(&self, node: u32) -> u32 {
+        self.labels.get(node as usize).copied().unwrap_or(u32::MAX)
+    }
+
     /// Appends the columns.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         self.ups.iter().for_each(|&up| unsigned(out, up.into()));

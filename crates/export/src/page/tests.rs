@@ -19,6 +19,7 @@ fn page(max_bytes: usize) -> Page {
         title: "</title><script>alert(1)</script>".to_owned(),
         notes: vec!["3 samples".to_owned()],
         is_filtered: false,
+        code: PageCode::default(),
         max_bytes,
     }
 }
@@ -182,8 +183,8 @@ fn names_of_others_are_never_code() {
     let read = read(html);
     assert_eq!(
         read.html.matches("</script>").count(),
-        2,
-        "that of the profile and that of the page"
+        3,
+        "those of the profile, of the code and of the page"
     );
     assert!(!read.html.contains("alert(1)</script>"));
     assert!(

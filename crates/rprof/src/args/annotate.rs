@@ -92,7 +92,6 @@ pub(crate) struct AnnotateArgs {
 
 impl AnnotateArgs {
     /// The arguments for code on a screen: `rprof annotate`'s defaults, with the same files.
-    #[cfg(feature = "tui")]
     pub(crate) fn of_screen(
         recording: Option<&Path>,
         symfs: Option<&Path>,

@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::{FoldArgs, InputArgs, StrictArgs};
+use super::{FoldArgs, InputArgs, PageCodeArgs, StrictArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rprof_export::{ExportFormat, FORMATS};
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   rprof export -o profile.html             open it in a browser, offline
+  rprof export --no-source -o page.html    without the text of source files
   rprof export --against old -o new.html   what changed
   rprof export -o profile.json.gz          open it in profiler.firefox.com
   rprof export -o work.speedscope.json     www.speedscope.app, npx speedscope
@@ -55,6 +56,9 @@ pub(crate) struct ExportArgs {
     /// Write a page of what changed since the recording BEFORE: orange for more, blue for less
     #[arg(long, value_name = "BEFORE")]
     pub(crate) against: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) code: PageCodeArgs,
 }
 
 /// Reads the name of a format.

@@ -1,15 +1,14 @@
 //! How to list code.
 
-use super::LookArgs;
+use super::{LookArgs, SourceFileArgs};
 use crate::screen::{Colors, has_boxes};
 use crate::usage::usage;
 use clap::ValueEnum;
 use rprof_annotate::{By, Cells, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
 use std::path::PathBuf;
 
-/// The headings in `--help`.
+/// The heading in `--help`.
 const OUTPUT: &str = "Output";
-const SOURCES: &str = "Source files";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListingArgs {
@@ -61,17 +60,8 @@ pub(crate) struct ListingArgs {
     #[command(flatten)]
     pub(crate) look: LookArgs,
 
-    /// Replace the prefix A of source paths with B; =B: prefix for relative paths
-    #[arg(help_heading = SOURCES, long, value_name = "A=B", value_parser = parse_prefix)]
-    source_prefix: Vec<(String, String)>,
-
-    /// Look for source files below this directory: prepend it to absolute source paths
-    #[arg(help_heading = SOURCES, long, value_name = "DIR")]
-    prefix: Option<String>,
-
-    /// Strip N leading directories before adding --prefix
-    #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 0, requires = "prefix")]
-    prefix_strip: usize,
+    #[command(flatten)]
+    source_files: SourceFileArgs,
 }
 
 impl ListingArgs {
@@ -171,12 +161,7 @@ impl ListingArgs {
 
     /// Where to look for source files.
     pub(crate) fn sources(&self, symfs: Option<PathBuf>) -> SourceSettings {
-        SourceSettings {
-            symfs,
-            replaced: self.source_prefix.clone(),
-            prefix: self.prefix.clone(),
-            strip: self.prefix_strip,
-        }
+        self.source_files.settings(symfs)
     }
 }
 
@@ -196,15 +181,6 @@ pub(crate) enum ListingFormat {
 enum Rows {
     Instruction,
     Line,
-}
-
-fn parse_prefix(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((from, to)) if !(from.is_empty() && to.is_empty()) => {
-            Ok((from.to_owned(), to.to_owned()))
-        }
-        _ => Err("expected two paths, A=B".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -243,13 +219,5 @@ mod tests {
         ] {
             assert_eq!(said(words), "", "{words:?}");
         }
-    }
-
-    #[test]
-    fn an_empty_beginning_is_that_of_relative_paths() {
-        let pair = |one: &str, other: &str| Ok((one.to_owned(), other.to_owned()));
-        assert_eq!(parse_prefix("=/src"), pair("", "/src"));
-        assert_eq!(parse_prefix("/build/="), pair("/build/", ""));
-        assert!(parse_prefix("=").is_err() && parse_prefix("/src").is_err());
     }
 }

@@ -6,7 +6,7 @@ use super::trees::{NamedEvent, event_called};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_diff::NamedRun;
-use rprof_export::{ComparedRecordings, DifferentialPage, EventOfBoth, Page};
+use rprof_export::{ComparedRecordings, DifferentialPage, EventOfBoth, Page, PageCode};
 use rprof_profile::Profile;
 use rprof_profile::view::{FirstFrame, ThreadNames};
 use rprof_report::quality_line;
@@ -71,6 +71,7 @@ pub(super) fn compared(
     let page = Page {
         title: format!("{before} → {name}"),
         notes,
+        code: PageCode::default(),
         is_filtered: false,
         max_bytes: Page::MAX_BYTES,
     };

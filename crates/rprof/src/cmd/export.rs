@@ -3,6 +3,7 @@
 use super::against::Before;
 use super::compared::compared;
 use super::event::choose;
+use super::page_code::{page_code, say_code};
 use super::reading::{ending, is_shown, warn, warn_of, with_progress};
 use super::several::OpenedRecordings;
 use super::sure;
@@ -10,12 +11,14 @@ use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
 use anyhow::{Context, Result};
-use rprof_analysis::{CodeDetail, GroupBy, Options, load_code_samples, load_samples_and_waits};
+use rprof_analysis::{
+    CodeDetail, GroupBy, Options, Progress, SampleExtras, load_code_samples, load_samples_with,
+};
 use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
 use rprof_export::{
-    Content, ExportFormat, FORMATS, Format, Page, PerfettoError, through_gzip, write_gzip,
+    Content, ExportFormat, FORMATS, Format, Page, PageCode, PerfettoError, through_gzip, write_gzip,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::{CountedStacks, Fold, NodeKey, Profile, SampledProfile};
@@ -38,6 +41,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         return Err(usage(why));
     }
     args.fold.check(args.input.filter().account)?;
+    if let Some(flag) = args.code.given()
+        && (args.against.is_some() || !matches!(format.content, Content::Page))
+    {
+        let why = format_args!("{flag} is for the HTML page of a recording: no other has its code");
+        return Err(usage(why));
+    }
     let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
     if args.against.is_some() {
         opened.paths.only("--against")?;
@@ -196,8 +205,22 @@ impl Writer<'_> {
     }
 
     fn page(&self, options: &Options) -> Result<ExitCode> {
-        let sampled: SampledProfile = self.opened.read_by(options, load_samples_and_waits)?;
+        let has_code = !self.args.code.no_code;
+        let extras = SampleExtras {
+            waits: true,
+            places: has_code && self.opened.count() == 1,
+        };
+        let load = |reader: &Reader, options: &Options, progress: &mut Progress<'_>| {
+            load_samples_with(extras, reader, options, progress)
+        };
+        let sampled: SampledProfile = self.opened.read_by(options, load)?;
         let profile = &sampled.profile;
+        let code = if has_code {
+            page_code(self.args, self.opened, profile)?
+        } else {
+            PageCode::default()
+        };
+        say_code(&code);
         let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         let command = profile.about.command.join(" ");
         let title = if command.is_empty() {
@@ -213,6 +236,7 @@ impl Writer<'_> {
                 .chain(stacks.map(|stacks| format!("stacks: {stacks}")))
                 .collect(),
             is_filtered: options.filter.leaves_out(),
+            code,
             max_bytes: Page::MAX_BYTES,
         };
         self.finish(&page, &sampled, profile, shown)

@@ -24,6 +24,7 @@ pub(crate) mod lock;
 mod man_pages;
 mod next;
 mod no_match;
+mod page_code;
 #[cfg(feature = "push")]
 pub(crate) mod push;
 mod reading;

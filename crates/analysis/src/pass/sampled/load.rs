@@ -9,7 +9,7 @@ use super::waits::add_waits;
 use crate::Error;
 use crate::about::is_off_cpu_time;
 use crate::index::SampleOrder;
-use crate::locations::{distinct, last_comm};
+use crate::locations::{Location, distinct, last_comm};
 use crate::pass::blocks::have_times;
 use crate::pass::code_nodes::{CodeNodes, code_query};
 use crate::pass::counts::Counts;
@@ -22,7 +22,7 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::symbolize::Symbols;
 use rprof_perfdata::Reader;
-use rprof_profile::{Group, LastNames, SampledProfile, UseOrder};
+use rprof_profile::{Group, LastNames, SamplePlace, SampledProfile, UseOrder};
 use rprof_symbols::Request;
 
 /// Reads and names a recording, sample by sample; samples count, never branches, and are told apart by what
@@ -38,25 +38,17 @@ pub fn load_samples(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
-    load_functions(reader, options, Nodes::Functions, progress)
+    load_samples_with(SampleExtras::default(), reader, options, progress)
 }
 
-/// The same with the times at which threads waited ([`SampledProfile::waits`]), as far as they were recorded.
+/// The same with more.
 ///
 /// # Errors
 /// As [`load_samples`].
-pub fn load_samples_and_waits(
+pub fn load_samples_with(
+    extras: SampleExtras,
     reader: &Reader,
     options: &Options,
-    progress: &mut Progress<'_>,
-) -> Result<SampledProfile, Error> {
-    load_functions(reader, options, Nodes::FunctionsAndWaits, progress)
-}
-
-fn load_functions(
-    reader: &Reader,
-    options: &Options,
-    nodes: Nodes,
     progress: &mut Progress<'_>,
 ) -> Result<SampledProfile, Error> {
     check_filter(reader, &options.filter)?;
@@ -67,14 +59,22 @@ fn load_functions(
     }
     let (query, request) = query_of(&recording, options, options.frames())?;
     let waits = WaitKeys::of(&options.group_by);
-    load(&query, request, (nodes, waits), progress)
+    load(&query, request, (Nodes::Functions(extras), waits), progress)
+}
+
+/// What is loaded beside samples with stacks of functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleExtras {
+    /// The times at which threads waited, as far as they were recorded: [`SampledProfile::waits`].
+    pub waits: bool,
+    /// The places in code that samples were taken at: [`SampledProfile::places`].
+    pub places: bool,
 }
 
 /// What nodes of stacks are, and what is loaded beside samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nodes {
-    Functions,
-    FunctionsAndWaits,
+    Functions(SampleExtras),
     Code(CodeDetail),
 }
 
@@ -116,6 +116,13 @@ fn load(
         _ => (None, None),
     };
     let is_code = matches!(nodes, Nodes::Code(_));
+    let extras = match nodes {
+        Nodes::Functions(extras) => extras,
+        Nodes::Code(detail) => SampleExtras {
+            waits: detail == CodeDetail::Fields,
+            places: false,
+        },
+    };
     let pass = SampledPass {
         query,
         has_times: have_times(query.recording.reader),
@@ -131,7 +138,10 @@ fn load(
     let code = is_code.then(|| CodeNodes::new(&symbols));
     let mut stacks = match &code {
         Some(code) => NamedStacks::of_code(code, &symbols, &mut parts),
-        None => NamedStacks::of_functions(&query.recording.index.history, &mut symbols, &mut parts),
+        None => {
+            let history = &query.recording.index.history;
+            NamedStacks::of_functions((history, extras.places), &mut symbols, &mut parts)
+        }
     };
     counts.unnamed = std::mem::take(&mut stacks.unnamed);
     let mut rows = LoadedRows::new(parts, &mut counts);
@@ -146,6 +156,10 @@ fn load(
         stacks: &stacks,
         events: event_numbers(query, &counts),
         spacing_ns: u64::from(code.is_some() && !pass.has_times) * SPACING_NS,
+        places: match extras.places {
+            true => symbols.locations().iter().map(place_of).collect(),
+            false => Vec::new(),
+        },
     };
     let grouping = Grouping::of(query.recording, &GroupBy::default())?;
     let mut sampled = SampledProfile {
@@ -167,11 +181,7 @@ fn load(
     let filter = query.samples.filter;
     let is_part = filter.critical.is_some() || filter.times.is_some();
     sampled.waits_have_begins = query.samples.source.is_derived() && !is_perfs && !is_part;
-    let has_waits = matches!(
-        nodes,
-        Nodes::FunctionsAndWaits | Nodes::Code(CodeDetail::Fields)
-    );
-    if has_waits && sampled.has_times {
+    if extras.waits && sampled.has_times {
         add_waits(query, &mut sampled)?;
     }
     match code {
@@ -180,6 +190,13 @@ fn load(
     }
     sampled.profile.warnings.extend(warning);
     Ok(sampled)
+}
+
+fn place_of(location: &Location) -> SamplePlace {
+    SamplePlace {
+        image: location.image,
+        address: location.address,
+    }
 }
 
 /// What is between samples without times, for viewers that need some.

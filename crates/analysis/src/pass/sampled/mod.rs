@@ -14,7 +14,7 @@ mod threads;
 mod waits;
 
 pub(super) use load::NO_TIMES;
-pub use load::{CodeDetail, load_code_samples, load_samples, load_samples_and_waits};
+pub use load::{CodeDetail, SampleExtras, load_code_samples, load_samples, load_samples_with};
 
 #[cfg(test)]
 mod tests;

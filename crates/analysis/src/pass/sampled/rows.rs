@@ -10,7 +10,9 @@ use crate::pass::counts::Counts;
 use crate::pass::query::Query;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Filter, SampleRow, SampleTable, SampledProfile, Strings, TraceValue};
+use rprof_profile::{
+    Filter, SamplePlace, SamplePlaces, SampleRow, SampleTable, SampledProfile, Strings, TraceValue,
+};
 
 /// What all threads have read.
 pub(super) struct LoadedRows {
@@ -91,12 +93,14 @@ pub(super) struct RowFiller<'a> {
     pub(super) events: Vec<Option<u32>>,
     /// What is between the times of rows, beside what was recorded.
     pub(super) spacing_ns: u64,
+    /// Locations by number, if it is asked for where samples were taken.
+    pub(super) places: Vec<SamplePlace>,
 }
 
 impl RowFiller<'_> {
     /// `read_fields` is asked for the fields of each row's sample, which is at an offset.
     pub(super) fn fill(
-        &self,
+        self,
         rows: LoadedRows,
         sampled: &mut SampledProfile,
         mut read_fields: impl FnMut(
@@ -114,7 +118,9 @@ impl RowFiller<'_> {
         let mut table = SampleTable::with_capacity(n_rows);
         let mut seen = SeenThreads::new(self.query, threads);
         let strings = &mut sampled.profile.strings;
+        let mut places = Vec::new();
         for_each_in_order(chunks, |chunk, range| {
+            let locations = self.stacks.locations(chunk.part);
             let numbers = numbers.get(chunk.part).map_or(&[][..], Vec::as_slice);
             for (at, row) in range.clone().zip(chunk.within(range)) {
                 let time_ns = row.time_ns + self.spacing_ns * table.len() as u64;
@@ -130,6 +136,10 @@ impl RowFiller<'_> {
                     sampled.fields.insert(number, fields);
                 }
                 let place = self.stacks.place(chunk.part, row.node);
+                if let Some(locations) = locations {
+                    let number = locations.get(row.node as usize).copied();
+                    places.push(number.unwrap_or(u32::MAX));
+                }
                 table.push(SampleRow {
                     time_ns,
                     event,
@@ -144,6 +154,9 @@ impl RowFiller<'_> {
             Ok(())
         })?;
         sampled.samples = table;
+        if !places.is_empty() {
+            sampled.places = SamplePlaces::new(self.places, places);
+        }
         sampled.threads = seen.into_threads(sampled.has_times);
         Ok(())
     }

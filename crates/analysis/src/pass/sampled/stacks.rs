@@ -20,6 +20,8 @@ pub(super) struct NamedStacks {
     /// By thread that read, by its node.
     places: Vec<Vec<StackPlace>>,
     pub(super) unnamed: UnnamedWeights,
+    /// By thread that read, by its node, the number of the location that it is; `None` if that is not asked for.
+    locations: Option<Vec<Vec<u32>>>,
 }
 
 /// Where a stack of locations is among those with names.
@@ -34,11 +36,14 @@ pub(super) struct StackPlace {
 impl NamedStacks {
     /// Stacks of functions, by name of the thread and by what it waits for, in an order of their own. What threads kept of stacks is freed.
     pub(super) fn of_functions(
-        history: &History,
+        (history, has_places): (&History, bool),
         symbols: &mut Symbols,
         parts: &mut [ThreadSamples],
     ) -> Self {
-        let mut named = Self::default();
+        let mut named = Self {
+            locations: has_places.then(Vec::new),
+            ..Self::default()
+        };
         let mut names: BTreeMap<(String, Option<Cause>, Option<&str>), u32> = BTreeMap::new();
         let text = |group: &StackGroup| {
             let name = group.name.map(|name| comm_text(history, name).into_raw());
@@ -106,6 +111,11 @@ impl NamedStacks {
         self.places.get(part)?.get(node as usize).copied()
     }
 
+    /// The numbers of the locations that the nodes of a thread are; `None` if that was not asked for.
+    pub(super) fn locations(&self, part: usize) -> Option<&[u32]> {
+        self.locations.as_ref()?.get(part).map(Vec::as_slice)
+    }
+
     /// Adds the stacks of a thread. `step` says the nodes of a thread's node below another one, for what is called from
     /// there and for samples that were taken there.
     fn add(
@@ -119,6 +129,10 @@ impl NamedStacks {
         let number_of = |idx: u32| numbers.get(idx as usize).copied().unwrap_or(NO_NODE);
         let tree = std::mem::take(&mut part.tree);
         let nodes = tree.nodes();
+        if let Some(locations) = &mut self.locations {
+            let own = nodes.iter().map(|node| number_of(node.frame.number()));
+            locations.push(own.collect());
+        }
         let mut moved: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
         let mut places = Vec::with_capacity(nodes.len());
         for node in nodes {

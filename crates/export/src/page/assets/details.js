@@ -8,7 +8,7 @@
 class Details {
   /**
    * @param {Profile} profile
-   * @param {{open: (label: number) => void, keep: (label: number) => void,
+   * @param {{open: (label: number) => void, code: (label: number) => void, keep: (label: number) => void,
    *   menu: (label: number, at: {x: number, y: number}) => void}} events
    */
   constructor(profile, events) {
@@ -34,6 +34,7 @@ class Details {
       });
     };
     button("open", events.open);
+    button("show-code", events.code);
     button("keep-this", events.keep);
     button("transform", (label) => {
       const { left, top } = element("transform", HTMLButtonElement).getBoundingClientRect();

@@ -71,7 +71,8 @@ class FlameView {
      * @type {{counts: Counts, key: string, boxes: Boxes}[]}
      */
     this.known = [];
-    const { order, frames, inverted, apart, note } = this.controls(section);
+    const { order, frames, colours, inverted, apart, note } = this.controls(section);
+    this.colours = colours.select;
     this.order = order.select;
     this.frames = frames.select;
     this.inverted = inverted;
@@ -95,6 +96,11 @@ class FlameView {
       app.set({ frames: /** @type {State["frames"]} */ (value), ...whole }));
     frames.label.id = "frames-label";
     frames.label.hidden = !profile.hasPlaces;
+    /** @type {[State["colours"], string][]} */
+    const modes = [["module", "module"], ["kind", "kind of code"]];
+    const colours = choice("colours", "Colours by", modes, (value) =>
+      app.set({ colours: /** @type {State["colours"]} */ (value) }));
+    colours.label.hidden = profile.sides !== null;
     const label = made("label");
     const inverted = placed(label, "input", "inverted");
     inverted.type = "checkbox";
@@ -108,7 +114,7 @@ class FlameView {
     apartLabel.title = "Tell apart threads whose names differ in digits alone";
     apartLabel.hidden = !hasAlike(profile);
     const bar = made("div", undefined, "bar");
-    bar.append(order.label, frames.label, label, apartLabel);
+    bar.append(order.label, frames.label, colours.label, label, apartLabel);
     const all = placed(bar, "button", "zoom-out");
     all.type = "button";
     all.title = "Show everything (Home)";
@@ -118,7 +124,7 @@ class FlameView {
       this.zoomed();
     });
     section.append(bar);
-    return { order, frames, inverted, apart, note: placed(bar, "span", "flame-note") };
+    return { order, frames, colours, inverted, apart, note: placed(bar, "span", "flame-note") };
   }
 
   show() {
@@ -126,6 +132,7 @@ class FlameView {
     const { graph } = this;
     this.order.value = state.order;
     this.frames.value = state.frames;
+    this.colours.value = state.colours;
     this.inverted.checked = state.inverted;
     this.apart.checked = state.threads === "apart";
     this.inverted.disabled = state.order === "time";

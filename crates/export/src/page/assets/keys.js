@@ -30,6 +30,9 @@ function listenToKeys(app) {
     } else if (event.key === "s") {
       const label = app.details.chosen?.labels[0];
       if (label !== undefined) app.open(label);
+    } else if (event.key === "a") {
+      const label = app.details.chosen?.labels[0];
+      if (label !== undefined && app.hasCode) app.showCode(label);
     } else return;
     event.preventDefault();
   });

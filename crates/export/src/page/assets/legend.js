@@ -16,7 +16,7 @@ function showLegend(place, entries) {
   }));
 }
 
-/** Colours of modules, with what these count themselves; the heaviest first. */
+/** Colours of modules, with what these count themselves, the heaviest first; or of kinds of code. */
 class ModuleLegend {
   /**
    * @param {App} app
@@ -32,6 +32,7 @@ class ModuleLegend {
     const { profile, counts, comparison, theme } = this.app;
     this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
+    if (theme.by === "kind") return this.showKinds();
     const { parents, labels, images, flags } = profile;
     /**
      * By image, or -1 for the kernel: what it weighs, and one of its frames.
@@ -53,5 +54,24 @@ class ModuleLegend {
       const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
       return [theme.fill(frame), `${name} ${percent(weight, counts.total.weight)}`];
     }));
+  }
+
+  /** Kinds of code with what they count themselves. */
+  showKinds() {
+    const { profile, counts, theme } = this.app;
+    const { parents, labels, flags } = profile;
+    /** @type {{[kind in Kind | "nameless"]: number}} */
+    const sums = { user: 0, inlined: 0, jit: 0, kernel: 0, nameless: 0 };
+    counts.weights.forEach((weight, node) => {
+      const code = weight === 0 ? -1 : profile.codeOf(node);
+      if (code < 0 || parents[code] < 0) return;
+      const frame = labels[code];
+      sums[(flags[frame] & FLAGS.nameless) !== 0 ? "nameless" : kindOf(flags[frame])] += weight;
+    });
+    const { kinds, unknown } = theme.colours;
+    /** @type {[string, string][]} */
+    const entries = KINDS.map(([kind, name]) => [`hsl(${hslText(kinds[kind])})`, `${name} ${percent(sums[kind], counts.total.weight)}`]);
+    if (sums.nameless > 0) entries.push([unknown, `without a name ${percent(sums.nameless, counts.total.weight)}`]);
+    showLegend(this.element, entries);
   }
 }

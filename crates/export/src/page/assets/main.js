@@ -1,7 +1,7 @@
 // Puts the page together: reads the profile, restores what the address says, and shows it.
 
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
-const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "treeSort", "widths"]);
+const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "treeSort", "widths", "codeRows", "codeShares", "colours"]);
 
 class App {
   /** @param {Profile} profile */
@@ -13,6 +13,7 @@ class App {
     transform(profile, this.state.transforms, this.state.threads);
     this.details = new Details(profile, {
       open: (label) => this.open(label),
+      code: (label) => this.showCode(label),
       keep: (label) => this.addTransform({ kind: "keep", ...rowOfLabel(profile, label) }),
       menu: (label, at) => this.menu.open(at, itemsOf(this, label)),
     });
@@ -29,6 +30,7 @@ class App {
     this.knownRows = null;
     this.views = new Views(this);
     this.profile.isByLine = this.state.frames === "line";
+    this.theme.show(this.state.colours);
     this.counts = Counts.of(profile, this.state);
     this.comparison = this.compare();
     this.address = new Address(this);
@@ -51,6 +53,7 @@ class App {
     if (this.state.range === null && this.state.against !== null) this.state = { ...this.state, ...NOT_COMPARED };
     const { event, range, against, thread, keep, transforms, threads } = this.state;
     this.profile.isByLine = this.state.frames === "line";
+    this.theme.show(this.state.colours);
     const changed = /** @type {(keyof State)[]} */ (Object.keys(this.state));
     if (changed.some((name) => !KEEPS_SELECTED.has(name) && !isSame(this.state[name], before[name]))) this.details.choose(null);
     const isTransformed = !isSame(transforms, before.transforms) || threads !== before.threads;
@@ -197,7 +200,8 @@ class App {
     const label = boxes.labels[box];
     const name = label >= 0 ? this.profile.imageOfFrame(label) : "";
     const image = name === "" ? "" : ` [${name}]`;
-    return `${this.profile.nameOf(label).slice(0, 500)}${image} — ${this.sumOf(boxes, box)}`;
+    const kind = label >= 0 && this.state.colours === "kind" ? ` ${KINDS.find(([one]) => one === kindOf(this.profile.flags[label]))?.[1]}` : "";
+    return `${this.profile.nameOf(label).slice(0, 500)}${image}${kind} — ${this.sumOf(boxes, box)}`;
   }
 
   /**
@@ -274,6 +278,18 @@ class App {
    */
   open(label) {
     if (label >= 0) this.set({ view: "sandwich", focus: this.profile.functionOf[label] });
+  }
+
+  get hasCode() {
+    return viewsOf(this.profile).some(({ name }) => name === "code");
+  }
+
+  /**
+   * Instructions and source lines of a function.
+   * @param {number} label
+   */
+  showCode(label) {
+    if (label >= 0) this.set({ view: "code", focus: this.profile.functionOf[label], listing: null });
   }
 
   /**
@@ -399,6 +415,7 @@ function describePage(profile) {
   const notes = [...head.notes, ...lackingNotes(profile), ...joinedNotes(head), ...head.warnings];
   element("notes", HTMLElement).replaceChildren(...notes.map((note) => made("li", note)));
   element("overview", HTMLElement).hidden = !head.has_times;
+  element("show-code", HTMLElement).hidden = profile.sides !== null || !HAS_CODE;
   element("view-keys", HTMLElement).textContent = viewsOf(profile).map(({ key }) => key).join(" ");
 }
 
@@ -447,6 +464,7 @@ async function start() {
     const app = new App(profile);
     status.hidden = true;
     document.documentElement.dataset.ready = "true";
+    performance.mark("rprof-ready");
     /** @type {any} */ (globalThis).rprofPage = app;
   } catch (error) {
     status.textContent = `Cannot show this page: ${error instanceof Error ? error.message : error}`;

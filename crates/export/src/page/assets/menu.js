@@ -108,6 +108,7 @@ function itemsOf(app, label) {
   const image = profile.images[label];
   return [
     { text: "Callers and callees", act: () => app.open(label) },
+    ...(app.hasCode ? [{ text: "Show code", act: () => app.showCode(label) }] : []),
     ...transformItems(app, "function", profile.functionOf[label]),
     ...(profile.text(image) === "" ? [] : transformItems(app, "image", image)),
     ...(isHidden ? [] : transformItems(app, "all", 0)),

@@ -5,7 +5,9 @@
  *   range: [number, number] | null, against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
  *   transforms: Transform[], threads: "alike" | "apart", focus: number | null,
  *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
- *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"], asked?: Asked}} State
+ *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"],
+ *   listing: number | null, codeRows: "instruction" | "line", codeShares: "all" | "function",
+ *   colours: "module" | "kind", asked?: Asked}} State
  */
 
 /**
@@ -21,6 +23,9 @@ const MOST_STEPS = 1e9;
 
 /** Rows and nodes that a link's transforms go through without asking: two seconds or so. */
 const MOST_TRANSFORMED = 5e6;
+
+/** Functions that a page has code of. */
+const MOST_LISTINGS = 1000;
 
 /**
  * Whether a pattern is soon matched, whatever the names are: links are of others. Of each alternative only one part is
@@ -54,6 +59,7 @@ function initialState(profile) {
     thread: null, search: "", keep: "",
     transforms: [], threads: "alike", focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
+    listing: null, codeRows: "instruction", codeShares: "all", colours: "module",
   };
 }
 
@@ -129,6 +135,10 @@ function stateOf(fragment, profile) {
   state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
   state.focus = number("focus", mostFunctions(profile));
   state.span = pair("span");
+  state.listing = number("listing", MOST_LISTINGS);
+  state.codeRows = one("codeRows", /** @type {const} */ (["instruction", "line"]), state.codeRows);
+  state.colours = one("colours", profile.sides === null ? /** @type {const} */ (["module", "kind"]) : [], state.colours);
+  state.codeShares = one("codeShares", /** @type {const} */ (["all", "function"]), state.codeShares);
   const transforms = transformsFrom(words.get("transforms") ?? "", profile);
   const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "", transforms };
   const { strings } = profile.head;

@@ -183,7 +183,8 @@ class Table {
   name(row) {
     const name = made("th", undefined, "name");
     name.scope = "row";
-    const button = made("button", row.name);
+    const button = made("button");
+    showCut(button, row.name);
     button.type = "button";
     button.title = row.name.slice(0, 1000);
     button.addEventListener("click", () => this.events.choose(row));

@@ -48,15 +48,30 @@ function counted(n, one, many) {
 }
 
 /**
- * A name cut in the middle: its beginning and its end say most.
+ * A name cut in the middle: its beginning and its end say most, and the number of a line all of it.
  * @param {string} name
  * @param {number} most characters
  */
 function middleCut(name, most) {
   if (name.length <= most) return name;
-  const end = Math.floor((most - 1) / 2);
+  const line = /:\d{1,9}$/.exec(name)?.[0].length ?? 0;
+  const end = Math.max(Math.floor((most - 1) / 2), line < most - 1 ? line : 0);
   return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
 }
+
+/**
+ * Shows a name that has no room without its middle: the end stays.
+ * @param {HTMLElement} place
+ * @param {string} name
+ */
+function showCut(place, name) {
+  const end = Math.max(0, name.length - CUT_END);
+  place.classList.add("cut");
+  place.replaceChildren(made("span", name.slice(0, end)), made("span", name.slice(end)));
+}
+
+/** Characters at the end of a name that stay: the name of a line's file, say. */
+const CUT_END = 16;
 
 /** Characters of a name that are searched: a pattern's time grows with their square, if not faster. */
 const SEARCHED = 500;

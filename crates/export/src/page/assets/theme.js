@@ -1,22 +1,35 @@
-// Colours, light and dark: calm ones for boxes by image, a few for what is to be seen at once.
+// Colours, light and dark: calm ones for boxes by image or by kind, a few for what is to be seen at once. Text on boxes
+// has a contrast of 4.5 to 1; the colours of the five heaviest images, of the kernel, and of kinds differ for those who
+// see no red or no green, too (tests/page/colours.js).
 
-/** Hues of images, the heaviest image first; neighbours differ for those who see no red or no green, too. */
+/** Hues of images that have no colour of their own. */
 const HUES = [212, 38, 168, 282, 96, 330, 190, 54, 250, 140];
+
+/**
+ * What a frame is: colours by kind stand for it.
+ * @typedef {"user" | "inlined" | "jit" | "kernel"} Kind
+ * @type {[Kind, string][]}
+ */
+const KINDS = [["user", "user"], ["inlined", "inlined"], ["jit", "JIT"], ["kernel", "kernel"]];
 
 const THEMES = {
   light: {
-    paper: "#ffffff", ink: "#1c2026", faint: "#6b7280", line: "#e3e5e9", comm: "#e4e7ec", unknown: "#ececec",
+    paper: "#ffffff", ink: "#1c2026", faint: "#646b78", line: "#e3e5e9", comm: "#e4e7ec", unknown: "#ececec",
     thin: "#c9ced6", accent: "#2f6fd0", match: "#ffd54a", matchInk: "#1c2026", area: "#7fa6dd", brush: "rgba(47,111,208,.16)",
-    loss: "#d1495b", throttle: "#e09f3e", kernel: [18, 52, 80], user: [46, 80], spread: 5,
+    loss: "#d1495b", throttle: "#e09f3e", kernel: [15, 63, 74], user: [46, 80], spread: 3,
+    images: [[234, 70, 71], [285, 72, 85], [102, 69, 66], [337, 46, 66], [147, 36, 90]],
+    kinds: { user: [230, 73, 69], inlined: [59, 83, 80], jit: [134, 25, 48], kernel: [28, 86, 50] },
     wait: 1, heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
     less: [70, 160, 230], alike: [225, 225, 225], more: [240, 140, 20],
   },
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
-    loss: "#ff7b8a", throttle: "#e0a458", kernel: [18, 32, 34], user: [28, 34], spread: 4,
+    loss: "#ff7b8a", throttle: "#e0a458", kernel: [46, 72, 25], user: [28, 30], spread: 3,
+    images: [[236, 40, 24], [192, 28, 32], [287, 69, 41], [91, 27, 24], [334, 41, 20]],
+    kinds: { user: [205, 45, 38], inlined: [40, 81, 23], jit: [147, 90, 12], kernel: [4, 31, 44] },
     wait: 0.4, heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
-    less: [32, 104, 176], alike: [62, 66, 74], more: [184, 96, 8],
+    less: [32, 104, 176], alike: [62, 66, 74], more: [152, 74, 0],
   },
 };
 
@@ -35,6 +48,8 @@ class Theme {
      * @type {"light" | "dark" | null}
      */
     this.chosen = null;
+    /** What colours of boxes stand for. @type {"module" | "kind"} */
+    this.by = "module";
     this.isPrinted = false;
     this.isDark = false;
     /** @type {typeof THEMES.light} */
@@ -60,6 +75,16 @@ class Theme {
     this.fills.clear();
     this.fillOf = new Array(this.profile.names.length);
     this.heats = [];
+  }
+
+  /**
+   * Colours stand for something.
+   * @param {"module" | "kind"} by
+   */
+  show(by) {
+    if (by === this.by) return;
+    this.by = by;
+    this.apply();
   }
 
   toggle() {
@@ -92,14 +117,16 @@ class Theme {
     if ((flags[label] & FLAGS.nameless) !== 0) return colours.unknown;
     const wait = this.wait(label);
     if (wait !== undefined) return wait;
+    if (this.by === "kind") return `hsl(${hslText(colours.kinds[kindOf(flags[label])])})`;
     const isKernel = (flags[label] & FLAGS.level) !== 0;
     const shade = (Math.imul(names[label], 0x9e3779b1) >>> 28) % 5;
     const key = isKernel ? `k${shade}` : `${images[label]} ${shade}`;
     let fill = this.fills.get(key);
     if (fill === undefined) {
       const rank = this.ranks.get(images[label]) ?? 0;
-      const [hue, saturation, lightness] = isKernel ? colours.kernel : [HUES[rank % HUES.length], ...colours.user];
-      fill = `hsl(${hue} ${saturation}% ${lightness + (shade - 2) * colours.spread * 0.5}%)`;
+      const own = isKernel ? colours.kernel : colours.images[rank] ?? [HUES[rank % HUES.length], ...colours.user];
+      const [hue, saturation, lightness] = own;
+      fill = `hsl(${hslText([hue, saturation, lightness + (shade - 2) * colours.spread * 0.5])})`;
       this.fills.set(key, fill);
     }
     return fill;
@@ -136,6 +163,21 @@ class Theme {
     const to = ends[Math.floor(at) + 1];
     return (this.heats[step] = from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))));
   }
+}
+
+/** @param {number[]} parts */
+function hslText([hue, saturation, lightness]) {
+  return `${hue} ${saturation}% ${lightness}%`;
+}
+
+/**
+ * @param {number} flags
+ * @returns {Kind}
+ */
+function kindOf(flags) {
+  if ((flags & FLAGS.level) !== 0) return "kernel";
+  if ((flags & FLAGS.jit) !== 0) return "jit";
+  return (flags & FLAGS.inlined) !== 0 ? "inlined" : "user";
 }
 
 /**

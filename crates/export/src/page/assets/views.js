@@ -6,7 +6,7 @@
  * else changes when its tab is chosen; `outer` is the view that Escape leads to.
  * @typedef {{show: () => void, draw?: () => void, search?: () => void, back?: () => boolean,
  *   chosen?: () => Partial<State>, outer?: string}} View
- * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean,
+ * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean, isThere?: () => boolean,
  *   make: (app: App, section: HTMLElement) => View}} ViewEntry
  */
 
@@ -23,11 +23,12 @@ function addView(entry) {
 }
 
 /**
- * The views that a profile has: some are of times, some of one recording alone.
+ * The views that a profile has: some are of times, some of one recording alone, some of what not every page has.
  * @param {Profile} profile
  */
 function viewsOf(profile) {
-  return VIEWS.filter(({ ofTime, ofOne }) => (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne));
+  return VIEWS.filter(({ ofTime, ofOne, isThere }) =>
+    (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne) && (isThere?.() ?? true));
 }
 
 /** The views of a page, with their tabs and sections. */

@@ -1,5 +1,6 @@
 //! Columns of small trees.
 
+use super::super::code::PageCode;
 use super::*;
 use rprof_profile::difference::SideStacks;
 use rprof_profile::testing;
@@ -75,6 +76,7 @@ fn what_is_sure_is_said_of_frames_and_of_all() {
         title: String::new(),
         notes: Vec::new(),
         is_filtered: false,
+        code: PageCode::default(),
         max_bytes: Page::MAX_BYTES,
     };
     let json: serde_json::Value =

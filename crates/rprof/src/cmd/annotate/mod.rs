@@ -15,21 +15,19 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use choice::NotChosen;
-use inlined::Chosen;
-#[cfg(feature = "tui")]
-use inlined::ShownInlined;
+use inlined::{Chosen, ShownInlined};
 #[cfg(feature = "tui")]
 use rprof_analysis::WantedFunction;
 use rprof_analysis::{CodeRecording, CountedCode, FoundFunction};
+use rprof_annotate::SourceSettings;
 use rprof_base::Share;
-#[cfg(feature = "tui")]
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 #[cfg(feature = "tui")]
 use rprof_profile::code::CodeLine;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use view::View;
+use view::{TakeListing, View};
 use wanted::Wanted;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
@@ -86,6 +84,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         servers: locator.debuginfod.as_deref(),
         inlined,
         note,
+        sources: Some(args.listing.sources(args.samples.symfs())),
     };
     view.show(&wanted, paging)
 }
@@ -111,7 +110,6 @@ fn count_others(
 }
 
 /// A request for the code of functions, with the recording and its files.
-#[cfg(feature = "tui")]
 pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) args: &'a AnnotateArgs,
     pub(crate) reader: &'a Reader,
@@ -119,14 +117,29 @@ pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) locator: &'a Locator,
 }
 
-#[cfg(feature = "tui")]
 impl<'a, 'r> CodeOf<'a, 'r> {
+    /// Hands over the listings of functions with code; without places of source files, these are not looked for.
+    pub(crate) fn listings(
+        &self,
+        functions: Vec<FoundFunction>,
+        sources: Option<SourceSettings>,
+        take: &mut TakeListing<'_>,
+    ) -> Result<()> {
+        let view = View {
+            sources,
+            ..self.view(None)
+        };
+        view.listings(&Wanted::all(functions), take)
+    }
+
     /// The code of functions, in the lines that `rprof annotate` prints.
+    #[cfg(feature = "tui")]
     pub(crate) fn lines(&self, functions: Vec<FoundFunction>) -> Result<Vec<CodeLine>> {
         self.view(None).lines(&Wanted::all(functions))
     }
 
     /// The code of a function that was inlined, in the functions that it is a part of; nothing if there is none.
+    #[cfg(feature = "tui")]
     pub(crate) fn inlined_lines(&self, name: &str) -> Result<Option<Vec<CodeLine>>> {
         let wanted = WantedFunction::named(name);
         let found = self.recording.inlined(&wanted);
@@ -145,6 +158,7 @@ impl<'a, 'r> CodeOf<'a, 'r> {
             servers: self.locator.debuginfod.as_deref(),
             inlined,
             note: None,
+            sources: Some(self.args.listing.sources(self.args.samples.symfs())),
         }
     }
 }
@@ -161,6 +175,21 @@ fn nothing(
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
         false => "no sample with this caller matches the filters".to_owned(),
     }
+}
+
+/// Functions with samples of their own, the hottest by all events first.
+pub(crate) fn by_heat(recording: &CodeRecording<'_>) -> Vec<FoundFunction> {
+    let events = recording.events();
+    let heat = |function: &FoundFunction| -> f64 {
+        let shares = function.own.iter().zip(&events);
+        let shares = shares.map(|(own, event)| Share::of(own.weight, event.all.weight).percent());
+        shares.sum()
+    };
+    let functions = recording.functions().iter();
+    let mut functions: Vec<(f64, &FoundFunction)> = functions.map(|one| (heat(one), one)).collect();
+    functions.retain(|&(heat, _)| heat > 0.0);
+    functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    functions.into_iter().map(|(_, one)| one.clone()).collect()
 }
 
 /// The functions to show by default. Functions without code do not count towards the share.

@@ -8,8 +8,8 @@ use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{AskedCode, CodeRecording, Description, FoundFunction, OpenCode};
 use rprof_annotate::{
-    CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, TakeLine,
-    skid_notes, text_lines, write_markdown,
+    CodeListing, CutCode, Disassembled, FetchSource, JsonFunctions, SourceFiles, SourceSettings,
+    TakeLine, skid_notes, text_lines, write_markdown,
 };
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_locate::Debuginfod;
@@ -40,6 +40,8 @@ pub(super) struct View<'a, 'r> {
     pub(super) inlined: Option<ShownInlined>,
     /// The note above the first function.
     pub(super) note: Option<String>,
+    /// Where source files are looked for; `None` if they are not.
+    pub(super) sources: Option<SourceSettings>,
 }
 
 /// A function with its code, as it was decoded.
@@ -75,6 +77,13 @@ impl View<'_, '_> {
         } else {
             ExitCode::SUCCESS
         })
+    }
+
+    /// Hands over the code of functions that have any, with their listings.
+    pub(super) fn listings(&self, wanted: &Wanted, take: &mut TakeListing<'_>) -> Result<()> {
+        let mut held = self.reader.budget().hold_nothing();
+        let opened = self.open_some(wanted, &mut held, &mut |_, _| Ok(()))?;
+        self.write(opened, Form::Listings(take))
     }
 
     /// The code of functions in lines, or why no code can be shown.
@@ -235,8 +244,12 @@ fn over(code: &OpenCode) -> anyhow::Error {
     )
 }
 
+/// Is handed a function's code and its listing.
+pub(crate) type TakeListing<'a> = dyn FnMut(&OpenCode, &CodeListing<'_>) + 'a;
+
 /// What functions are written as.
 enum Form<'a> {
+    Listings(&'a mut TakeListing<'a>),
     Json(&'a mut JsonFunctions, &'a mut dyn Write),
     Markdown(&'a mut dyn Write),
     Text(&'a mut TakeLine<'a>),
@@ -252,11 +265,9 @@ struct Output<'a, 'o, 'v, 'r> {
 
 impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
     fn new(view: &'a View<'v, 'r>, form: Form<'o>) -> Self {
-        let args = view.args;
-        let settings = args.listing.sources(args.samples.symfs());
         Self {
             view,
-            sources: SourceFiles::new(settings, view.reader.budget()),
+            sources: SourceFiles::new(view.sources.clone(), view.reader.budget()),
             n_written: 0,
             form,
         }
@@ -285,6 +296,7 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
                 function.instructions = &cut.instructions;
             }
             let servers = self.view.servers.zip(decoded.code.build_id());
+            let servers = servers.filter(|_| self.view.sources.is_some());
             let servers = servers.map(|(servers, id)| (servers, id.clone()));
             self.sources
                 .fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
@@ -292,7 +304,10 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
                 }));
             let percent_type = self.view.args.percent_type;
             let listing = CodeListing::new(&function, percent_type, &mut self.sources);
-            self.write_one(&listing).context(WRITING)?;
+            match &mut self.form {
+                Form::Listings(take) => take(&decoded.code, &listing),
+                _ => self.write_one(&listing).context(WRITING)?,
+            }
         }
         Ok(())
     }
@@ -308,6 +323,7 @@ impl<'a, 'o, 'v, 'r> Output<'a, 'o, 'v, 'r> {
             Vec::new()
         };
         match &mut self.form {
+            Form::Listings(_) => Ok(()),
             Form::Json(json, out) => json.write(listing, *out),
             Form::Markdown(out) => {
                 for note in &notes {

@@ -1,0 +1,130 @@
+// What instructions and source lines count: of what is selected if the page knows where each sample was taken, else of
+// the whole recording.
+
+/** What each instruction of all functions counts. */
+class CodeCounts {
+  /** @param {number} n */
+  constructor(n) {
+    this.weights = new Float64Array(n);
+    this.samples = new Float64Array(n);
+    /** Whether these are counts of the whole recording, whatever is selected. */
+    this.isWhole = false;
+  }
+
+  /**
+   * @param {PageCode} code
+   * @param {Profile} profile
+   * @param {SampleSelection} selection
+   */
+  static of(code, profile, selection) {
+    const counts = new CodeCounts(code.nInstructions);
+    const { weights, samples } = counts;
+    const { places } = code;
+    if (places === null) {
+      counts.isWhole = true;
+      for (const { head, first } of code.functions) {
+        const event = head.events.find(({ event }) => event === selection.event);
+        event?.at.forEach((at, nth) => {
+          weights[first + at] = event.weights[nth];
+          samples[first + at] = event.n[nth];
+        });
+      }
+      return counts;
+    }
+    const kept = keptNodes(profile, selection);
+    forRows(profile, selection, (node, weight, n, _time, _thread, row) => {
+      const place = places[row];
+      if (place === 0 || node < 0 || (kept !== null && kept[node] === 0)) return;
+      weights[place - 1] += weight;
+      samples[place - 1] += n;
+    });
+    return counts;
+  }
+
+  /**
+   * The sum of some of a function's instructions.
+   * @param {FunctionCode} code
+   * @param {(at: number) => boolean} has
+   * @returns {Sum}
+   */
+  sum({ first, n }, has) {
+    const sum = { weight: 0, samples: 0 };
+    for (let at = 0; at < n; at++) {
+      if (!has(at)) continue;
+      sum.weight += this.weights[first + at];
+      sum.samples += this.samples[first + at];
+    }
+    return sum;
+  }
+
+  /**
+   * By line of a function, what its instructions count.
+   * @param {FunctionCode} code
+   */
+  lines(code) {
+    const sums = code.head.places.slice(code.head.places.length / 2).map(() => ({ weight: 0, samples: 0 }));
+    code.head.lines.forEach((line, at) => {
+      if (line === 0) return;
+      sums[line - 1].weight += this.weights[code.first + at];
+      sums[line - 1].samples += this.samples[code.first + at];
+    });
+    return sums;
+  }
+
+  /**
+   * By loop of a function, what it and loops in it count.
+   * @param {FunctionCode} code
+   */
+  loops({ head, first }) {
+    const sums = head.loops.map(({ ranges }) => {
+      const sum = { weight: 0, samples: 0 };
+      for (let range = 0; range < ranges.length; range += 2) {
+        for (let at = ranges[range]; at < ranges[range + 1]; at++) {
+          sum.weight += this.weights[first + at];
+          sum.samples += this.samples[first + at];
+        }
+      }
+      return sum;
+    });
+    // Inner loops come after those that they are in.
+    for (let loop = sums.length - 1; loop >= 0; loop--) {
+      const outer = sums[head.loops[loop].parent - 1];
+      if (outer === undefined) continue;
+      outer.weight += sums[loop].weight;
+      outer.samples += sums[loop].samples;
+    }
+    return sums;
+  }
+}
+
+/**
+ * By place in the source, what the stacks of a function count there, including callees: a sample once, however often the
+ * place is in its stack. A line of inlined code counts where it is a part of this function.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {FunctionCode} code
+ * @returns {Map<string, number>}
+ */
+function totalsOfLines(profile, counts, code) {
+  const { flags, labels, parents } = profile;
+  // Transforms may hide a part of names.
+  const { places, names, head: { strings } } = profile.recorded;
+  const own = strings.indexOf(code.head.name);
+  const sums = counts.totals(profile).weights;
+  /** By node, the place if it is in the function, or 0. */
+  const placeOf = new Uint32Array(parents.length);
+  /** @type {Map<string, number>} */
+  const totals = new Map();
+  for (let node = 0; node < parents.length; node++) {
+    const place = parents[node] < 0 ? 0 : (places[labels[node]] ?? 0);
+    if (place === 0 || sums[node] === 0) continue;
+    let outer = node;
+    while (parents[outer] >= 0 && (flags[labels[outer]] & FLAGS.inlined) !== 0) outer = parents[outer];
+    if (parents[outer] < 0 || names[labels[outer]] !== own) continue;
+    placeOf[node] = place;
+    let isWithin = false;
+    for (let at = parents[node]; at >= 0 && !isWithin; at = parents[at]) isWithin = placeOf[at] === place;
+    if (!isWithin) totals.set(strings[place - 1], (totals.get(strings[place - 1]) ?? 0) + sums[node]);
+  }
+  return totals;
+}

@@ -1,0 +1,152 @@
+// Code: instructions and source lines count what rprof annotate says, of all samples and of what is selected.
+"use strict";
+
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+/** @typedef {import("./checks.js").Facts & {file: string, rprof: string, root: string | null}} Facts */
+
+/** Functions as rprof annotate has them. @param {Facts} facts @param {string[]} args */
+function annotated(facts, args) {
+  const root = facts.root === null ? [] : ["--symfs", facts.root];
+  const words = ["annotate", "-q", "--no-debuginfod", "--format", "json", "--share", "100", "--percent-limit", "0", ...root, ...args];
+  const out = execFileSync(facts.rprof, [...words, "-i", facts.file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  return JSON.parse(out).functions;
+}
+
+/** Shows the view, whose code is unpacked at first. @param {Tab} tab @param {object} state */
+async function show(tab, state) {
+  await tab.run(`rprofPage.set(${JSON.stringify({ ...state, view: "code" })})`);
+  await tab.run(`new Promise((resolve) => {
+    const look = () => rprofPage.views.all.code.code !== null ? resolve(true) : setTimeout(look, 5);
+    look();
+  })`);
+}
+
+/** What the page counts in each function that has code. @param {Tab} tab @returns {Promise<any[]>} */
+function shown(tab) {
+  return tab.run(`(() => {
+    const page = rprofPage;
+    const view = page.views.all.code;
+    const counts = view.counts(view.code);
+    return view.code.functions.map((code) => {
+      const instructions = code.head.texts.map((text, at) =>
+        [code.address(at), text, counts.samples[code.first + at], counts.weights[code.first + at]]);
+      const lines = counts.lines(code).map((sum, line) => {
+        const { path, line: number, text } = code.line(line);
+        return [path + ":" + number, text, sum.samples];
+      });
+      return { name: code.head.name, image: code.head.image, instructions, lines, isWhole: counts.isWhole };
+    });
+  })()`);
+}
+
+/** @param {any} counts */
+const first = (counts) => counts[0] ?? { samples: 0, weight: 0 };
+
+/** By where they are: the page escapes characters of names that JSON has. @param {any} shown @param {any} other */
+function isSame(shown, other) {
+  return shown.image === other.image && BigInt(other.instructions[0].address).toString(16) === shown.instructions[0][0];
+}
+
+/** @param {any[]} page @param {any[]} functions */
+function areEqual(page, functions) {
+  let n = 0;
+  for (const one of page) {
+    const same = functions.find((other) => isSame(one, other));
+    const key = (/** @type {any} */ it) => [BigInt(it.address).toString(16), first(it.counts).samples, first(it.counts).weight].join(" ");
+    const counted = (same?.instructions ?? []).filter((/** @type {any} */ it) => it.counts.length > 0).map(key);
+    const own = one.instructions.filter((/** @type {any} */ it) => it[2] > 0);
+    assert.deepEqual(own.map(([address, , samples, weight]) => [address, samples, weight].join(" ")), counted, one.name);
+    n += own.length;
+    if (same === undefined) continue;
+    const lines = same.lines.map((/** @type {any} */ line) =>
+      [`${line.file}:${line.line}`, line.text ?? null, first(line.counts).samples].join("\n"));
+    assert.deepEqual(one.lines.map((/** @type {any} */ line) => line.join("\n")).sort(), lines.sort(), one.name);
+  }
+  // What has no code in the page is not said to have any.
+  const without = functions.filter((one) => !page.some((other) => isSame(other, one)));
+  assert.deepEqual(without.map(({ name }) => name), []);
+  return n;
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  const whole = annotated(facts, []);
+  if (whole.length === 0) return assert.equal(await tab.run(`document.getElementById("code-tab").hidden`), true);
+  await show(tab, { focus: null });
+  assert.ok(areEqual(await shown(tab), whole) > 0);
+  const span = await tab.run(`rprofPage.profile.head.span_ns`);
+  const start = BigInt(await tab.run(`rprofPage.profile.head.start_ns`));
+  const time = (/** @type {number} */ ns) => {
+    const at = start + BigInt(Math.round(ns));
+    return `${at / 1000000000n}.${(at % 1000000000n).toString().padStart(9, "0")}`;
+  };
+  const half = [0, Math.floor(span / 2)];
+  await show(tab, { range: half });
+  areEqual(await shown(tab), annotated(facts, ["--time", half.map(time).join(",")]));
+  const [, tid] = await tab.run(`rprofPage.profile.head.threads[0]`);
+  await show(tab, { range: null, thread: 0 });
+  const threads = await tab.run(`rprofPage.profile.head.threads.filter(([, tid]) => tid === ${tid}).length`);
+  if (threads === 1) areEqual(await shown(tab), annotated(facts, ["--tid", String(tid)]));
+  await show(tab, { thread: null });
+  await aFunctionIsOneStepAway(tab, facts);
+  await rowsSayWhatIsCounted(tab);
+  await tab.run(`rprofPage.set({ view: "flame", focus: null, listing: null })`);
+}
+
+/** From a row's menu, and by its key. @param {Tab} tab @param {Facts} facts */
+async function aFunctionIsOneStepAway(tab, facts) {
+  const [hot] = [...facts.rows].sort((a, b) => b.self - a.self);
+  await tab.run(`(() => {
+    const page = rprofPage;
+    page.set({ view: "table", grouping: "function", sort: "self", up: false });
+    const row = page.views.all.table.table.rows.findIndex(({ name }) => name === ${JSON.stringify(hot.name)});
+    const button = document.querySelectorAll("#table-place tbody .name button")[row];
+    button.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
+    [...document.querySelectorAll("#menu button")].find((one) => one.textContent === "Show code").click();
+  })()`);
+  assert.equal(await tab.run(`rprofPage.state.view`), "code");
+  const said = await tab.run(`document.getElementById("code-said").textContent`);
+  assert.ok(said.includes(hot.name.slice(0, 50)), said);
+  await tab.run(`rprofPage.views.all.table.table.events.choose(rprofPage.functions().find(({ name }) =>
+    name === ${JSON.stringify(hot.name)})); rprofPage.set({ view: "flame" }); document.activeElement.blur()`);
+  await tab.run(`rprofPage.details.choose({ labels: [rprofPage.profile.frameOfFunction[rprofPage.state.focus]], sum: "" })`);
+  await tab.press("a", "a");
+  assert.equal(await tab.run(`rprofPage.state.view`), "code");
+}
+
+/** @param {Tab} tab */
+async function rowsSayWhatIsCounted(tab) {
+  await tab.run(`rprofPage.set({ focus: null, listing: 0, codeRows: "instruction", codeShares: "function" })`);
+  const sums = await tab.run(`(() => {
+    const { table, rows } = rprofPage.views.all.code;
+    const shares = rows.filter(({ kind }) => kind === "instruction").map((row) => table.cells(row).share);
+    const lines = rows.filter(({ kind }) => kind === "line").map((row) => table.cells(row).share);
+    return [shares.reduce((a, b) => a + b, 0), lines.reduce((a, b) => a + b, 0), rows.some(({ kind }) => kind === "loop")];
+  })()`);
+  assert.ok(Math.abs(sums[0] - 1) < 1e-9, String(sums));
+  // The rows that are seen are there, and the hottest is one of them.
+  const there = await tab.run(`[...document.querySelectorAll("#code-place .code-instruction .code-share")].map((one) => one.textContent)`);
+  const most = await tab.run(`(() => {
+    const { table, rows } = rprofPage.views.all.code;
+    return rows.filter(({ kind }) => kind === "instruction").map((row) => table.cells(row)).sort((a, b) => b.share - a.share)[0].self;
+  })()`);
+  assert.ok(there.includes(most), `${most}: ${there}`);
+  await tab.run(`rprofPage.set({ codeRows: "line", codeShares: "all" })`);
+  const totals = await tab.run(`(() => {
+    const page = rprofPage;
+    const view = page.views.all.code;
+    const code = view.code.functions[0];
+    const lines = view.counts(view.code).lines(code).map(({ weight }) => weight);
+    return view.rows.filter(({ kind, line }) => kind === "source" && line >= 0)
+      .map((row) => [parseFloat(view.table.cells(row).total || "0"), 100 * lines[row.line] / page.counts.total.weight]);
+  })()`);
+  // Code without debug information has no lines.
+  assert.equal(totals.length, await tab.run(`rprofPage.views.all.code.code.functions[0].head.places.length / 2`));
+  for (const [total, self] of totals) assert.ok(total + 0.006 >= self, String([total, self]));
+  await tab.run(`rprofPage.set({ codeRows: "instruction" })`);
+}
+
+module.exports = { check };
