@@ -159,6 +159,52 @@ async function theInvertedGraphMergesThreads(tab) {
   assert.deepEqual(apart, threads);
 }
 
+/** Each other event has a strip that counts all of it; a sample fills the time that it stands for. @param {Tab} tab */
+async function stripsCountTheirEvents(tab) {
+  const { counters, events, empty } = await tab.run(`(() => {
+    const { profile, overview, state } = rprofPage;
+    const { slots, span } = overview;
+    const event = profile.head.events[state.event];
+    let empty = 0;
+    for (let row = 0; row < profile.times.length && event.kind === "cpu-time"; row++) {
+      if (profile.head.has_events && profile.events[row] !== state.event) continue;
+      const middle = profile.times[row] - event.each / 2;
+      if (middle >= 0 && !(slots.all[Math.floor((middle / span) * slots.n)] > 0)) empty++;
+    }
+    const counters = overview.counters.list.map(({ event, slots }) => [event, slots.all.reduce((a, b) => a + b, 0)]);
+    return { counters, events: profile.head.events.map(({ samples, weight }) => [samples, weight]), empty };
+  })()`);
+  assert.equal(empty, 0);
+  const others = events.map(([samples, weight], /** @type {number} */ event) => ({ samples, weight, event }))
+    .filter((/** @type {any} */ { samples, event }) => event > 0 && samples > 0);
+  assert.deepEqual(counters.map(([event]) => event), others.map((/** @type {any} */ { event }) => event));
+  for (const [event, sum] of counters) {
+    const { weight } = others.find((/** @type {any} */ one) => one.event === event);
+    assert.ok(Math.abs(sum - weight) <= 1e-6 * weight, `${event}: ${sum} of ${weight}`);
+  }
+}
+
+/** @param {Tab} tab */
+async function keysChooseARangeInTheHeatMap(tab) {
+  await tab.run(`rprofPage.set({ view: "heat", range: null }); rprofPage.views.all.heat.map.canvas.focus()`);
+  await tab.press("ArrowRight");
+  const said = await tab.run(`document.getElementById("pointed").textContent`);
+  assert.match(said, /^.* to .*: \d+ samples?$/);
+  for (const key of ["ArrowRight", "ArrowUp", "Enter"]) await tab.press(key);
+  const [range, unit] = await tab.run(`[rprofPage.state.range, rprofPage.views.all.heat.map.unit]`);
+  assert.ok(range !== null && Math.abs(range[1] - range[0] - unit / 50) < 2, `${range} ${unit}`);
+  await tab.run(`rprofPage.set({ view: "flame", range: null })`);
+}
+
+/** @param {Tab} tab */
+async function phonesReachAllTabs(tab) {
+  await tab.size(360, 640);
+  const [width, tabs] = await tab.run(`[document.documentElement.clientWidth, [...document.querySelectorAll("#tabs [role=tab]")]
+    .filter(({ hidden }) => !hidden).map((tab) => { const { left, right } = tab.getBoundingClientRect(); return [left, right]; })]`);
+  for (const [left, right] of tabs) assert.ok(left >= 0 && right <= width, `${left} ${right} ${width}`);
+  await tab.size(1280, 800);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await tab.open(`file://${facts.page}`);
@@ -166,6 +212,9 @@ async function check(tab, facts) {
   await heightsAreWeights(tab);
   await cpusSayWhoRan(tab);
   await lanesAreAlignedWithTheStrip(tab);
+  await stripsCountTheirEvents(tab);
+  await keysChooseARangeInTheHeatMap(tab);
+  await phonesReachAllTabs(tab);
   if (facts.flags.length === 0) await theInvertedGraphMergesThreads(tab);
   await tab.open(`file://${facts.page}#view=threads&lanes=cpus`);
   assert.deepEqual(await tab.run(`[rprofPage.state.lanes, document.getElementById("lanes-of").value]`), ["cpus", "cpus"]);

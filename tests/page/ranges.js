@@ -55,6 +55,13 @@ async function sidesAreTheirRanges(tab, facts) {
   }
   const said = await tab.run(`document.querySelector("#ranges .said").textContent`);
   assert.match(said, / → .*(No function changed significantly|(More|Less) in B: )/);
+  // What changed is marked by more than its colour.
+  const marks = await tab.run(`(() => {
+    const { graph } = rprofPage.views.all.flame;
+    const { degrees } = graph.boxes;
+    return [...degrees].every((degree, box) => graph.mark(box) === (degree === 0 ? "" : degree > 0 ? "▲ " : "▼ "));
+  })()`);
+  assert.ok(marks);
   for (const view of ["table", "flame", "tree", "sandwich", "heat", "threads", "summary"]) {
     await tab.run(`rprofPage.set({ view: "${view}" })`);
   }

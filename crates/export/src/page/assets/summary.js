@@ -146,6 +146,7 @@ function commandOf({ state, profile }) {
     else if (isOfRows(one.grouping)) lacks.push(chipOfRows(profile, one, []));
     else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
   }
+  if (state.against !== null) lacks.push(`the comparison with ${saidOfRange(state.against)}`);
   if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);
   return { words, lacks };
 }
