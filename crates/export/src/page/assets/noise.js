@@ -52,6 +52,11 @@ class Judge {
     this.divisors = divisors;
     this.inflation = 1;
     this.shared = 0;
+    /**
+     * What rows amount to, both sides.
+     * @type {Map<JudgedRow, [Amount, Amount]>}
+     */
+    this.known = new Map();
   }
 
   /**
@@ -84,7 +89,7 @@ class Judge {
    * @returns {Contrast}
    */
   contrast(row) {
-    const sides = [this.amount(row, "before"), this.amount(row, "after")];
+    const sides = this.amounts(row);
     const [before, after] = sides;
     const isLog = before.mean > 0 && after.mean > 0;
     const parts = sides.map(({ mean, variance }) => (isLog ? variance / (mean * mean) : variance));
@@ -98,6 +103,16 @@ class Judge {
       degrees: Number.isFinite(degrees) ? Math.max(1, degrees) : 1,
       isLog,
     };
+  }
+
+  /**
+   * @param {JudgedRow} row
+   * @returns {[Amount, Amount]}
+   */
+  amounts(row) {
+    let known = this.known.get(row);
+    if (known === undefined) this.known.set(row, (known = [this.amount(row, "before"), this.amount(row, "after")]));
+    return known;
   }
 
   /**

@@ -42,11 +42,11 @@ class RangeChanges {
     const after = new BlockCounts(profile, { ...selection, range });
     this.total = { before: before.total, after: after.total };
     /** @type {FunctionRow[]} */
-    this.rows = before.functions.map((functions, row) => ({
+    this.rows = before.functions.flatMap((functions, row) => (before.isEmpty(row) && after.isEmpty(row) ? [] : [{
       functions,
       own: { before: before.own(row), after: after.own(row) },
       children: { before: before.children(row), after: after.children(row) },
-    }));
+    }]));
     /** @type {{[per: string]: number[]}} */
     this.known = {};
   }
@@ -82,7 +82,8 @@ class RangeChanges {
     /** @param {JudgedRow} row */
     const directions = (row) => {
       if (!sure.has(row)) return 0;
-      return judge.amount(row, "after").mean > judge.amount(row, "before").mean ? MORE : LESS;
+      const [before, after] = judge.amounts(row);
+      return after.mean > before.mean ? MORE : LESS;
     };
     const found = [directions(total)];
     for (const { own, children, functions } of rows) {
@@ -166,6 +167,11 @@ class BlockCounts {
   add(column, row, block, { weight, samples }) {
     this.blocks[column][row * BLOCKS + block] += weight;
     this.samples[column][row] += samples;
+  }
+
+  /** @param {number} row */
+  isEmpty(row) {
+    return this.samples[1][row] === 0;
   }
 
   /** @param {number} row */
