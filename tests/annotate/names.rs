@@ -191,6 +191,27 @@ fn a_copy_that_never_ran_does_not_stand_for_inlined_code() {
     assert!(text.contains("copied, inlined into one in "), "{text}");
     assert!(text.contains("Inlined at"), "{text}");
     assert!(text.contains("it was inlined into "), "{text}");
+    assert!(
+        text.contains(" samples), ") && text.contains("--into NAME shows one"),
+        "{text}"
+    );
+    let into = |names: &str| {
+        let mut annotate = crate::annotate::rprof(["annotate", "copied", "--into", names, "-i"]);
+        run(annotate.arg(&file))
+    };
+    let one = into("two").ok().stdout;
+    assert!(one.contains("copied, inlined into two in "), "{one}");
+    assert!(!one.contains("copied, inlined into one in "), "{one}");
+    let all = into("*").ok().stdout;
+    assert!(
+        all.contains("copied, inlined into one in ")
+            && all.contains("copied, inlined into two in ")
+    );
+    let none = into("nowhere").fails(1);
+    assert!(
+        none.contains("--into: no such function: it was inlined into "),
+        "{none}"
+    );
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct FunctionOf {
 pub struct WantedCode {
     /// Whose.
     pub function: FunctionOf,
+    /// Of inlined code, the function whose part is shown; nothing shows all.
+    pub into: Option<String>,
     /// Samples that are to be counted in it.
     pub selection: SampleSelection,
     /// The name of their event.
@@ -47,6 +49,8 @@ pub struct WantedCode {
 pub struct CodeLines {
     /// Lines, with what was sampled at each.
     pub lines: Vec<CodeLine>,
+    /// The functions that inlined code is a part of, with its samples there, the heaviest first.
+    pub into: Vec<(String, u64)>,
     /// What else they count than the samples that were asked for, or what they do not, in a few words.
     pub note: Option<&'static str>,
 }

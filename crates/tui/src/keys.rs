@@ -54,44 +54,102 @@ pub(crate) enum Command {
     Pause,
     Mark,
     Hottest,
+    /// Only stacks with the selected function.
+    KeepSelected,
+    /// Choose in which function inlined code is shown.
+    ChooseInto,
+    /// Show inlined code in the function with this number, or in all.
+    CodeInto(Option<u8>),
 }
 
-/// All keys but the numbers of the views, as the help shows them: a line for each, with a colon before what they do.
+/// All keys but the numbers of the views, as the help shows them: a heading for each task, then a line for each key,
+/// with a colon before what it does.
 const KEYS: &str = "\
+Move
 TAB Shift-TAB: next, previous event; with a single event: next, previous view
 arrows PGUP PGDN SPACE HOME END: move
+ESC: leave a search, zoom or filter; then quit
+Expand and collapse
 ENTER +: expand or collapse a row or node; zoom into a frame; zoom into the marked time range
 LEFT: collapse a node, or zoom out; flame graph, threads: move left
-ESC: leave a search, zoom or filter; then quit
 e: expand or collapse the whole tree of a row or node
 E C: expand all rows on the screen; collapse all
 c: toggle the call trees of rows between callers and callees
-a: show the function's code; there, H: next hottest line
+Show a part of the samples
 d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
 t: zoom into threads with this name, or this thread, or back out
 f: keep stacks with NAME; empty clears
+SPACE: threads: mark a time range; ENTER zooms into it
 u BACKSPACE: undo the last zoom
+Search
 /: search names: filters rows; highlights in trees and graphs
-n N: next, previous match
+n N: next, previous match; flame graph: next lighter, heavier match
+Choose what rows show
 o: choose the sort keys that group rows
 x: toggle total and self
 L: hide rows below a percentage
 F: toggle percentages of all samples and of the shown samples
 H V: toggle headings; DSO names in trees
-SPACE: threads: mark a time range; ENTER zooms into it
+Look into code, save, copy
+a: show the function's code; there, H: next hottest line; o: inlined code, of one function or all
 y: copy the row or stack to the clipboard (through the terminal)
 s P: save the view as SVG, folded stacks, JSON or text; P: as text
+Anything else
+m: menu of what can be done with the selection
 p: rprof top: pause or resume; zooming into a time pauses, too
-i m ? h F1: about the recording; menu of actions; this help
+i ? h F1: about the recording; this help
 ^L ^Z q ^C: redraw; suspend; quit
-mouse: click selects, a second click opens; wheel scrolls; drag marks a time range
+mouse: click selects, a second click opens; right click: menu; wheel scrolls; drag marks a time range
 ";
 
-/// Keys, and what they do.
-pub(crate) fn key_helps<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
+/// A line of the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HelpLine<'a> {
+    /// What the keys below it are for.
+    Task(&'a str),
+    /// Keys, and what they do.
+    Keys(&'a str, &'a str),
+}
+
+/// Keys by task, and what they do.
+pub(crate) fn help_lines<'a>() -> impl Iterator<Item = HelpLine<'a>> {
     let all: &'a str = KEYS;
-    all.lines().filter_map(|line| line.split_once(": "))
+    all.lines().map(|line| match line.split_once(": ") {
+        Some((keys, what)) => HelpLine::Keys(keys, what),
+        None => HelpLine::Task(line),
+    })
+}
+
+/// A key of the bar at the bottom, and what it does where it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyHint {
+    pub(crate) key: KeyCode,
+    /// In a word or two.
+    pub(crate) does: &'static str,
+}
+
+/// A [`KeyHint`].
+pub(crate) const fn hint(key: KeyCode, does: &'static str) -> KeyHint {
+    KeyHint { key, does }
+}
+
+/// The same of a letter.
+pub(crate) const fn letter(letter: char, does: &'static str) -> KeyHint {
+    hint(KeyCode::Char(letter), does)
+}
+
+impl KeyHint {
+    /// What the key is called.
+    pub(crate) fn name(&self) -> String {
+        match self.key {
+            KeyCode::Char(' ') => "SPACE".to_owned(),
+            KeyCode::Char(letter) => letter.to_string(),
+            KeyCode::Enter => "ENTER".to_owned(),
+            KeyCode::Esc => "ESC".to_owned(),
+            _ => String::new(),
+        }
+    }
 }
 
 /// Whether a key ends everything, whatever is under way.
@@ -178,6 +236,7 @@ fn of_letter(letter: char) -> Option<Command> {
 pub(crate) fn command_on_page(key: KeyEvent) -> Option<Command> {
     match key.code {
         KeyCode::Char('H') => Some(Command::Hottest),
+        KeyCode::Char('o') => Some(Command::ChooseInto),
         KeyCode::Tab => Some(Command::Hottest),
         KeyCode::Char(' ') => Some(Command::Step(Step::PageDown)),
         KeyCode::Char('q') => Some(Command::Back),
@@ -195,7 +254,10 @@ mod tests {
 
     #[test]
     fn each_letter_of_the_help_does_something() {
-        for (keys, _) in key_helps() {
+        for line in help_lines() {
+            let HelpLine::Keys(keys, _) = line else {
+                continue;
+            };
             for word in keys.split(' ').filter(|word| word.len() == 1) {
                 let letter = word.chars().next().unwrap();
                 assert!(of(KeyCode::Char(letter)).is_some(), "{letter}");
@@ -206,9 +268,11 @@ mod tests {
     #[test]
     fn the_readme_has_all_keys() {
         let readme = include_str!("../README.md");
-        assert_eq!(key_helps().count(), KEYS.lines().count());
-        for (keys, what) in key_helps() {
-            let row = format!("\n| `{keys}` | {what} |\n");
+        for line in help_lines() {
+            let row = match line {
+                HelpLine::Task(task) => format!("\n| **{task}** | |\n"),
+                HelpLine::Keys(keys, what) => format!("\n| `{keys}` | {what} |\n"),
+            };
             assert!(readme.contains(&row), "README.md has no row {row}");
         }
     }

@@ -33,5 +33,5 @@ pub use app::{App, Effect, Input, TuiSettings};
 pub use face::{
     CodeAnswer, CodeLines, Face, FunctionOf, SaveForm, Saved, TuiData, TuiUpdate, WantedCode,
 };
-pub use look::{Colors, Look};
+pub use look::{Background, Colors, Look};
 pub use run::{RunError, Wires, run};

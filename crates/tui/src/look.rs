@@ -15,11 +15,35 @@ pub enum Colors {
     Many,
 }
 
+/// What text stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Black, or nearly: what is assumed until the terminal says otherwise.
+    #[default]
+    Dark,
+    /// White, or nearly.
+    Light,
+}
+
+impl Background {
+    /// What a colour is: red, green, blue.
+    pub(crate) fn of(color: [u8; 3]) -> Self {
+        let [red, green, blue] = color.map(u32::from);
+        // How bright it looks, of 255,000 (ITU-R BT.601).
+        match 299 * red + 587 * green + 114 * blue {
+            128_000.. => Self::Light,
+            _ => Self::Dark,
+        }
+    }
+}
+
 /// What a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Colours.
     pub colors: Colors,
+    /// What they are seen on.
+    pub background: Background,
     /// Whether it has lines and blocks, and not ASCII alone.
     pub has_blocks: bool,
 }
@@ -33,6 +57,25 @@ impl Look {
         }
     }
 
+    /// One of two, by the background.
+    fn on<T>(self, dark: T, light: T) -> T {
+        match self.background {
+            Background::Dark => dark,
+            Background::Light => light,
+        }
+    }
+
+    /// A text in a colour, with the numbers of 256 colours.
+    fn text(self, sixteen: (Color, Color), many: (u8, u8), none: Style) -> Style {
+        let sixteen = self.on(sixteen.0, sixteen.1);
+        let many = self.on(many.0, many.1);
+        self.colored(
+            Style::new().fg(sixteen),
+            Style::new().fg(Color::Indexed(many)),
+            none,
+        )
+    }
+
     /// Names of views, headings.
     pub(crate) fn heading(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
@@ -41,20 +84,23 @@ impl Look {
     /// What is seldom read.
     pub(crate) fn quiet(self) -> Style {
         let dim = Style::new().add_modifier(Modifier::DIM);
-        self.colored(dim, Style::new().fg(Color::Indexed(245)), dim)
+        let many = Color::Indexed(self.on(248, 241));
+        self.colored(dim, Style::new().fg(many), dim)
     }
 
     /// The line, box or tab that is selected.
     pub(crate) fn selected(self) -> Style {
-        let many = Style::new().bg(Color::Indexed(238)).fg(Color::Indexed(255));
+        let (back, front) = self.on((238, 255), (252, 16));
+        let many = Style::new().bg(Color::Indexed(back));
+        let many = many.fg(Color::Indexed(front));
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
         self.colored(reversed, many.add_modifier(Modifier::BOLD), reversed)
     }
 
     /// What something is wrong with.
     pub(crate) fn warning(self) -> Style {
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        self.colored(bold.fg(Color::Yellow), bold.fg(Color::Indexed(215)), bold)
+        self.text((Color::Yellow, Color::Red), (215, 94), Style::new())
+            .add_modifier(Modifier::BOLD)
     }
 
     /// What a search has found.
@@ -71,35 +117,22 @@ impl Look {
 
     /// A percentage: perf's colours, from 5 % on red, from 0.5 % on green.
     pub(crate) fn percent(self, percent: f64) -> Style {
-        let colored = |sixteen, many| {
-            self.colored(
-                Style::new().fg(sixteen),
-                Style::new().fg(Color::Indexed(many)),
-                Style::new(),
-            )
-        };
         match percent {
-            5.0.. => colored(Color::Red, 203),
-            0.5.. => colored(Color::Green, 114),
+            5.0.. => self.text((Color::Red, Color::Red), (203, 124), Style::new()),
+            0.5.. => self.text((Color::Green, Color::Blue), (114, 22), Style::new()),
             _ => self.quiet(),
         }
     }
 
     /// The part of a bar that is a function's own.
     pub(crate) fn own_bar(self) -> Style {
-        let color = |color| Style::new().fg(color);
-        self.colored(
-            color(Color::Yellow),
-            color(Color::Indexed(215)),
-            Style::new(),
-        )
+        self.text((Color::Yellow, Color::Magenta), (215, 94), Style::new())
     }
 
     /// The part of it that is of what it called.
     pub(crate) fn children_bar(self) -> Style {
-        let color = |color| Style::new().fg(color);
         let dim = Style::new().add_modifier(Modifier::DIM);
-        self.colored(color(Color::Blue), color(Color::Indexed(67)), dim)
+        self.text((Color::Blue, Color::Blue), (74, 25), dim)
     }
 
     /// A box of a flame graph, by what runs there; neighbours are told apart by `shade`.
@@ -123,9 +156,8 @@ impl Look {
 
     /// A part of a lane in which the thread runs, beside waits.
     pub(crate) fn runs(self) -> Style {
-        let color = |color| Style::new().fg(color);
-        let many = color(Color::Indexed(indexed(Cause::Running.color())));
-        self.colored(color(Color::Green), many, Style::new())
+        let many = (indexed(Cause::Running.color()), 22);
+        self.text((Color::Green, Color::Blue), many, Style::new())
     }
 
     /// What a thread waits for.
@@ -141,13 +173,12 @@ impl Look {
 
     /// A part of a lane.
     pub(crate) fn lane(self) -> Style {
-        let color = |color| Style::new().fg(color);
-        self.colored(color(Color::Cyan), color(Color::Indexed(110)), Style::new())
+        self.text((Color::Cyan, Color::Blue), (110, 25), Style::new())
     }
 
     /// A time that is being selected.
     pub(crate) fn brush(self) -> Style {
-        let many = Style::new().bg(Color::Indexed(238));
+        let many = Style::new().bg(Color::Indexed(self.on(236, 254)));
         let reversed = Style::new().add_modifier(Modifier::REVERSED);
         self.colored(reversed, many, reversed)
     }
@@ -168,6 +199,117 @@ fn indexed(color: [u8; 3]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Red, green and blue of one of 256 colours, but for the first 16, which are the user's.
+    fn rgb(number: u8) -> [u8; 3] {
+        match number {
+            0..16 => panic!("{number} is the user's"),
+            16..232 => {
+                let steps = [0, 95, 135, 175, 215, 255];
+                let number = usize::from(number) - 16;
+                [number / 36, number / 6 % 6, number % 6].map(|at| steps[at])
+            }
+            232.. => [8 + 10 * (number - 232); 3],
+        }
+    }
+
+    /// As WCAG 2.2 has it: from 1 to 21.
+    fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
+        let luminance = |color: [u8; 3]| {
+            let [red, green, blue] = color.map(|part| match f64::from(part) / 255.0 {
+                part if part <= 0.04045 => part / 12.92,
+                part => ((part + 0.055) / 1.055).powf(2.4),
+            });
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+        one.max(other) / one.min(other)
+    }
+
+    /// What people use: black, what editors and distributions have; white, paper.
+    const DARK: &[[u8; 3]] = &[[0; 3], [0x1e; 3], [0x28, 0x2c, 0x34], [0x30, 0x0a, 0x24]];
+    const LIGHT: &[[u8; 3]] = &[[255; 3], [0xfd, 0xf6, 0xe3], [0xee; 3]];
+
+    fn look(colors: Colors, background: Background) -> Look {
+        Look {
+            colors,
+            background,
+            has_blocks: true,
+        }
+    }
+
+    /// All styles of texts and bars.
+    fn styles(look: Look) -> Vec<Style> {
+        let mut styles = vec![
+            look.heading(),
+            look.quiet(),
+            look.selected(),
+            look.warning(),
+            look.found(),
+            look.percent(50.0),
+            look.percent(1.0),
+            look.percent(0.1),
+            look.own_bar(),
+            look.children_bar(),
+            look.runs(),
+            look.lane(),
+            look.brush().patch(look.quiet()),
+        ];
+        styles.extend(Cause::ALL.iter().map(|&cause| look.wait(cause)));
+        styles.extend((0..4).map(|shade| look.flame(None, shade)));
+        styles
+    }
+
+    #[test]
+    fn texts_can_be_read_on_dark_and_on_light() {
+        for (background, colors) in [(Background::Dark, DARK), (Background::Light, LIGHT)] {
+            for (style, behind) in styles(look(Colors::Many, background))
+                .iter()
+                .flat_map(|style| colors.iter().map(move |behind| (style, behind)))
+            {
+                let of = |color: Option<Color>, default: [u8; 3]| match color {
+                    Some(Color::Indexed(number)) => rgb(number),
+                    Some(other) => panic!("{other} is the user's"),
+                    None => default,
+                };
+                // What has no colour has the user's, on the user's background.
+                let Some(front) = style.fg else {
+                    continue;
+                };
+                let contrast = contrast(of(Some(front), *behind), of(style.bg, *behind));
+                assert!(contrast >= 4.5, "{contrast}: {style:?} on {behind:?}");
+            }
+            assert!(
+                colors
+                    .iter()
+                    .all(|&color| Background::of(color) == background)
+            );
+        }
+    }
+
+    #[test]
+    fn sixteen_colours_are_the_users_and_none_are_none() {
+        for background in [Background::Dark, Background::Light] {
+            for style in styles(look(Colors::Sixteen, background)) {
+                let colors = [style.fg, style.bg].into_iter().flatten();
+                for color in colors {
+                    assert!(
+                        !matches!(color, Color::Indexed(_) | Color::Rgb(..)),
+                        "{style:?}"
+                    );
+                }
+                // White and yellow letters cannot be seen on white.
+                let is_pale = matches!(style.fg, Some(Color::White | Color::Yellow | Color::Green));
+                assert!(
+                    background == Background::Dark || !is_pale || style.bg.is_some(),
+                    "{style:?}"
+                );
+            }
+            for style in styles(look(Colors::None, background)) {
+                assert_eq!((style.fg, style.bg), (None, None));
+            }
+        }
+    }
 
     #[test]
     fn colors_have_the_numbers_of_terminals() {

@@ -2,6 +2,7 @@
 
 use crate::cursor::{Cursor, Step};
 use crate::keys::Command;
+use ratatui_core::layout::Position;
 
 /// One thing to choose.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,19 +19,22 @@ pub(crate) struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Menu {
     /// What is chosen.
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     /// The things.
     pub(crate) choices: Vec<Choice>,
     /// The one that is selected.
     pub(crate) cursor: Cursor,
+    /// Where it begins; in the middle if nobody says.
+    pub(crate) at: Option<Position>,
 }
 
 impl Menu {
-    pub(crate) fn new(title: &'static str, choices: Vec<Choice>) -> Self {
+    pub(crate) fn new(title: &str, choices: Vec<Choice>) -> Self {
         Self {
-            title,
+            title: title.to_owned(),
             choices,
             cursor: Cursor::default(),
+            at: None,
         }
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Page {
     pub(crate) kind: PageKind,
     pub(crate) title: String,
     pub(crate) lines: Vec<PageLine>,
+    /// Whether it is code that was inlined into several functions.
+    pub(crate) has_choice: bool,
     /// The first line on the screen.
     pub(crate) top: usize,
     /// The first column on the screen.
@@ -61,6 +63,7 @@ impl Page {
             kind,
             title,
             lines,
+            has_choice: false,
             top: 0,
             left: 0,
             hot: Vec::new(),
@@ -114,6 +117,14 @@ impl Page {
     /// The line last jumped to.
     pub(crate) fn marked(&self) -> Option<usize> {
         self.hot.get(self.nth?).copied()
+    }
+
+    /// Moves long lines.
+    pub(crate) fn sideways(&mut self, is_left: bool) {
+        self.left = match is_left {
+            true => self.left.saturating_sub(8),
+            false => self.left.saturating_add(8).min(10_000),
+        };
     }
 
     pub(crate) fn step(&mut self, step: Step, height: usize) {

@@ -1,5 +1,6 @@
 //! The loop: a terminal, keys, signals, and data that may be replaced.
 
+mod background;
 mod beside;
 mod bounded;
 mod keyboard;
@@ -10,6 +11,7 @@ use crate::app::{App, Effect, Input};
 use crate::clipboard;
 use crate::face::{CodeAnswer, Face, TuiUpdate};
 use crate::keys::is_interrupt;
+use crate::look::Colors;
 use beside::Beside;
 use crossbeam_channel::{Receiver, unbounded};
 use keyboard::{Keyboard, listen};
@@ -87,6 +89,10 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         log,
     } = wires;
     let mut screen = Screen::enter(out)?;
+    if app.cx.look.colors == Colors::Many {
+        // Terminals of 16 colours have their own, which suit it; a few of them would show the question.
+        screen.send(background::QUESTION)?;
+    }
     let (sender, inputs) = unbounded();
     listen(sender);
     let mut looped = Loop {

@@ -15,6 +15,8 @@ pub(crate) struct Screen {
     /// What is selected, messages, what is typed.
     pub(crate) status: Rect,
     pub(crate) quality: Option<Rect>,
+    /// The keys of the view.
+    pub(crate) keys: Option<Rect>,
 }
 
 impl Screen {
@@ -33,16 +35,19 @@ impl Screen {
         top += u16::from(what.is_some());
         let heading = (is_tall && has_heading).then(|| line(top));
         top += u16::from(heading.is_some());
+        let keys = is_tall.then(|| line(lines - 1));
+        let lines = lines - u16::from(keys.is_some());
         let quality = is_roomy.then(|| line(lines - 1));
         let status = lines - 1 - u16::from(quality.is_some());
         Some(Self {
-            all: Rect::new(0, 0, columns, lines),
+            all: Rect::new(0, 0, columns, lines + u16::from(keys.is_some())),
             tabs: line(0),
             what,
             heading,
             body: Rect::new(0, top, columns, status - top),
             status: line(status),
             quality,
+            keys,
         })
     }
 
@@ -113,7 +118,7 @@ mod tests {
         for lines in 4..40 {
             for has_heading in [false, true] {
                 let screen = Screen::new((80, lines), has_heading).unwrap();
-                let others = [screen.what, screen.heading, screen.quality];
+                let others = [screen.what, screen.heading, screen.quality, screen.keys];
                 let n_others = others.into_iter().flatten().count();
                 assert_eq!(screen.height() + n_others + 2, usize::from(lines));
                 assert!(screen.height() >= 2);

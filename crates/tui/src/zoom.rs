@@ -44,8 +44,10 @@ impl Zoom {
             Self::Frames(names) => format!("stacks with {}", names.items().join(",")),
             Self::Times(times) => {
                 let start = sampled.samples.span_ns().map_or(0, |span| *span.start());
-                let unit = TimeUnit::of(times.end().saturating_sub(*times.start()));
+                let length = times.end().saturating_sub(*times.start());
                 let since = |time: u64| time.saturating_sub(start);
+                // Both ends are told apart, and no more.
+                let unit = TimeUnit::of(since(*times.end())).in_steps(length / 50);
                 format!(
                     "{} to {}",
                     unit.number(since(*times.start())),
@@ -92,28 +94,57 @@ pub(crate) fn selection(event: usize, zooms: &[Zoom], profile: &Profile) -> Samp
     selection
 }
 
-/// A unit of times, with three decimals.
+/// A unit of times, with as many decimals as people read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeUnit {
     ns: u64,
+    /// The last digit, in nanoseconds.
+    step_ns: u64,
     pub(crate) name: &'static str,
 }
 
 impl TimeUnit {
-    /// One in which a time of some length has digits before the decimals.
+    /// One in which a time of some length has three digits.
     pub(crate) fn of(length_ns: u64) -> Self {
         let (ns, name) = match length_ns {
             0..1_000_000 => (1000, "us"),
             1_000_000..1_000_000_000 => (1_000_000, "ms"),
             _ => (1_000_000_000, "s"),
         };
-        Self { ns, name }
+        let unit = Self {
+            ns,
+            step_ns: ns,
+            name,
+        };
+        unit.in_steps(length_ns / 100)
     }
 
-    /// A time as a number of it.
+    /// The same with as many decimals as times have that are so far apart.
+    pub(crate) fn in_steps(self, step_ns: u64) -> Self {
+        let mut step = self.ns;
+        while step > step_ns.max(1) && step.is_multiple_of(10) {
+            step /= 10;
+        }
+        Self {
+            step_ns: step,
+            ..self
+        }
+    }
+
+    /// A time as a number of it, rounded.
     pub(crate) fn number(self, ns: u64) -> String {
-        let Self { ns: unit, .. } = self;
-        format!("{}.{:03}", ns / unit, ns % unit / (unit / 1000))
+        let Self {
+            ns: unit,
+            step_ns: step,
+            ..
+        } = self;
+        let steps = (u128::from(ns) + u128::from(step / 2)) / u128::from(step);
+        let in_unit = u128::from(unit / step);
+        let (whole, rest) = (steps / in_unit, steps % in_unit);
+        match unit / step {
+            1 => whole.to_string(),
+            parts => format!("{whole}.{rest:0width$}", width = parts.ilog10() as usize),
+        }
     }
 
     /// A time, with the unit.
@@ -134,10 +165,21 @@ mod tests {
     #[test]
     fn a_short_time_is_no_zero() {
         let own = |ns| TimeUnit::of(ns).text(ns);
-        assert_eq!(own(0), "0.000 us");
-        assert_eq!(own(1_234), "1.234 us");
-        assert_eq!(own(1_234_567), "1.234 ms");
-        assert_eq!(own(61_234_567_890), "61.234 s");
-        assert_eq!(TimeUnit::of(5_000_000).number(61_234_567_890), "61234.567");
+        assert_eq!(own(1), "0.001 us");
+        assert_eq!(own(1_234), "1.23 us");
+        assert_eq!(own(1_237_567), "1.24 ms");
+        assert_eq!(own(61_254_567_890), "61.3 s");
+        assert_eq!(own(612_500_000_000), "613 s");
+        assert_eq!(own(u64::MAX), "18446744074 s");
+    }
+
+    #[test]
+    fn times_have_the_decimals_that_tell_them_apart() {
+        let unit = TimeUnit::of(61_000_000_000);
+        let number = |step| unit.in_steps(step).number(61_234_567_890);
+        assert_eq!(number(1_000_000_000), "61");
+        assert_eq!(number(400_000_000), "61.2");
+        assert_eq!(number(1_000_000), "61.235");
+        assert_eq!(number(0), "61.234567890");
     }
 }

@@ -54,6 +54,11 @@ pub(crate) struct AnnotateArgs {
     #[arg(help_heading = "Filters", long, value_name = "NAMES", value_parser = parse_callers)]
     pub(crate) caller: Vec<NameList>,
 
+    /// Of inlined code, show what is in these functions: names, or patterns such as '*' for all [default: those with 80
+    /// % of its samples]
+    #[arg(long, value_name = "NAMES", value_parser = parse_callers)]
+    pub(crate) into: Option<NameList>,
+
     /// Without SYMBOL, show the hottest functions that together have this percentage of the samples
     #[arg(long, value_name = "PERCENT", default_value_t = 80.0, value_parser = super::report::parse_percent)]
     pub(crate) share: f64,

@@ -100,11 +100,21 @@ pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str>
     };
     let look = Look {
         colors,
+        background: said_background(&env::var("COLORFGBG").unwrap_or_default()),
         has_blocks: is_utf8(|name| env::var_os(name)),
     };
     let size = terminal_size::terminal_size_of(&stdout);
     let size = size.map_or((80, 24), |(columns, lines)| (columns.0, lines.0));
     Ok((look, size))
+}
+
+/// The background that some terminals put into `COLORFGBG`: the last of its numbers, of 16 colours.
+#[cfg(feature = "tui")]
+fn said_background(text: &str) -> rprof_tui::Background {
+    match text.rsplit(';').next() {
+        Some("7" | "15") => rprof_tui::Background::Light,
+        _ => rprof_tui::Background::Dark,
+    }
 }
 
 /// Whether the terminal only prints, or its type is unknown.

@@ -1,9 +1,32 @@
 //! The code of a function: asked for, and shown when it comes.
 
+use super::over::choice;
 use super::{App, Effect, Over};
 use crate::face::{CodeAnswer, FunctionOf, WantedCode};
+use crate::keys::Command;
+use crate::menu::Menu;
 use crate::page::Page;
 use crate::zoom::selection;
+use rprof_base::Counted;
+use std::iter;
+
+/// Functions to choose from, at most: each has a digit.
+const MOST_CHOICES: u8 = 9;
+
+/// Where inlined code is: `inlined into X (40 samples), Y (12)`.
+fn into_words(into: &[(String, u64)]) -> String {
+    const NAMED: usize = 3;
+    let one = |(at, (name, n)): (usize, &(String, u64))| match at {
+        0 => format!("{name} ({})", Counted::new(*n, "sample", "samples")),
+        _ => format!("{name} ({n})"),
+    };
+    let named: Vec<String> = into.iter().take(NAMED).enumerate().map(one).collect();
+    let more = match into.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("inlined into {}{more}", named.join(", "))
+}
 
 impl App {
     /// Asks for the code of the selected function.
@@ -26,6 +49,7 @@ impl App {
                 image: profile.strings.of(frame.image).into_raw().to_owned(),
                 is_inlined: frame.is_inlined,
             },
+            into: None,
             selection: selection(cx.event, &cx.zooms, profile),
             event: profile
                 .events
@@ -45,18 +69,53 @@ impl App {
         self.awaited = None;
         match code {
             Ok(code) => {
-                let WantedCode { function, .. } = &wanted;
+                let WantedCode { function, into, .. } = &wanted;
                 let mut title = format!("{}  {}", function.name, function.image);
+                match into {
+                    Some(into) => title += &format!("  inlined into {into}"),
+                    None if code.into.is_empty() => {}
+                    None => title += &format!("  {}", into_words(&code.into)),
+                }
                 if let Some(note) = code.note {
                     title += &format!("  ({note})");
                 }
                 let title = rprof_untrusted::printable(&title).into_owned();
                 let height = self.cx.page_height();
-                self.over = Over::Page(Page::code(title, code.lines, height));
+                let mut page = Page::code(title, code.lines, height);
+                page.has_choice = code.into.len() > 1;
+                self.over = Over::Page(page);
+                self.inlined_into = code.into;
+                self.shown_code = Some(wanted);
                 self.message = None;
             }
             Err(why) => self.message = Some(why),
         }
+    }
+
+    /// Asks in which of the functions the inlined code is to be shown.
+    pub(super) fn choose_into(&mut self) {
+        let one = |(at, (name, n)): (u8, &(String, u64))| {
+            let key = char::from(b'1' + at);
+            let samples = Counted::new(*n, "sample", "samples");
+            let text = format!("{} ({samples})", rprof_untrusted::printable(name));
+            choice(key, &text, Command::CodeInto(Some(at)))
+        };
+        let all = choice('a', "all", Command::CodeInto(None));
+        let into = (0..MOST_CHOICES).zip(&self.inlined_into).map(one);
+        let menu = Menu::new("Inlined into", iter::once(all).chain(into).collect());
+        self.over = Over::Menu(menu);
+    }
+
+    /// Asks for the shown code again, in one of the functions that it was inlined into, or in all.
+    pub(super) fn ask_code_into(&mut self, number: Option<u8>) -> Effect {
+        let into = number.and_then(|at| self.inlined_into.get(usize::from(at)));
+        let into = into.map(|(name, _)| name.clone());
+        let Some(shown) = self.shown_code.clone() else {
+            return Effect::None;
+        };
+        let wanted = WantedCode { into, ..shown };
+        self.awaited = Some(wanted.clone());
+        Effect::Code(Box::new(wanted))
     }
 
     /// What is waited for, in a line.

@@ -20,6 +20,8 @@ impl App {
             Command::View(view) => self.view = view,
             Command::NextEvent => self.next_event(true),
             Command::PreviousEvent => self.next_event(false),
+            Command::CodeInto(number) => return self.ask_code_into(number),
+            Command::KeepSelected => self.keep_selected(),
             Command::Dso | Command::Kernel | Command::Thread => self.zoom_by(command),
             Command::Relative => self.toggle_relative(),
             Command::Headings => self.cx.has_heading = !self.cx.has_heading,

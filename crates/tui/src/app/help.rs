@@ -1,6 +1,6 @@
 //! The help, in lines.
 
-use crate::keys::key_helps;
+use crate::keys::{HelpLine, help_lines};
 use crate::views::view::View;
 use std::iter;
 
@@ -13,7 +13,15 @@ pub(super) fn help(columns: u16, views: &[Box<dyn View>]) -> Vec<String> {
     let names: Vec<&str> = views.iter().map(|view| view.help()).collect();
     let (numbers, names) = (numbers.join(" "), format!("views: {}", names.join(", ")));
     let mut lines = Vec::new();
-    for (mut keys, what) in iter::once((&*numbers, &*names)).chain(key_helps()) {
+    let views = HelpLine::Keys(&numbers, &names);
+    for line in iter::once(views).chain(help_lines()) {
+        let (mut keys, what) = match line {
+            HelpLine::Keys(keys, what) => (keys, what),
+            HelpLine::Task(task) => {
+                lines.extend([String::new(), task.to_owned()]);
+                continue;
+            }
+        };
         if keys.len() > KEYS_WIDTH {
             lines.push(keys.to_owned());
             keys = "";

@@ -2,6 +2,7 @@
 
 mod code;
 mod commands;
+mod context_menu;
 mod help;
 mod mouse;
 mod over;
@@ -11,7 +12,7 @@ mod tests;
 mod zooms;
 
 use crate::face::{SaveForm, Saved, TuiData, WantedCode};
-use crate::look::Look;
+use crate::look::{Background, Look};
 use crate::menu::Menu;
 use crate::page::Page;
 use crate::prompt::Prompt;
@@ -54,6 +55,8 @@ pub enum Input {
     Size(u16, u16),
     /// A text that was pasted.
     Paste(String),
+    /// What the terminal's background is.
+    Background(Background),
 }
 
 /// What the caller must do.
@@ -105,6 +108,9 @@ pub struct App {
     kept: Vec<Shown>,
     pub(crate) over: Over,
     pub(crate) message: Option<String>,
+    /// The code that was shown last, and the functions that it was inlined into.
+    shown_code: Option<WantedCode>,
+    inlined_into: Vec<(String, u64)>,
     /// The requested code that has not arrived yet.
     pub(crate) awaited: Option<WantedCode>,
     pub(crate) is_paused: bool,
@@ -144,6 +150,8 @@ impl App {
             kept: Vec::new(),
             over: Over::Nothing,
             message: None,
+            shown_code: None,
+            inlined_into: Vec::new(),
             awaited: None,
             is_paused: false,
         };
@@ -197,6 +205,10 @@ impl App {
             }
             Input::Paste(text) => {
                 self.paste(text);
+                Effect::None
+            }
+            Input::Background(background) => {
+                self.cx.look.background = *background;
                 Effect::None
             }
             Input::Key(key) => self.key(*key),

@@ -1,5 +1,6 @@
 //! What stands in front of the view: pages, menus, a line that is typed; and what they do.
 
+use super::context_menu::context_menu;
 use super::help::help;
 use super::{App, Effect, Over};
 use crate::face::SaveForm;
@@ -41,9 +42,13 @@ impl App {
         let height = self.cx.page_height();
         match command_on_page(key) {
             Some(Command::Step(step)) => page.step(step, height),
-            Some(Command::Left) => page.left = page.left.saturating_sub(8),
-            Some(Command::Right) => page.left = page.left.saturating_add(8).min(10_000),
+            Some(Command::Left) => page.sideways(true),
+            Some(Command::Right) => page.sideways(false),
             Some(Command::Hottest) => page.next_hot(height),
+            Some(Command::ChooseInto) if page.has_choice => {
+                self.choose_into();
+                return Effect::None;
+            }
             Some(Command::Back | Command::Help | Command::Code | Command::ZoomOut) => {
                 return Effect::None;
             }
@@ -187,7 +192,7 @@ impl App {
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
             Command::Sort => Over::Menu(self.sort_menu()),
             Command::Save => Over::Menu(save_menu(self.cx.is_live)),
-            Command::Actions => Over::Menu(actions()),
+            Command::Actions => Over::Menu(context_menu(&self.cx, self.view())),
             _ => return false,
         };
         self.awaited = None;
@@ -228,7 +233,7 @@ impl App {
     }
 }
 
-fn choice(key: char, text: &str, command: Command) -> Choice {
+pub(super) fn choice(key: char, text: &str, command: Command) -> Choice {
     let text = text.to_owned();
     Choice { key, text, command }
 }
@@ -244,20 +249,4 @@ fn save_menu(is_live: bool) -> Menu {
     let choices = choices.into_iter().chain(recording);
     let choices = choices.map(|(key, text, form)| choice(key, text, Command::SaveAs(form)));
     Menu::new("Save", choices.collect())
-}
-
-fn actions() -> Menu {
-    let choices = [
-        ('+', "expand or collapse, zoom", Command::Open),
-        ('a', "show the function's code", Command::Code),
-        ('d', "zoom into this DSO, or back out", Command::Dso),
-        ('t', "zoom into this thread, or back out", Command::Thread),
-        ('k', "zoom into the kernel, or back out", Command::Kernel),
-        ('f', "keep stacks with ..", Command::Frames),
-        ('y', "copy", Command::Copy),
-        ('s', "save ..", Command::Save),
-        ('q', "quit", Command::Quit),
-    ];
-    let choices = choices.map(|(key, text, command)| choice(key, text, command));
-    Menu::new("Actions", choices.into())
 }

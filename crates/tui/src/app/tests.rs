@@ -2,12 +2,13 @@
 
 mod code;
 mod keys;
+mod mouse;
 mod replaced;
 mod screens;
 
 use super::{App, Effect, Input, TuiSettings};
 use crate::face::TuiData;
-use crate::look::{Colors, Look};
+use crate::look::{Background, Colors, Look};
 use crate::views::boxes::Boxes;
 use crate::views::calls::CallsView;
 use crate::views::flame::FlameView;
@@ -96,6 +97,7 @@ pub(super) fn app_of(sampled: SampledProfile, size: (u16, u16)) -> App {
     let settings = TuiSettings {
         look: Look {
             colors: Colors::Many,
+            background: Background::Dark,
             has_blocks: true,
         },
         size,

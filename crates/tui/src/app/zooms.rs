@@ -3,6 +3,7 @@
 use super::App;
 use crate::keys::Command;
 use crate::zoom::Zoom;
+use rprof_profile::NameList;
 
 impl App {
     /// Zooms in, or out if already zoomed in.
@@ -29,6 +30,18 @@ impl App {
                 Command::Dso => "no DSO is selected",
                 _ => "no thread is selected: choose sort keys (o) with comm",
             });
+        }
+    }
+
+    /// Keeps stacks with the selected function.
+    pub(super) fn keep_selected(&mut self) {
+        let selected = self.view().selected(&self.cx).frame;
+        let profile = self.cx.profile();
+        let name = selected.and_then(|frame| profile.frames.of(frame).name);
+        let name = name.map(|name| profile.strings.of(name).into_raw().to_owned());
+        match name {
+            Some(name) => self.zoom(Zoom::Frames(NameList::of([name.as_str()]))),
+            None => self.say("no function with a name is selected"),
         }
     }
 

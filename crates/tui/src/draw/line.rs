@@ -57,9 +57,9 @@ fn typed(prompt: &Prompt, pen: &mut Pen<'_>, at: Rect) {
     pen.cut(rest, next.as_str(), Style::new());
 }
 
-/// The last line.
-pub(super) fn quality(app: &App, pen: &mut Pen<'_>, at: Rect) {
-    let help = " ? keys";
+/// How good the profile is; where there is no bar of keys, the key that shows them.
+pub(super) fn quality(app: &App, pen: &mut Pen<'_>, at: Rect, has_help: bool) {
+    let help = if has_help { " ? keys" } else { "" };
     let room = at.width.saturating_sub(cells(help.len()));
     let (text, style) = match &app.advice {
         Some(advice) => (format!("{}; {advice}", app.quality), app.cx.look.warning()),

@@ -1,9 +1,11 @@
 //! Draws the state on the screen.
 
+mod keys;
 mod line;
 mod over;
 pub(crate) mod pen;
 
+pub(crate) use keys::key_at;
 pub(crate) use over::menu_place;
 
 use crate::app::{App, Over};
@@ -11,6 +13,24 @@ use crate::screen::Screen;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+
+/// Draws as many words as there is room for, in as many lines as there are.
+fn draw_words(pen: &mut Pen<'_>, at: Rect, text: &str) {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= at.width.into() => {
+                *line += " ";
+                *line += word;
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    for (y, line) in (at.y..at.bottom()).zip(&lines) {
+        let style = pen.look.warning();
+        pen.text(Rect::new(at.x, y, at.width, 1), line, style);
+    }
+}
 
 impl App {
     /// Draws the whole screen.
@@ -23,11 +43,7 @@ impl App {
         let Some(screen) = self.cx.screen() else {
             let (columns, lines) = Screen::MIN;
             let text = format!("too small: needs {columns}x{lines}");
-            pen.text(
-                Rect::new(0, 0, size.width, 1),
-                &text,
-                self.cx.look.warning(),
-            );
+            draw_words(&mut pen, size, &text);
             return;
         };
         if let Over::Page(page) = &self.over {
@@ -45,7 +61,10 @@ impl App {
             line::status(self, &mut pen, screen.status);
         }
         if let Some(quality) = screen.quality {
-            line::quality(self, &mut pen, quality);
+            line::quality(self, &mut pen, quality, screen.keys.is_none());
+        }
+        if let Some(at) = screen.keys {
+            keys::draw(self, &mut pen, at);
         }
         if let Over::Menu(menu) = &self.over {
             over::menu(&mut pen, screen.all, menu);

@@ -37,6 +37,7 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     }
     let last = (page.top + height).min(page.lines.len());
     let keys = match page.kind {
+        PageKind::Code if page.has_choice => "H: next hottest line, o: inlined into .., ESC: back",
         PageKind::Code => "H: next hottest line, ESC: back",
         PageKind::Keys | PageKind::Text => "ESC: back",
     };
@@ -57,18 +58,17 @@ fn plain(line: &str) -> String {
     printable(&line.replace('\t', "        ")).into_owned()
 }
 
-/// The place of a menu: centred.
+/// The place of a menu: where it was opened, as far as there is room, else in the middle.
 pub(crate) fn menu_place(menu: &Menu, all: Rect) -> Rect {
     let texts = menu.choices.iter().map(|choice| width(&choice.text) + 4);
-    let widest = texts.chain([width(menu.title) + 1]).max().unwrap_or(0) + 2;
+    let widest = texts.chain([width(&menu.title) + 1]).max().unwrap_or(0) + 2;
     let (columns, lines) = (cells(widest).min(all.width), cells(menu.choices.len() + 2));
     let lines = lines.min(all.height);
-    Rect::new(
-        (all.width - columns) / 2,
-        (all.height - lines) / 2,
-        columns,
-        lines,
-    )
+    let (right, below) = (all.width - columns, all.height - lines);
+    match menu.at {
+        Some(at) => Rect::new(at.x.min(right), at.y.min(below), columns, lines),
+        None => Rect::new(right / 2, below / 2, columns, lines),
+    }
 }
 
 /// Draws a menu in front of the view.
@@ -86,7 +86,7 @@ pub(super) fn menu(pen: &mut Pen<'_>, all: Rect, menu: &Menu) {
     let [first, line, second, side, third, fourth] = signs;
     let title = pen
         .fit()
-        .cut(menu.title, inner.saturating_sub(1))
+        .cut(&menu.title, inner.saturating_sub(1))
         .into_owned();
     let rest = line.repeat(inner.saturating_sub(width(&title)));
     let bottom = format!("{third}{}{fourth}", line.repeat(inner));

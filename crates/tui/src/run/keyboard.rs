@@ -1,5 +1,6 @@
 //! What is typed, and the terminal that it comes from.
 
+use super::background::{Answer, Heard};
 use super::bounded::used;
 use super::message::Message;
 use crate::app::Input;
@@ -35,9 +36,22 @@ impl Keyboard {
 /// Reads keys for as long as the program runs.
 pub(super) fn listen(to: Sender<Message>) {
     thread::spawn(move || {
+        let mut answer = Answer::default();
         loop {
             let input = match event::read() {
-                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
+                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+                    let inputs = match answer.hear(key) {
+                        Heard::Nothing => Vec::new(),
+                        Heard::Background(background) => vec![Input::Background(background)],
+                        Heard::Keys(keys) => keys.into_iter().map(Input::Key).collect(),
+                    };
+                    for input in inputs {
+                        if to.send(Message::Input(input)).is_err() {
+                            return;
+                        }
+                    }
+                    continue;
+                }
                 Ok(Event::Mouse(mouse)) => Input::Mouse(mouse),
                 Ok(Event::Resize(columns, lines)) => {
                     let (columns, lines) = used(columns, lines);

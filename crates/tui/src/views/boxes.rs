@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use rprof_profile::view::FirstFrame;
 use rprof_profile::{FrameId, Profile};
 use rprof_query::{FlameBox, FlameLabel, FlameLayout, FlameOrder};
+use std::cmp::Reverse;
 
 /// Boxes, and those on each.
 #[derive(Debug)]
@@ -145,6 +146,8 @@ pub(crate) struct Found {
     pub(crate) matcher: Matcher,
     /// Whether a box matches, by its number.
     is_found: Vec<bool>,
+    /// Numbers of those that match, the heaviest first.
+    by_weight: Vec<u32>,
     /// Number of matches.
     pub(crate) n: usize,
     /// Weight of the stacks that contain a match.
@@ -159,6 +162,7 @@ impl Found {
         let mut found = Self {
             matcher,
             is_found: Vec::with_capacity(boxes.layout.boxes.len()),
+            by_weight: Vec::new(),
             n: 0,
             weight: 0,
         };
@@ -183,11 +187,35 @@ impl Found {
             is_within.push(outer || is_found);
             found.is_found.push(is_found);
         }
+        let numbers = (0u32..).zip(&found.is_found);
+        let matching = numbers.filter(|(_, is_found)| **is_found);
+        found.by_weight = matching.map(|(number, _)| number).collect();
+        let weight = |number: &u32| boxes.get(*number).map_or(0, |one| one.width);
+        found
+            .by_weight
+            .sort_by_key(|number| Reverse(weight(number)));
         found
     }
 
     pub(crate) fn has(&self, number: u32) -> bool {
         self.is_found.get(number as usize).copied().unwrap_or(false)
+    }
+
+    /// The match with the most weight.
+    pub(crate) fn heaviest(&self) -> Option<u32> {
+        self.by_weight.first().copied()
+    }
+
+    /// The next lighter match than a box, or the next heavier one, wrapping around; from elsewhere, the heaviest.
+    pub(crate) fn next_by_weight(&self, from: u32, is_back: bool) -> Option<u32> {
+        let n = self.by_weight.len();
+        let at = self.by_weight.iter().position(|&number| number == from);
+        let next = match at {
+            None => 0,
+            Some(at) if is_back => (at + n - 1) % n,
+            Some(at) => (at + 1) % n,
+        };
+        self.by_weight.get(next).copied()
     }
 
     /// The next match after a box, or before it, wrapping around.

@@ -10,12 +10,13 @@ use super::table::SAVED_PERCENT;
 use super::view::{Answer, View};
 use crate::cursor::Cursor;
 use crate::draw::pen::Pen;
-use crate::keys::Command;
+use crate::keys::{Command, KeyHint, hint, letter};
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::task::AnyRecipe;
 use foldhash::HashSet;
 use ratatui_core::layout::Position;
+use ratatui_crossterm::crossterm::event::KeyCode;
 use std::sync::Arc;
 
 /// A line of the tree.
@@ -120,12 +121,25 @@ impl View for CallsView {
         Some(Answer::Done)
     }
 
-    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
-        let is_selected = self.cursor.click(at.y, self.lines.len(), cx.height());
-        if let Some(boxes) = cx.boxes().filter(|_| is_selected) {
-            self.toggle(boxes);
+    fn keys(&self, cx: &Context) -> Vec<KeyHint> {
+        let mut keys = vec![
+            hint(KeyCode::Enter, "expand"),
+            letter('/', "search"),
+            letter('e', "whole tree"),
+            letter('a', "code"),
+            letter('t', "thread"),
+            letter('f', "stacks with"),
+            letter('y', "copy"),
+            letter('s', "save"),
+        ];
+        if cx.found.is_some() {
+            keys.insert(1, letter('n', "next"));
         }
-        Answer::Done
+        keys
+    }
+
+    fn select(&mut self, at: Position, cx: &mut Context) -> bool {
+        self.cursor.click(at.y, self.lines.len(), cx.height())
     }
 
     fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {

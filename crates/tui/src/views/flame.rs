@@ -4,18 +4,19 @@ mod draw;
 mod placed;
 
 use super::box_names::{BoxNames, BoxPath};
-use super::boxes::{Boxes, BoxesOf};
+use super::boxes::{Boxes, BoxesOf, Found};
 use super::context::{Context, Selected};
 use super::table::SAVED_PERCENT;
 use super::view::{Answer, View};
 use crate::cursor::Step;
 use crate::draw::pen::Pen;
-use crate::keys::Command;
+use crate::keys::{Command, KeyHint, hint, letter};
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::task::AnyRecipe;
 use placed::{PlacedBox, place_boxes};
 use ratatui_core::layout::Position;
+use ratatui_crossterm::crossterm::event::KeyCode;
 use std::sync::Arc;
 
 /// The visible part, by name.
@@ -128,26 +129,51 @@ impl View for FlameView {
         Some(Answer::Done)
     }
 
-    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+    fn keys(&self, cx: &Context) -> Vec<KeyHint> {
+        let mut keys = vec![
+            hint(KeyCode::Enter, "zoom in"),
+            letter('/', "search"),
+            letter('a', "code"),
+            letter('t', "thread"),
+            letter('f', "stacks with"),
+            letter('y', "copy"),
+            letter('s', "save"),
+        ];
+        if self.zoom.is_some() && cx.zooms.is_empty() {
+            keys.insert(1, letter('u', "zoom out"));
+        }
+        if cx.found.is_some() {
+            keys.insert(1, letter('n', "next match"));
+        }
+        keys
+    }
+
+    fn is_wide(&self) -> bool {
+        true
+    }
+
+    fn select(&mut self, at: Position, cx: &mut Context) -> bool {
         let Some(boxes) = cx.boxes() else {
-            return Answer::Done;
+            return false;
         };
         let (depth, x) = (self.top + usize::from(at.y), usize::from(at.x));
         let placed = self.placed(boxes, cx.columns());
         let hit = placed
             .iter()
             .find(|one| one.depth == depth && (one.x..one.x + one.width).contains(&x));
-        match hit {
-            Some(hit) if hit.number == self.selected => self.zoom_in(boxes),
-            Some(hit) => self.selected = hit.number,
-            None => {}
-        }
-        Answer::Done
+        let Some(hit) = hit else {
+            return false;
+        };
+        std::mem::replace(&mut self.selected, hit.number) == hit.number
     }
 
+    /// Shows the heaviest match.
     fn search(&mut self, matcher: Option<Matcher>, cx: &mut Context) {
         cx.find(matcher);
-        self.show_found(false, cx);
+        let heaviest = cx.found.as_ref().and_then(Found::heaviest);
+        if let Some((heaviest, boxes)) = heaviest.zip(cx.boxes()) {
+            self.show(heaviest, boxes, cx.columns());
+        }
     }
 
     fn before_change(&mut self, cx: &Context) {
@@ -289,13 +315,13 @@ impl FlameView {
         }
     }
 
-    /// Goes to the next match of the search, or the previous one.
+    /// Goes to the match of the search that is next by weight, or to the one before.
     fn show_found(&mut self, is_back: bool, cx: &Context) {
         let Some((found, boxes)) = cx.found.as_ref().zip(cx.boxes()) else {
             return;
         };
         let from = boxes.get(self.selected).map_or(0, |_| self.selected);
-        if let Some(next) = found.next(from, is_back) {
+        if let Some(next) = found.next_by_weight(from, is_back) {
             self.show(next, boxes, cx.columns());
         }
     }

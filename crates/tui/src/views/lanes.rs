@@ -7,12 +7,13 @@ use super::table::SAVED_PERCENT;
 use super::view::{Answer, View};
 use crate::cursor::Cursor;
 use crate::draw::pen::Pen;
-use crate::keys::Command;
+use crate::keys::{Command, KeyHint, hint, letter};
 use crate::screen::Screen;
 use crate::shown::CountedSamples;
 use crate::task::{AnyRecipe, Recipe};
 use crate::zoom::{TimeUnit, Zoom};
 use ratatui_core::layout::Position;
+use ratatui_crossterm::crossterm::event::KeyCode;
 use rprof_query::{ThreadLanes, lanes};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -127,10 +128,32 @@ impl View for LanesView {
         Some(Answer::Done)
     }
 
-    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
+    fn keys(&self, _: &Context) -> Vec<KeyHint> {
+        let mark = match self.mark {
+            Some(_) => letter(' ', "drop the mark"),
+            None => letter(' ', "mark"),
+        };
+        let mut keys = vec![
+            hint(KeyCode::Enter, "zoom into the time"),
+            mark,
+            letter('t', "thread"),
+            letter('y', "copy"),
+            letter('s', "save"),
+        ];
+        if self.mark.is_none() {
+            keys.swap(0, 1);
+        }
+        keys
+    }
+
+    fn is_wide(&self) -> bool {
+        true
+    }
+
+    fn select(&mut self, at: Position, cx: &mut Context) -> bool {
         let before = *self;
         let Some(screen) = cx.screen() else {
-            return Answer::Done;
+            return false;
         };
         let lane = screen.lane();
         let slot = usize::from(at.x).checked_sub(lane.names);
@@ -145,9 +168,7 @@ impl View for LanesView {
             self.cursor.go(line, n, screen.height().saturating_sub(1));
         }
         // The same thread and time: as ENTER.
-        let is_same = *self == before && slot.is_some();
-        let zoom = is_same.then(|| self.zoom(cx));
-        zoom.flatten().unwrap_or(Answer::Done)
+        *self == before && slot.is_some()
     }
 
     /// Marks a time range.

@@ -13,13 +13,14 @@ use super::context::{Context, Selected};
 use super::view::{Answer, View};
 use crate::cursor::Cursor;
 use crate::draw::pen::Pen;
-use crate::keys::Command;
+use crate::keys::{Command, KeyHint, hint, letter};
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::task::AnyRecipe;
 use crate::zoom::Zoom;
 use foldhash::{HashMap, HashSet};
 use ratatui_core::layout::Position;
+use ratatui_crossterm::crossterm::event::KeyCode;
 use remembered::RememberedRows;
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Order, Row, SortKey, Weighing};
@@ -194,10 +195,33 @@ impl View for TableView {
         }
     }
 
-    fn click(&mut self, at: Position, cx: &mut Context) -> Answer {
-        let is_selected = self.cursor.click(at.y, self.lines.len(), cx.height());
-        let open = is_selected.then(|| self.command(Command::Open, cx));
-        open.flatten().unwrap_or(Answer::Done)
+    fn keys(&self, cx: &Context) -> Vec<KeyHint> {
+        let open = cx.has_chains.then_some(hint(KeyCode::Enter, "expand"));
+        let others = [
+            letter('/', "filter"),
+            letter('a', "code"),
+            letter('t', "thread"),
+            letter('f', "stacks with"),
+            letter('x', "total/self"),
+            letter('o', "group by"),
+            letter('c', "callers"),
+            letter('s', "save"),
+        ];
+        open.into_iter().chain(others).collect()
+    }
+
+    fn select(&mut self, at: Position, cx: &mut Context) -> bool {
+        self.cursor.click(at.y, self.lines.len(), cx.height())
+    }
+
+    /// Percentages: total or self; names: what groups rows.
+    fn heading_click(&self, column: u16, cx: &Context) -> Option<Command> {
+        let has_both = cx.by.weighing == Weighing::WithChildren;
+        let end = 2 + PERCENT * (1 + u16::from(has_both));
+        Some(match column < end {
+            true => Command::Children,
+            false => Command::Sort,
+        })
     }
 
     fn searched<'a>(&'a self, _: &'a Context) -> Option<&'a Matcher> {

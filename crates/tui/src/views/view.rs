@@ -2,7 +2,7 @@
 
 use super::context::{Context, Selected};
 use crate::draw::pen::Pen;
-use crate::keys::Command;
+use crate::keys::{Command, KeyHint};
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::task::AnyRecipe;
@@ -61,8 +61,21 @@ pub(crate) trait View: Any + Debug {
         None
     }
 
-    /// A click at a position relative to the body: selects; if it is already selected, opens it.
-    fn click(&mut self, at: Position, cx: &mut Context) -> Answer;
+    /// The keys of the bar at the bottom, the most useful first.
+    fn keys(&self, cx: &Context) -> Vec<KeyHint>;
+
+    /// Selects what is at a position relative to the body, if anything. Returns whether it already was.
+    fn select(&mut self, at: Position, cx: &mut Context) -> bool;
+
+    /// What a click into the heading does, by its column.
+    fn heading_click(&self, _column: u16, _cx: &Context) -> Option<Command> {
+        None
+    }
+
+    /// Whether there is something to the left and to the right.
+    fn is_wide(&self) -> bool {
+        false
+    }
 
     /// The mouse was moved to this column while its button is down.
     fn drag(&mut self, _column: usize, _cx: &Context) {}

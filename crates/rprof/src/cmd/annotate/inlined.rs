@@ -6,8 +6,8 @@ use rprof_analysis::{
     InlinedInto, WantedFunction,
 };
 use rprof_base::{Counted, Share};
-use rprof_profile::SampleCount;
 use rprof_profile::code::CodeFrames;
+use rprof_profile::{NameList, SampleCount};
 use std::collections::BTreeMap;
 
 /// Maximum number of functions to name.
@@ -49,10 +49,7 @@ impl Chosen {
         let n_inlined: u64 = found.into.iter().map(|one| n_samples(&one.own)).sum();
         let mut inlined = ShownInlined::found(wanted.clone(), found);
         if n_inlined <= n_samples(&standalone.own) {
-            let note = format!(
-                "it was also inlined into {}",
-                inlined.containers_in_words(recording)
-            );
+            let note = format!("it was also inlined into {}", inlined.containers_in_words());
             return Ok(Self::Standalone(standalone, Some(note)));
         }
         inlined.standalone = (n_samples(&standalone.own) > 0).then_some(standalone);
@@ -100,12 +97,41 @@ impl ShownInlined {
         }
     }
 
-    /// Where its code is, with shares of all samples.
+    /// The functions of these names that it was inlined into.
+    ///
+    /// # Errors
+    /// A line that names those that there are, if none is called so.
+    pub(super) fn containers_named(&self, names: &NameList) -> Result<Wanted, String> {
+        let into = self.found.into.iter();
+        let is_named = |one: &&InlinedInto| names.accepts(&[one.function.name.as_str()]);
+        let functions: Vec<_> = into
+            .filter(is_named)
+            .map(|one| one.function.clone())
+            .collect();
+        if functions.is_empty() {
+            return Err(format!(
+                "it was inlined into {}",
+                self.containers_in_words()
+            ));
+        }
+        Ok(Wanted::all(functions))
+    }
+
+    /// The functions that it was inlined into, and its samples there, the heaviest first.
+    pub(super) fn counted_containers(&self) -> impl Iterator<Item = (&str, u64)> {
+        let into = self.found.into.iter();
+        into.map(|one| (one.function.name.as_str(), n_samples(&one.own)))
+    }
+
+    /// Where its code is, with the samples there.
     pub(super) fn note(&self, recording: &CodeRecording<'_>) -> String {
         let mut note = format!(
             "it was inlined into {}: percentages refer to that code",
-            self.containers_in_words(recording)
+            self.containers_in_words()
         );
+        if self.found.into.len() > 1 {
+            note += "; --into NAME shows one, --into '*' all";
+        }
         if let Some(one) = &self.standalone {
             let share = share_of_all(recording, &one.own);
             note += &format!(
@@ -117,13 +143,18 @@ impl ShownInlined {
     }
 
     /// The hottest functions that it was inlined into.
-    fn containers_in_words(&self, recording: &CodeRecording<'_>) -> String {
+    fn containers_in_words(&self) -> String {
         let into = &self.found.into;
-        let one = |one: &InlinedInto| {
-            let share = share_of_all(recording, &one.own);
-            format!("{} ({share}% of all)", one.function.name)
+        let one = |(at, (name, samples)): (usize, (&str, u64))| match at {
+            0 => format!("{name} ({})", Counted::new(samples, "sample", "samples")),
+            _ => format!("{name} ({samples})"),
         };
-        let named: Vec<String> = into.iter().take(N_NAMED).map(one).collect();
+        let named: Vec<String> = self
+            .counted_containers()
+            .take(N_NAMED)
+            .enumerate()
+            .map(one)
+            .collect();
         let more = match into.len().saturating_sub(N_NAMED) {
             0 => String::new(),
             more => format!(

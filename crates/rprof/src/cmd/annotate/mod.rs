@@ -13,7 +13,7 @@ use crate::args::{AnnotateArgs, Recordings};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use choice::NotChosen;
 use inlined::{Chosen, ShownInlined};
 #[cfg(feature = "tui")]
@@ -23,6 +23,8 @@ use rprof_annotate::SourceSettings;
 use rprof_base::Share;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
+#[cfg(feature = "tui")]
+use rprof_profile::NameList;
 #[cfg(feature = "tui")]
 use rprof_profile::code::CodeLine;
 use std::path::PathBuf;
@@ -62,15 +64,29 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
             let chosen = Chosen::of(&recording, wanted, recording.choose(wanted));
             match chosen.map_err(|error| said.error(&error))? {
                 Chosen::Standalone(function, said) => {
+                    if args.into.is_some() {
+                        return Err(usage(format_args!(
+                            "--into is for inlined code; most samples of {} are in its own",
+                            function.name
+                        )));
+                    }
                     note = said;
                     Wanted::all(vec![function])
                 }
                 Chosen::Inlined(shown) => {
-                    let containers = shown.containers(&recording, args.share);
+                    let containers = match &args.into {
+                        Some(names) => shown
+                            .containers_named(names)
+                            .map_err(|why| anyhow!("--into: no such function: {why}"))?,
+                        None => shown.containers(&recording, args.share),
+                    };
                     inlined = Some(shown);
                     containers
                 }
             }
+        }
+        None if args.into.is_some() => {
+            return Err(usage("--into needs the function that was inlined"));
         }
         None => hottest(args, &recording),
     };
@@ -138,16 +154,31 @@ impl<'a, 'r> CodeOf<'a, 'r> {
         self.view(None).lines(&Wanted::all(functions))
     }
 
-    /// The code of a function that was inlined, in the functions that it is a part of; nothing if there is none.
+    /// The code of a function that was inlined, in the functions that it is a part of, or in one of them; nothing if
+    /// there is none. With the names of all those functions, and its samples there.
     #[cfg(feature = "tui")]
-    pub(crate) fn inlined_lines(&self, name: &str) -> Result<Option<Vec<CodeLine>>> {
+    pub(crate) fn inlined_lines(
+        &self,
+        name: &str,
+        into: Option<&str>,
+    ) -> Result<Option<(Vec<CodeLine>, Vec<(String, u64)>)>> {
         let wanted = WantedFunction::named(name);
         let found = self.recording.inlined(&wanted);
         let Some(inlined) = found.map(|found| ShownInlined::found(wanted, found)) else {
             return Ok(None);
         };
-        let wanted = inlined.containers(self.recording, self.args.share);
-        self.view(Some(inlined)).lines(&wanted).map(Some)
+        let all = inlined
+            .counted_containers()
+            .map(|(name, n)| (name.to_owned(), n))
+            .collect();
+        let wanted = match into {
+            Some(into) => inlined
+                .containers_named(&NameList::of([into]))
+                .map_err(anyhow::Error::msg)?,
+            None => inlined.containers(self.recording, 100.0),
+        };
+        let lines = self.view(Some(inlined)).lines(&wanted)?;
+        Ok(Some((lines, all)))
     }
 
     fn view(&self, inlined: Option<ShownInlined>) -> View<'a, 'r> {

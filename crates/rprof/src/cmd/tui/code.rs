@@ -89,15 +89,15 @@ impl CodeReader {
             locator,
         };
         let inlined = if wanted.function.is_inlined {
-            code.inlined_lines(&wanted.function.name)?
+            code.inlined_lines(&wanted.function.name, wanted.into.as_deref())?
         } else {
             None
         };
-        let lines = match inlined {
-            Some(lines) => lines,
-            None => code.lines(found(recording, &wanted.function)?)?,
+        let (lines, into) = match inlined {
+            Some(inlined) => inlined,
+            None => (code.lines(found(recording, &wanted.function)?)?, Vec::new()),
         };
-        Ok(CodeLines { lines, note })
+        Ok(CodeLines { lines, note, into })
     }
 
     /// The samples that are asked for, as annotation asks for them, and what is to be said where it cannot ask for them
@@ -111,6 +111,7 @@ impl CodeReader {
             function,
             selection,
             event,
+            into: _,
         } = wanted;
         let mut options = self.options.clone();
         let mut is_exact = true;

@@ -11,7 +11,11 @@ fn answer(wanted: &WantedCode, note: Option<&'static str>) -> CodeAnswer {
     let lines = vec![CodeLine::new(CodeLineKind::Instruction, text)];
     CodeAnswer {
         wanted: wanted.clone(),
-        code: Ok(CodeLines { lines, note }),
+        code: Ok(CodeLines {
+            lines,
+            note,
+            into: Vec::new(),
+        }),
     }
 }
 
@@ -41,6 +45,43 @@ fn code_comes_while_keys_go_on() {
         code,
     });
     assert!(screen(&app).contains("there is no file"));
+}
+
+#[test]
+fn inlined_code_is_that_of_one_function_or_of_all() {
+    let mut app = app();
+    let title = |app: &App| screen(app).lines().next().unwrap_or_default().to_owned();
+    let Effect::Code(wanted) = press(&mut app, "/format<Enter>a") else {
+        panic!();
+    };
+    assert!(wanted.function.is_inlined && wanted.into.is_none());
+    let answer = |wanted: &WantedCode| {
+        let mut answer = answer(wanted, None);
+        let code = answer.code.as_mut().unwrap();
+        code.into = vec![("answer".to_owned(), 40), ("other".to_owned(), 12)];
+        answer
+    };
+    app.take_code(answer(&wanted));
+    assert_eq!(
+        title(&app),
+        " format  prog  inlined into answer (40 samples), other (12)"
+    );
+    press(&mut app, "o");
+    assert!(
+        screen(&app).contains("other (12 samples)"),
+        "{}",
+        screen(&app)
+    );
+    let Effect::Code(one) = press(&mut app, "2") else {
+        panic!();
+    };
+    assert_eq!(one.into.as_deref(), Some("other"));
+    app.take_code(answer(&one));
+    assert_eq!(title(&app), " format  prog  inlined into other");
+    let Effect::Code(all) = press(&mut app, "oa") else {
+        panic!();
+    };
+    assert_eq!(all, wanted);
 }
 
 #[test]

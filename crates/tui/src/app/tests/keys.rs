@@ -5,9 +5,7 @@ use crate::app::{App, Effect, Input, Over};
 use crate::face::SaveForm;
 use crate::views::table::cells;
 use proptest::prelude::*;
-use ratatui_crossterm::crossterm::event::{
-    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use rprof_profile::testing;
 
 /// Names of the functions of all rows.
@@ -258,53 +256,33 @@ fn what_is_not_made_yet_is_said() {
     assert!(!screen(&app).contains("counting .."));
 }
 
-fn mouse(app: &mut App, kind: MouseEventKind, (column, row): (u16, u16)) {
-    let modifiers = KeyModifiers::NONE;
-    app.handle(&Input::Mouse(MouseEvent {
-        kind,
-        column,
-        row,
-        modifiers,
-    }));
-}
-
 #[test]
-fn a_click_selects_and_a_second_one_opens() {
-    let mut app = app();
-    let left = MouseEventKind::Down(MouseButton::Left);
-    mouse(&mut app, left, (30, 5));
-    assert_eq!(app.table().cursor.at, 2);
-    let n = app.table().lines.len();
-    mouse(&mut app, left, (30, 5));
-    assert!(app.table().lines.len() > n);
-    mouse(&mut app, MouseEventKind::ScrollUp, (30, 5));
-    assert_eq!(app.table().cursor.at, 0);
-    mouse(&mut app, left, (20, 0));
-    assert_eq!(app.view().name(), "flame");
-    mouse(&mut app, left, (10, 5));
-    let selected = app.flame().selected;
-    mouse(&mut app, left, (10, 5));
-    assert_eq!(app.flame().zoom, Some(selected));
-    press(&mut app, "4");
-    mouse(&mut app, left, (40, 6));
-    mouse(&mut app, MouseEventKind::Drag(MouseButton::Left), (50, 6));
-    assert_eq!(app.lanes().marked().map(Iterator::count), Some(11));
-    press(&mut app, "m");
-    mouse(&mut app, left, (0, 0));
-    assert_eq!(app.over, Over::Nothing);
-}
-
-#[test]
-fn a_second_click_zooms_into_the_time_of_a_thread() {
-    let mut app = app();
-    let left = MouseEventKind::Down(MouseButton::Left);
-    press(&mut app, "4");
-    mouse(&mut app, left, (60, 4));
-    assert!(app.cx.zooms.is_empty());
-    mouse(&mut app, left, (60, 5));
-    assert!(app.cx.zooms.is_empty());
-    mouse(&mut app, left, (60, 5));
-    assert_eq!(app.cx.zooms.len(), 1);
+fn a_search_goes_to_the_heaviest_match() {
+    let samples = [
+        (1, "a", "main;one;copy", 2),
+        (2, "a", "main;two;copy", 30),
+        (3, "b", "copy", 10),
+        (4, "c", "start", 100),
+    ];
+    let mut app = app_of(testing::sampled(&samples), (80, 24));
+    let weight = |app: &App| {
+        let (boxes, number) = app.selected_box().unwrap();
+        boxes.get(number).unwrap().width
+    };
+    press(&mut app, "3/copy<Enter>");
+    let heaviest = weight(&app);
+    press(&mut app, "n");
+    let second = weight(&app);
+    press(&mut app, "n");
+    let third = weight(&app);
+    assert!(
+        heaviest > second && second > third,
+        "{heaviest} {second} {third}"
+    );
+    press(&mut app, "n");
+    assert_eq!(weight(&app), heaviest);
+    press(&mut app, "N");
+    assert_eq!(weight(&app), third);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{app, app_of, buffer, line_with, press, sampled, screen};
 use crate::app::{App, Input};
-use crate::look::{Colors, Look};
+use crate::look::{Background, Colors, Look};
 use ratatui_core::style::Color;
 use rprof_profile::{SampledProfile, testing};
 use std::path::Path;
@@ -85,6 +85,13 @@ fn twenty_columns_and_five_lines_are_enough() {
     }
     app.handle(&Input::Size(19, 5));
     assert!(screen(&app).starts_with("too small"), "{}", screen(&app));
+    app.handle(&Input::Size(10, 3));
+    assert_eq!(screen(&app), "too small:\nneeds 20x4\n\n");
+    app.handle(&Input::Size(1, 1));
+    assert_eq!(screen(&app), "t\n");
+    // Nothing is lost.
+    app.handle(&Input::Size(80, 24));
+    assert!(screen(&app).contains("server/1"), "{}", screen(&app));
 }
 
 #[test]
@@ -92,6 +99,7 @@ fn without_colours_and_lines_all_is_ascii() {
     let mut app = app();
     app.cx.look = Look {
         colors: Colors::None,
+        background: Background::Dark,
         has_blocks: false,
     };
     for keys in ["<Enter>", "2E", "3", "3<Down><Enter>", "4", "?", "<Esc>o"] {
@@ -112,6 +120,7 @@ fn any_size_can_be_drawn() {
     for size in [
         (0, 0),
         (1, 1),
+        (10, 3),
         (20, 4),
         (21, 6),
         (39, 7),

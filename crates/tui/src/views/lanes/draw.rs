@@ -152,7 +152,8 @@ fn first_ns(cx: &Context) -> u64 {
 /// The unit of times on the screen.
 fn unit_of(lanes: &ThreadLanes) -> TimeUnit {
     let times = &lanes.times_ns;
-    TimeUnit::of(times.end().saturating_sub(*times.start()))
+    let unit = TimeUnit::of(times.end().saturating_sub(*times.start()));
+    unit.in_steps(lanes.slot_ns / 2)
 }
 
 /// Draws the time axis: times since the first sample.

@@ -36,14 +36,11 @@ impl TableColumns {
         } else {
             x + 1
         };
-        let most = match total {
-            0..60 => 0,
-            60..110 => 13,
-            _ => 28,
-        };
+        let names = cx.by.keys.last().map_or(0, |&key| widest(cx, key));
+        let room = total.saturating_sub(x).saturating_sub(wanted(total, names));
+        let others = cx.by.keys.iter().rev().skip(1).rev();
         let mut keys = Vec::new();
-        for key in cx.by.keys.iter().rev().skip(1).rev() {
-            let width = widest(cx, *key).min(most);
+        for width in key_widths(cx, others, room, total) {
             keys.push((x, width));
             x += if width > 0 { width + 2 } else { 0 };
         }
@@ -61,6 +58,46 @@ impl TableColumns {
         let last = Rect::new(self.last, line.y, line.width, 1).intersection(line);
         keys.chain([last])
     }
+}
+
+/// Columns that names are to have: most of a narrow screen, if they are so wide.
+fn wanted(total: u16, widest: u16) -> u16 {
+    let share = match total {
+        ..=60 => total / 2 + 1,
+        _ => total * 2 / 5,
+    };
+    widest.min(share)
+}
+
+/// Columns of the keys before the names; those with fewer than a few tell nothing, and are not there.
+fn key_widths<'k>(
+    cx: &Context,
+    keys: impl Iterator<Item = &'k SortKey>,
+    room: u16,
+    total: u16,
+) -> Vec<u16> {
+    const LEAST: u16 = 6;
+    let most = if total < 110 { 13 } else { 28 };
+    let mut widths: Vec<u16> = keys.map(|&key| widest(cx, key).min(most)).collect();
+    let taken = |widths: &[u16]| -> u16 {
+        let shown = widths.iter().filter(|&&width| width > 0);
+        shown.map(|width| width + 2).sum()
+    };
+    while taken(&widths) > room {
+        let excess = taken(&widths) - room;
+        let Some(widest) = widths.iter_mut().max() else {
+            break;
+        };
+        let least = widest.saturating_sub(excess.div_ceil(2)).max(LEAST);
+        if least < *widest {
+            *widest = least;
+        } else if let Some(first) = widths.iter_mut().find(|width| **width > 0) {
+            *first = 0;
+        } else {
+            break;
+        }
+    }
+    widths
 }
 
 /// Columns of the bar.

@@ -1,0 +1,68 @@
+//! The menu of what can be done with the selection.
+
+use super::over::choice;
+use crate::keys::Command;
+use crate::menu::Menu;
+use crate::views::context::Context;
+use crate::views::view::View;
+use crate::zoom::Zoom;
+use ratatui_crossterm::crossterm::event::KeyCode;
+use rprof_profile::text::Fit;
+use rprof_untrusted::printable;
+
+/// Columns of a name in it.
+const NAME: usize = 40;
+
+/// What can be done with what is selected in a view: its title is the selection.
+pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
+    let selected = view.selected(cx);
+    let fit = Fit {
+        columns: NAME,
+        ellipsis: cx.look.ellipsis(),
+    };
+    let cut = |name: &str| fit.cut(&printable(name), NAME).into_owned();
+    let function = selected.frame.map(|frame| cut(&cx.frame_name(frame)));
+    let thread = selected.threads.as_ref().map(|zoom| match zoom {
+        Zoom::Comm(comm) => cut(comm),
+        zoom => cut(&zoom.text(cx.explorer.sampled())),
+    });
+    let is_zoomed = |is_it: fn(&Zoom) -> bool| cx.zooms.iter().any(is_it);
+    let in_dso = is_zoomed(|zoom| matches!(zoom, Zoom::Dso(_)));
+    let in_kernel = is_zoomed(|zoom| matches!(zoom, Zoom::Kernel));
+    let in_thread = is_zoomed(|zoom| matches!(zoom, Zoom::Comm(_) | Zoom::Thread { .. }));
+    let mut choices = Vec::new();
+    let mut add = |key, text: String, command| choices.push(choice(key, &text, command));
+    let mut keys = view.keys(cx).into_iter();
+    let open = keys.find(|hint| hint.key == KeyCode::Enter);
+    let open = open.map_or("open", |hint| hint.does);
+    add('+', open.to_owned(), Command::Open);
+    if function.is_some() {
+        add('a', "show its code".to_owned(), Command::Code);
+        let text = "keep only stacks with it".to_owned();
+        add('f', text, Command::KeepSelected);
+    }
+    match selected.image.as_deref() {
+        _ if in_dso => add('d', "back out of the DSO".to_owned(), Command::Dso),
+        Some(image) => add('d', format!("zoom into {}", cut(image)), Command::Dso),
+        None => {}
+    }
+    match &thread {
+        _ if in_thread => add('t', "back out of the thread".to_owned(), Command::Thread),
+        Some(thread) => add('t', format!("zoom into {thread}"), Command::Thread),
+        None => {}
+    }
+    let kernel = match in_kernel {
+        true => "back out of the kernel",
+        false => "zoom into the kernel",
+    };
+    add('k', kernel.to_owned(), Command::Kernel);
+    if !cx.zooms.is_empty() {
+        add('u', "undo the last zoom".to_owned(), Command::ZoomOut);
+    }
+    add('/', "search ..".to_owned(), Command::Search);
+    add('y', "copy".to_owned(), Command::Copy);
+    add('s', "save ..".to_owned(), Command::Save);
+    add('q', "quit".to_owned(), Command::Quit);
+    let title = function.or(thread);
+    Menu::new(title.as_deref().unwrap_or("Actions"), choices)
+}
