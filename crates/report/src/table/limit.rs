@@ -70,12 +70,13 @@ fn is_short(table: &Table<'_>, graph: Graph, percent: f64) -> io::Result<bool> {
 /// What the limit of a table hides, and how to see it.
 pub(super) fn hidden(table: &Table<'_>) -> String {
     let LeftOut { rows, weight } = table.left_out;
-    let rows = Counted::new(rows as u64, "row", "rows");
     let share = Share::of(weight, table.totals.weight);
     let percent = table.options.percent_limit;
-    format!(
-        "Not shown: branches below {percent} %, and {rows} (self {share} %): --percent-limit 0 shows all"
-    )
+    let rows = match Counted::new(rows as u64, "row", "rows") {
+        _ if rows == 0 => String::new(),
+        rows => format!(", and {rows} (self {share} %)"),
+    };
+    format!("Not shown: branches below {percent} %{rows}: --percent-limit 0 shows all")
 }
 
 #[cfg(test)]
