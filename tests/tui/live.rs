@@ -124,7 +124,8 @@ fn lost_samples_are_said_with_the_time_that_they_are_of() {
         return;
     };
     let screen = terminal.wait("ended, last");
-    let last = screen.lines().last().unwrap();
+    let mut lines = screen.lines();
+    let last = lines.rfind(|line| line.contains(" lost in ")).unwrap();
     let lost = number_before(last, " lost in ").unwrap();
     assert!(lost > 0, "{screen}");
     terminal.press(&["q"]);

@@ -49,7 +49,7 @@ pub(crate) fn shrunk(widths: &mut [(usize, Gives)], fit: Fit) {
     };
     let wanted = match fit.columns {
         ..=60 => fit.columns / 2 + 1,
-        columns => (columns * 2 / 5).max(Fit::MIN_NAME),
+        columns => (columns / 5 * 2).max(Fit::MIN_NAME),
     };
     let room = fit.columns.saturating_sub(wanted.min(*last) + 2);
     let gap = gap(Some(fit)).len();
@@ -151,6 +151,18 @@ mod tests {
             let taken: usize = others.map(|(width, _)| width + gap(Some(fit)).len()).sum();
             assert!(columns - taken - 2 > columns / 2, "{widths:?}");
         }
+    }
+
+    #[test]
+    fn a_terminal_may_say_that_it_is_huge() {
+        let fit = Fit {
+            columns: usize::MAX,
+            ellipsis: "..",
+        };
+        let mut widths = [(8, Gives::Nothing), (300, Gives::All), (200, Gives::All)];
+        let before = widths;
+        shrunk(&mut widths, fit);
+        assert_eq!(widths, before);
     }
 
     #[test]

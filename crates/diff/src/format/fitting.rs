@@ -11,7 +11,7 @@ pub(super) fn shown_columns(columns: &[DiffColumn], widths: &[usize], fit: Fit) 
     let wanted = match fit.columns {
         // Most of a narrow terminal; names of a wide one need less of it.
         ..=60 => fit.columns / 2 + 1,
-        columns => columns * 2 / 5,
+        columns => columns / 5 * 2,
     };
     let wanted = widths.last().map_or(0, |&widest| widest.min(wanted));
     let mut shown: Vec<usize> = (0..columns.len()).collect();
@@ -79,6 +79,7 @@ mod tests {
             (names, columns_wide - taken - 2)
         };
         assert_eq!(shown(200).0, columns);
+        assert_eq!(shown(usize::MAX).0, columns);
         let (names, room) = shown(80);
         assert_eq!(names, [Baseline, Computed, Change, Children, Key(1)]);
         assert!(room >= 32, "{room}");

@@ -64,7 +64,7 @@ impl TableColumns {
 fn wanted(total: u16, widest: u16) -> u16 {
     let share = match total {
         ..=60 => total / 2 + 1,
-        _ => total * 2 / 5,
+        _ => total / 5 * 2,
     };
     widest.min(share)
 }
