@@ -1,13 +1,12 @@
 //! What stands around a flame graph that inferno draws: which colours are what, and how it looks in the dark.
 
-use crate::picture::Rgb;
 use std::fmt::Write as _;
 
 /// What colours and names of a picture mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Legend {
-    /// Colours, and what has them.
-    pub(crate) colors: Vec<(Rgb, String)>,
+    /// Colours (red, green, blue), and what has them.
+    pub(crate) colors: Vec<([u8; 3], String)>,
     /// A sentence beside them.
     pub(crate) note: Option<&'static str>,
 }
@@ -97,7 +96,7 @@ impl Legend {
     }
 
     /// Lines of entries: where each begins, its colour, and its text.
-    fn rows(&self, width: usize) -> Vec<Vec<(usize, Option<Rgb>, &str)>> {
+    fn rows(&self, width: usize) -> Vec<Vec<(usize, Option<[u8; 3]>, &str)>> {
         let colors = self.colors.iter();
         let colors = colors.map(|(color, text)| (Some(*color), text.as_str()));
         let notes = self.note.into_iter().map(|note| (None, note));
