@@ -36,6 +36,9 @@ const LINE: usize = 18;
 const SWATCH: usize = 10;
 const MARGIN: usize = 10;
 
+/// Where an entry begins, its colour, and its text.
+type Entry<'l> = (usize, Option<[u8; 3]>, &'l str);
+
 impl Legend {
     /// Adds the legend below a picture, and the style to it: a picture that is not as expected stays as it is.
     pub(crate) fn below(&self, svg: &str) -> String {
@@ -95,8 +98,8 @@ impl Legend {
         Some(framed)
     }
 
-    /// Lines of entries: where each begins, its colour, and its text.
-    fn rows(&self, width: usize) -> Vec<Vec<(usize, Option<[u8; 3]>, &str)>> {
+    /// Lines of entries.
+    fn rows(&self, width: usize) -> Vec<Vec<Entry<'_>>> {
         let colors = self.colors.iter();
         let colors = colors.map(|(color, text)| (Some(*color), text.as_str()));
         let notes = self.note.into_iter().map(|note| (None, note));

@@ -18,9 +18,10 @@ pub(crate) fn unnamed_within(profile: &Profile, most: usize) -> Vec<String> {
     let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
     let n_lines = listed.images.len() + usize::from(listed.n_others > 0);
-    let n_images = match n_lines > most {
-        true => most.saturating_sub(1),
-        false => listed.images.len(),
+    let n_images = if n_lines > most {
+        most.saturating_sub(1)
+    } else {
+        listed.images.len()
     };
     let (images, more) = listed.images.split_at(n_images);
     for (share, image) in images {

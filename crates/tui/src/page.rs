@@ -121,9 +121,10 @@ impl Page {
 
     /// Moves long lines.
     pub(crate) fn sideways(&mut self, is_left: bool) {
-        self.left = match is_left {
-            true => self.left.saturating_sub(8),
-            false => self.left.saturating_add(8).min(10_000),
+        self.left = if is_left {
+            self.left.saturating_sub(8)
+        } else {
+            self.left.saturating_add(8).min(10_000)
         };
     }
 

@@ -32,9 +32,10 @@ pub(super) fn verdict(comparison: &Comparison, event: &ComparedEvent) -> String 
 /// Which rows changed.
 fn of_rows(comparison: &Comparison, event: &ComparedEvent) -> String {
     let (n_more, n_less) = event.n_sure();
-    let (one, many) = match comparison.keys.contains(&SortKey::Symbol) {
-        true => ("function", "functions"),
-        false => ("row", "rows"),
+    let (one, many) = if comparison.keys.contains(&SortKey::Symbol) {
+        ("function", "functions")
+    } else {
+        ("row", "rows")
     };
     if n_more + n_less == 0 {
         return format!("no {one} alone changed significantly");

@@ -262,7 +262,7 @@ fn limits_trees(args: &ReportArgs) -> bool {
     let is_limited = args.percent_limit.is_some()
         || args.layout.limit.is_some()
         || args.max_tree_lines != Graph::DEFAULT.max_lines
-        || args.graph.is_some_and(|words| words.has_threshold());
+        || args.graph.unwrap_or_default().has_threshold();
     is_text && !is_limited && !table.look.quiet
 }
 

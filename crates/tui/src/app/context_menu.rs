@@ -51,9 +51,10 @@ pub(super) fn context_menu(cx: &Context, view: &dyn View) -> Menu {
         Some(thread) => add('t', format!("zoom into {thread}"), Command::Thread),
         None => {}
     }
-    let kernel = match in_kernel {
-        true => "back out of the kernel",
-        false => "zoom into the kernel",
+    let kernel = if in_kernel {
+        "back out of the kernel"
+    } else {
+        "zoom into the kernel"
     };
     add('k', kernel.to_owned(), Command::Kernel);
     if !cx.zooms.is_empty() {

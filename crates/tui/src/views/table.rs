@@ -218,9 +218,10 @@ impl View for TableView {
     fn heading_click(&self, column: u16, cx: &Context) -> Option<Command> {
         let has_both = cx.by.weighing == Weighing::WithChildren;
         let end = 2 + PERCENT * (1 + u16::from(has_both));
-        Some(match column < end {
-            true => Command::Children,
-            false => Command::Sort,
+        Some(if column < end {
+            Command::Children
+        } else {
+            Command::Sort
         })
     }
 

@@ -125,6 +125,10 @@ fn count_others(
     Ok(counted)
 }
 
+/// Lines of code that was inlined; the functions that it is a part of, with its samples there.
+#[cfg(feature = "tui")]
+pub(crate) type InlinedLines = (Vec<CodeLine>, Vec<(String, u64)>);
+
 /// A request for the code of functions, with the recording and its files.
 pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) args: &'a AnnotateArgs,
@@ -155,13 +159,13 @@ impl<'a, 'r> CodeOf<'a, 'r> {
     }
 
     /// The code of a function that was inlined, in the functions that it is a part of, or in one of them; nothing if
-    /// there is none. With the names of all those functions, and its samples there.
+    /// there is none.
     #[cfg(feature = "tui")]
     pub(crate) fn inlined_lines(
         &self,
         name: &str,
         into: Option<&str>,
-    ) -> Result<Option<(Vec<CodeLine>, Vec<(String, u64)>)>> {
+    ) -> Result<Option<InlinedLines>> {
         let wanted = WantedFunction::named(name);
         let found = self.recording.inlined(&wanted);
         let Some(inlined) = found.map(|found| ShownInlined::found(wanted, found)) else {
