@@ -29,9 +29,7 @@ pub use markdown::{MarkdownOptions, write_markdown};
 pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
 pub use skid::skid_notes;
 pub use source::{FetchSource, SourceFiles, SourceSettings};
-pub use text::{
-    By, Cells, Drawing, Folding, TakeLine, TextOptions, folded, text_lines, write_text,
-};
+pub use text::{By, Cells, Drawing, Folding, TakeLine, TextOptions, text_lines, write_text};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::ops::Range;
 const LEAST: usize = 3;
 
 /// Ranges of instructions that are left out, ascending; none goes over a part's end.
-pub fn folded(listing: &CodeListing<'_>, folding: Folding) -> Vec<Range<usize>> {
+pub(crate) fn folded(listing: &CodeListing<'_>, folding: Folding) -> Vec<Range<usize>> {
     let around = match folding {
         Folding::Off => return Vec::new(),
         Folding::Automatic if listing.instructions.len() <= Folding::MANY => return Vec::new(),

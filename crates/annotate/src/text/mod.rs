@@ -14,7 +14,6 @@ use rprof_profile::text::{Fit, at_right, colored, width};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
-pub use folding::folded;
 pub(crate) use summary::{ShortNames, call_sites, hottest};
 
 /// How a listing is written.

@@ -108,9 +108,28 @@ pub(super) fn write(
     out.write_all(rest.as_bytes())
 }
 
-/// Names of functions and the like stay within it.
+/// Names of functions and the like stay within it. Comments stay in the repository: they are a third of it.
 fn script() -> String {
-    format!("(() => {{\n\"use strict\";\n{}}})();\n", SCRIPTS.concat())
+    let mut script = "(() => {\n\"use strict\";\n".to_owned();
+    for source in SCRIPTS {
+        append_code(source, &mut script);
+    }
+    script + "})();\n"
+}
+
+/// Appends the lines of a script that are no comments, without what they are indented by. No text goes over lines.
+fn append_code(source: &str, out: &mut String) {
+    let mut is_comment = false;
+    for line in source.lines().map(str::trim) {
+        // Types of what follows on the line are comments, too.
+        let is_cast = line.contains("*/") && !line.ends_with("*/");
+        let begins = is_comment || (line.starts_with("/**") && !is_cast);
+        is_comment = begins && !line.ends_with("*/");
+        if !begins && !line.is_empty() && !line.starts_with("//") {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
 }
 
 /// By which the page's policy knows what may run.
@@ -131,4 +150,31 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_left_out_and_no_text_goes_over_lines() {
+        let mut code = String::new();
+        let source = "// One.\n/** Two. */\n/**\n * Three.\n */\nlet a = 1; // Four\n\n  /** @type {x} */\n  a = `/**`;\n/** @type {x} */ (b) = 1;\n";
+        append_code(source, &mut code);
+        assert_eq!(
+            code,
+            "let a = 1; // Four\na = `/**`;\n/** @type {x} */ (b) = 1;\n"
+        );
+        for line in SCRIPTS.iter().flat_map(|source| source.lines()) {
+            let n_ends = line.replace("\\`", "").matches('`').count();
+            assert!(
+                n_ends.is_multiple_of(2) || line.trim().starts_with(['/', '*']),
+                "{line}"
+            );
+            assert!(
+                !line.trim().starts_with("/*") || line.trim().starts_with("/**"),
+                "{line}"
+            );
+        }
+    }
 }

@@ -185,7 +185,6 @@ enum Rows {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::args::{Args, Command};
     use clap::Parser;
 

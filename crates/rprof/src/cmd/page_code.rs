@@ -7,20 +7,27 @@ use crate::args::{AnnotateArgs, ExportArgs};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, CountedCode, OpenCode};
-use rprof_annotate::{CodeListing, CodeLoop, Folding, folded};
+use rprof_annotate::{CodeListing, CodeLoop};
 use rprof_base::Counted;
 use rprof_export::{
     PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
-use rprof_profile::Profile;
+use rprof_profile::{Profile, SampleCount, SamplePlace};
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
-/// In functions with more instructions, only those near samples are in the page.
-const MANY: usize = 500;
+/// Of functions with more instructions, only those near the hottest ones are in the page.
+const MANY: usize = 200;
 
 /// How near.
-const AROUND: usize = 20;
+const AROUND: usize = 10;
+
+/// How many of them, or a few more.
+const MOST: usize = 400;
+
+/// Fewer instructions are not worth a row that says that they are left out.
+const LEAST: usize = 3;
 
 /// The code of the hottest functions of a profile's recordings, and what could not be used.
 ///
@@ -216,6 +223,29 @@ fn chains(listing: &CodeListing<'_>) -> Vec<Vec<PageFrame>> {
     chains.collect()
 }
 
+/// By instruction, whether it is near one of those with most samples.
+fn near_the_hottest(listing: &CodeListing<'_>) -> Vec<bool> {
+    let all = listing.instructions.iter().enumerate();
+    let samples = |counts: &[SampleCount]| counts.iter().map(|count| count.samples).sum::<u64>();
+    let mut hottest: Vec<(Reverse<u64>, usize)> = all
+        .map(|(at, one)| (Reverse(samples(&one.counts)), at))
+        .filter(|(samples, _)| samples.0 > 0)
+        .collect();
+    hottest.sort_unstable();
+    let mut is_kept = vec![false; listing.instructions.len()];
+    let mut n_kept = 0;
+    for (_, at) in hottest {
+        if n_kept >= MOST {
+            break;
+        }
+        let end = (at + AROUND + 1).min(is_kept.len());
+        for one in &mut is_kept[at.saturating_sub(AROUND)..end] {
+            n_kept += usize::from(!std::mem::replace(one, true));
+        }
+    }
+    is_kept
+}
+
 /// The instructions that are in the page.
 struct Kept {
     /// Their numbers in the listing, ascending.
@@ -226,22 +256,28 @@ struct Kept {
 
 impl Kept {
     fn of(listing: &CodeListing<'_>) -> Self {
-        let folding = if listing.instructions.len() > MANY {
-            Folding::Around(AROUND)
+        let is_kept = if listing.instructions.len() > MANY {
+            near_the_hottest(listing)
         } else {
-            Folding::Off
+            vec![true; listing.instructions.len()]
         };
         let mut kept = Self {
             instructions: Vec::new(),
             left_out: Vec::new(),
         };
         let mut next = 0;
-        for Range { start, end } in folded(listing, folding) {
-            kept.instructions.extend(next..start);
-            kept.left_out.push((kept.instructions.len(), end - start));
-            next = end;
+        // A row that says what is left out is within a part.
+        for part in &listing.parts {
+            let within = is_kept.get(part.instructions.clone()).unwrap_or_default();
+            for run in within.chunk_by(|one, other| one == other) {
+                if run.first() == Some(&true) || run.len() < LEAST {
+                    kept.instructions.extend(next..next + run.len());
+                } else {
+                    kept.left_out.push((kept.instructions.len(), run.len()));
+                }
+                next += run.len();
+            }
         }
-        kept.instructions.extend(next..listing.instructions.len());
         kept
     }
 
@@ -312,11 +348,7 @@ impl Kept {
     }
 
     /// The instruction that each place of the recording is in.
-    fn places(
-        &self,
-        code: &OpenCode,
-        listing: &CodeListing<'_>,
-    ) -> Vec<(rprof_profile::SamplePlace, usize)> {
+    fn places(&self, code: &OpenCode, listing: &CodeListing<'_>) -> Vec<(SamplePlace, usize)> {
         let mut by_address: Vec<(u64, u64, usize)> = Vec::with_capacity(self.instructions.len());
         for (number, &own) in self.instructions.iter().enumerate() {
             if let Some(one) = listing.instructions.get(own) {

@@ -218,6 +218,9 @@ class CodeView {
   showNotes(code) {
     const { n_left_out: left, n_texts: texts } = this.code?.head ?? { n_left_out: 0, n_texts: 0 };
     const notes = [...code.head.notes];
+    const event = code.head.events.find(({ event }) => event === this.app.state.event);
+    const away = (event?.samples ?? 0) - (event?.n.reduce((a, b) => a + b, 0) ?? 0);
+    if (away > 0) notes.push(`${counted(away, "sample", "samples")} of the recording in this function are at instructions that the page leaves out.`);
     if (texts > 0) notes.push(`This file contains source text of ${counted(texts, "file", "files")}: who has the page can read it.`);
     if (left > 0) notes.push(`${counted(left, "function", "functions")} with fewer samples, or without a file of their code, are not in the page.`);
     this.notes.replaceChildren(...notes.map((note) => made("li", note)));

@@ -139,7 +139,7 @@ impl PageCode {
     pub const MAX_FUNCTIONS: usize = 100;
 
     /// Compressed bytes of functions at most.
-    pub const MAX_BYTES: usize = 150_000;
+    pub const MAX_BYTES: usize = 100_000;
 
     /// Instructions of a function at most: what is alike takes few bytes, and much time to draw.
     pub const MAX_INSTRUCTIONS: usize = 5000;
