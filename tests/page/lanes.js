@@ -11,6 +11,17 @@ const assert = require("node:assert/strict");
 const lanesOf = (tab) => tab.run(`rprofPage.views.all.threads.lanes.lanes.map(({ kind, key, depth, weight, threads }) =>
   ({ kind, key, depth, weight, threads }))`);
 
+/**
+ * What a key says: at once, before the pointer, wherever it is, says something else.
+ * @param {Tab} tab
+ * @param {string} canvas
+ * @param {string} key
+ */
+const saidByKey = (tab, canvas, key) => tab.run(`(() => {
+  ${canvas}.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }));
+  return document.getElementById("pointed").textContent;
+})()`);
+
 /** @param {Tab} tab */
 async function processesGroupTheirThreads(tab) {
   await tab.run(`rprofPage.set({ view: "threads", lanes: "threads", transforms: [], thread: null, range: null })`);
@@ -39,7 +50,11 @@ async function processesGroupTheirThreads(tab) {
   for (let at = 0; at < first; at++) await tab.press("ArrowDown");
   await tab.press("ArrowLeft");
   assert.equal((await lanesOf(tab)).length, lanes.length - processes[0].threads.length);
-  assert.match(await tab.run(`document.getElementById("pointed").textContent`), /^process .* threads?: /);
+  const said = await tab.run(`(() => {
+    const { lanes } = rprofPage.views.all.threads;
+    return lanes.said(lanes.lanes[lanes.focused]);
+  })()`);
+  assert.match(said, /^process .* threads?: /);
   await tab.press("ArrowRight");
   assert.deepEqual(await lanesOf(tab), lanes);
   await tab.press("ArrowDown");
@@ -187,8 +202,7 @@ async function stripsCountTheirEvents(tab) {
 /** @param {Tab} tab */
 async function keysChooseARangeInTheHeatMap(tab) {
   await tab.run(`rprofPage.set({ view: "heat", range: null }); rprofPage.views.all.heat.map.canvas.focus()`);
-  await tab.press("ArrowRight");
-  const said = await tab.run(`document.getElementById("pointed").textContent`);
+  const said = await saidByKey(tab, "rprofPage.views.all.heat.map.canvas", "ArrowRight");
   assert.match(said, /^.* to .*: \d+ samples?$/);
   for (const key of ["ArrowRight", "ArrowUp", "Enter"]) await tab.press(key);
   const [range, unit] = await tab.run(`[rprofPage.state.range, rprofPage.views.all.heat.map.unit]`);

@@ -287,7 +287,7 @@ class Lanes {
     }
     context.fillStyle = this.theme.colours.ink;
     labelRuns(context, all.length, (slot) => (all[slot] > most / 2 ? who[slot] : -1), (thread, from, to) => {
-      if (thread < 0 || to - from < 24) return;
+      if (thread < 0 || to - from < 40) return;
       const name = this.profile.text(head.threads[thread][2]);
       context.fillText(middleShortened(context, name, to - from - 8), scale.left + from + 4, y + LANE / 2);
     });
