@@ -88,6 +88,8 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         signals,
         log,
     } = wires;
+    let (columns, lines) = bounded::used(app.cx.size.0, app.cx.size.1);
+    app.input(&Input::Size(columns, lines));
     let mut screen = Screen::enter(out)?;
     if app.cx.look.colors == Colors::Many {
         // Terminals of 16 colours have their own, which suit it; a few of them would show the question.

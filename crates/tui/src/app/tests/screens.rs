@@ -127,7 +127,7 @@ fn any_size_can_be_drawn() {
         (60, 9),
         (110, 10),
         (300, 90),
-        (u16::MAX, 12),
+        (2000, 12),
     ] {
         app.handle(&Input::Size(size.0, size.1));
         for keys in ["1E", "2E", "3", "4", "?", "<Esc>s", "<Esc>/x<Esc>"] {
