@@ -8,7 +8,7 @@ use crate::samples::DecodedSample;
 use rprof_abi::{Callchain, CpuMode};
 use std::hash::{BuildHasher, RandomState};
 
-/// A stack in its address space, told from others by 128 seeded bits, of which the cache compares 106 at least: stacks
+/// A stack in its address space, told from others by 128 seeded bits, of which the cache compares 104 at least: stacks
 /// of two are taken for one only by chance, whatever the recording holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct StackKey {
@@ -16,13 +16,14 @@ pub(crate) struct StackKey {
     check: u64,
 }
 
-/// A direct-mapped table of stacks: it forgets, and so stays small.
+/// A table of stacks in sets: each remembers its four newest, and so the table stays small. In sets of one, stacks that
+/// take turns would push each other out, even in a table that is mostly empty.
 pub(crate) struct StackCache<T> {
-    slots: Box<[Slot<T>]>,
+    sets: Box<[Set<T>]>,
     seeds: Seeds,
 }
 
-/// A stack's key, without what its slot's number says, and what was made of it. With four bytes of that, it is a quarter
+/// A stack's key, without what its set's number says, and what was made of it. With four bytes of that, it is a quarter
 /// of a cache line.
 #[derive(Clone, Copy, Default)]
 struct Slot<T> {
@@ -31,8 +32,25 @@ struct Slot<T> {
     value: T,
 }
 
+/// Slots of a set.
+const WAYS: usize = 4;
+
+/// The newest stack comes first.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Set<T>([Slot<T>; WAYS]);
+
+impl<T: Copy> Set<T> {
+    #[inline]
+    fn find(&self, key: StackKey) -> Option<T> {
+        let mut slots = self.0.iter();
+        let found = slots.find(|slot| slot.check == key.check && slot.hash == key.rest());
+        found.map(|slot| slot.value)
+    }
+}
+
 impl StackKey {
-    /// The half of the hash that no slot's number is made of.
+    /// The half of the hash that no set's number is made of.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
     fn rest(self) -> u32 {
@@ -46,7 +64,7 @@ impl<T: Copy + Default> StackCache<T> {
         let wanted = usize::try_from(n_samples / 4).unwrap_or(usize::MAX);
         let n_slots = wanted.clamp(1 << 10, 1 << 20).next_power_of_two();
         Self {
-            slots: vec![Slot::default(); n_slots].into(),
+            sets: vec![Set::default(); n_slots / WAYS].into(),
             seeds: Seeds::new(),
         }
     }
@@ -99,11 +117,11 @@ impl<T: Copy + Default> StackCache<T> {
         }
     }
 
-    /// Brings the slots of some keys near, all at once: the table is larger than caches are, and
+    /// Brings the sets of some keys near, all at once: the table is larger than caches are, and
     /// one look-up after the other would wait for each.
     pub(crate) fn prefetch(&self, keys: impl Iterator<Item = StackKey>) {
         let near = keys.fold(0, |sum: u64, key| {
-            sum.wrapping_add(self.slots[self.index(key)].check)
+            sum.wrapping_add(self.sets[self.index(key)].0[0].check)
         });
         std::hint::black_box(near);
     }
@@ -111,21 +129,22 @@ impl<T: Copy + Default> StackCache<T> {
     #[inline]
     fn index(&self, key: StackKey) -> usize {
         // The length is a power of two.
-        usize::try_from(key.hash >> 32).unwrap_or(0) & (self.slots.len() - 1)
+        usize::try_from(key.hash >> 32).unwrap_or(0) & (self.sets.len() - 1)
     }
 
     /// What was inserted for a stack.
     #[inline]
     pub(crate) fn get(&self, key: StackKey) -> Option<T> {
-        let slot = self.slots[self.index(key)];
-        (slot.check == key.check && slot.hash == key.rest()).then_some(slot.value)
+        self.sets[self.index(key)].find(key)
     }
 
-    /// Inserts it, in place of another stack.
+    /// Inserts it, in place of the oldest stack of its set.
     #[inline]
     pub(crate) fn insert(&mut self, key: StackKey, value: T) {
         let at = self.index(key);
-        self.slots[at] = Slot {
+        let slots = &mut self.sets[at].0;
+        slots.rotate_right(1);
+        slots[0] = Slot {
             check: key.check,
             hash: key.rest(),
             value,
@@ -292,18 +311,20 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_is_found_until_another_takes_its_place() {
+    fn a_stack_is_found_until_its_set_has_four_newer_ones() {
         let mut cache: StackCache<u32> = StackCache::new(0);
-        let key = hashed(&[7]);
-        assert_eq!(cache.get(key), None);
-        cache.insert(key, 5);
-        assert_eq!(cache.get(key), Some(5));
-        let same_place = StackKey {
-            check: key.check ^ 1,
-            ..key
+        let first = hashed(&[7]);
+        let in_its_set = |nth: u64| StackKey {
+            check: first.check ^ nth,
+            ..first
         };
-        assert_eq!(cache.get(same_place), None);
-        cache.insert(same_place, 6);
-        assert_eq!(cache.get(key), None);
+        for nth in 0..6 {
+            assert_eq!(cache.get(in_its_set(nth)), None);
+            cache.insert(in_its_set(nth), 10 + u32::try_from(nth).unwrap());
+            let known = (0..6).filter(|&nth| cache.get(in_its_set(nth)).is_some());
+            let newest: Vec<u64> = (nth.saturating_sub(3)..=nth).collect();
+            assert_eq!(known.collect::<Vec<_>>(), newest);
+            assert_eq!(cache.get(first), (nth < 4).then_some(10));
+        }
     }
 }
