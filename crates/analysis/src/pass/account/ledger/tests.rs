@@ -7,7 +7,7 @@ mod paused;
 mod whose;
 
 use super::*;
-use crate::samples::AccountedSamples;
+use crate::samples::{AccountedSamples, Stretch, WokenBy};
 use proptest::prelude::*;
 use rprof_profile::Account;
 use rprof_scheduling::ThreadTotals;
