@@ -99,3 +99,31 @@ fn who_comes_where_a_switch_said_stays_since_then() {
     assert_eq!((run.waited_ns(), run.ran_ns()), (20, 4));
     assert_eq!(scheduler.n_contradictions(), 1);
 }
+
+#[test]
+fn after_a_pause_nothing_is_known_but_that_who_leaves_was_there() {
+    let mut scheduler = Scheduler::default();
+    scheduler.switch(switch(10, 0, 0, "R", 5));
+    scheduler.switch(switch(12, 1, 6, "S", 0));
+    let open = scheduler.pause(50);
+    let told: Vec<_> = open
+        .iter()
+        .map(|(tid, (open, cpu))| {
+            (
+                *tid,
+                open.start_ns,
+                open.wait.map(|wait| wait.start_ns),
+                *cpu,
+            )
+        })
+        .collect();
+    assert_eq!(told, [(5, Some(10), None, 0), (6, None, Some(12), 0)]);
+    assert!(!scheduler.knows(5) && !scheduler.knows(6));
+    // Nobody came to that CPU since.
+    assert_eq!(scheduler.silent_since(1), Some(50));
+    let run = scheduler.switch(switch(60, 1, 6, "S", 5));
+    assert_eq!((run.start_ns, run.wait), (Some(50), None));
+    let run = scheduler.switch(switch(64, 1, 5, "S", 6));
+    assert_eq!((run.ran_ns(), run.wait), (4, None));
+    assert_eq!(scheduler.n_contradictions(), 0);
+}
