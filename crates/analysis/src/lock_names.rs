@@ -5,9 +5,11 @@ use crate::index::SampleOrder;
 use crate::locations::{TaskCache, distinct};
 use crate::pass::{Options, query_of_all};
 use crate::recording::Recording;
+use crate::symbolize::KernelData;
 use rprof_base::Avma;
 use rprof_perfdata::Reader;
 use rprof_untrusted::printable;
+use std::cell::OnceCell;
 
 /// Where a lock is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +47,11 @@ pub fn lock_names(
         .collect();
     let (query, request) = query_of_all(&recording, options)?;
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
+    let kernel = OnceCell::new();
     let names = locks.iter().zip(&locations).map(|(lock, &location)| {
         if lock.is_kernel {
-            return recording.kernel_data().name(lock.address);
+            let data = kernel.get_or_init(|| KernelData::of(&recording));
+            return data.name(lock.address);
         }
         let number = symbols.number(location);
         let frame = symbols

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
 use crate::spans::{Spans, edge_events};
-use crate::symbolize::{KernelData, KnownNames};
+use crate::symbolize::KnownNames;
 use foldhash::HashMap;
 use rprof_images::Fingerprint;
 use rprof_locate::Locator;
@@ -35,8 +35,6 @@ pub struct Recording<'r> {
     pub(crate) known_names: Option<Arc<KnownNames>>,
     /// Those of threads, once they are asked for; `None` if there are none.
     pub(crate) spans: OnceLock<Option<Spans>>,
-    /// Asked for where a lock of the kernel is to be named.
-    kernel_data: OnceLock<KernelData>,
     /// By event: whether it begins or ends spans.
     edge_events: Vec<bool>,
 }
@@ -60,7 +58,6 @@ impl<'r> Recording<'r> {
             contents: OnceLock::new(),
             known_names: None,
             spans: OnceLock::new(),
-            kernel_data: OnceLock::new(),
             edge_events: edge_events(reader),
         })
     }
@@ -73,11 +70,6 @@ impl<'r> Recording<'r> {
     /// The spans of its threads, if they were asked for, and there are any.
     pub(crate) fn spans(&self) -> Option<&Spans> {
         self.spans.get()?.as_ref()
-    }
-
-    /// The static data of its kernel.
-    pub(crate) fn kernel_data(&self) -> &KernelData {
-        self.kernel_data.get_or_init(|| KernelData::of(self))
     }
 
     /// How many parts of it threads read apart.

@@ -21,6 +21,7 @@ use rprof_base::Interner;
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
 use rprof_profile::{Group, Loss, SampleCount, TallyParts, Tree};
+use std::cell::OnceCell;
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
 /// `progress` is told how far it is.
@@ -122,6 +123,7 @@ impl EventCounts<'_> {
             symbols,
             frames: &run.frames,
             strings: &mut run.strings,
+            kernel_data: OnceCell::new(),
         };
         // What keys tell apart may have one name.
         let mut groups: Interner<u32, Group, RandomState> = Interner::default();

@@ -2,13 +2,14 @@
 
 use crate::locations::{Address, Location, LocationCache, Mappings};
 use crate::recording::Recording;
-use crate::symbolize::Symbols;
+use crate::symbolize::{KernelData, Symbols};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::{Counted, Interner};
 use rprof_machine::{History, ImageId, RecordedImage};
 use rprof_profile::{FrameId, Frames, Level, StrId, Strings, padded_hex};
 use rprof_untrusted::{Budget, Held};
+use std::cell::OnceCell;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -177,6 +178,8 @@ pub(super) struct Naming<'p> {
     pub(super) symbols: &'p Symbols,
     pub(super) frames: &'p Frames,
     pub(super) strings: &'p mut Strings,
+    /// Asked for where a lock of the kernel is to be named.
+    pub(super) kernel_data: OnceCell<KernelData>,
 }
 
 impl Naming<'_> {
@@ -227,7 +230,8 @@ impl Naming<'_> {
             }
             (Some(place), None) => {
                 let is_kernel = place.avma >= FIRST_OF_KERNEL;
-                let data = is_kernel.then(|| self.recording.kernel_data());
+                let find = || KernelData::of(self.recording);
+                let data = is_kernel.then(|| self.kernel_data.get_or_init(find));
                 let name = data.and_then(|data| data.name(place.avma));
                 name.unwrap_or_else(|| format!("{:#x}", place.avma))
             }
