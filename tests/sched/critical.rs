@@ -305,7 +305,7 @@ fn a_program_that_outlives_its_main_thread_ends_with_its_last_one() {
     assert_eq!(rest["comm"], "in_rest");
     assert!(of_thread(&rest, "in_rest", "running") >= 59 * MS, "{rest}");
     // It begins with main, who made that thread.
-    assert!(of_thread(&rest, "asks", "running") >= 4 * MS, "{rest}");
+    assert!(of_thread(&rest, "asks", "running") > 0, "{rest}");
     // The path to the end of the main thread is still there to be asked for.
     let main = critical(&file, &["-c", "asks"]);
     assert_eq!(of_thread(&main, "in_rest", "running"), 0, "{main}");
