@@ -121,7 +121,7 @@ fn the_time_of_a_commands_threads_is_what_the_kernel_has_counted() {
     let record = record.arg(&file).arg("--").arg(&program);
     let stolen_before = stolen_ns();
     let told = told(&run(&mut tracefs.within(record)).ok().stdout);
-    let stolen = stolen_ns() - stolen_before;
+    let stolen = stolen_ns().saturating_sub(stolen_before);
     assert_eq!(told.len(), 3);
     let lines = script(&file, &["--show-task-events"]);
     let all_switches = switches(&lines);
@@ -175,7 +175,7 @@ fn the_time_of_all_threads_is_what_the_kernel_has_counted() {
     let events = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new";
     let stolen_before = stolen_ns();
     let file = record_events(tracefs, dir.path(), (events, "none"), &words);
-    let stolen = stolen_ns() - stolen_before;
+    let stolen = stolen_ns().saturating_sub(stolen_before);
     let told = told(&std::fs::read_to_string(&out).unwrap());
     assert_eq!(told.len(), 3);
     let lines = script(&file, &["-F", "comm,tid,time,event,trace"]);
