@@ -1,4 +1,4 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|critical|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|critical|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|page [FILE..]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
@@ -7,6 +7,7 @@ mod critical;
 mod diff;
 mod fleet;
 mod measure;
+mod page;
 mod read;
 mod recorder;
 mod rows;
@@ -54,6 +55,8 @@ enum Part<'a> {
     Diff(diff::Size),
     /// Tables of many machines; not part of all: it needs query engines.
     Fleet(fleet::Size),
+    /// The HTML page of these recordings, or of ours, in a browser; not part of all: it needs one.
+    Page(Vec<&'a str>),
     All,
     /// A recording, this number of times over.
     Repeat(u64),
@@ -62,6 +65,9 @@ enum Part<'a> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let part = asked(args)?;
     look_for(NEEDS)?;
+    if matches!(part, Part::Page(_)) {
+        look_for(&[("node", "nodejs"), ("chromium", "chromium")])?;
+    }
     let target = target_folder()?;
     let rprof = match std::env::var_os(PROGRAM) {
         Some(program) => program.into(),
@@ -87,6 +93,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Part::Critical => critical::run(&bench),
         Part::Diff(size) => diff::run(&bench, size),
         Part::Fleet(size) => fleet::run(&bench, size),
+        Part::Page(recordings) => page::run(&bench, &recordings, COPIES),
         Part::All => {
             recorder::run(&bench)?;
             stacks::run(&bench)?;
@@ -111,12 +118,13 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
         ["critical"] => Part::Critical,
         ["diff", words @ ..] if words.len() <= 2 => Part::Diff(size(words)?),
         ["fleet", words @ ..] if words.len() <= 2 => Part::Fleet(fleet_size(words)?),
+        ["page", recordings @ ..] => Part::Page(recordings.to_vec()),
         ["--repeat"] => Part::Repeat(COPIES),
         ["--repeat", copies] => {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, critical, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, critical, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, page with or without recordings, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })

@@ -90,7 +90,7 @@ fn on_cpus(cpus: &str, command: &Command, file: &Path) -> Command {
 
 impl Bench {
     /// A recording of `copies` copies of another, made if it is not there.
-    fn repeated(&self, build: &Path, copies: u64) -> Result<PathBuf> {
+    pub(super) fn repeated(&self, build: &Path, copies: u64) -> Result<PathBuf> {
         let file = self.folder.join(format!("build.x{copies}.data"));
         if !file.exists() {
             repeat(build, &file, copies, |_| true)?;
