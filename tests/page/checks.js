@@ -9,6 +9,7 @@ const { readFileSync } = require("node:fs");
 const { Browser } = require("./browser.js");
 const callTree = require("./call_tree.js");
 const code = require("./code.js");
+const colours = require("./colours.js");
 const difference = require("./difference.js");
 const filters = require("./filters.js");
 const frame = require("./frame.js");
@@ -347,6 +348,7 @@ async function main() {
       await save.check(tab, facts);
       await summary.check(tab, /** @type {any} */ (facts));
       await code.check(tab, /** @type {any} */ (facts));
+      await colours.check(tab);
       await keysGoFromBoxToBox(tab);
       await theAddressRestoresWhatWasSeen(tab, facts, zoomed);
       await aLinkHoldsNothingUp(tab, facts);

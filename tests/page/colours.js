@@ -1,0 +1,77 @@
+// Colours of boxes: text on them can be read, and people who see no red or no green tell them apart.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+
+/** Machado, Oliveira, Fernandes 2009: what those see who see no red, and no green. */
+const SEEN = {
+  all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  noRed: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+  noGreen: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+};
+
+/** @param {number[]} hsl @returns {number[]} linear red, green, blue */
+function linear([hue, saturation, lightness]) {
+  const [s, l] = [saturation / 100, lightness / 100];
+  const a = s * Math.min(l, 1 - l);
+  return [0, 8, 4].map((n) => {
+    const k = (n + hue / 30) % 12;
+    const part = l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+}
+
+/** @param {number[]} rgb linear */
+const luminance = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+
+/** @param {string} hex */
+const ofHex = (hex) => [1, 3, 5].map((at) => {
+  const part = parseInt(hex.slice(at, at + 2), 16) / 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+});
+
+/** @param {number[]} rgb @returns {number[]} CIE L*a*b* */
+function lab([r, g, b]) {
+  const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883]
+    .map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/** @param {Tab} tab */
+async function check(tab) {
+  const themes = await tab.run(`(() => {
+    const { theme } = rprofPage;
+    const one = () => { const { ink, images, kinds, kernel, spread } = theme.colours; return { ink, images, kinds, kernel, spread }; };
+    const first = one();
+    theme.toggle();
+    const second = one();
+    theme.toggle();
+    return [first, second];
+  })()`);
+  for (const { ink, images, kinds, kernel, spread } of themes) {
+    for (const palette of [[...images, kernel], Object.values(kinds)]) {
+      for (const [h, s, l] of palette) {
+        const shades = palette.length === 4 ? [l] : [l - spread, l + spread];
+        for (const shade of shades) {
+          const pair = [luminance(linear([h, s, shade])), luminance(ofHex(ink))].sort((a, b) => b - a);
+          const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
+          assert.ok(contrast >= 4.5, `${h} ${s} ${shade} on ${ink}: ${contrast}`);
+        }
+      }
+      for (const [who, matrix] of Object.entries(SEEN)) {
+        const seen = palette.map((/** @type {number[]} */ colour) => {
+          const rgb = linear(colour);
+          return lab(matrix.map((row) => Math.min(1, Math.max(0, row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]))));
+        });
+        seen.forEach((one, at) => seen.slice(0, at).forEach((other) => {
+          const distance = Math.hypot(...one.map((part, nth) => part - other[nth]));
+          assert.ok(distance >= 15, `${who}: ${palette[at]}, distance ${distance}`);
+        }));
+      }
+    }
+  }
+}
+
+module.exports = { check };
