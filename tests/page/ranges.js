@@ -142,6 +142,8 @@ async function marksAreThoseOfDiff(tab, runs) {
     for (const row of event.rows) {
       const name = `${row.sym.split("] ").slice(1).join("] ")} ${row.dso}`;
       const own = rows.find((one) => one.name === name);
+      // Names of `f` and `f.part.0` are one in diff; of few samples nothing is said.
+      if (own === undefined && row.before.samples + row.after.samples < 10) continue;
       assert.ok(own !== undefined, name);
       for (const [judged, expected] of [[own.own, row.own], [own.children, row.children]]) {
         const value = judge.pValue(judged);
