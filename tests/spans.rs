@@ -224,9 +224,8 @@ fn spans_may_be_of_tracepoints_and_markers_and_of_the_whole_machine() {
             "{all:?}"
         );
         // What a thread waits in a nap is in the innermost span.
-        let own = ["-c", "server", "--off-cpu", "-s", "span,cause"];
-        let comm = program.path().file_name().unwrap().to_str().unwrap();
-        let own = own.map(|word| if word == "server" { comm } else { word });
+        let comm = at.rsplit('/').next().unwrap();
+        let own = ["-c", comm, "--off-cpu", "-s", "span,cause"];
         let (waits, _) = report(&file, &own);
         let rows = waits["events"][0]["rows"].as_array().unwrap().iter();
         let asleep = rows.filter(|row| row["cause"] == "sleep");
@@ -258,12 +257,10 @@ fn percentiles_of_several_recordings_are_those_of_all_spans() {
             "-g",
             "none",
         ]);
-        for file in files {
-            report.arg("-i").arg(file);
-        }
+        report.args(files);
         let ran = run(report.args(["--no-inline", "--slower-than", "p97"])).ok();
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-        report["events"][0]["samples"].as_u64().unwrap()
+        report["events"][0]["weight"].as_u64().unwrap()
     };
     // Alone, each has slow ones; together, the slow ones are fewer than those of each by its own percentile.
     let together = rows_of(&[&served, &queries]);
