@@ -156,9 +156,10 @@ fn load(
         stacks: &stacks,
         events: event_numbers(query, &counts),
         spacing_ns: u64::from(code.is_some() && !pass.has_times) * SPACING_NS,
-        places: match extras.places {
-            true => symbols.locations().iter().map(place_of).collect(),
-            false => Vec::new(),
+        places: if extras.places {
+            symbols.locations().iter().map(place_of).collect()
+        } else {
+            Vec::new()
         },
     };
     let grouping = Grouping::of(query.recording, &GroupBy::default())?;
