@@ -70,9 +70,15 @@ impl Relocation {
 
 impl Elf {
     pub(crate) fn relocations(&self, section: &str) -> Vec<Relocation> {
+        let mut all = Vec::new();
+        self.for_each_relocation(section, |one| all.push(one));
+        all
+    }
+
+    fn for_each_relocation(&self, section: &str, visit: impl FnMut(Relocation)) {
         let bytes = self.section(section).unwrap_or_default();
         let (all, _) = bytes.as_chunks::<24>();
-        all.iter().map(Relocation::parse).collect()
+        all.iter().map(Relocation::parse).for_each(visit);
     }
 
     /// The stubs whose slots are relocated to functions. `header` is the code in front that calls the loader.
@@ -85,14 +91,20 @@ impl Elf {
         let Some(kinds) = kinds else {
             return header.into_iter().collect();
         };
-        let mut slots: HashMap<u64, Relocation> = HashMap::new();
+        let wanted = stubs.iter().map(|stub| (stub.slot, None));
+        let mut slots: HashMap<u64, Option<Relocation>> = wanted.collect();
         for section in [".rela.dyn", ".rela.plt"] {
-            let all = self.relocations(section).into_iter();
-            let known =
-                all.filter(|one| kinds.named.contains(&one.kind) || one.kind == kinds.chosen);
-            slots.extend(known.map(|one| (one.address, one)));
+            // Of a large library, most of a million relocations are of data.
+            self.for_each_relocation(section, |one| {
+                if (kinds.named.contains(&one.kind) || one.kind == kinds.chosen)
+                    && let Some(slot) = slots.get_mut(&one.address)
+                {
+                    *slot = Some(one);
+                }
+            });
         }
-        let has_chosen = slots.values().any(|one| one.kind == kinds.chosen);
+        let mut known = slots.values().flatten();
+        let has_chosen = known.any(|one| one.kind == kinds.chosen);
         let chosen = if has_chosen {
             self.chosen_at_start()
         } else {
@@ -100,7 +112,7 @@ impl Elf {
         };
         // Opened once: a library may have thousands of stubs.
         let file = self.object().ok();
-        let name = |slot: u64| match slots.get(&slot)? {
+        let name = |slot: u64| match slots.get(&slot)?.as_ref()? {
             one if one.kind == kinds.chosen => Some(match chosen.get(&one.addend) {
                 Some(name) => name.clone(),
                 // As objdump calls it.
