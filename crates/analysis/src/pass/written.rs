@@ -7,7 +7,6 @@ use super::finish::profile_of;
 use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;
-use crate::locations::LocationCache;
 use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
@@ -76,7 +75,6 @@ impl WrittenSamples {
 pub(super) struct WrittenCounts<'p> {
     query: &'p Query<'p>,
     symbols: Option<&'p Symbols>,
-    locations: LocationCache,
     pub(super) samples: WrittenSamples,
 }
 
@@ -85,7 +83,6 @@ impl<'p> WrittenCounts<'p> {
         Self {
             query,
             symbols,
-            locations: LocationCache::new(),
             samples: WrittenSamples {
                 tallies: new_tallies(query.recording.reader.events().len()),
                 ..WrittenSamples::default()
@@ -107,12 +104,12 @@ impl<'p> WrittenCounts<'p> {
     }
 
     /// The image that a sample was taken in, if there is no name for where that was.
-    pub(super) fn unnamed_image(&mut self, sample: &ResolvedSample<'_, '_>) -> Option<ImageId> {
+    pub(super) fn unnamed_image(&self, sample: &ResolvedSample<'_, '_>) -> Option<ImageId> {
         let (symbols, address) = self.symbols.zip(sample.own_address())?;
         let history = &self.query.recording.index.history;
-        let find = |location| symbols.number(location);
-        let locations = &mut self.locations;
-        let location = locations.value(history, sample.mappings, address, find);
-        symbols.unnamed_image(location)
+        // Most images have all of their names: which location it is does not matter then.
+        let location = sample.mappings.location(history, address);
+        let lacks_names = symbols.lacks_names(ImageId(location.image));
+        lacks_names.then(|| symbols.unnamed_image(symbols.number(location)))?
     }
 }

@@ -205,9 +205,15 @@ impl Symbols {
             return None;
         }
         let image = ImageId(self.locations.get(location as usize)?.image);
+        self.lacks_names(image).then_some(image)
+    }
+
+    /// Whether some location of an image has no name, for a reason.
+    #[inline]
+    pub(crate) fn lacks_names(&self, image: ImageId) -> bool {
         // In the order of images, as batches are.
         let found = self.unnamed.binary_search_by_key(&image, |&(id, _)| id);
-        found.is_ok().then_some(image)
+        found.is_ok()
     }
 
     /// Whether a location has a name.
