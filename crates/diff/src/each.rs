@@ -40,14 +40,23 @@ impl ComparedEvent {
         self.judged().any(is_more)
     }
 
-    /// How many functions changed beyond noise: more of them, less of them.
-    pub(crate) fn n_sure(&self) -> (usize, usize) {
-        let count = |is_it: fn(&Judged) -> bool| {
-            let rows = self.rows.iter();
-            let has_it = |row: &&ComparedRow| is_it(&row.own) || row.children.iter().any(is_it);
-            rows.filter(has_it).count()
+    /// How many functions changed beyond noise: by their own samples, or where none did so, with their callees. Callers
+    /// inherit a change of what they call, so the two are not added.
+    pub(crate) fn sure_rows(&self) -> SureRows {
+        let count = |is_it: fn(&Judged) -> bool, with_callees: bool| {
+            let judged = self.rows.iter().filter_map(|row| match with_callees {
+                true => row.children.as_ref(),
+                false => Some(&row.own),
+            });
+            judged.filter(|one| is_it(one)).count()
         };
-        (count(is_more), count(is_less))
+        let rows = |with_callees| SureRows {
+            n_more: count(is_more, with_callees),
+            n_less: count(is_less, with_callees),
+            with_callees,
+        };
+        let own = rows(false);
+        if own.n() > 0 { own } else { rows(true) }
     }
 
     /// The row that grew most beyond noise, of its own samples if any did; else the one that shrank most.
@@ -63,6 +72,21 @@ impl ComparedEvent {
             own.max_by(by_size).or_else(|| children.max_by(by_size))
         };
         largest(is_more).or_else(|| largest(is_less))
+    }
+}
+
+/// Rows that changed beyond noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SureRows {
+    pub(crate) n_more: usize,
+    pub(crate) n_less: usize,
+    /// Whether they are counted with what they call, as none changed by itself.
+    pub(crate) with_callees: bool,
+}
+
+impl SureRows {
+    pub(crate) fn n(self) -> usize {
+        self.n_more + self.n_less
     }
 }
 

@@ -329,12 +329,69 @@ fn text_begins_with_the_verdict_and_keeps_the_width() {
             narrow.contains("[.] parse") && narrow.contains("+99.8% *"),
             "{narrow}"
         );
+        let mut rule = narrow.lines().filter(|line| line.starts_with("# ...."));
+        let rule = rule.next().unwrap();
+        let is_rule = |word: &str| word.len() > 3 && word.bytes().all(|byte| byte == b'.');
+        assert!(rule[2..].split("  ").all(is_rule), "{narrow}");
         let is_whole = !narrow.contains("# No room for: ");
         assert_eq!(is_whole, columns >= 120, "{narrow}");
     }
     let same = text(&compared(runs(1), runs(1), &options()), 200);
     let verdict = "# Verdict: no significant change; total +0.0% per run, within noise\n";
     assert!(same.starts_with(verdict), "{same}");
+}
+
+/// The first line of a comparison.
+fn verdict_of(comparison: &Comparison) -> String {
+    let mut text = Vec::new();
+    write_diff(comparison, &DiffLayout::default(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    text.lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_side_without_samples_is_no_comparison() {
+    let full = || run("cpu-clock", &[("a", vec![100; 8])]);
+    let empty = || run("cpu-clock", &[]);
+    for (before, after, side) in [
+        (empty(), full(), "before"),
+        (full(), empty(), "after"),
+        (empty(), empty(), "on either side"),
+    ] {
+        let comparison = compared(vec![before], vec![after], &options());
+        let expected = format!("# Verdict: no samples {side}; nothing can be compared");
+        assert_eq!(verdict_of(&comparison), expected);
+    }
+}
+
+#[test]
+fn callers_are_not_counted_with_the_functions_that_changed() {
+    let runs = |slow: u64| -> Vec<NamedRun> {
+        let all = (0..6).map(|at| {
+            let rows = [
+                ("parse", vec![1000 * slow + at]),
+                ("hash", vec![900 + at]),
+                ("main", vec![1000 + at]),
+            ];
+            run("cpu-clock", &rows)
+        });
+        all.collect()
+    };
+    let mut comparison = compared(runs(1), runs(2), &options());
+    let grown = row(&comparison, "parse").own;
+    for row in &mut comparison.events[0].rows {
+        row.children = Some(grown);
+    }
+    let by_itself = "; 1 function takes significantly more (parse, +99.8%)";
+    let verdict = verdict_of(&comparison);
+    assert!(verdict.ends_with(by_itself), "{verdict}");
+    for row in &mut comparison.events[0].rows {
+        row.own.is_sure = false;
+    }
+    let with_callees =
+        "; 3 functions take significantly more with their callees (largest increase: ";
+    let verdict = verdict_of(&comparison);
+    assert!(verdict.contains(with_callees), "{verdict}");
 }
 
 #[test]

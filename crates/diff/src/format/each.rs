@@ -3,7 +3,7 @@
 use super::json::{DIFF_EACH_VERSION, write_comparison};
 use super::{DiffLayout, amount, change, interval, interval_heading, mark_line, marked};
 use crate::comparison::{ComparedEvent, Comparison, Judged};
-use crate::each::ComparedRecording;
+use crate::each::{ComparedRecording, SureRows};
 use rprof_base::Counted;
 use rprof_profile::text::{at_right, markdown_cell, padded, width};
 use rprof_untrusted::{JsonLayout, JsonWriter, printable};
@@ -90,7 +90,7 @@ fn write_event(
         "More".to_owned(),
         "Less".to_owned(),
         "Recording".to_owned(),
-        "Largest change".to_owned(),
+        "Largest increase (else decrease)".to_owned(),
     ];
     let cells: Vec<[String; 8]> = lines
         .iter()
@@ -143,7 +143,7 @@ fn cells_of(one: &ComparedRecording, event: &ComparedEvent) -> [String; 8] {
         ),
         None => Default::default(),
     };
-    let (n_more, n_less) = event.n_sure();
+    let sure = event.sure_rows();
     let most = event.most_changed().map(|(row, judged)| {
         let name = row.cells.iter().map(|cell| cell.trim());
         format!("{} {}", change(judged), name.collect::<Vec<_>>().join(" "))
@@ -153,8 +153,8 @@ fn cells_of(one: &ComparedRecording, event: &ComparedEvent) -> [String; 8] {
         after,
         total,
         bounds,
-        n_more.to_string(),
-        n_less.to_string(),
+        sure.n_more.to_string(),
+        sure.n_less.to_string(),
         one.name.clone(),
         most.unwrap_or_default(),
     ]
@@ -238,7 +238,7 @@ fn write_csv(
                 total.estimate.before, total.estimate.after
             )
         });
-        let (n_more, n_less) = event.n_sure();
+        let SureRows { n_more, n_less, .. } = event.sure_rows();
         writeln!(
             out,
             "{},{},{},{},{n_more},{n_less}",

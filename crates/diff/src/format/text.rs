@@ -160,9 +160,15 @@ fn write_columns(
     if let Some(separator) = &layout.separator {
         return writeln!(out, "# {}", headings.join(separator));
     }
+    let mut widths = widths.to_vec();
+    if let (Some(fit), Some((last, others))) = (layout.fit, widths.split_last_mut()) {
+        // A rule that is cut would have an ellipsis.
+        let column = others.iter().fold(2, |sum, width| sum + width + 2);
+        *last = (*last).min(fit.room(column));
+    }
     let dots: Vec<String> = widths.iter().map(|&width| ".".repeat(width)).collect();
     for cells in [headings, &dots] {
-        let line = line_of(columns, cells, widths, layout);
+        let line = line_of(columns, cells, &widths, layout);
         writeln!(out, "# {}", line.get(2..).unwrap_or_default())?;
     }
     writeln!(out, "#")

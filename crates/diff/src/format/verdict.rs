@@ -2,19 +2,23 @@
 
 use super::change;
 use crate::comparison::{ComparedEvent, Comparison};
+use crate::each::SureRows;
 use crate::per::Per;
 use rprof_base::Counted;
 use rprof_profile::view::SortKey;
 
 /// The sentence, without a full stop.
 pub(super) fn verdict(comparison: &Comparison, event: &ComparedEvent) -> String {
-    let (n_more, n_less) = event.n_sure();
+    let sure = event.sure_rows();
     let per = per_what(&comparison.per);
-    let rows = of_rows(comparison, event);
-    match (&event.total, n_more + n_less) {
+    let rows = of_rows(comparison, event, sure);
+    match (&event.total, sure.n()) {
         (Some(total), _) if total.is_sure => {
             let change = change(total);
             format!("total {change}{per}, a significant change; {rows}")
+        }
+        (_, 0) if let Some(side) = empty_side(event) => {
+            format!("no samples {side}; nothing can be compared")
         }
         (Some(total), 0) => {
             let change = change(total);
@@ -29,15 +33,24 @@ pub(super) fn verdict(comparison: &Comparison, event: &ComparedEvent) -> String 
     }
 }
 
+/// The side that has no samples.
+fn empty_side(event: &ComparedEvent) -> Option<&'static str> {
+    match (event.all.0.samples, event.all.1.samples) {
+        (0, 0) => Some("on either side"),
+        (0, _) => Some("before"),
+        (_, 0) => Some("after"),
+        _ => None,
+    }
+}
+
 /// Which rows changed.
-fn of_rows(comparison: &Comparison, event: &ComparedEvent) -> String {
-    let (n_more, n_less) = event.n_sure();
+fn of_rows(comparison: &Comparison, event: &ComparedEvent, sure: SureRows) -> String {
     let (one, many) = if comparison.keys.contains(&SortKey::Symbol) {
         ("function", "functions")
     } else {
         ("row", "rows")
     };
-    if n_more + n_less == 0 {
+    if sure.n() == 0 {
         return format!("no {one} alone changed significantly");
     }
     let verb = |n: usize| if n == 1 { "takes" } else { "take" };
@@ -45,19 +58,37 @@ fn of_rows(comparison: &Comparison, event: &ComparedEvent) -> String {
         let rows = Counted::new(n as u64, one, many);
         format!("{rows} {} significantly {what}", verb(n))
     };
-    let changed = match (n_more, n_less) {
+    let changed = match (sure.n_more, sure.n_less) {
         (more, 0) => of(more, "more"),
         (0, less) => of(less, "less"),
         (more, less) => format!("{}, {less} {} less", of(more, "more"), verb(less)),
     };
-    let most = event.most_changed().map(|(row, judged)| {
+    let callees = match (sure.with_callees, sure.n()) {
+        (false, _) => "",
+        (true, 1) => " with its callees",
+        (true, _) => " with their callees",
+    };
+    let largest = event.most_changed().map(|(row, judged)| {
         // The last key tells rows apart: the function, of an image and a function.
         let name = row.cells.last().map_or("", |cell| cell.trim());
-        let name = name.strip_prefix("[.] ").unwrap_or(name);
-        let most = if n_more + n_less > 1 { "most: " } else { "" };
-        format!(" ({most}{name}, {})", change(judged))
+        let largest = match sure {
+            _ if sure.n() == 1 => "",
+            SureRows { n_more: 0, .. } => "largest decrease: ",
+            _ => "largest increase: ",
+        };
+        format!(" ({largest}{}, {})", without_level(name), change(judged))
     });
-    changed + &most.unwrap_or_default()
+    format!("{changed}{callees}{}", largest.unwrap_or_default())
+}
+
+/// A function without `[k] ` or the like.
+fn without_level(cell: &str) -> &str {
+    let mut letters = cell.chars();
+    let is_level = letters.next() == Some('[') && letters.next().is_some();
+    match letters.as_str().strip_prefix("] ") {
+        Some(name) if is_level => name,
+        _ => cell,
+    }
 }
 
 fn per_what(per: &Per) -> String {
@@ -67,5 +98,25 @@ fn per_what(per: &Per) -> String {
         Per::Time => " per second".to_owned(),
         Per::CpuTime => " per second on a CPU".to_owned(),
         Per::Count(event) => format!(" per {event}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_level;
+
+    #[test]
+    fn levels_are_no_part_of_a_name() {
+        for (cell, name) in [
+            ("[.] main", "main"),
+            ("[k] finish_task_switch.isra.0", "finish_task_switch.isra.0"),
+            ("[.] [unknown]", "[unknown]"),
+            ("[unknown]", "[unknown]"),
+            ("[", "["),
+            ("[] x", "[] x"),
+            ("spin", "spin"),
+        ] {
+            assert_eq!(without_level(cell), name);
+        }
     }
 }
