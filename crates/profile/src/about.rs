@@ -58,7 +58,83 @@ fn ring_bytes(text: &str) -> Option<u64> {
     }))
 }
 
+/// Flags of recorders (rprof's and perf's) whose value may be the next word: letters, and names.
+const LETTERS_WITH_VALUE: &str = "eFckjptuCGDomr";
+const NAMES_WITH_VALUE: &[&str] = &[
+    "affinity",
+    "branch-filter",
+    "call-graph",
+    "cgroup",
+    "clockid",
+    "control",
+    "count",
+    "cpu",
+    "cpu-percent",
+    "delay",
+    "duration",
+    "event",
+    "filter",
+    "flight",
+    "for-each-cgroup",
+    "freq",
+    "max-size",
+    "mmap-pages",
+    "name",
+    "num-thread-synthesize",
+    "off-cpu-thresh",
+    "output",
+    "pid",
+    "proc-map-timeout",
+    "realtime",
+    "samples-per-hour",
+    "span",
+    "switch-max-files",
+    "switch-output-event",
+    "synth",
+    "tid",
+    "trigger",
+    "uid",
+    "vmlinux",
+];
+
+/// Whether the word after this flag is its value.
+fn takes_next(flag: &str) -> bool {
+    match flag.strip_prefix("--") {
+        Some(name) => NAMES_WITH_VALUE.contains(&name),
+        // Of `-gF`, the last letter; of `-F99`, none, for the value is there.
+        None => {
+            let letters = flag.trim_start_matches('-');
+            let first = letters.find(|letter| LETTERS_WITH_VALUE.contains(letter));
+            first.is_some_and(|at| at + 1 == letters.len())
+        }
+    }
+}
+
 impl About {
+    /// The command that was recorded, without the recorder and its flags; empty where there was none. A `--` that comes
+    /// after it is the command's own.
+    pub fn recorded_command(&self) -> &[String] {
+        // `rprof record`, `perf lock record`.
+        let record = self
+            .command
+            .iter()
+            .take(3)
+            .position(|word| word == "record");
+        let begin = record.map_or(2, |at| at + 1);
+        let words = self.command.get(begin..).unwrap_or_default();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            if word == "--" {
+                return words.get(at + 1..).unwrap_or_default();
+            }
+            if !word.starts_with('-') {
+                return words.get(at..).unwrap_or_default();
+            }
+            at += 1 + usize::from(takes_next(word));
+        }
+        &[]
+    }
+
     /// What two recordings say alike; what each left out is added up.
     pub(crate) fn shared_with(self, other: &Self) -> Self {
         fn alike<T: PartialEq>(own: Option<T>, other: &Option<T>) -> Option<T> {
@@ -321,6 +397,29 @@ mod tests {
             (Occurrence, "probe:up:u", "probe:up"),
         ] {
             assert_eq!(kind.without_modifier(name), expected);
+        }
+    }
+
+    #[test]
+    fn the_recorded_command_has_its_program() {
+        for (line, command) in [
+            ("rprof record -- ./words 3", "./words 3"),
+            ("rprof record ./many -- ARG", "./many -- ARG"),
+            ("rprof record -g ./many -- ARG", "./many -- ARG"),
+            ("rprof record -F 99 -g -- ./many -- ARG", "./many -- ARG"),
+            ("rprof record -F99 -gm 8M --event x ./many", "./many"),
+            ("perf record -o/x --event=y -ag sleep 1", "sleep 1"),
+            ("/usr/bin/perf lock record ls -l", "ls -l"),
+            ("rprof record -p 12", ""),
+            ("rprof record --", ""),
+            ("rprof", ""),
+            ("", ""),
+        ] {
+            let about = About {
+                command: line.split_whitespace().map(str::to_owned).collect(),
+                ..About::default()
+            };
+            assert_eq!(about.recorded_command().join(" "), command, "{line}");
         }
     }
 

@@ -248,12 +248,10 @@ fn title_of(event: &EventProfile) -> String {
 
 /// A title after the command that was recorded, as far as there is room for both.
 pub(crate) fn with_command(profile: &Profile, title: String, options: &FlameOptions) -> String {
-    let words = &profile.about.command;
-    let command = words
-        .iter()
-        .position(|word| word == "--")
-        .map_or(0, |at| at + 1);
-    let command = words.get(command..).unwrap_or_default().join(" ");
+    let command = match profile.about.recorded_command() {
+        [] => profile.about.command.join(" "),
+        command => command.join(" "),
+    };
     let room = title_room(options).saturating_sub(title.chars().count() + ": ".len());
     let command = printable(&command);
     match command.chars().count() {

@@ -36,6 +36,30 @@ const LINE: usize = 18;
 const SWATCH: usize = 10;
 const MARGIN: usize = 10;
 
+/// Pixels of an entry beside its text.
+const AROUND: usize = 2 * SWATCH + 8;
+
+/// Letters of the longest entry that a picture of so many pixels has room for.
+fn letters_of(width: usize) -> usize {
+    (width.saturating_sub(MARGIN + AROUND) / LETTER).max(8)
+}
+
+/// A text in lines of so many letters at most, broken between words: only a longer word is a longer line.
+pub(crate) fn broken(text: &str, letters: usize) -> Vec<&str> {
+    let (mut lines, mut begin, mut end) = (Vec::new(), 0, 0);
+    let blanks = text.match_indices(' ').map(|(at, _)| at);
+    for at in blanks.chain([text.len()]) {
+        let line = text.get(begin..at).unwrap_or_default();
+        if line.chars().count() > letters && end > begin {
+            lines.extend(text.get(begin..end));
+            begin = end + 1;
+        }
+        end = at;
+    }
+    lines.extend(text.get(begin..));
+    lines
+}
+
 /// Where an entry begins, its colour, and its text.
 type Entry<'l> = (usize, Option<[u8; 3]>, &'l str);
 
@@ -104,8 +128,12 @@ impl Legend {
         let colors = colors.map(|(color, text)| (Some(*color), text.as_str()));
         let notes = self.note.into_iter().map(|note| (None, note));
         let (mut rows, mut x): (Vec<Vec<_>>, usize) = (Vec::new(), usize::MAX);
-        for (color, text) in colors.chain(notes) {
-            let wide = LETTER * text.chars().count() + 2 * SWATCH + 8;
+        let entries = colors.chain(notes).flat_map(|(color, text)| {
+            let lines = broken(text, letters_of(width)).into_iter().enumerate();
+            lines.map(move |(at, line)| (color.filter(|_| at == 0), line))
+        });
+        for (color, text) in entries {
+            let wide = LETTER * text.chars().count() + AROUND;
             if x.saturating_add(wide) > width {
                 rows.push(Vec::new());
                 x = MARGIN;
@@ -139,10 +167,26 @@ mod tests {
             note: Some(POOLED_NOTE),
         };
         assert_eq!(legend.rows(1200).len(), 1);
-        let narrow = legend.rows(150);
-        assert_eq!(narrow.len(), 2);
+        let narrow = legend.rows(300);
         assert_eq!(narrow[0].len(), 2);
+        let note: Vec<&str> = narrow[1..]
+            .iter()
+            .flatten()
+            .map(|(_, _, text)| *text)
+            .collect();
+        assert_eq!(note.join(" "), POOLED_NOTE);
+        for (x, _, text) in narrow.iter().flatten() {
+            assert!(x + LETTER * text.len() <= 300, "{narrow:?}");
+        }
         assert!(Legend::default().rows(150).is_empty());
+    }
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(broken("ab cd ef", 5), ["ab cd", "ef"]);
+        assert_eq!(broken("abcdefgh i", 3), ["abcdefgh", "i"]);
+        assert_eq!(broken("a bcdefgh", 3), ["a", "bcdefgh"]);
+        assert_eq!(broken("", 3), [""]);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(crate) struct PictureBox<'l> {
 pub(crate) struct Picture {
     pub(crate) title: String,
     pub(crate) subtitle: String,
+    /// Lines below everything: what colours and names mean.
+    pub(crate) legend: Vec<String>,
     /// In pixels; `None` is as wide as the window.
     pub(crate) width: Option<usize>,
     /// Hang from the top.
@@ -66,12 +68,24 @@ const HEAD_WITH_DETAILS: usize = 76;
 const FOOT_WITH_DETAILS: usize = 34;
 const FOOT: usize = 22;
 
+/// Pixels of a letter outside of boxes, in the widest of usual fonts.
+const TEXT_LETTER: usize = 8;
+
+/// Pixels of a line of the legend.
+const LEGEND_LINE: usize = 18;
+
 impl Picture {
     /// Pixels of a picture as wide as the window, before a browser makes it so.
     const USUAL_WIDTH: usize = crate::flame::FlameOptions::USUAL_WIDTH;
 
     fn pixels(&self) -> usize {
         self.width.unwrap_or(Self::USUAL_WIDTH)
+    }
+
+    /// Letters of a line of text below or above the boxes.
+    pub(crate) fn letters(width: Option<usize>) -> usize {
+        let pixels = width.unwrap_or(Self::USUAL_WIDTH);
+        (pixels.saturating_sub(2 * MARGIN) / TEXT_LETTER).max(8)
     }
 
     fn height(&self) -> usize {
@@ -83,13 +97,18 @@ impl Picture {
         around + self.n_levels * LEVEL
     }
 
+    /// With the legend below.
+    fn whole_height(&self) -> usize {
+        self.height() + self.legend.len() * LEGEND_LINE
+    }
+
     /// Writes the picture; boxes may come in any order.
     pub(crate) fn write<'l>(
         &self,
         boxes: impl Iterator<Item = PictureBox<'l>>,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        let (width, height) = (self.pixels(), self.height());
+        let (width, height) = (self.pixels(), self.whole_height());
         let inner = width - 2 * MARGIN;
         write!(
             out,
@@ -131,7 +150,19 @@ impl Picture {
              <text id=\"search\" x=\"{right}\" y=\"24\">Search</text>\n\
              <text id=\"details\" x=\"{MARGIN}\" y=\"{details}\"></text>\n\
              <text id=\"matched\" x=\"{right}\" y=\"{foot}\"></text>\n"
-        )
+        )?;
+        let lines = self
+            .legend
+            .iter()
+            .zip((self.height()..).step_by(LEGEND_LINE));
+        for (line, y) in lines {
+            let (line, y) = (escaped(line), y + 10);
+            writeln!(
+                out,
+                "<text class=\"legend\" x=\"{MARGIN}\" y=\"{y}\">{line}</text>"
+            )?;
+        }
+        Ok(())
     }
 
     fn write_box(&self, one: &PictureBox<'_>, out: &mut impl Write) -> io::Result<()> {
@@ -196,6 +227,7 @@ mod tests {
         Picture {
             title: "a <b>".to_owned(),
             subtitle: "]]> &".to_owned(),
+            legend: vec!["grey: <same>".to_owned()],
             width: Some(520),
             inverted,
             whole: 200,
@@ -243,6 +275,24 @@ mod tests {
             inverted.contains("<rect x=\"50.0000%\" y=\"92\""),
             "{inverted}"
         );
+    }
+
+    #[test]
+    fn the_legend_is_below_everything() {
+        let with = picture(false);
+        let without = Picture {
+            legend: Vec::new(),
+            ..with.clone()
+        };
+        let height = without.height();
+        let svg = written(&with);
+        assert!(svg.contains(&format!("viewBox=\"0 0 520 {}\"", height + LEGEND_LINE)));
+        let line = format!(
+            "<text class=\"legend\" x=\"10\" y=\"{}\">grey: &lt;same&gt;</text>",
+            height + 10
+        );
+        assert!(svg.contains(&line), "{svg}");
+        assert!(written(&without).contains(&format!("viewBox=\"0 0 520 {height}\"")));
     }
 
     #[test]

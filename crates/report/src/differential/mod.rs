@@ -3,11 +3,12 @@
 mod change;
 
 use crate::Error;
-use crate::flame::{Drawn, FlameOptions, shown_title, unit};
-use crate::legend::{POOLED, POOLED_NOTE};
+use crate::flame::{Drawn, FlameOptions, date_of, shown_title, unit, with_command};
+use crate::legend::{POOLED, POOLED_NOTE, broken};
 use crate::picture::{Extent, Picture, PictureBox};
 use change::{Change, Divisors};
 use rprof_base::{Counted, Share};
+use rprof_profile::Profile;
 use rprof_profile::difference::{
     BothCounts, DifferentialTree, Directions, ScaledPair, Scaling, SureChanges,
 };
@@ -30,9 +31,11 @@ pub enum WidthBy {
 
 /// How a differential flame graph looks.
 #[derive(Clone, Debug)]
-pub struct DifferentialOptions {
+pub struct DifferentialOptions<'p> {
     /// What all flame graphs have; the palette is another.
     pub flame: FlameOptions,
+    /// The profiles before and after: the title has the command of the second, the subtitle when both were recorded.
+    pub profiles: Option<[&'p Profile; 2]>,
     /// Widths.
     pub width_by: WidthBy,
     /// What is compared.
@@ -48,7 +51,7 @@ pub struct DifferentialOptions {
 pub fn write_differential(
     tree: &DifferentialTree,
     event: &str,
-    options: &DifferentialOptions,
+    options: &DifferentialOptions<'_>,
     out: &mut impl Write,
 ) -> Result<Drawn, Error> {
     let scaled = tree.scaled(Count::Weight, options.scaling);
@@ -63,9 +66,15 @@ pub fn write_differential(
     let compared = compared(event, &tree.sum());
     let extents = extents(tree, &widths, drawn.least_width);
     let deepest = extents.iter().flatten().max_by_key(|extent| extent.depth);
+    let (subtitle, legend) = texts(options, &compared, tree);
+    let title = match options.profiles {
+        Some([_, after]) => with_command(after, compared, &options.flame),
+        None => compared,
+    };
     let picture = Picture {
-        subtitle: subtitle(options, &compared, tree),
-        title: shown_title(&options.flame, compared),
+        subtitle,
+        legend,
+        title: shown_title(&options.flame, title),
         width: options.flame.width,
         inverted: options.flame.inverted,
         whole: whole(&widths),
@@ -82,7 +91,7 @@ fn boxes<'t>(
     extents: &[Option<Extent>],
     whole: u64,
     event: &str,
-    options: &DifferentialOptions,
+    options: &DifferentialOptions<'_>,
 ) -> Vec<PictureBox<'t>> {
     let (unit, sum) = (unit(event), tree.sum());
     let first = if options.flame.reverse {
@@ -221,8 +230,13 @@ fn compared(event: &str, sum: &BothCounts) -> String {
     )
 }
 
-/// What was asked for, and how the picture is to be read.
-fn subtitle(options: &DifferentialOptions, compared: &str, tree: &DifferentialTree) -> String {
+/// The subtitle, and the legend below the picture: what was asked for, and how the picture is to be read. What the
+/// subtitle has no room for is in the legend.
+fn texts(
+    options: &DifferentialOptions<'_>,
+    compared: &str,
+    tree: &DifferentialTree,
+) -> (String, Vec<String>) {
     // A title of one's own leaves out what is compared.
     let samples = options.flame.title.as_ref().map(|_| compared.into());
     let asked = options.flame.subtitle.as_deref().map(printable);
@@ -236,15 +250,38 @@ fn subtitle(options: &DifferentialOptions, compared: &str, tree: &DifferentialTr
         WidthBy::Before => "widths are before (new paths: after)",
         WidthBy::Change => "widths are changes",
     };
-    let colors = "orange: more, blue: less, grey: no significant change";
-    let parts = [asked, samples].into_iter().flatten();
-    let parts = parts.chain([scaling, width, colors].map(Cow::Borrowed));
+    let dates = options.profiles.map(|sides| sides.map(date_of));
+    let dates = match dates {
+        Some([Some(before), Some(after)]) => {
+            Some(format!("before: {before}, after: {after}").into())
+        }
+        _ => None,
+    };
     let has_pools = tree
         .nodes()
         .iter()
         .any(|node| tree.label(node).contains(POOLED));
+    let colors = "orange: more, blue: less, grey: no significant change".into();
     let pools = has_pools.then_some(Cow::Borrowed(POOLED_NOTE));
-    parts.chain(pools).collect::<Vec<_>>().join("; ")
+    let mut legend = Vec::from_iter([colors].into_iter().chain(pools));
+    let parts = [
+        asked,
+        samples,
+        dates,
+        Some(format!("{scaling}; {width}").into()),
+    ];
+    let (mut subtitle, room) = (String::new(), Picture::letters(options.flame.width));
+    for part in parts.into_iter().flatten() {
+        let is_first = subtitle.is_empty();
+        if subtitle.chars().count() + part.chars().count() + 2 > room {
+            legend.push(part);
+            continue;
+        }
+        subtitle += if is_first { "" } else { "; " };
+        subtitle += &part;
+    }
+    let lines = legend.iter().flat_map(|text| broken(text, room));
+    (subtitle, lines.map(str::to_owned).collect())
 }
 
 #[cfg(test)]

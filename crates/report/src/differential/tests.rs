@@ -27,6 +27,7 @@ fn tree<S: AsRef<str>>(before: &[(S, u64)], after: &[(S, u64)]) -> DifferentialT
 fn drawn(tree: &DifferentialTree, width_by: WidthBy) -> String {
     let options = DifferentialOptions {
         flame: FlameOptions::default(),
+        profiles: None,
         width_by,
         scaling: Scaling::Shares,
         sure: SureChanges::default(),
@@ -97,6 +98,7 @@ fn a_side_against_itself_is_grey() {
     let same = tree(&stacks, &stacks);
     let options = DifferentialOptions {
         flame: FlameOptions::default(),
+        profiles: None,
         width_by: WidthBy::Change,
         scaling: Scaling::Shares,
         sure: SureChanges::default(),
@@ -126,6 +128,7 @@ fn what_is_too_narrow_counts_for_its_callers() {
     let tree = tree(&stacks, &stacks);
     let options = DifferentialOptions {
         flame: FlameOptions::default(),
+        profiles: None,
         width_by: WidthBy::After,
         scaling: Scaling::Shares,
         sure: SureChanges::default(),
@@ -134,6 +137,43 @@ fn what_is_too_narrow_counts_for_its_callers() {
     let drawn = write_differential(&tree, "cycles", &options, &mut svg).unwrap();
     assert_eq!(drawn.left_out, 1);
     assert!(!String::from_utf8(svg).unwrap().contains("<title>a ("));
+}
+
+#[test]
+fn the_title_has_the_command_and_no_text_is_wider_than_the_picture() {
+    let stacks = [("main;a", 1), ("main;b", 3)];
+    let mut tree_profile = testing::profile(&stacks);
+    tree_profile.about.command = ["rprof", "record", "./words"].map(str::to_owned).into();
+    let pooled = tree(&stacks, &stacks);
+    for width in [300, 600, 1200] {
+        let options = DifferentialOptions {
+            flame: FlameOptions {
+                width: Some(width),
+                subtitle: Some("asked for".to_owned()),
+                ..FlameOptions::default()
+            },
+            profiles: Some([&tree_profile; 2]),
+            width_by: WidthBy::After,
+            scaling: Scaling::Shares,
+            sure: SureChanges::default(),
+        };
+        let (subtitle, legend) = texts(&options, "cycles", &pooled);
+        for line in legend.iter().chain([&subtitle]) {
+            assert!(line.len() <= width / 8, "{width}: {line}");
+        }
+        let all = format!("{subtitle}; {}", legend.join(" "));
+        for said in [
+            "asked for",
+            "each side's shares; widths are after",
+            "grey: no significant",
+        ] {
+            assert!(all.contains(said), "{width}: {all}");
+        }
+        let mut svg = Vec::new();
+        write_differential(&pooled, "cycles", &options, &mut svg).unwrap();
+        let svg = String::from_utf8(svg).unwrap();
+        assert_eq!(svg.contains(">./words: cycles, "), width == 1200, "{svg}");
+    }
 }
 
 fn stacks() -> impl Strategy<Value = Vec<(String, u64)>> {

@@ -76,6 +76,11 @@ fn the_title_has_the_command_and_colours_have_a_legend() {
         !legend.contains(">kernel<") && !legend.contains("&lt;N&gt;"),
         "{legend}"
     );
+    profile.about.command = ["rprof", "record", "./many", "--", "ARG"]
+        .map(str::to_owned)
+        .into();
+    let svg_of_many = drawn(&profile);
+    assert!(svg_of_many.contains(">./many -- ARG: cycles, 1 sample<"));
     profile.about.command.push("x".repeat(500));
     let svg = drawn(&profile);
     assert!(svg.contains("..: cycles, 1 sample<"), "{svg}");

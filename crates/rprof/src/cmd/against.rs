@@ -200,6 +200,7 @@ impl Before {
         }
         let options = DifferentialOptions {
             flame,
+            profiles: Some([&self.profile, profile]),
             width_by: args.against.width_by,
             scaling,
             sure: compared.changes(event.name.raw(), event.kind),
