@@ -24,7 +24,7 @@ pub use address::{Avma, FileOffset, Svma};
 pub use base64::{base64_decoded_len, base64_text, base64_write};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
-pub use counted::Counted;
+pub use counted::{Counted, grouped};
 pub use delays::Delays;
 pub use duration::{Millis, Seconds};
 pub use glob::{glob_matches, is_glob};

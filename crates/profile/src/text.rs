@@ -43,7 +43,16 @@ pub struct Fit {
 
 impl Fit {
     /// Fewer columns of a name tell nothing.
-    pub const MIN_NAME: usize = 16;
+    pub const MIN_NAME: usize = 12;
+
+    /// Columns that names have at least, if they are that long: most of a narrow terminal; those of a wide one need less
+    /// of it.
+    pub fn for_names(self) -> usize {
+        match self.columns {
+            ..=60 => self.columns / 2 + 1,
+            columns => (columns / 5 * 2).max(60 / 2 + 1),
+        }
+    }
 
     /// A name that begins in this column, cut in the middle if it is too long for the line: its end tells as much as its
     /// beginning.
@@ -70,6 +79,25 @@ impl Fit {
         let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
         format!("{start}{}{end}", self.ellipsis).into()
     }
+}
+
+/// A sentence as comments of a table: `# ` and its words, in as many lines as the screen needs for them. A word that is
+/// wider than the screen is a line of its own.
+pub fn comment_lines(text: &str, fit: Option<Fit>) -> Vec<String> {
+    let columns = fit.map_or(usize::MAX, |fit| fit.columns.max(16));
+    let indented = text.len() - text.trim_start().len();
+    let (indent, text) = text.split_at(indented);
+    let (mut lines, mut line) = (Vec::new(), format!("#{indent}"));
+    let least = line.len() + 2;
+    for word in text.split(' ') {
+        if line.len() > least && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::replace(&mut line, format!("#{indent}  ")));
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
 }
 
 /// A text without anything that Markdown takes for its own.
@@ -125,6 +153,35 @@ mod tests {
         columns: 40,
         ellipsis: "\u{2026}",
     };
+
+    #[test]
+    fn names_have_most_of_a_narrow_terminal() {
+        let of = |columns| Fit { columns, ..FIT }.for_names();
+        assert_eq!([10, 40, 60, 61, 80, 200].map(of), [6, 21, 31, 31, 32, 80]);
+    }
+
+    #[test]
+    fn sentences_are_broken_between_words() {
+        let text = "Quality: 212 samples, 0.0 % lost, 0.0 % without names";
+        assert_eq!(
+            comment_lines(text, Some(FIT)),
+            [
+                "# Quality: 212 samples, 0.0 % lost, 0.0",
+                "#   % without names"
+            ]
+        );
+        assert_eq!(comment_lines(text, None), [format!("# {text}")]);
+        let word = "w".repeat(50);
+        let lines = comment_lines(&format!("  a b {word} c"), Some(FIT));
+        assert_eq!(
+            lines,
+            [
+                "#   a b".to_owned(),
+                format!("#     {word}"),
+                "#     c".to_owned()
+            ]
+        );
+    }
 
     #[test]
     fn long_names_are_cut_in_the_middle() {

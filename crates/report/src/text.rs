@@ -34,47 +34,52 @@ pub(crate) fn gap(fit: Option<Fit>) -> &'static str {
 pub(crate) enum Gives {
     /// Not at all: numbers are never cut.
     Nothing,
-    /// Its text is cut.
-    Width,
+    /// It is whole or not there, and stays longer than what is cut.
+    Whole,
+    /// Functions: all other columns leave room for them.
+    Name,
     /// Its text is cut, or it is not there.
     All,
 }
 
-/// Widths of columns that leave room for the last one, which has most of a narrow terminal: the widest give, and no
-/// number does. Where that is not enough, columns of text are hidden, the first one first: they are 0 wide.
+/// Widths of columns that leave room for functions, or the last column if there are none, which have most of a narrow
+/// terminal: the widest give, and no number does. Where that is not enough, columns are hidden, texts before counts, the
+/// first one first: they are 0 wide.
 pub(crate) fn shrunk(widths: &mut [(usize, Gives)], fit: Fit) {
     const LEAST: usize = 8;
-    let Some(((last, _), others)) = widths.split_last_mut() else {
+    let names = widths.iter().rposition(|(_, gives)| *gives == Gives::Name);
+    let names = names.unwrap_or(widths.len().saturating_sub(1));
+    let (before, rest) = widths.split_at_mut(names);
+    let Some(((name, gives), after)) = rest.split_first_mut() else {
         return;
     };
-    let wanted = match fit.columns {
-        ..=60 => fit.columns / 2 + 1,
-        columns => (columns / 5 * 2).max(Fit::MIN_NAME),
-    };
-    let room = fit.columns.saturating_sub(wanted.min(*last) + 2);
+    let room = fit.columns.saturating_sub(fit.for_names().min(*name) + 2);
     let gap = gap(Some(fit)).len();
-    loop {
+    let mut others: Vec<_> = before.iter_mut().chain(after).collect();
+    let taken = loop {
         let shown = others.iter().filter(|(width, _)| *width > 0);
         let taken: usize = shown.map(|(width, _)| width + gap).sum();
         if taken <= room {
-            return;
+            break taken;
         }
         let excess = taken - room;
-        let giving = others
-            .iter_mut()
-            .filter(|(_, gives)| *gives != Gives::Nothing);
+        let giving = others.iter_mut().filter(|(_, gives)| *gives == Gives::All);
         let widest = giving.map(|(width, _)| width).max();
         if let Some(widest) = widest.filter(|width| **width > LEAST) {
             *widest = widest.saturating_sub(excess.div_ceil(2)).max(LEAST);
             continue;
         }
-        let mut hiding = others
-            .iter_mut()
-            .filter(|(width, gives)| *gives == Gives::All && *width > 0);
-        match hiding.next() {
-            Some((first, _)) => *first = 0,
-            None => return,
+        let mut hide = |kind| {
+            let mut shown = others.iter_mut().filter(|(width, _)| *width > 0);
+            let hidden = shown.find(|(_, gives)| *gives == kind);
+            hidden.map(|(width, _)| *width = 0).is_some()
+        };
+        if !hide(Gives::All) && !hide(Gives::Whole) {
+            break taken;
         }
+    };
+    if matches!(gives, Gives::Name | Gives::All) {
+        *name = (*name).min(fit.room(taken + 2));
     }
 }
 
@@ -124,10 +129,27 @@ mod tests {
         let narrow = shrunk(&all, 80);
         let taken: usize = narrow[..3].iter().map(|width| width + 2).sum();
         assert!(taken <= 78 - 32 && narrow[0] == 8, "{narrow:?}");
-        assert_eq!(shrunk(&all, 10), [8, 0, 0, 60]);
+        assert_eq!(shrunk(&all, 10), [8, 0, 0, 10]);
         // Symbols stay, wherever they are.
-        let first = [(40, Gives::Width), (30, Gives::All), (30, Gives::All)];
-        assert_eq!(shrunk(&first, 20), [8, 0, 30]);
+        let first = [(40, Gives::Name), (30, Gives::All), (30, Gives::All)];
+        assert_eq!(shrunk(&first, 20), [18, 0, 0]);
+        // Command and source line give way to symbols before them.
+        let sums = [(8, Gives::Nothing), (7, Gives::Nothing), (60, Gives::Name)];
+        let texts = [(15, Gives::All), (20, Gives::All)];
+        let both = [&sums[..], &texts].concat();
+        for columns in [40, 60] {
+            let shrunk = shrunk(&both, columns);
+            assert!(shrunk[2] > 20, "{shrunk:?}");
+            let shown = shrunk.iter().filter(|&&width| width > 0);
+            let gap = if columns < 50 { 1 } else { 2 };
+            let taken: usize = shown.map(|width| width + gap).sum();
+            assert!(taken + 2 - gap <= columns, "{columns}: {shrunk:?}");
+        }
+        // Counts are whole or not there; shares stay.
+        let counts = [(12, Gives::Whole), (12, Gives::Whole), (60, Gives::Name)];
+        let both = [&sums[..2], &counts].concat();
+        assert_eq!(shrunk(&both, 40), [8, 7, 0, 0, 21]);
+        assert_eq!(shrunk(&both, 90)[2..4], [12, 12]);
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub(crate) fn unnamed_within(profile: &Profile, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let n_lines = listed.images.len() + usize::from(listed.n_others > 0);
     let n_images = if n_lines > most {
-        most.saturating_sub(1)
+        // The heaviest has a name in any case.
+        most.saturating_sub(1).max(1)
     } else {
         listed.images.len()
     };
@@ -41,7 +42,12 @@ pub(crate) fn unnamed_within(profile: &Profile, most: usize) -> Vec<String> {
         };
         let shares = more.iter().map(|(share, _)| share.percent());
         let share = Share::from_percent(shares.sum::<f64>() + listed.others.percent());
-        lines.push(format!("{share:>6.2}%  {n_others} more{why}"));
+        match lines.last_mut() {
+            Some(heaviest) if most == 1 => {
+                *heaviest += &format!("; and {n_others} more, {share:.2}%{why}");
+            }
+            _ => lines.push(format!("{share:>6.2}%  {n_others} more{why}")),
+        }
     }
     lines
 }
@@ -117,7 +123,10 @@ mod tests {
         assert_eq!(lines[2], "  4.30%  6 more: rprof symbols");
         let within = |most| unnamed_within(&profile, most);
         assert_eq!(within(2)[1..], ["  6.30%  7 more: rprof symbols"]);
-        assert_eq!(within(1), ["  9.30%  8 more: rprof symbols"]);
+        assert_eq!(
+            within(1),
+            ["  3.00%  30: stripped; and 7 more, 6.30%: rprof symbols"]
+        );
     }
 
     #[test]

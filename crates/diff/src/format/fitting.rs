@@ -8,11 +8,7 @@ use rprof_profile::text::Fit;
 /// Those that say least beside the change go first.
 pub(super) fn shown_columns(columns: &[DiffColumn], widths: &[usize], fit: Fit) -> Vec<usize> {
     let last = columns.len().saturating_sub(1);
-    let wanted = match fit.columns {
-        // Most of a narrow terminal; names of a wide one need less of it.
-        ..=60 => fit.columns / 2 + 1,
-        columns => columns / 5 * 2,
-    };
+    let wanted = fit.for_names();
     let wanted = widths.last().map_or(0, |&widest| widest.min(wanted));
     let mut shown: Vec<usize> = (0..columns.len()).collect();
     let room = |shown: &[usize]| {

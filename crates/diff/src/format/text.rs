@@ -4,7 +4,7 @@ use super::fitting::shown_columns;
 use super::verdict::verdict;
 use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison};
-use rprof_profile::text::{at_right, padded, width};
+use rprof_profile::text::{at_right, comment_lines, padded, width};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -111,17 +111,8 @@ fn write_folded(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let text = format!("{what}{}", printable(text));
-    let columns = layout.fit.map_or(usize::MAX, |fit| fit.columns.max(16));
-    let mut line = String::from("#");
-    for word in text.split(' ') {
-        if line.len() > 3 && width(&line) + 1 + width(word) > columns {
-            writeln!(out, "{line}")?;
-            line.replace_range(.., "#  ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    writeln!(out, "{line}")
+    let mut lines = comment_lines(&text, layout.fit).into_iter();
+    lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// Some of a row's cells.

@@ -2,7 +2,7 @@
 
 use super::{LeftOut, Table, TableOptions};
 use crate::tree::{Graph, TreeLines, write_tree};
-use rprof_base::{Counted, Share};
+use rprof_base::{Share, grouped};
 use rprof_profile::Profile;
 use rprof_profile::view::EventSet;
 use std::io;
@@ -11,7 +11,7 @@ use std::io;
 const MAX_LINES: usize = 1000;
 
 /// Limits in percent: the first one with few enough lines is taken, else the last.
-const LIMITS: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
+const LIMITS: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 10.0];
 
 /// The options with which the rows and trees of events are readable; `None` if they are with those that there are.
 pub(super) fn limited(
@@ -72,9 +72,10 @@ pub(super) fn hidden(table: &Table<'_>) -> String {
     let LeftOut { rows, weight } = table.left_out;
     let share = Share::of(weight, table.totals.weight);
     let percent = table.options.percent_limit;
-    let rows = match Counted::new(rows as u64, "row", "rows") {
-        _ if rows == 0 => String::new(),
-        rows => format!(", and {rows} (self {share} %)"),
+    let noun = if rows == 1 { "row" } else { "rows" };
+    let rows = match rows {
+        0 => String::new(),
+        rows => format!(", and {} {noun} (self {share} %)", grouped(rows as u64)),
     };
     format!("Not shown: branches below {percent} %{rows}: --percent-limit 0 shows all")
 }

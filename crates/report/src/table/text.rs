@@ -10,8 +10,8 @@ use crate::tree::{TreeLines, write_tree};
 use crate::unnamed::{interpreter_line, unnamed_within};
 use rprof_base::{Counted, Share, parallel};
 use rprof_profile::Profile;
-use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
-use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row, SortKey};
+use rprof_profile::text::{Fit, at_right, colored, comment_lines, padded, start, width};
+use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row, SortKey, Sum};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -54,47 +54,40 @@ pub fn write_table(
     if options.layout.quiet {
         return Ok(());
     }
-    write_footer(profile, tree_advice, out)?;
-    last_lines
-        .iter()
-        .try_for_each(|line| writeln!(out, "# {line}"))
+    let mut lines = footer(profile, tree_advice);
+    lines.extend(last_lines);
+    let fit = options.layout.fit;
+    let mut lines = lines.iter().flat_map(|line| comment_lines(line, fit));
+    lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// What a profile is worth.
 ///
 /// What could be done about it takes [`MAX_NOTES`] lines: what makes the profile better comes first.
-fn write_footer(
-    profile: &Profile,
-    tree_advice: Option<String>,
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn footer(profile: &Profile, tree_advice: Option<String>) -> Vec<String> {
     let (advice, interpreter) = (quality_advice(profile), interpreter_line(profile));
     let n_notes = usize::from(advice.is_some()) + usize::from(interpreter.is_some());
     let unnamed = unnamed_within(profile, MAX_NOTES - n_notes);
     let is_last = n_notes + unnamed.len() < MAX_NOTES;
-    writeln!(out, "# Quality: {}", quality_line(profile))?;
-    if let Some(advice) = advice {
-        writeln!(out, "#   {advice}")?;
-    }
+    let mut lines = vec![format!("Quality: {}", quality_line(profile))];
+    lines.extend(advice.map(|advice| format!("  {advice}")));
     if let Some(summary) = profile.unwound.summary() {
-        writeln!(out, "# Stacks: {}", printable(&summary))?;
+        lines.push(format!("Stacks: {}", printable(&summary)));
     }
     if let Some(coverage) = &profile.about.coverage {
-        writeln!(out, "# Coverage: {}", printable(&coverage.to_string()))?;
+        lines.push(format!("Coverage: {}", printable(&coverage.to_string())));
     }
     if !unnamed.is_empty() {
-        writeln!(out, "# Without names:")?;
+        lines.push("Without names:".to_owned());
     }
-    for line in unnamed {
-        writeln!(out, "#   {line}")?;
-    }
-    if let Some(line) = interpreter {
-        writeln!(out, "# Interpreted: {line}")?;
-    }
-    match tree_advice.filter(|_| is_last) {
-        Some(line) => writeln!(out, "# Trees: {line}"),
-        None => Ok(()),
-    }
+    lines.extend(unnamed.iter().map(|line| format!("  {line}")));
+    lines.extend(interpreter.map(|line| format!("Interpreted: {line}")));
+    lines.extend(
+        tree_advice
+            .filter(|_| is_last)
+            .map(|line| format!("Trees: {line}")),
+    );
+    lines
 }
 
 /// What the recorder left out, if anything.
@@ -260,8 +253,9 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
         (
             widest.max(width(table.heading(field))),
             match field {
+                Field::Sum(Sum::Samples | Sum::Period) => Gives::Whole,
                 Field::Sum(_) => Gives::Nothing,
-                Field::Key(SortKey::Symbol) => Gives::Width,
+                Field::Key(SortKey::Symbol) => Gives::Name,
                 Field::Key(_) => Gives::All,
             },
         )
@@ -270,14 +264,7 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
     if let Some(fit) = layout.fit {
         shrunk(&mut widths, fit);
     }
-    let mut widths: Vec<usize> = widths.into_iter().map(|(columns, _)| columns).collect();
-    if let (Some(fit), Some((last, others))) = (layout.fit, widths.split_last_mut()) {
-        let gap = gap(Some(fit)).len();
-        let shown = others.iter().filter(|&&columns| columns > 0);
-        let taken: usize = shown.map(|columns| columns + gap).sum();
-        *last = (*last).min(fit.room(taken + 2));
-    }
-    widths
+    widths.into_iter().map(|(columns, _)| columns).collect()
 }
 
 /// What the sums of a group take beside those of its leader.
@@ -323,70 +310,58 @@ fn write_row(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = table.columns();
-    // Colours take no columns.
-    let (mut line, mut taken) = (String::new(), 0);
-    let gap = gap(table.options.layout.fit);
+    let mut line = String::new();
+    let layout = &table.options.layout;
+    let gap = gap(layout.fit);
+    let is_hidden = |columns: usize| columns == 0 && layout.fit.is_some();
+    let last = widths.iter().rposition(|&columns| !is_hidden(columns));
     for (at, (&field, &columns_of)) in columns.iter().zip(widths).enumerate() {
-        let is_last = at + 1 == columns.len();
-        if columns_of == 0 && !is_last && table.options.layout.fit.is_some() {
+        let is_last = Some(at) == last;
+        if is_hidden(columns_of) {
             continue;
         }
         let gap = if line.is_empty() { "  " } else { gap };
-        taken += gap.len();
         line += gap;
         if let Field::Sum(_) = field {
-            taken += push_sums(table, field, row, columns_of, &mut line);
+            push_sums(table, field, row, columns_of, &mut line);
             continue;
         }
         let cell = table.cell(field, row, 0);
-        let layout = &table.options.layout;
-        let cell = cut(&cell, layout, at, taken, is_last, columns_of);
+        let cell = cut(&cell, layout, at, columns_of);
         let cell = if is_last {
             cell.into_owned()
         } else {
             placed(&cell, columns_of, field)
         };
-        taken += width(&cell);
         line += &cell;
     }
     line.push('\n');
     out.write_all(line.as_bytes())
 }
 
-/// Appends what a column says of each event; returns how wide it is.
+/// Appends what a column says of each event.
 pub(super) fn push_sums(
     table: &Table<'_>,
     field: Field,
     row: &JoinedRow,
     columns: usize,
     line: &mut String,
-) -> usize {
+) {
     let first = columns.saturating_sub(others_width(table, field));
-    let mut taken = 0;
     for event in table.events_of(field) {
         let columns = if event == 0 { first } else { field.min_width() };
         let cell = placed(&table.cell(field, row, event), columns, field);
-        taken += width(&cell);
         match table.value(field, row, event) {
             FieldValue::Share(share) if table.options.colors => *line += &colored(&cell, share),
             _ => *line += &cell,
         }
     }
-    taken
 }
 
 /// A cell that fits: into the width that was asked for, or into what the screen has.
-fn cut<'t>(
-    cell: &'t str,
-    layout: &Layout,
-    at: usize,
-    column: usize,
-    is_last: bool,
-    columns: usize,
-) -> Cow<'t, str> {
+fn cut<'t>(cell: &'t str, layout: &Layout, at: usize, columns: usize) -> Cow<'t, str> {
     match (layout.widths.get(at), layout.fit) {
         (Some(&fixed), _) if fixed > 0 => start(cell, fixed),
-        (_, Some(fit)) if is_last => fit.name(cell, column),
         (_, Some(fit)) => fit.cut(cell, columns),
         (_, None) => cell.into(),
     }
