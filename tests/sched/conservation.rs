@@ -43,7 +43,7 @@ fn program(dir: &Path) -> PathBuf {
 }
 
 /// Nanoseconds that a hypervisor has taken from all CPUs since the start: they are in no thread's `schedstat`, and in
-/// its recorded time. 0 where there is none, or it does not say.
+/// its recorded time. They are of all threads, so a test allows half of a thread's time at most. 0 where there is none, or it does not say.
 fn stolen_ns() -> u64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap();
     // cpu user nice system idle iowait irq softirq steal
@@ -156,6 +156,7 @@ fn the_time_of_a_commands_threads_is_what_the_kernel_has_counted() {
             told.run_ns - told.run_ns / 200,
             told.run_ns + told.run_ns / 200,
         );
+        let stolen = stolen.min(told.run_ns / 2);
         let is_right = ran + 20_000 * n_switches >= least && ran <= most + stolen + 2_000_000;
         assert!(is_right, "{ran} {stolen} {told:?}");
     }
@@ -203,6 +204,7 @@ fn the_time_of_all_threads_is_what_the_kernel_has_counted() {
         let [ran, unknown] = [row[0], row[5]].map(ns);
         let micros = |ns: u64| f64::from(u32::try_from(ns / 1000).unwrap()) * 1e3;
         let counted = micros(told.run_ns);
+        let stolen = stolen.min(told.run_ns / 2);
         let most = counted * 1.005 + micros(stolen) + 2e6;
         assert!(ran <= most, "{row:?} {stolen} {told:?}");
         assert!(ran + unknown >= counted * 0.995, "{row:?} {told:?}");
