@@ -117,7 +117,6 @@ async function numbersAreTheReports(tab, facts) {
     { transforms: [...process.slice(0, 1), ...task.slice(0, 3), ...cpu] },
     ...process.map((one) => ({ transforms: [one, ...cpu.slice(0, 1)] })),
   ];
-  // Of a wait, the report counts what is in the range; the page has it where it begins.
   if (facts.flags.length === 0) states.push({ transforms: [task[1], cpu[0]], range: [Math.floor(span / 4), Math.floor(span / 2)] });
   for (const { transforms, range } of states) {
     await tab.run(`rprofPage.set(${JSON.stringify({ transforms, range: range ?? null })})`);
@@ -127,6 +126,59 @@ async function numbersAreTheReports(tab, facts) {
     assert.deepEqual({ weight, functions }, expected, command);
   }
   await tab.run(`rprofPage.set({ transforms: [], range: null })`);
+}
+
+/** Of a wait, only what is within the range counts, wherever it begins. @param {Tab} tab @param {Facts} facts */
+async function waitsAreCutToTheRange(tab, facts) {
+  const [span, names] = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    return [profile.head.span_ns, (profile.head.waits ?? []).filter(([label]) => label >= 0).map(([label]) => profile.nameOf(label))];
+  })()`);
+  if (names.length === 0) return;
+  const isWait = (/** @type {any[]} */ [name]) => names.some((/** @type {string} */ one) => name.startsWith(`${one} `));
+  let n = 0;
+  for (const [from, to] of [[0.2, 0.5], [0.3, 0.35], [0.6, 0.62]]) {
+    const range = [Math.floor(span * from), Math.floor(span * to)];
+    await tab.run(`rprofPage.set({ transforms: [], range: ${JSON.stringify(range)} })`);
+    const { command, functions } = await shown(tab);
+    const expected = reported(facts, command, 0).functions.filter(isWait);
+    assert.deepEqual(functions.filter(isWait), expected, command);
+    n += expected.length;
+    // The blocks of two ranges are all of them, and lanes are what is counted.
+    const [blocks, total, lanes, shownWeight] = await tab.run(`(() => {
+      const { profile, state, counts } = rprofPage;
+      const { total } = new BlockCounts(profile, state);
+      const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
+      const sum = (list) => list.reduce((a, b) => a + b, 0);
+      return [sum([...total.blocks]), counts.total.weight, sum(lanes.map(({ weight }) => weight)), counts.shown.weight];
+    })()`);
+    assert.ok(Math.abs(blocks - total) < 1, `${blocks} ${total}`);
+    assert.equal(lanes, shownWeight);
+  }
+  assert.ok(n > 0);
+  await tab.run(`rprofPage.set({ range: null })`);
+}
+
+/** What a thread is called: the name that it had last, of rows and of waits. @param {Tab} tab */
+async function lastNamesAreTheLatest(tab) {
+  const wrong = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const { waits, starts, times, head } = profile;
+    const last = head.threads.map((_, thread) => {
+      let last = -Infinity;
+      for (let row = starts[thread]; row < starts[thread + 1]; row++) last = Math.max(last, times[row]);
+      for (let wait = waits.starts[thread]; wait < waits.starts[thread + 1]; wait++) last = Math.max(last, waits.endOf(wait));
+      return last;
+    });
+    return head.threads.flatMap(([, tid]) => {
+      const same = [...head.threads.keys()].filter((thread) => head.threads[thread][1] === tid);
+      const latest = Math.max(...same.map((thread) => last[thread]));
+      const names = same.filter((thread) => last[thread] === latest).map((thread) => profile.text(head.threads[thread][2]) + " " + tid);
+      const name = nameOfRows(profile, "task", tid);
+      return names.includes(name) ? [] : [[name, names]];
+    });
+  })()`);
+  assert.deepEqual(wrong, []);
 }
 
 /** @param {Tab} tab */
@@ -201,6 +253,8 @@ async function chipsAreInTheLinkAndUndone(tab, facts) {
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await numbersAreTheReports(tab, facts);
+  await waitsAreCutToTheRange(tab, facts);
+  await lastNamesAreTheLatest(tab);
   await filtersGoWithTransforms(tab);
   await rowsAreWhatTheirFiltersKeep(tab);
   await chipsAreInTheLinkAndUndone(tab, facts);

@@ -30,7 +30,7 @@ fn filters_by_process_thread_and_cpu_are_the_reports() {
     let events = ["-F", "999", "-e", "cpu-clock:u,page-faults"];
     let recording = program.record(&events, &[]);
     let mut pages = vec![facts(&program, &recording, "many.html", &[])];
-    let waits = program.record(&["-F", "999", "--off-cpu"], &[]);
+    let waits = program.record(&["-F", "999", "-e", "cpu-clock:u", "--off-cpu"], &[]);
     pages.push(facts(&program, &waits, "on-cpu.html", &[]));
     pages.push(facts(&program, &waits, "wall.html", &["--wall"]));
     pages.push(two_runs(&program));

@@ -87,12 +87,33 @@ function idsOfRows(profile, grouping) {
 function nameOfRows(profile, grouping, key) {
   if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
   if (grouping === "state") return STATES[key] ?? "";
-  // One that changed its name is called what it was called last.
-  const threads = profile.head.threads.slice().reverse();
-  const found = grouping === "task"
-    ? threads.find(([, tid]) => tid === key)
-    : threads.find(([pid, tid]) => pid === key && tid === key) ?? threads.find(([pid]) => pid === key);
-  return `${found === undefined ? "" : profile.text(found[2])} ${key}`.trim();
+  profile.lastNames ??= lastNames(profile);
+  const found = profile.lastNames[grouping].get(key);
+  return `${found === undefined ? "" : profile.text(profile.head.threads[found][2])} ${key}`.trim();
+}
+
+/**
+ * By process and by thread, which entry of the threads has the name that it had last: each name has one.
+ * @param {Profile} profile
+ */
+function lastNames({ head: { threads }, starts, times, waits }) {
+  const lastOf = (/** @type {number} */ thread) => {
+    const row = starts[thread + 1] > starts[thread] ? times[starts[thread + 1] - 1] : -Infinity;
+    const wait = waits.starts[thread + 1] > waits.starts[thread] ? waits.lasts[waits.starts[thread + 1] - 1] : -Infinity;
+    return Math.max(row, wait);
+  };
+  const order = [...threads.keys()].map((thread) => ({ thread, last: lastOf(thread) })).sort((a, b) => a.last - b.last || a.thread - b.thread);
+  /** @type {{process: Map<number, number>, task: Map<number, number>}} */
+  const names = { process: new Map(), task: new Map() };
+  // The first thread of a process names it, if it is known.
+  for (const isFirst of [false, true]) {
+    for (const { thread } of order) {
+      const [pid, tid] = threads[thread];
+      names.task.set(tid, thread);
+      if ((pid === tid) === isFirst) names.process.set(pid, thread);
+    }
+  }
+  return names;
 }
 
 /**

@@ -94,11 +94,18 @@ class Profile {
     this.joined = null;
     /** When the wait of each row begins, where that is known. */
     this.begins = head.waits_have_begins === true ? beginsOfWaits(this) : null;
+    /** When waits end, where their begins are known. */
+    this.ends = this.begins === null ? null : endsOfWaits(this, this.begins);
     // The last wait may last on after the last sample.
     this.begins?.forEach((begin, row) => {
       if (this.stacks[row] <= 0 || !this.isWait(this.stacks[row] - 1)) return;
       head.span_ns = Math.max(head.span_ns, begin + this.weights[row]);
     });
+    /**
+     * By process and thread, who has its last name.
+     * @type {ReturnType<typeof lastNames> | null}
+     */
+    this.lastNames = null;
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
   }
@@ -234,6 +241,20 @@ class Profile {
     return this.ranksOfProcesses;
   }
 
+  /**
+   * What a row weighs within a range, of pages that know when waits were; -1 if it is not in it.
+   * @param {number} row
+   * @param {number} weight
+   * @param {[number, number]} range
+   */
+  weightWithin(row, weight, [from, to]) {
+    const { begins, ends, times } = this;
+    const end = ends?.ends[row] ?? 0;
+    if (begins === null || end === 0) return times[row] < from ? -1 : weight;
+    const part = Math.min(end, to) - Math.max(begins[row], from);
+    return part > 0 ? part : -1;
+  }
+
   /** @param {number} thread */
   nameOfThread(thread) {
     const [pid, tid, comm] = this.head.threads[thread];
@@ -269,6 +290,26 @@ function beginsOfWaits(profile) {
     }
   }
   return begins;
+}
+
+/**
+ * By row, when its wait ends, 0 if it is none; and a running maximum within each thread of the times at which rows end.
+ * @param {Profile} profile
+ * @param {Float64Array} begins
+ */
+function endsOfWaits(profile, begins) {
+  const { starts, stacks, times, weights } = profile;
+  const ends = new Float64Array(begins.length);
+  const lasts = new Float64Array(begins.length);
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    let last = -Infinity;
+    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+      if (stacks[row] > 0 && profile.isWait(stacks[row] - 1)) ends[row] = begins[row] + weights[row];
+      last = Math.max(last, times[row], ends[row]);
+      lasts[row] = last;
+    }
+  }
+  return { ends, lasts };
 }
 
 /**

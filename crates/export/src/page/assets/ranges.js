@@ -128,17 +128,28 @@ class BlockCounts {
      * @type {Map<number, Sum>[]}
      */
     const stacks = Array.from({ length: BLOCKS }, () => new Map());
-    forRows(profile, { ...selection, thread: null }, (node, weight, samples, time, thread) => {
-      const block = Math.min(BLOCKS - 1, Math.floor((time - start) / length));
-      this.total.weight += weight;
+    const blockOf = (/** @type {number} */ time) => Math.min(BLOCKS - 1, Math.floor((time - start) / length));
+    forRows(profile, { ...selection, thread: null }, (node, whole, samples, time, thread, row) => {
+      this.total.weight += whole;
       this.total.samples += samples;
-      this.total.blocks[block] += weight;
-      if (node < 0 || (selection.thread !== null && selection.thread !== thread) || (kept !== null && kept[node] === 0)) return;
-      const sum = stacks[block].get(node);
-      if (sum === undefined) stacks[block].set(node, { weight, samples });
-      else {
-        sum.weight += weight;
-        sum.samples += samples;
+      const isOut = node < 0 || (selection.thread !== null && selection.thread !== thread) || (kept !== null && kept[node] === 0);
+      const add = (/** @type {number} */ block, /** @type {number} */ weight, /** @type {number} */ n) => {
+        this.total.blocks[block] += weight;
+        if (isOut) return;
+        const sum = stacks[block].get(node);
+        if (sum === undefined) stacks[block].set(node, { weight, samples: n });
+        else {
+          sum.weight += weight;
+          sum.samples += n;
+        }
+      };
+      const until = Math.min(end, profile.ends?.ends[row] ?? 0);
+      if (profile.begins === null || until <= 0) return add(blockOf(time), whole, samples);
+      // A wait lasts through blocks. It is one sample, in the first of them.
+      const since = Math.max(start, profile.begins[row]);
+      for (let block = blockOf(since), first = block; block <= blockOf(until); block++) {
+        const left = start + block * length;
+        add(block, Math.min(until, left + length) - Math.max(since, left), block === first ? samples : 0);
       }
     });
     const seen = new Int32Array(this.n).fill(-1);

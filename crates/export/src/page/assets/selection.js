@@ -96,7 +96,8 @@ class Counts {
 }
 
 /**
- * Rows of an event within a range of time: thread by thread, in order of time.
+ * Rows of an event within a range of time: thread by thread, in order of time. Of a wait, only what is in the range
+ * counts, where it is known when it was: it may have begun before.
  * @param {Profile} profile
  * @param {{event: number, range: [number, number] | null, thread: number | null}} selection
  * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit a
@@ -109,11 +110,15 @@ function forRows(profile, { event, range, thread: wanted }, visit) {
   for (let thread = 0; thread + 1 < starts.length; thread++) {
     if (wanted !== null && wanted !== thread) continue;
     let [row, end] = [starts[thread], starts[thread + 1]];
-    if (range !== null) [row, end] = [firstFrom(times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    if (range !== null) {
+      [row, end] = [firstFrom(profile.ends?.lasts ?? times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    }
     for (; row < end; row++) {
       if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
       const samples = hasSamples ? counts[row] : 1;
-      visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread, row);
+      const weight = hasWeights ? weights[row] : samples * each;
+      const counted = range === null || profile.ends === null ? weight : profile.weightWithin(row, weight, range);
+      if (counted >= 0) visit(stacks[row] - 1, counted, samples, times[row], thread, row);
     }
   }
 }
