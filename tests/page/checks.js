@@ -19,6 +19,7 @@ const panel = require("./panel.js");
 const ranges = require("./ranges.js");
 const save = require("./save.js");
 const summary = require("./summary.js");
+const threads = require("./threads.js");
 const transforms = require("./transforms.js");
 const waits = require("./waits.js");
 const wakes = require("./wakes.js");
@@ -306,6 +307,11 @@ async function main() {
         await ranges.marksAreThoseOfDiff(tab, /** @type {any} */ (facts.twoRuns));
         continue;
       }
+      if ("empty" in facts) {
+        await threads.nothingIsDrawnOfNothing(tab, facts.page);
+        await nothingOfOthersRuns(tab);
+        continue;
+      }
       await tab.open(`file://${facts.page}`);
       if ("stacks" in facts) {
         await difference.check(tab, /** @type {any} */ (facts));
@@ -318,6 +324,7 @@ async function main() {
         await lanes.check(tab, /** @type {any} */ (facts));
         await ranges.check(tab, /** @type {any} */ (facts));
         await wakes.check(tab, /** @type {any} */ (facts));
+        await threads.check(tab, /** @type {any} */ (facts));
         await nothingOfOthersRuns(tab);
         console.log(`as expected: ${facts.page}`);
         continue;

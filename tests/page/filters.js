@@ -146,11 +146,14 @@ async function waitsAreCutToTheRange(tab, facts) {
     n += expected.length;
     // The blocks of two ranges are all of them, and lanes are what is counted.
     const [blocks, total, lanes, shownWeight] = await tab.run(`(() => {
-      const { profile, state, counts } = rprofPage;
-      const { total } = new BlockCounts(profile, state);
-      const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
       const sum = (list) => list.reduce((a, b) => a + b, 0);
-      return [sum([...total.blocks]), counts.total.weight, sum(lanes.map(({ weight }) => weight)), counts.shown.weight];
+      rprofPage.set({ view: "threads", lanes: "threads" });
+      const lanes = rprofPage.views.all.threads.lanes.lanes.filter(({ kind }) => kind === "thread");
+      const { counts } = rprofPage;
+      rprofPage.ranges.compareWith(rprofPage.state.range);
+      const { blocks } = rprofPage.ranges.known.changes.total.after;
+      rprofPage.set({ against: null });
+      return [sum([...blocks]), counts.total.weight, sum(lanes.map(({ weight }) => weight)), counts.shown.weight];
     })()`);
     assert.ok(Math.abs(blocks - total) < 1, `${blocks} ${total}`);
     assert.equal(lanes, shownWeight);
@@ -170,11 +173,10 @@ async function lastNamesAreTheLatest(tab) {
       for (let wait = waits.starts[thread]; wait < waits.starts[thread + 1]; wait++) last = Math.max(last, waits.endOf(wait));
       return last;
     });
-    return head.threads.flatMap(([, tid]) => {
+    return rprofPage.rows("task").flatMap(({ key: tid, name }) => {
       const same = [...head.threads.keys()].filter((thread) => head.threads[thread][1] === tid);
       const latest = Math.max(...same.map((thread) => last[thread]));
       const names = same.filter((thread) => last[thread] === latest).map((thread) => profile.text(head.threads[thread][2]) + " " + tid);
-      const name = nameOfRows(profile, "task", tid);
       return names.includes(name) ? [] : [[name, names]];
     });
   })()`);

@@ -34,6 +34,9 @@ fn filters_by_process_thread_and_cpu_are_the_reports() {
     pages.push(facts(&program, &waits, "on-cpu.html", &[]));
     pages.push(facts(&program, &waits, "wall.html", &["--wall"]));
     pages.push(two_runs(&program));
+    let none = program.record(&["-e", "page-faults:u", "-c", "1000000000"], &[]);
+    let empty = facts(&program, &none, "empty.html", &[]);
+    pages.push(json!({"empty": true, "page": empty["page"]}));
     check(pages, program.dir());
 }
 

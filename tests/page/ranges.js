@@ -54,7 +54,7 @@ async function sidesAreTheirRanges(tab, facts) {
     assert.deepEqual([selfAfter, totalAfter], after.get(key) ?? [0, 0]);
   }
   const said = await tab.run(`document.querySelector("#ranges .said").textContent`);
-  assert.match(said, / → .*(No function changed significantly|(More|Less) in B: )/);
+  assert.match(said, / → .*(No function's self changed significantly|(More|Less) self in B: )/);
   // What changed is marked by more than its colour.
   const marks = await tab.run(`(() => {
     const { graph } = rprofPage.views.all.flame;

@@ -174,6 +174,7 @@ impl Head {
 
     fn json_of_waits(&self, json: &mut JsonWriter<'_>) {
         json.key("n_waits").number(self.timed_waits.len() as u64);
+        json.key("n_all_waits").number(self.timed_waits.n_all());
         let causes = self.timed_waits.causes();
         json.column("wait_causes", causes, |json, WaitCause { name, color }| {
             json.list(|json| {

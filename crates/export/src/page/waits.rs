@@ -22,6 +22,8 @@ pub(super) struct PageWaits {
     rows: Vec<WaitRow>,
     causes: Vec<Cause>,
     n_threads: usize,
+    /// With those that are not the longest.
+    n_all: u64,
 }
 
 /// A wait in numbers.
@@ -44,6 +46,7 @@ impl PageWaits {
         let mut causes: Vec<StrId> = Vec::new();
         let mut page = Self {
             n_threads: sampled.threads.len(),
+            n_all: sampled.waits.len() as u64,
             ..Self::default()
         };
         let strings = &sampled.profile.strings;
@@ -79,6 +82,11 @@ impl PageWaits {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// How many the profile has.
+    pub(super) fn n_all(&self) -> u64 {
+        self.n_all
     }
 
     /// What is waited for, by number.
@@ -183,7 +191,7 @@ mod tests {
     fn of_too_many_the_longest_are_kept() {
         let n = MAX_WAITS as u64 + 10;
         let page = PageWaits::of(&waiting(n), |_| 0);
-        assert_eq!(page.len(), MAX_WAITS);
+        assert_eq!((page.len(), page.n_all()), (MAX_WAITS, n));
         let shortest = page.rows.iter().map(|row| row.length).min();
         assert_eq!(shortest, Some(11));
     }

@@ -49,7 +49,7 @@ class Comparison {
   sure() {
     const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
     const functions = n === 0 ? "no function" : counted(n, "function", "functions");
-    return `${functions} changed significantly`;
+    return `${functions} changed significantly, by self or total`;
   }
 
   /**

@@ -144,6 +144,22 @@ function filterRows(profile, transforms) {
 }
 
 /**
+ * Which threads filters by process and thread leave; `null` if others leave out parts of what threads do.
+ * @param {Profile} profile
+ * @param {{keep: string, transforms: Transform[]}} selection
+ * @returns {((thread: number) => boolean) | null}
+ */
+function threadsLeft({ head }, { keep, transforms }) {
+  if (keep !== "" || transforms.some(({ kind, grouping }) => kind !== "types" && grouping !== "process" && grouping !== "task")) return null;
+  const accepts = (/** @type {RowGrouping} */ grouping, /** @type {number} */ id) => {
+    const of = transforms.filter((one) => one.grouping === grouping);
+    const kept = of.filter(({ kind }) => kind === "keep");
+    return (kept.length === 0 || kept.some(({ key }) => key === id)) && !of.some(({ kind, key }) => kind === "drop" && key === id);
+  };
+  return (thread) => accepts("process", head.threads[thread][0]) && accepts("task", head.threads[thread][1]);
+}
+
+/**
  * What each process, thread or CPU counts. A wait is of the CPU that its thread left.
  * @param {Profile} profile
  * @param {SampleSelection} selection

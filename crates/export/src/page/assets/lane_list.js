@@ -23,11 +23,12 @@ function threadLanes(profile, selection, closed) {
   });
   /** @type {Map<number, Lane[]>} */
   const processes = new Map();
+  const left = threadsLeft(profile, selection);
+  const times = selection.range ?? [-Infinity, Infinity];
   weights.forEach((weight, thread) => {
-    if (weight === 0) return;
-    const name = profile.nameOfThread(thread);
-    /** @type {Lane} */
-    const lane = { kind: "thread", key: thread, name, weight, threads: [thread], depth: 0, isOpen: false };
+    // One that waited all the time has no samples.
+    if (weight === 0 && (left === null || !left(thread) || !profile.waits.hasAny(thread, times))) return;
+    const lane = laneOfThread(profile, thread, weight);
     // Threads of one name are of many processes.
     const pid = isByName ? -1 - thread : threads[thread][0];
     const lanes = processes.get(pid);
@@ -47,6 +48,16 @@ function threadLanes(profile, selection, closed) {
     const process = { kind: "process", key: pid, name, weight, threads: lanes.map(({ key }) => key), depth: 0, isOpen };
     return isOpen ? [process, ...lanes.map((lane) => ({ ...lane, depth: 1 }))] : [process];
   });
+}
+
+/**
+ * @param {Profile} profile
+ * @param {number} thread
+ * @param {number} weight
+ * @returns {Lane}
+ */
+function laneOfThread(profile, thread, weight) {
+  return { kind: "thread", key: thread, name: profile.nameOfThread(thread), weight, threads: [thread], depth: 0, isOpen: false };
 }
 
 /**

@@ -367,7 +367,9 @@ class Lanes {
    */
   said(lane) {
     const head = this.profile.head.events[this.selection.event];
-    const kind = lane.kind === "process" ? `process ${lane.name}, ${counted(lane.threads.length, "thread", "threads")}` : lane.name;
+    // A thread that changed its name has several lanes.
+    const n = new Set(lane.threads.map((thread) => this.profile.head.threads[thread][1])).size;
+    const kind = lane.kind === "process" ? `process ${lane.name}, ${counted(n, "thread", "threads")}` : lane.name;
     return `${kind}: ${amount(head, lane.weight)}`;
   }
 

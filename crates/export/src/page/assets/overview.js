@@ -137,7 +137,7 @@ class Overview {
     const range = this.range === null ? "everything" : said(this.range);
     const against = this.against === null ? "" : `, compared with ${said(this.against)}`;
     return `Samples over ${duration(this.span)}; shown: ${range}${against}. Arrow keys move the range; with Shift, its end; ` +
-      "with Alt, the range to compare with.";
+      "Page Up and Page Down move the range to compare with.";
   }
 
   /**
@@ -183,10 +183,13 @@ class Overview {
       this.events.say(x < this.scale.left ? "" : this.saidAt(this.scale.time(x)));
     });
     canvas.addEventListener("keydown", (event) => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      const isPage = event.key === "PageUp" || event.key === "PageDown";
+      if (!isPage && event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      // Alt and an arrow are the browser's Back.
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
-      const step = ((event.key === "ArrowLeft" ? -1 : 1) * this.span) / 50;
-      const isAgainst = event.altKey && this.range !== null;
+      const step = ((event.key === "ArrowLeft" || event.key === "PageUp" ? -1 : 1) * this.span) / 50;
+      const isAgainst = isPage && this.range !== null;
       const [from, to] = (isAgainst ? this.against : this.range) ?? [0, this.span / 10];
       const end = Math.min(this.span, Math.max(from + this.span / 100, to + step));
       /** @type {[number, number]} */

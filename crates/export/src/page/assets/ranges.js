@@ -236,9 +236,11 @@ function rowsOfFunctions({ names, images, functionOf, frameOfFunction }) {
 function saidOfRanges(app, comparison) {
   const { counts } = app;
   if (counts.before === null) return "";
-  const total = { before: counts.before.total, after: counts.total };
+  const total = { before: counts.before.shown, after: counts.shown };
   const event = comparison.event.name;
-  const isSure = comparison.total !== 0 || comparison.isShares ? "" : " (not significant)";
+  // What is judged is all of the event.
+  const isAll = counts.shown.weight === counts.total.weight && counts.before.shown.weight === counts.before.total.weight;
+  const isSure = comparison.total !== 0 || comparison.isShares || !isAll ? "" : " (not significant)";
   const whole = comparison.isShares ? "" : `${event}: ${comparison.text(total)}${isSure}. `;
   const rows = /** @type {ChangedRow[]} */ (app.rows("function"));
   /** @param {number} direction */
@@ -250,8 +252,8 @@ function saidOfRanges(app, comparison) {
     return said.join(", ");
   };
   const [more, less] = [named(1), named(-1)];
-  if (more === "" && less === "") return `${whole}No function changed significantly.`;
-  return `${whole}${more === "" ? "" : `More in B: ${more}. `}${less === "" ? "" : `Less in B: ${less}.`}`.trim();
+  if (more === "" && less === "") return `${whole}No function's self changed significantly.`;
+  return `${whole}${more === "" ? "" : `More self in B: ${more}. `}${less === "" ? "" : `Less self in B: ${less}.`}`.trim();
 }
 
 /** The line that says which ranges are compared, and lets them be chosen. */
@@ -279,7 +281,7 @@ class RangeBar {
       this.isChoosing = !this.isChoosing;
       this.show();
     });
-    this.earlier = button("compare-before", "Compare with what precedes", "The time of the same length before", () => {
+    this.earlier = button("compare-before", "Compare with the preceding period", "As long before, or what there is", () => {
       this.isChoosing = false;
       const { range } = app.state;
       if (range !== null) this.compareWith([Math.max(0, 2 * range[0] - range[1] - 1), Math.max(0, range[0] - 1)]);

@@ -3,7 +3,7 @@
 
 addView({
   name: "chart",
-  key: "8",
+  key: "9",
   title: "Stack chart",
   ofTime: true,
   make: (app, section) => new StackChart(app, section),
@@ -51,11 +51,12 @@ class StackChart {
 
   show() {
     const { profile, state } = this.app;
+    if (profile.head.threads.length === 0) return void (this.note.textContent = "No samples.");
     const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
     lanes.sort((a, b) => b.weight - a.weight || a.key - b.key);
     const shown = lanes.slice(0, CHART_THREADS);
     const thread = state.thread ?? shown[0]?.key ?? 0;
-    if (!shown.some(({ key }) => key === thread)) shown.push(...lanes.filter(({ key }) => key === thread));
+    if (!shown.some(({ key }) => key === thread)) shown.push(laneOfThread(profile, thread, lanes.find(({ key }) => key === thread)?.weight ?? 0));
     const event = profile.head.events[state.event];
     this.select.replaceChildren(...shown.map(({ key, name, weight }) => {
       const option = made("option", `${name} (${amount(event, weight)})`);

@@ -46,7 +46,7 @@ class Summary {
   /** @param {EventHead} event */
   facts(event) {
     const { profile } = this.app;
-    const { about, wall_ms: wallMs, span_ns: span, has_times: hasTimes, threads } = profile.head;
+    const { about, wall_ms: wallMs, span_ns: span, has_times: hasTimes } = profile.head;
     const command = /** @type {string[]} */ (about.command ?? []);
     /** @type {[string, string][]} */
     const facts = [["Command", command.join(" ")]];
@@ -59,9 +59,11 @@ class Summary {
     if (event.kind === "cpu-time" && hasTimes && span > 0) {
       facts.push(["CPUs in use", `${(event.weight / span).toFixed(2)} on average`]);
     }
-    const processes = new Set(threads.map(([pid]) => pid)).size;
     if (!profile.head.by_name) {
-      facts.push(["Threads", `${wholeNumber(threads.length)} in ${counted(processes, "process", "processes")}`]);
+      const threads = threadsOfEvent(profile, this.app.state.event);
+      const processes = new Set(threads.map(([pid]) => pid)).size;
+      const n = new Set(threads.map(([, tid]) => tid)).size;
+      facts.push(["Threads", `${wholeNumber(n)} in ${counted(processes, "process", "processes")}`]);
     }
     const list = made("dl", undefined, "facts");
     for (const [name, text] of facts) if (text !== "") list.append(made("dt", name), made("dd", text));
@@ -113,6 +115,21 @@ class Summary {
 }
 
 /**
+ * Threads that have samples of an event, or waits: others are known because they woke one of them.
+ * @param {Profile} profile
+ * @param {number} event
+ */
+function threadsOfEvent({ head, recorded, starts, events, waits }, event) {
+  return head.threads.filter((_, thread) => {
+    if (waits.starts[thread + 1] > waits.starts[thread]) return true;
+    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+      if (recorded.stacks[row] > IN_NO_TOTAL && (!head.has_events || events[row] === event)) return true;
+    }
+    return false;
+  });
+}
+
+/**
  * The words of a command that reads the same samples, and what it cannot say.
  * @param {App} app
  */
@@ -125,9 +142,12 @@ function commandOf({ state, profile }) {
   const { threads, by_name: isByName, start_ns: start } = profile.head;
   if (state.thread !== null) {
     const [, tid, comm] = threads[state.thread];
-    if (isByName && /[,\\]/.test(profile.text(comm))) lacks.push(profile.text(comm));
-    else if (isByName) words.push("--comms", profile.text(comm));
-    else words.push("--tid", String(tid));
+    const isSaid = !/[,\\]/.test(profile.text(comm));
+    if (!isByName) words.push("--tid", String(tid));
+    // A thread that changed its name is several.
+    const isNamed = isByName || threads.filter((thread) => thread[1] === tid).length > 1;
+    if (isNamed && isSaid) words.push("--comms", profile.text(comm));
+    else if (isNamed) lacks.push(profile.text(comm));
   }
   if (state.range !== null) {
     const [from, to] = state.range.map((time) => seconds(BigInt(start) + BigInt(time)));

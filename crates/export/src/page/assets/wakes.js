@@ -22,7 +22,7 @@ class Waits {
     this.causes = reading.fill(new Uint32Array(n));
     /** 0 if nobody is known; else one more than twice a thread, or two more than twice a text. */
     this.wakers = reading.fill(new Uint32Array(n));
-    /** The longest of each thread and all before it end no later than this. */
+    /** By wait, the running maximum of the ends within its thread. */
     this.lasts = this.begins.slice();
     for (let thread = 0; thread + 1 < this.starts.length; thread++) {
       let last = -Infinity;
@@ -69,6 +69,17 @@ class Waits {
   each(thread, [from, to], visit) {
     const rows = /** @type {[number, number]} */ ([this.starts[thread], this.starts[thread + 1]]);
     for (let wait = firstFrom(this.lasts, rows, from); wait < rows[1] && this.begins[wait] <= to; wait++) visit(wait);
+  }
+
+  /**
+   * Whether a thread waited within some times.
+   * @param {number} thread
+   * @param {[number, number]} times
+   */
+  hasAny(thread, times) {
+    let has = false;
+    this.each(thread, times, () => (has = true));
+    return has;
   }
 
   /**
@@ -225,6 +236,10 @@ class WaitTimes {
     const { waits, waitLabels } = profile;
     this.element.hidden = !this.has || threads.length === 0;
     if (this.element.hidden) return;
+    // Of the longest waits alone, and of stacks and CPUs that are left out, a sum would say too little or too much.
+    const { n_all_waits: all } = profile.head;
+    const isPart = all !== undefined && all > waits.n;
+    const isAll = !isPart && threadsLeft(profile, this.app.state) !== null;
     const sums = waitLabels.map(() => 0);
     for (const thread of threads) {
       waits.each(thread, times, (wait) => {
@@ -234,7 +249,10 @@ class WaitTimes {
     const entries = [...sums.entries()].filter(([, sum]) => sum > 0).sort(([, one], [, other]) => other - one);
     showLegend(this.element, entries.map(([cause, sum]) => {
       const label = waitLabels[cause];
-      return [theme.wait(label) ?? theme.colours.thin, `${profile.text(profile.names[label]).slice(1, -1)} ${duration(sum)}`];
+      const name = profile.text(profile.names[label]).slice(1, -1);
+      return [theme.wait(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
     }));
+    if (isPart) this.element.append(made("span", `${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits`));
+    else if (!isAll) this.element.append(made("span", "waits are not filtered"));
   }
 }

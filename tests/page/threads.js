@@ -1,0 +1,172 @@
+// Threads that changed their names, that waited all the time, or that have no samples; keys of views and of the timeline.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+/** @typedef {import("./filters.js").Facts} Facts */
+
+/** The first look at the stack chart is drawn, with a flat axis. @param {Tab} tab */
+async function theStackChartIsDrawnAtOnce(tab) {
+  await tab.run(`document.getElementById("chart-tab").click()`);
+  const [axis, place, canvas] = await tab.run(`["#chart .axis", "#chart-place", "#chart-place canvas"]
+    .map((one) => document.querySelector(one).clientHeight)`);
+  assert.equal(axis, 16);
+  assert.ok(place > 100 && canvas > 100, `${place} ${canvas}`);
+}
+
+/** @param {Tab} tab */
+async function theSelectedThreadIsAnOption(tab) {
+  const wrong = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const wrong = [];
+    // No thread has a sample in so short a range.
+    for (const range of [null, [1, 2]]) {
+      for (let thread = 0; thread < profile.head.threads.length; thread++) {
+        rprofPage.set({ view: "chart", thread, range });
+        const value = document.getElementById("chart-thread").value;
+        if (value !== String(thread)) wrong.push([thread, range, value]);
+      }
+    }
+    rprofPage.set({ thread: null, range: null, view: "threads" });
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
+/** The summary, and lanes, count threads by their ids; those that only woke others are none. @param {Tab} tab */
+async function threadsAreCountedById(tab) {
+  const [expected, said, lanes] = await tab.run(`(() => {
+    const { profile, state } = rprofPage;
+    const { head, starts, events, waits } = profile;
+    rprofPage.set({ view: "summary" });
+    const ids = new Set();
+    head.threads.forEach(([, tid], thread) => {
+      let n = waits.starts[thread + 1] - waits.starts[thread];
+      for (let row = starts[thread]; row < starts[thread + 1]; row++) n += !head.has_events || events[row] === state.event ? 1 : 0;
+      if (n > 0) ids.add(tid);
+    });
+    const names = [...document.querySelectorAll("#summary dt")];
+    const said = names.find(({ textContent }) => textContent === "Threads").nextElementSibling.textContent;
+    rprofPage.set({ view: "threads", lanes: "threads" });
+    const { lanes } = rprofPage.views.all.threads;
+    return [ids.size, said, lanes.lanes.filter(({ kind }) => kind === "process").map((lane) =>
+      [lanes.said(lane), new Set(lane.threads.map((thread) => head.threads[thread][1])).size])];
+  })()`);
+  assert.equal(Number(said.split(" ")[0].replace(",", "")), expected, said);
+  for (const [text, n] of lanes) assert.match(text, new RegExp(`, ${n} threads?: `));
+}
+
+/** Each thread that waits within a range has a lane, unless it is left out. @param {Tab} tab */
+async function whoWaitsHasALane(tab) {
+  const wrong = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const { waits, head } = profile;
+    const wrong = [];
+    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      const range = [Math.floor(head.span_ns * share), Math.floor(head.span_ns * (share + 0.01))];
+      rprofPage.set({ view: "threads", lanes: "threads", range, transforms: [] });
+      const { laneOf } = rprofPage.views.all.threads.lanes;
+      for (let thread = 0; thread < head.threads.length; thread++) {
+        if (waits.hasAny(thread, range) && !laneOf.has(thread)) wrong.push([share, thread]);
+      }
+      const [pid] = head.threads[0];
+      rprofPage.set({ transforms: [{ kind: "drop", grouping: "process", key: pid }] });
+      for (const thread of rprofPage.views.all.threads.lanes.laneOf.keys()) if (head.threads[thread][0] === pid) wrong.push(["dropped", thread]);
+    }
+    rprofPage.set({ range: null, transforms: [] });
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
+/** Sums of waits are of all of them, or there are none. @param {Tab} tab */
+async function sumsOfWaitsAreWhole(tab) {
+  const [all, ofCpu, ofPart] = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const { times } = rprofPage.views.all.threads;
+    const said = () => (times.element.hidden ? null : times.element.textContent);
+    const set = (transforms) => rprofPage.set({ view: "threads", lanes: "threads", transforms });
+    set([]);
+    const all = said();
+    const cpu = profile.cpus.find((one) => one > 0);
+    set(cpu === undefined ? [] : [{ kind: "keep", grouping: "cpu", key: cpu - 1 }]);
+    const ofCpu = cpu === undefined ? null : said();
+    set([]);
+    const n = profile.head.n_all_waits;
+    profile.head.n_all_waits = profile.waits.n + 1000;
+    times.show([...rprofPage.views.all.threads.lanes.laneOf.keys()], [0, profile.head.span_ns]);
+    const ofPart = said();
+    profile.head.n_all_waits = n;
+    return [all, ofCpu, ofPart];
+  })()`);
+  if (all === null) return;
+  assert.match(all, /\d m?s/);
+  if (ofCpu !== null) assert.match(ofCpu, /^\D*waits are not filtered$/);
+  assert.match(ofPart, /^\D*[\d,]+ longest of [\d,]+ waits$/);
+}
+
+/** @param {Tab} tab */
+async function keysOfTheTimeline(tab) {
+  const result = await tab.run(`(() => {
+    const { canvas } = rprofPage.overview;
+    const press = (key, more) => {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
+      canvas.dispatchEvent(event);
+      return event.defaultPrevented;
+    };
+    const span = rprofPage.profile.head.span_ns;
+    const range = [Math.floor(span / 2), Math.floor(span * 0.6)];
+    rprofPage.set({ range });
+    const back = ["altKey", "ctrlKey", "metaKey"].map((key) => press("ArrowLeft", { [key]: true }));
+    const same = JSON.stringify(rprofPage.state.range) === JSON.stringify(range) && rprofPage.state.against === null;
+    const taken = press("PageDown");
+    const { against } = rprofPage.state;
+    rprofPage.set({ against: null, range: null });
+    return { back, same, taken, against };
+  })()`);
+  assert.deepEqual([result.back, result.same, result.taken], [[false, false, false], true, true]);
+  assert.ok(result.against !== null);
+  const keys = await tab.run(`rprofPage.views.list.map(({ entry }) => entry.key)`);
+  assert.equal(new Set(keys).size, keys.length, String(keys));
+}
+
+/** Of one thread, the sentence about two ranges has that thread's sums. @param {Tab} tab */
+async function theSentenceIsOfWhatIsShown(tab) {
+  const [said, expected] = await tab.run(`(() => {
+    const { profile } = rprofPage;
+    const span = profile.head.span_ns;
+    rprofPage.set({ view: "table", range: [Math.floor(span / 2), span], thread: 0 });
+    rprofPage.ranges.compareWith([0, Math.floor(span / 2)]);
+    const { counts, comparison } = rprofPage;
+    const expected = comparison.text({ before: counts.before.shown, after: counts.shown });
+    const said = document.querySelector("#ranges .said").textContent;
+    rprofPage.set({ view: "flame", against: null, range: null, thread: null });
+    return [said, expected];
+  })()`);
+  assert.ok(said.includes(expected), `${said} / ${expected}`);
+}
+
+/** A recording without samples has an empty chart. @param {Tab} tab @param {string} page */
+async function nothingIsDrawnOfNothing(tab, page) {
+  await tab.open(`file://${page}`);
+  const views = await tab.run(`(() => {
+    for (const { entry } of rprofPage.views.list) rprofPage.view(entry.name);
+    return [rprofPage.profile.head.threads.length, document.getElementById("chart-note").textContent];
+  })()`);
+  assert.deepEqual(views, [0, "No samples."]);
+}
+
+/** @param {Tab} tab @param {Facts} facts */
+async function check(tab, facts) {
+  await tab.open(`file://${facts.page}`);
+  await theStackChartIsDrawnAtOnce(tab);
+  await theSelectedThreadIsAnOption(tab);
+  await threadsAreCountedById(tab);
+  await whoWaitsHasALane(tab);
+  await sumsOfWaitsAreWhole(tab);
+  await keysOfTheTimeline(tab);
+  await theSentenceIsOfWhatIsShown(tab);
+}
+
+module.exports = { check, nothingIsDrawnOfNothing };
