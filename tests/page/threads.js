@@ -15,6 +15,45 @@ async function theStackChartIsDrawnAtOnce(tab) {
   assert.ok(place > 100 && canvas > 100, `${place} ${canvas}`);
 }
 
+/** @param {Tab} tab @param {Facts} facts */
+async function theZoomOfTheChartIsInTheLink(tab, facts) {
+  const [hash, start, width] = await tab.run(`(() => {
+    const { chart } = rprofPage.views.all;
+    const { whole } = chart.graph.boxes;
+    chart.graph.view(Math.floor(whole / 4), Math.floor(whole / 8));
+    chart.zoomed();
+    rprofPage.address.rememberNow();
+    return [location.hash, chart.graph.start, chart.graph.width];
+  })()`);
+  await tab.open(`file://${facts.page}${hash}`);
+  assert.deepEqual(await tab.run(`[rprofPage.views.all.chart.graph.start, rprofPage.views.all.chart.graph.width]`), [start, width]);
+  await tab.run(`document.getElementById("chart-all").click()`);
+  assert.equal(await tab.run(`rprofPage.state.chart`), null);
+}
+
+/** Bars of waits are seen on the paper. @param {Tab} tab */
+async function barsOfWaitsAreSeen(tab) {
+  const ratios = await tab.run(`(() => {
+    const { theme, profile } = rprofPage;
+    const of = (colour) => {
+      const [r, g, b] = colour.match(/\\d+/g).map((part) => part / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+    };
+    const ratios = [];
+    for (let n = 0; n < 2; n++) {
+      const paper = theme.isDark ? of("rgb(22 24 29)") : 1.05;
+      for (const label of profile.waitLabels) {
+        const one = of(theme.waitBar(label));
+        ratios.push(Math.max(one, paper) / Math.min(one, paper));
+      }
+      theme.toggle();
+    }
+    return ratios;
+  })()`);
+  assert.ok(ratios.every((/** @type {number} */ ratio) => ratio >= 2.95), String(ratios));
+}
+
 /** @param {Tab} tab */
 async function theSelectedThreadIsAnOption(tab) {
   const wrong = await tab.run(`(() => {
@@ -133,7 +172,7 @@ async function keysOfTheTimeline(tab) {
 
 /** Of one thread, the sentence about two ranges has that thread's sums. @param {Tab} tab */
 async function theSentenceIsOfWhatIsShown(tab) {
-  const [said, expected] = await tab.run(`(() => {
+  const [said, expected, compared] = await tab.run(`(() => {
     const { profile } = rprofPage;
     const span = profile.head.span_ns;
     rprofPage.set({ view: "table", range: [Math.floor(span / 2), span], thread: 0 });
@@ -141,10 +180,13 @@ async function theSentenceIsOfWhatIsShown(tab) {
     const { counts, comparison } = rprofPage;
     const expected = comparison.text({ before: counts.before.shown, after: counts.shown });
     const said = document.querySelector("#ranges .said").textContent;
-    rprofPage.set({ view: "flame", against: null, range: null, thread: null });
-    return [said, expected];
+    rprofPage.set({ view: "flame", order: "time" });
+    const compared = [document.getElementById("order").value, document.getElementById("order").options[2].disabled];
+    rprofPage.set({ view: "flame", order: "heavy", against: null, range: null, thread: null });
+    return [said, expected, compared];
   })()`);
   assert.ok(said.includes(expected), `${said} / ${expected}`);
+  assert.deepEqual(compared, ["heavy", true], "two ranges have no common time");
 }
 
 /** A recording without samples has an empty chart. @param {Tab} tab @param {string} page */
@@ -161,7 +203,9 @@ async function nothingIsDrawnOfNothing(tab, page) {
 async function check(tab, facts) {
   await tab.open(`file://${facts.page}`);
   await theStackChartIsDrawnAtOnce(tab);
+  await theZoomOfTheChartIsInTheLink(tab, facts);
   await theSelectedThreadIsAnOption(tab);
+  await barsOfWaitsAreSeen(tab);
   await threadsAreCountedById(tab);
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);

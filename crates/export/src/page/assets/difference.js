@@ -122,7 +122,11 @@ class Comparison {
 
   /** @param {number} weight */
   amount(weight) {
-    return `${amount(this.event, weight)}${this.per === "time" ? "/s" : ""}`;
+    if (this.per !== "time") return amount(this.event, weight);
+    // As the timeline says it.
+    const { kind } = this.event;
+    if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(2)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
+    return `${short(weight)}/s`;
   }
 
   /**

@@ -3,7 +3,7 @@
 
 /** @typedef {"process" | "task" | "cpu" | "state"} RowGrouping */
 
-/** What a row of the profile is when it is in no total: a CPU is not asked for. */
+/** The stack of rows that filters by CPU leave out: percentages are not of them, as in `rprof report --cpu`. */
 const IN_NO_TOTAL = -2;
 
 /** Instead of an id: nothing is known of it. */

@@ -130,12 +130,14 @@ class FlameView {
   show() {
     const { profile, state, counts, comparison } = this.app;
     const { graph } = this;
-    this.order.value = state.order;
+    // Two ranges have no common time.
+    allow(this.order, (value) => value !== "time" || (profile.head.has_times && comparison === null));
+    this.order.value = this.orderShown();
     this.frames.value = state.frames;
     this.colours.value = state.colours;
     this.inverted.checked = state.inverted;
     this.apart.checked = state.threads === "apart";
-    this.inverted.disabled = state.order === "time";
+    this.inverted.disabled = this.orderShown() === "time";
     const boxes = this.boxes();
     graph.show(boxes);
     this.modules.show();

@@ -233,7 +233,8 @@ class Lanes {
   }
 
   /**
-   * What is as high as a lane: all of the time where that is what counts, but for processes that had more.
+   * The weight per pixel that fills a lane's height: one CPU, of times; a process's own maximum where that is more; the
+   * maximum, of other events.
    * @param {Lane} lane
    * @param {TimeSlots} slots
    */

@@ -1,7 +1,7 @@
 // Puts the page together: reads the profile, restores what the address says, and shows it.
 
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
-const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "sort", "up", "treeSort", "widths", "codeRows", "codeShares", "colours"]);
+const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "chart", "sort", "up", "treeSort", "widths", "codeRows", "codeShares", "colours"]);
 
 class App {
   /** @param {Profile} profile */

@@ -28,7 +28,10 @@ class StackChart {
     const all = placed(bar, "button", "chart-all");
     all.type = "button";
     all.textContent = "Reset zoom";
-    all.addEventListener("click", () => this.graph.zoomOut());
+    all.addEventListener("click", () => {
+      this.graph.zoomOut();
+      this.zoomed();
+    });
     bar.prepend(thread.label);
     this.note = placed(bar, "span", "chart-note");
     section.append(bar);
@@ -41,7 +44,7 @@ class StackChart {
     this.graph = new ChartFlame(this.place, app.theme, {
       hover: (box, at) => app.details.point(box < 0 ? "" : this.said(box), at),
       select: (box) => this.choose(box),
-      zoom: () => {},
+      zoom: () => this.zoomed(),
       open: (label) => app.open(label),
       menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
     }, () => this.drawAxis());
@@ -67,6 +70,9 @@ class StackChart {
     const times = state.range ?? /** @type {[number, number]} */ ([0, Math.max(1, profile.head.span_ns)]);
     this.chart = new ChartBoxes(profile, { ...state, thread }, times);
     this.graph.show(this.chart.boxes);
+    // Times, so that they are those of other threads, too.
+    const [from, to] = state.chart ?? times;
+    if (from >= times[0] && to <= times[1]) this.graph.view(from - times[0], to - from);
     this.legend.show();
     this.times.show([thread], times);
     this.search();
@@ -87,7 +93,17 @@ class StackChart {
   back() {
     if (this.graph.width >= this.graph.boxes.whole) return false;
     this.graph.zoomOut();
+    this.zoomed();
     return true;
+  }
+
+  /** The address says what is zoomed into. */
+  zoomed() {
+    const { app, graph, chart } = this;
+    const from = chart.start + graph.start;
+    const isWhole = graph.width >= graph.boxes.whole;
+    app.state = { ...app.state, chart: isWhole ? null : [Math.ceil(from), Math.floor(from + graph.width)] };
+    app.address.remember();
   }
 
   drawAxis() {

@@ -4,7 +4,7 @@
  * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
  *   range: [number, number] | null, against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
  *   transforms: Transform[], threads: "alike" | "apart", focus: number | null,
- *   zoom: number[], span: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
+ *   zoom: number[], span: [number, number] | null, chart: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"],
  *   listing: number | null, codeRows: "instruction" | "line", codeShares: "all" | "function",
  *   colours: "module" | "kind", asked?: Asked}} State
@@ -57,7 +57,7 @@ function initialState(profile) {
   return {
     view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, against: null, lanes: "threads",
     thread: null, search: "", keep: "",
-    transforms: [], threads: "alike", focus: null, zoom: [], span: null, grouping: "function", sort, up: false,
+    transforms: [], threads: "alike", focus: null, zoom: [], span: null, chart: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
     listing: null, codeRows: "instruction", codeShares: "all", colours: "module",
   };
@@ -135,6 +135,7 @@ function stateOf(fragment, profile) {
   state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
   state.focus = number("focus", mostFunctions(profile));
   state.span = pair("span");
+  state.chart = pair("chart");
   state.listing = number("listing", MOST_LISTINGS);
   state.codeRows = one("codeRows", /** @type {const} */ (["instruction", "line"]), state.codeRows);
   state.colours = one("colours", profile.sides === null ? /** @type {const} */ (["module", "kind"]) : [], state.colours);

@@ -110,6 +110,21 @@ class Theme {
     return parts === undefined ? undefined : `rgb(${parts.join(" ")})`;
   }
 
+  /**
+   * The colour of a wait as a thin bar, or in a legend of these, where no text stands on it: 3 to 1 on the paper.
+   * @param {number} label
+   */
+  waitBar(label) {
+    const parts = this.waits.get(label);
+    if (parts === undefined) return undefined;
+    const [paper, end] = this.isDark ? [0x18, 255] : [0xff, 0];
+    for (let share = 0; ; share += 0.05) {
+      const mixed = parts.map((part) => Math.round(part + share * (end - part)));
+      const [one, other] = [luminance(mixed), luminance([paper, paper, paper])].sort((a, b) => b - a);
+      if ((one + 0.05) / (other + 0.05) >= 3 || share >= 1) return `rgb(${mixed.join(" ")})`;
+    }
+  }
+
   /** @param {number} label */
   fillOfFrame(label) {
     const colours = this.colours;
@@ -163,6 +178,15 @@ class Theme {
     const to = ends[Math.floor(at) + 1];
     return (this.heats[step] = from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))));
   }
+}
+
+/**
+ * Relative luminance (WCAG 2).
+ * @param {number[]} parts red, green, blue
+ */
+function luminance(parts) {
+  const [red, green, blue] = parts.map((part) => (part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /** @param {number[]} parts */

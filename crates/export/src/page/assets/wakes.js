@@ -152,7 +152,7 @@ function drawWaitBar(context, theme, scale, { thread, y, height }) {
     // Those within a pixel are one.
     if (to <= right) return;
     right = Math.max(to, from + 0.8);
-    context.fillStyle = theme.wait(waitLabels[waits.causeOf(wait)]) ?? theme.colours.thin;
+    context.fillStyle = theme.waitBar(waitLabels[waits.causeOf(wait)]) ?? theme.colours.thin;
     context.fillRect(from, y, right - from, height);
   });
 }
@@ -250,7 +250,7 @@ class WaitTimes {
     showLegend(this.element, entries.map(([cause, sum]) => {
       const label = waitLabels[cause];
       const name = profile.text(profile.names[label]).slice(1, -1);
-      return [theme.wait(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
+      return [theme.waitBar(label) ?? theme.colours.thin, isAll ? `${name} ${duration(sum)}` : name];
     }));
     if (isPart) this.element.append(made("span", `${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits`));
     else if (!isAll) this.element.append(made("span", "waits are not filtered"));
