@@ -2,6 +2,7 @@
 
 use crate::cursor::{Cursor, Step};
 use crate::keys::Command;
+use crate::page::Page;
 use ratatui_core::layout::Position;
 
 /// One thing to choose.
@@ -26,6 +27,8 @@ pub(crate) struct Menu {
     pub(crate) cursor: Cursor,
     /// Where it begins; in the middle if nobody says.
     pub(crate) at: Option<Position>,
+    /// The page that is shown again when nothing is chosen.
+    pub(crate) under: Option<Box<Page>>,
 }
 
 impl Menu {
@@ -35,6 +38,7 @@ impl Menu {
             choices,
             cursor: Cursor::default(),
             at: None,
+            under: None,
         }
     }
 

@@ -44,6 +44,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// What takes longer says that it is under way.
 const SOON: Duration = Duration::from_millis(30);
 
+/// Answers of a terminal on a slow line come as late as this after the question.
+const LATE: Duration = Duration::from_secs(1);
+
 /// What the loop is connected to.
 pub struct Wires {
     /// Opens what the terminal is written to.
@@ -91,9 +94,11 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
     let (columns, lines) = bounded::used(app.cx.size.0, app.cx.size.1);
     app.input(&Input::Size(columns, lines));
     let mut screen = Screen::enter(out)?;
+    let mut asked = None;
     if app.cx.look.colors == Colors::Many {
         // Terminals of 16 colours have their own, which suit it; a few of them would show the question.
         screen.send(background::QUESTION)?;
+        asked = Some(Instant::now());
     }
     let (sender, inputs) = unbounded();
     listen(sender);
@@ -114,12 +119,35 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
         let begin = Instant::now();
         let what = looped.log.is_some().then(|| message.name());
         let is_seen = !matches!(message, Message::Made(_));
+        if is_answer(&message) {
+            asked = None;
+        }
         if looped.obey(message, &mut screen)? {
+            if let Some(asked) = asked
+                && !looped.early.iter().any(is_answer)
+            {
+                hear_answer(&looped.inputs, asked + LATE);
+            }
             return Ok(());
         }
         if is_seen {
             looped.draw(&mut screen)?;
             looped.note(what.as_deref(), begin);
+        }
+    }
+}
+
+/// The terminal has answered what its background is.
+fn is_answer(message: &Message) -> bool {
+    matches!(message, Message::Input(Input::Background(_)))
+}
+
+/// Takes what comes until the terminal's answer, or until then: a shell that has the terminal again would take the answer
+/// for what somebody types.
+fn hear_answer(inputs: &Receiver<Message>, until: Instant) {
+    while let Ok(message) = inputs.recv_deadline(until) {
+        if is_answer(&message) {
+            return;
         }
     }
 }
@@ -309,5 +337,37 @@ impl Loop<'_> {
         if let Some((log, what)) = self.log.as_mut().zip(what) {
             let _ = writeln!(log, "{} us: {what}", begin.elapsed().as_micros());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::look::Background;
+
+    #[test]
+    fn nothing_is_waited_for_when_the_answer_was_heard() {
+        let (sender, inputs) = unbounded();
+        for input in [
+            Input::Size(80, 24),
+            Input::Background(Background::Light),
+            Input::Size(40, 12),
+        ] {
+            sender.send(Message::Input(input)).unwrap();
+        }
+        let far = Instant::now() + Duration::from_secs(3600);
+        hear_answer(&inputs, far);
+        assert_eq!(inputs.len(), 1);
+        // Nor where nobody listens any more: what came is taken.
+        drop(sender);
+        hear_answer(&inputs, far);
+        assert!(inputs.is_empty());
+    }
+
+    #[test]
+    fn a_terminal_that_never_answers_is_waited_for_until_then() {
+        let (_sender, inputs) = unbounded();
+        hear_answer(&inputs, Instant::now());
+        assert!(inputs.is_empty());
     }
 }

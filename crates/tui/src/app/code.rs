@@ -93,7 +93,7 @@ impl App {
     }
 
     /// Asks in which of the functions the inlined code is to be shown.
-    pub(super) fn choose_into(&mut self) {
+    pub(super) fn choose_into(&mut self, page: Page) {
         let one = |(at, (name, n)): (u8, &(String, u64))| {
             let key = char::from(b'1' + at);
             let samples = Counted::new(*n, "sample", "samples");
@@ -102,8 +102,11 @@ impl App {
         };
         let all = choice('a', "all", Command::CodeInto(None));
         let into = (0..MOST_CHOICES).zip(&self.inlined_into).map(one);
-        let menu = Menu::new("Inlined into", iter::once(all).chain(into).collect());
-        self.over = Over::Menu(menu);
+        let choices = iter::once(all).chain(into).collect();
+        self.over = Over::Menu(Menu {
+            under: Some(Box::new(page)),
+            ..Menu::new("Inlined into", choices)
+        });
     }
 
     /// Asks for the shown code again, in one of the functions that it was inlined into, or in all.

@@ -46,7 +46,7 @@ impl App {
             Some(Command::Right) => page.sideways(false),
             Some(Command::Hottest) => page.next_hot(height),
             Some(Command::ChooseInto) if page.has_choice => {
-                self.choose_into();
+                self.choose_into(page);
                 return Effect::None;
             }
             Some(Command::Back | Command::Help | Command::Code | Command::ZoomOut) => {
@@ -69,7 +69,10 @@ impl App {
     fn key_in_menu(&mut self, mut menu: Menu, key: KeyEvent) -> Effect {
         let chosen = match (key.code, command_of(key)) {
             (KeyCode::Enter | KeyCode::Right, _) => menu.chosen(),
-            (KeyCode::Esc | KeyCode::Left, _) => return Effect::None,
+            (KeyCode::Esc | KeyCode::Left, _) => {
+                self.close_menu(menu);
+                return Effect::None;
+            }
             (KeyCode::Char(letter), _) => menu.of_key(letter),
             (_, Some(Command::Step(step))) => {
                 menu.step(step);
@@ -79,11 +82,21 @@ impl App {
         };
         match chosen {
             Some(command) => self.command(command),
-            None if key.code == KeyCode::Char('q') => Effect::None,
+            None if key.code == KeyCode::Char('q') => {
+                self.close_menu(menu);
+                Effect::None
+            }
             None => {
                 self.over = Over::Menu(menu);
                 Effect::None
             }
+        }
+    }
+
+    /// Nothing was chosen: what is below the menu is shown again.
+    fn close_menu(&mut self, menu: Menu) {
+        if let Some(page) = menu.under {
+            self.over = Over::Page(*page);
         }
     }
 

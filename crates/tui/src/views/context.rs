@@ -8,7 +8,7 @@ use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::shown::Shown;
 use crate::zoom::{Zoom, percent};
-use rprof_base::Share;
+use rprof_base::{Share, grouped};
 use rprof_profile::{FrameId, Profile};
 use rprof_query::Explorer;
 use rprof_untrusted::printable;
@@ -193,17 +193,4 @@ impl Context {
         }
         printable(&what).into_owned()
     }
-}
-
-/// A number with commas between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -72,6 +72,12 @@ fn inlined_code_is_that_of_one_function_or_of_all() {
         "{}",
         screen(&app)
     );
+    // Without a choice, the code is there again.
+    for given_up in ["<Esc>", "<Left>", "q"] {
+        press(&mut app, given_up);
+        assert!(title(&app).starts_with(" format  prog "), "{given_up}");
+        press(&mut app, "o");
+    }
     let Effect::Code(one) = press(&mut app, "2") else {
         panic!();
     };
