@@ -51,12 +51,31 @@ pub fn write_table(
     });
     let wall_ns = read.times.map_or(0, |times| times.end() - times.start());
     match fit.filter(|fit| fit.columns < narrow::ALL_COLUMNS) {
-        Some(fit) => narrow::write_threads(&accounts.threads, wall_ns, fit, out)?,
-        None => write_threads(&accounts.threads, wall_ns, out)?,
+        Some(fit) => {
+            narrow::write_threads(&accounts.threads, wall_ns, fit, out)?;
+            writeln!(out)?;
+            let cpus = accounts.cpus.iter();
+            let cpus: Vec<_> = cpus.map(|(cpu, account)| (*cpu, *account)).collect();
+            narrow::write_cpus(&cpus, fit, out)?;
+        }
+        None => {
+            write_threads(&accounts.threads, wall_ns, out)?;
+            writeln!(out)?;
+            write_cpus(&accounts, out)?;
+        }
     }
-    writeln!(out)?;
-    write_cpus(&accounts, out)?;
     Ok(read.quality)
+}
+
+impl CpuAccount {
+    /// The share of its known time in which it was busy.
+    pub(crate) fn busy_percent(&self) -> String {
+        // Tenths of a percent.
+        let known = u128::from(self.busy_ns) + u128::from(self.idle_ns);
+        let share = (u128::from(self.busy_ns) * 1000).checked_div(known);
+        let share = share.unwrap_or(0);
+        format!("{}.{}", share / 10, share % 10)
+    }
 }
 
 impl SchedSort {
@@ -160,10 +179,7 @@ fn write_cpus(accounts: &Accounts, out: &mut dyn Write) -> io::Result<()> {
             idle_ns,
             n_switches,
         } = *account;
-        // Tenths of a percent.
-        let share = (u128::from(busy_ns) * 1000).checked_div(u128::from(busy_ns + idle_ns));
-        let share = share.unwrap_or(0);
-        let percent = format!("{}.{}", share / 10, share % 10);
+        let percent = account.busy_percent();
         writeln!(
             out,
             "{cpu:>5} {:>10} {:>10} {percent:>6} {n_switches:>9}",

@@ -22,6 +22,10 @@ pub(crate) struct SchedArgs {
     /// Sort by: run, runnable (waiting for a CPU), max (longest such wait), blocked (other waits) or switches
     #[arg(short = 's', long, value_name = "KEY", default_value = "run", value_parser = parse_sort)]
     pub(crate) sort: SchedSort,
+
+    /// Show all columns and do not cut lines to the terminal's width
+    #[arg(long)]
+    pub(crate) full_names: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -14,8 +14,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
+    let fit = (!args.full_names).then(screen::fit).flatten();
     show(&args.input, paging, |reader, options, out| {
-        write_table(reader, options, args.sort, screen::fit(), out)
+        write_table(reader, options, args.sort, fit, out)
     })
 }
 
