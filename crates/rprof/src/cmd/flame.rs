@@ -127,7 +127,8 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     // A command's recording is gone.
     if !args.command.is_given() {
         let seen = Seen::Flame(number.unwrap_or(0));
-        next::suggest(seen, &profile, &opened.paths);
+        let is_filtered = !args.input.filter().accepts_all();
+        next::suggest(seen, &profile, &opened.paths, is_filtered);
     }
     if args.strict.strict && !quality_faults(&profile).is_empty() {
         Ok(ending(args.strict, &profile))

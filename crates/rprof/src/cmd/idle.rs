@@ -8,19 +8,13 @@ const IDLE: &str = "swapper";
 
 /// The hint, if most samples are from idle CPUs.
 pub(crate) fn hint(profile: &Profile) -> Option<String> {
-    let share = idle_share(profile).filter(is_much)?.percent();
+    let share = idle_share(profile)?.percent();
+    if share <= 50.0 {
+        return None;
+    }
     Some(format!(
         "hint: {share:.0} % of the samples are from idle CPUs ({IDLE}): use --no-idle to drop them"
     ))
-}
-
-/// Whether most samples are from idle CPUs.
-pub(crate) fn is_most(profile: &Profile) -> bool {
-    idle_share(profile).as_ref().is_some_and(is_much)
-}
-
-fn is_much(share: &Share) -> bool {
-    share.percent() > 50.0
 }
 
 /// The share of samples from idle CPUs, if there are any.

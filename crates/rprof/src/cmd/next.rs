@@ -1,6 +1,5 @@
 //! The command that helps most after a profile was seen: against its worst flaw, or for the next look.
 
-use super::idle;
 use crate::args::Recordings;
 use crate::say;
 use rprof_profile::{EventProfile, Flaw, Level, Profile, Quality};
@@ -22,9 +21,13 @@ pub(crate) enum Seen {
     Flame(usize),
 }
 
-/// Suggests a command to somebody who watches; none of a recording that is gone.
-pub(crate) fn suggest(seen: Seen, profile: &Profile, recordings: &Recordings) {
-    say::next(|| command(seen, profile, recordings));
+/// Suggests a command to somebody who watches; none of a recording that is gone. Of some of its samples, only a better
+/// recording is suggested: another command would show what was left out.
+pub(crate) fn suggest(seen: Seen, profile: &Profile, recordings: &Recordings, is_filtered: bool) {
+    say::next(|| {
+        better(profile, recordings)
+            .or_else(|| command(seen, profile, recordings).filter(|_| !is_filtered))
+    });
 }
 
 /// Recordings that a suggestion names at most.
@@ -53,26 +56,77 @@ fn words_of(recordings: &Recordings) -> Option<String> {
     }
 }
 
+/// Flags of `record` that say whose samples are taken: with them, the command is not all that was recorded.
+const TARGETS: &[&str] = &[
+    "-a",
+    "-p",
+    "-t",
+    "-u",
+    "-C",
+    "-G",
+    "--all-cpus",
+    "--cgroup",
+    "--cpu",
+    "--name",
+    "--pid",
+    "--tid",
+    "--uid",
+];
+
+/// Letters of a command that a suggestion repeats at most.
+const MAX_COMMAND_LEN: usize = 60;
+
+/// The recorded command as a shell takes it.
+fn recorded_command(profile: &Profile) -> String {
+    let about = &profile.about;
+    let command = about.recorded_command();
+    let n_flags = about.command.len().saturating_sub(command.len());
+    let mut flags = about.command.iter().take(n_flags);
+    let has_targets = flags.any(|flag| TARGETS.iter().any(|target| flag.starts_with(target)));
+    let words = command.iter().map(|word| {
+        // What begins with a dash is no file here.
+        let rest = word.trim_start_matches('-');
+        let (dashes, _) = word.split_at(word.len() - rest.len());
+        match rest {
+            "" if !dashes.is_empty() => dashes.to_owned(),
+            rest => format!("{dashes}{}", quoted(OsStr::new(rest))),
+        }
+    });
+    let words = words.collect::<Vec<_>>().join(" ");
+    if words.is_empty() || words.len() > MAX_COMMAND_LEN || has_targets {
+        return "COMMAND".to_owned();
+    }
+    words
+}
+
+/// What makes a better profile: against the worst flaw of this one.
+fn better(profile: &Profile, recordings: &Recordings) -> Option<String> {
+    let flaws = Quality::of(profile).flaws();
+    let better = match flaws.first()? {
+        Flaw::Lost => match profile.about.larger_rings() {
+            Some(size) => format!("-m {size}"),
+            None => "-F 999".to_owned(),
+        },
+        Flaw::Throttled => "-F 999".to_owned(),
+        Flaw::Truncated => "--call-graph dwarf,65528".to_owned(),
+        Flaw::Unnamed if recordings.others().is_empty() => {
+            let input = words_of(recordings)?;
+            return Some(format!("rprof symbols{input}"));
+        }
+        Flaw::Unnamed => return None,
+    };
+    words_of(recordings)?;
+    let command = recorded_command(profile);
+    Some(format!("rprof record {better} -- {command}"))
+}
+
+/// The next look at a profile that has no flaw.
 fn command(seen: Seen, profile: &Profile, recordings: &Recordings) -> Option<String> {
+    if !Quality::of(profile).flaws().is_empty() {
+        return None;
+    }
     let input = words_of(recordings)?;
     let is_single = recordings.others().is_empty();
-    if let Some(flaw) = Quality::of(profile).flaws().first() {
-        let better = match flaw {
-            Flaw::Lost => match profile.about.larger_rings() {
-                Some(size) => format!("-m {size}"),
-                None => "-F 999".to_owned(),
-            },
-            Flaw::Throttled => "-F 999".to_owned(),
-            Flaw::Truncated => "--call-graph dwarf,65528".to_owned(),
-            Flaw::Unnamed if is_single => return Some(format!("rprof symbols{input}")),
-            Flaw::Unnamed => return None,
-        };
-        return Some(format!("rprof record {better} -- COMMAND"));
-    }
-    let is_table = !matches!(seen, Seen::Flame(_));
-    if is_table && idle::is_most(profile) {
-        return Some(format!("rprof report{input} --no-idle"));
-    }
     Some(match seen {
         Seen::Screen => format!("rprof tui{input}"),
         Seen::Report => format!("rprof flame{input} > flame.svg"),
@@ -131,7 +185,8 @@ mod tests {
     use rprof_profile::{Loss, UnnamedImage, testing};
 
     fn said(seen: Seen, path: &str, profile: &Profile) -> Option<String> {
-        command(seen, profile, &Recordings::new(vec![path.into()]))
+        let recordings = Recordings::new(vec![path.into()]);
+        better(profile, &recordings).or_else(|| command(seen, profile, &recordings))
     }
 
     #[test]
@@ -155,17 +210,6 @@ mod tests {
     }
 
     #[test]
-    fn idle_cpus_are_left_out_first() {
-        let mut profile = testing::profile(&[("a", 1)]);
-        let idle = profile.strings.intern("swapper");
-        profile.events[0].groups[0].comm = idle;
-        for seen in [Seen::Report, Seen::Screen, Seen::OwnSamples] {
-            let next = said(seen, "x", &profile).unwrap();
-            assert_eq!(next, "rprof report -i x --no-idle");
-        }
-    }
-
-    #[test]
     fn the_worst_flaw_comes_first() {
         let mut profile = testing::profile(&[("a", 100)]);
         profile.unnamed = vec![UnnamedImage {
@@ -185,5 +229,16 @@ mod tests {
         profile.about.command = ["rprof", "record", "-m8M"].map(str::to_owned).into();
         let again = said(Seen::Report, "x", &profile).unwrap();
         assert_eq!(again, "rprof record -m 16M -- COMMAND");
+        for (line, command) in [
+            ("rprof record -g -- ./words 3", "./words 3"),
+            ("rprof record ./many -- a;b", "./many -- 'a;b'"),
+            ("rprof record sh -c $(x)", "sh -c '$(x)'"),
+            ("rprof record -a -- sleep 1", "COMMAND"),
+            ("rprof record -p 12", "COMMAND"),
+        ] {
+            profile.about.command = line.split(' ').map(str::to_owned).collect();
+            let again = said(Seen::Report, "x", &profile).unwrap();
+            assert_eq!(again, format!("rprof record -m 8M -- {command}"));
+        }
     }
 }

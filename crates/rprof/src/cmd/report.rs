@@ -129,7 +129,6 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         });
         written.context("writing the report")
     })?;
-    idle::hint(&profile).into_iter().for_each(say::line);
     let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
     let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
         true => Seen::OwnSamples,
@@ -138,7 +137,10 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         false => Seen::Report,
     };
-    next::suggest(seen, &profile, &opened.paths);
+    match idle::hint(&profile).filter(|_| !table.is_filtered) {
+        Some(hint) => say::line(hint),
+        None => next::suggest(seen, &profile, &opened.paths, table.is_filtered),
+    }
     Ok(ending(args.strict, &profile))
 }
 
