@@ -151,16 +151,18 @@ fn lines_are_cut_to_the_screen() {
     let name = "long".repeat(100);
     given.names.get_mut(&0x4014).unwrap().symbol = name.clone();
     given.code.name = name;
-    let options = TextOptions {
-        fit: Some(Fit {
-            columns: 70,
-            ellipsis: "...",
-        }),
-        ..TextOptions::default()
-    };
-    let text = text(&given.listing(), &options);
-    let code = text.split_once("Instructions").unwrap().1;
-    assert!(code.lines().all(|line| line.len() <= 70), "{code}");
+    for columns in [40, 70] {
+        let options = TextOptions {
+            fit: Some(Fit {
+                columns,
+                ellipsis: "...",
+            }),
+            ..TextOptions::default()
+        };
+        let text = text(&given.listing(), &options);
+        let code = text.split_once("Instructions").unwrap().1;
+        assert!(code.lines().all(|line| line.len() <= columns), "{code}");
+    }
 }
 
 #[test]
