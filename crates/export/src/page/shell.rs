@@ -19,6 +19,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/filters.js"),
     include_str!("assets/transforms.js"),
     include_str!("assets/layout.js"),
+    include_str!("assets/merged.js"),
     include_str!("assets/growing.js"),
     include_str!("assets/inverted.js"),
     include_str!("assets/in_time.js"),

@@ -43,6 +43,16 @@ class Growing {
   }
 
   /**
+   * A tree that has its nodes, and counts nothing yet.
+   * @param {MergedTree} merged
+   */
+  static over({ parents, labels }) {
+    const tree = new Growing();
+    const [weights, samples, own] = [0, 1, 2].map(() => new Float64Array(parents.length));
+    return Object.assign(tree, { n: parents.length, parents, labels, weights, samples, own });
+  }
+
+  /**
    * Makes room for nodes, of a tree that has none.
    * @param {number} likely how many there will likely be
    */

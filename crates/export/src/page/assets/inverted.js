@@ -1,32 +1,6 @@
 // Trees of a selection's counts: from the outermost frame in, from the innermost out, around one function.
 
 /**
- * Stacks of which anything is counted, the outermost frame first. Returns by node where it is in the tree.
- * @param {Profile} profile
- * @param {Counts[]} sides
- * @param {Growing} tree
- */
-function growInwards(profile, sides, tree) {
-  const { parents, labels } = profile;
-  const counted = countedNodes(sides);
-  // Children come after their parents.
-  for (let node = parents.length - 1; node >= 0; node--) if (parents[node] >= 0) counted[parents[node]] |= counted[node];
-  const isAlone = loneLabels(profile, counted);
-  const shown = profile.labelsOfNodes();
-  const moved = new Int32Array(parents.length).fill(-1);
-  // Those of which there is no other with the same stack of labels.
-  const lone = new Uint8Array(parents.length);
-  for (let node = 0; node < parents.length; node++) {
-    if (counted[node] === 0) continue;
-    const parent = parents[node];
-    const here = parent < 0 ? -1 : moved[parent];
-    lone[node] = (parent < 0 || lone[parent] === 1) && isAlone(parent < 0, labels[node]) ? 1 : 0;
-    moved[node] = lone[node] === 1 ? tree.push(here, shown[node]) : tree.child(here, shown[node]);
-  }
-  return moved;
-}
-
-/**
  * Nodes at which samples of any side end.
  * @param {Counts[]} sides
  */
@@ -36,20 +10,6 @@ function countedNodes(sides) {
     for (let node = 0; node < samples.length; node++) if (samples[node] > 0) counted[node] = 1;
   }
   return counted;
-}
-
-/**
- * Whether no other frame, or no other outermost node, has the label that one has.
- * @param {Profile} profile
- * @param {Uint8Array} counted
- */
-function loneLabels(profile, counted) {
-  const frames = new Uint32Array(profile.frameOfFunction.length);
-  for (const found of profile.functionOf) frames[found]++;
-  const comms = new Uint32Array(profile.head.comms.length);
-  profile.parents.forEach((parent, node) => parent < 0 && counted[node] === 1 && comms[profile.labels[node]]++);
-  return (/** @type {boolean} */ isOutermost, /** @type {number} */ label) =>
-    isOutermost ? comms[label] === 1 : profile.isByLine || frames[profile.functionOf[label]] === 1;
 }
 
 /**

@@ -15,6 +15,9 @@
 /** Bits of a frame's flags. */
 const FLAGS = { level: 7, inlined: 8, jit: 16, nameless: 32, wait: 64 };
 
+/** Trees that are kept. */
+const MOST_TREES = 3;
+
 class Profile {
   /**
    * @param {Head} head
@@ -53,8 +56,18 @@ class Profile {
      * @type {{text: string, has: Uint8Array} | null}
      */
     this.matched = null;
-    /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
+    /** @type {{isByLine: boolean, names: Uint32Array, head: Head, frames: Uint32Array, comms: Uint32Array} | null} */
     this.ranks = null;
+    /**
+     * What is other if threads that are alike are one, once it is known.
+     * @type {Partial<Profile> | null}
+     */
+    this.alike = null;
+    /**
+     * The last trees as they are shown, the newest first.
+     * @type {{key: object[], isByLine: boolean, tree: MergedTree}[]}
+     */
+    this.shownTrees = [];
     /** @type {Map<number, number> | undefined} */
     this.ranksOfProcesses = undefined;
 
@@ -124,7 +137,7 @@ class Profile {
 
   /** Answers that were found in other stacks are none. */
   forget() {
-    this.kept = this.found = this.matched = this.ranks = null;
+    this.kept = this.found = this.matched = null;
   }
 
   /** Whether it is two recordings, compared: their names. */
@@ -203,7 +216,8 @@ class Profile {
    * @returns {(label: number) => number}
    */
   nameRanks() {
-    if (this.ranks?.isByLine !== this.isByLine) {
+    const { ranks, isByLine, names, head } = this;
+    if (ranks === null || ranks.isByLine !== isByLine || ranks.names !== names || ranks.head !== head) {
       const [frames, comms] = [new Uint32Array(this.names.length), new Uint32Array(this.head.comms.length)];
       const labels = [...frames.keys(), ...Array.from(comms.keys(), (comm) => -1 - comm)];
       const named = labels.map((label) => ({ label, name: this.nameOf(label) }));
@@ -214,9 +228,9 @@ class Profile {
         if (label >= 0) frames[label] = rank;
         else comms[-1 - label] = rank;
       });
-      this.ranks = { isByLine: this.isByLine, frames, comms };
+      this.ranks = { isByLine, names, head, frames, comms };
     }
-    const { frames, comms } = this.ranks;
+    const { frames, comms } = /** @type {{frames: Uint32Array, comms: Uint32Array}} */ (this.ranks);
     return (label) => (label >= 0 ? frames[label] : comms[-1 - label]);
   }
 
@@ -233,6 +247,17 @@ class Profile {
     const labels = new Int32Array(this.labels.length);
     for (let node = 0; node < labels.length; node++) labels[node] = this.labelOf(node);
     return labels;
+  }
+
+  /** The tree of boxes that stacks are, whatever counts. It is kept, as most of what users do changes only counts. */
+  shownTree() {
+    const { parents, labels, functionOf, isByLine } = this;
+    const key = [parents, labels, functionOf];
+    const known = this.shownTrees.find((one) => one.isByLine === isByLine && one.key.every((column, at) => column === key[at]));
+    const others = this.shownTrees.filter((one) => one !== known).slice(0, MOST_TREES - 1);
+    const found = known ?? { key, isByLine, tree: mergedTree(parents, this.labelsOfNodes(), ownNumbers(parents.length)) };
+    this.shownTrees = [found, ...others];
+    return found.tree;
   }
 
   /** By process, its place in the order of first samples. */
@@ -272,6 +297,16 @@ class Profile {
     for (let at = node; at >= 0; at = this.parents[at]) labels.push(this.labelOf(at));
     return labels;
   }
+}
+
+/**
+ * Each number below one.
+ * @param {number} n
+ */
+function ownNumbers(n) {
+  const numbers = new Int32Array(n);
+  for (let number = 0; number < n; number++) numbers[number] = number;
+  return numbers;
 }
 
 /**

@@ -33,6 +33,8 @@ class Counts {
      * @type {Counts | null}
      */
     this.before = null;
+    /** @type {{weights: Float64Array, samples: Float64Array} | null} */
+    this.knownTotals = null;
   }
 
   /**
@@ -64,14 +66,29 @@ class Counts {
     const wanted = selection.thread;
     // A side is compared with itself, a thread with all of them.
     const rows = profile.sides === null ? { ...selection, thread: null } : selection;
-    forRows(profile, rows, (node, weight, n, _time, thread) => {
-      total.weight += weight;
-      total.samples += n;
-      if (node < 0 || (wanted !== null && wanted !== thread) || (kept !== null && kept[node] === 0)) return;
-      weights[node] += weight;
-      samples[node] += n;
-      shown.weight += weight;
-      shown.samples += n;
+    const { stacks, events, counts: samplesOf, weights: weightOf } = profile;
+    const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
+    const { event, range } = selection;
+    const each = profile.head.events[event]?.each ?? 0;
+    const ofWaits = range !== null && profile.ends !== null;
+    // It is what most of what users do waits for: no call for each row.
+    forSpans(profile, rows, (thread, first, end) => {
+      const isWanted = wanted === null || wanted === thread;
+      for (let row = first; row < end; row++) {
+        const node = stacks[row] - 1;
+        if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
+        const n = hasSamples ? samplesOf[row] : 1;
+        let weight = hasWeights ? weightOf[row] : n * each;
+        if (ofWaits) weight = profile.weightWithin(row, weight, range);
+        if (weight < 0) continue;
+        total.weight += weight;
+        total.samples += n;
+        if (node < 0 || !isWanted || (kept !== null && kept[node] === 0)) continue;
+        weights[node] += weight;
+        samples[node] += n;
+        shown.weight += weight;
+        shown.samples += n;
+      }
     });
     return counts;
   }
@@ -81,6 +98,12 @@ class Counts {
    * @param {Profile} profile
    */
   totals(profile) {
+    this.knownTotals ??= this.countTotals(profile);
+    return this.knownTotals;
+  }
+
+  /** @param {Profile} profile */
+  countTotals(profile) {
     const weights = this.weights.slice();
     const samples = this.samples.slice();
     const parents = profile.parents;
@@ -103,23 +126,37 @@ class Counts {
  * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit a
  *   node is negative if nothing was recorded of the stack
  */
-function forRows(profile, { event, range, thread: wanted }, visit) {
-  const { starts, stacks, times, events, counts, weights } = profile;
+function forRows(profile, selection, visit) {
+  const { stacks, times, events, counts, weights } = profile;
   const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
+  const { event, range } = selection;
   const each = profile.head.events[event]?.each ?? 0;
-  for (let thread = 0; thread + 1 < starts.length; thread++) {
-    if (wanted !== null && wanted !== thread) continue;
-    let [row, end] = [starts[thread], starts[thread + 1]];
-    if (range !== null) {
-      [row, end] = [firstFrom(profile.ends?.lasts ?? times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
-    }
-    for (; row < end; row++) {
+  const ofWaits = range !== null && profile.ends !== null;
+  forSpans(profile, selection, (thread, first, end) => {
+    for (let row = first; row < end; row++) {
       if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
       const samples = hasSamples ? counts[row] : 1;
       const weight = hasWeights ? weights[row] : samples * each;
-      const counted = range === null || profile.ends === null ? weight : profile.weightWithin(row, weight, range);
+      const counted = ofWaits ? profile.weightWithin(row, weight, range) : weight;
       if (counted >= 0) visit(stacks[row] - 1, counted, samples, times[row], thread, row);
     }
+  });
+}
+
+/**
+ * Rows within a range of time, thread by thread: the first of a thread, and the one after its last.
+ * @param {Profile} profile
+ * @param {{range: [number, number] | null, thread: number | null}} selection
+ * @param {(thread: number, first: number, end: number) => void} visit
+ */
+function forSpans({ starts, times, ends }, { range, thread: wanted }, visit) {
+  // A wait may have begun before the range.
+  const lasts = ends?.lasts ?? times;
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    if (wanted !== null && wanted !== thread) continue;
+    let [row, end] = [starts[thread], starts[thread + 1]];
+    if (range !== null) [row, end] = [firstFrom(lasts, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    if (row < end) visit(thread, row, end);
   }
 }
 

@@ -141,14 +141,17 @@ function transform(profile, transforms, threads) {
  * @param {Transform} transform
  */
 function nodesOf(profile, { grouping, key }) {
+  const is = new Uint8Array(profile.parents.length);
   if (grouping === "wait") {
     const { functionOf, labels } = profile;
-    return Uint8Array.from(labels, (label, node) => (profile.isWait(node) && functionOf[label] === key ? 1 : 0));
+    for (let node = 0; node < is.length; node++) is[node] = profile.isWait(node) && functionOf[labels[node]] === key ? 1 : 0;
+    return is;
   }
   const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
   // A link, or a chip of before, may name one of several threads that are one now.
   const wanted = grouping === "thread" ? profile.joined?.[key] ?? key : key;
-  return Uint8Array.from(rows, (row) => (row === wanted ? 1 : 0));
+  for (let node = 0; node < is.length; node++) is[node] = rows[node] === wanted ? 1 : 0;
+  return is;
 }
 
 /**
@@ -158,9 +161,8 @@ function nodesOf(profile, { grouping, key }) {
  */
 function nodesBelow(profile, transform) {
   const has = nodesOf(profile, transform);
-  profile.parents.forEach((parent, node) => {
-    if (parent >= 0) has[node] |= has[parent];
-  });
+  const { parents } = profile;
+  for (let node = 0; node < has.length; node++) if (parents[node] >= 0) has[node] |= has[parents[node]];
   return has;
 }
 
@@ -171,9 +173,9 @@ class StackColumns {
     const { parents, labels } = profile;
     this.parents = parents;
     /** What a thread waits for stays where a stack ends. */
-    this.isWait = Uint8Array.from(parents, (_, node) => (profile.isWait(node) ? 1 : 0));
-    /** -1: what ends there counts no more. */
-    this.to = Int32Array.from(parents.keys());
+    this.isWait = new Uint8Array(parents.length);
+    for (let node = 0; node < parents.length; node++) this.isWait[node] = profile.isWait(node) ? 1 : 0;
+    this.to = ownNumbers(parents.length);
     /** Of nodes that stand for themselves. */
     this.outer = parents.slice();
     this.labels = labels.slice();
@@ -187,7 +189,9 @@ class StackColumns {
    * @param {number} wanted
    */
   keepRows(has, wanted) {
-    this.counts = has.map((one) => (one === wanted ? 1 : 0));
+    const counts = new Uint8Array(has.length);
+    for (let node = 0; node < has.length; node++) counts[node] = has[node] === wanted ? 1 : 0;
+    this.counts = counts;
   }
 
   /**
@@ -272,12 +276,14 @@ class StackColumns {
     const { counts } = this;
     const moved = this.isTreeSame ? null : this.moveTree(profile);
     if (moved === null && counts === null) return;
-    profile.stacks = profile.stacks.map((stack) => {
-      const node = stack - 1;
-      if (node < 0) return stack;
-      if (counts !== null && counts[node] === 0) return -1;
-      return moved === null ? stack : moved[this.to[node]] + 1;
-    });
+    const stacks = profile.stacks.slice();
+    for (let row = 0; row < stacks.length; row++) {
+      const node = stacks[row] - 1;
+      if (node < 0) continue;
+      if (counts !== null && counts[node] === 0) stacks[row] = -1;
+      else if (moved !== null) stacks[row] = moved[node] + 1;
+    }
+    profile.stacks = stacks;
   }
 
   /**
@@ -285,49 +291,19 @@ class StackColumns {
    * @param {Profile} profile
    */
   moveTree(profile) {
-    const { parents, to, outer, labels } = this;
-    const tree = new Growing(parents.length);
-    const grown = new Int32Array(parents.length);
-    for (let node = 0; node < parents.length; node++) {
-      if (to[node] !== node) continue;
-      const isRoot = parents[node] < 0;
-      grown[node] = tree.child(isRoot ? -1 : grown[outer[node]], isRoot ? -1 - labels[node] : labels[node]);
+    const labels = new Int32Array(this.labels.length);
+    for (let node = 0; node < labels.length; node++) {
+      labels[node] = this.parents[node] < 0 ? -1 - this.labels[node] : this.labels[node];
     }
-    const places = inPreorder(tree);
-    profile.parents = new Int32Array(tree.n);
-    profile.labels = new Uint32Array(tree.n);
-    profile.depths = new Uint32Array(tree.n);
-    const order = new Int32Array(tree.n);
-    places.forEach((place, node) => (order[place] = node));
-    order.forEach((node, place) => {
-      const parent = tree.parents[node];
-      profile.parents[place] = parent < 0 ? -1 : places[parent];
-      profile.depths[place] = parent < 0 ? 0 : profile.depths[places[parent]] + 1;
-      profile.labels[place] = parent < 0 ? -1 - tree.labels[node] : tree.labels[node];
-    });
-    return grown.map((node) => places[node]);
+    const tree = mergedTree(this.outer, labels, this.to);
+    profile.parents = tree.parents;
+    profile.depths = tree.depths;
+    profile.labels = new Uint32Array(tree.labels.length);
+    for (let node = 0; node < tree.labels.length; node++) {
+      profile.labels[node] = tree.parents[node] < 0 ? -1 - tree.labels[node] : tree.labels[node];
+    }
+    return tree.moved;
   }
-}
-
-/**
- * By node of a tree, its place where all that is below a node follows it.
- * @param {Growing} tree
- */
-function inPreorder({ n, parents }) {
-  const sizes = new Int32Array(n).fill(1);
-  for (let node = n - 1; node >= 0; node--) if (parents[node] >= 0) sizes[parents[node]] += sizes[node];
-  const places = new Int32Array(n);
-  // By parent, the place of its next child.
-  const next = new Int32Array(n);
-  let root = 0;
-  for (let node = 0; node < n; node++) {
-    const parent = parents[node];
-    places[node] = parent < 0 ? root : next[parent];
-    if (parent < 0) root += sizes[node];
-    else next[parent] += sizes[node];
-    next[node] = places[node] + 1;
-  }
-  return places;
 }
 
 /**
@@ -435,12 +411,22 @@ function hasAlike(profile) {
 }
 
 /**
- * Makes such threads one.
+ * Makes such threads one, in a profile as it was recorded.
  * @param {Profile} profile
  */
 function joinAlike(profile) {
+  profile.alike ??= joinedAlike(profile);
+  Object.assign(profile, profile.alike);
+}
+
+/**
+ * What is other if such threads are one.
+ * @param {Profile} profile
+ * @returns {Partial<Profile>}
+ */
+function joinedAlike(profile) {
   const alike = alikeThreads(profile);
-  if (alike.length === 0) return;
+  if (alike.length === 0) return {};
   const strings = [...profile.head.strings];
   const comms = [...profile.head.comms];
   const joined = Uint32Array.from(comms.keys());
@@ -448,7 +434,7 @@ function joinAlike(profile) {
     comms[list[0]] = strings.push(name) - 1;
     for (const comm of list) joined[comm] = list[0];
   }
-  profile.joined = joined;
-  profile.head = { ...profile.head, strings, comms };
-  profile.labels = profile.labels.map((label, node) => (profile.parents[node] < 0 ? joined[label] : label));
+  const labels = profile.labels.slice();
+  for (let node = 0; node < labels.length; node++) if (profile.parents[node] < 0) labels[node] = joined[labels[node]];
+  return { joined, labels, head: { ...profile.head, strings, comms } };
 }
