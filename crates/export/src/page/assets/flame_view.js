@@ -45,13 +45,13 @@ function markFound({ profile, state }, flames) {
  * @param {"heavy" | "name"} order
  */
 function boxesOfStacks({ profile, counts, state, comparison }, order) {
-  const whole = profile.shownTree();
-  const tree = state.inverted ? new Growing(profile.parents.length) : Growing.over(whole);
+  const whole = state.inverted ? null : profile.shownTree();
+  const tree = whole === null ? new Growing(profile.parents.length) : Growing.over(whole);
   const sides = counts.before === null ? [counts] : [counts.before, counts];
   // Inverted, a function is one box, whichever threads it ran in.
   const isMerged = state.threads === "alike" && profile.sides === null;
   if (state.inverted) tree.standsFor = isMerged ? STANDS_FOR.merged : STANDS_FOR.inverted;
-  const moved = state.inverted ? growOutwards(profile, sides, tree, isMerged) : whole.moved;
+  const moved = whole === null ? growOutwards(profile, sides, tree, isMerged) : whole.moved;
   growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
   const boxes = tree.boxes(profile, order);
   boxes.hasOwn = !state.inverted;
