@@ -44,9 +44,12 @@ impl ComparedEvent {
     /// inherit a change of what they call, so the two are not added.
     pub(crate) fn sure_rows(&self) -> SureRows {
         let count = |is_it: fn(&Judged) -> bool, with_callees: bool| {
-            let judged = self.rows.iter().filter_map(|row| match with_callees {
-                true => row.children.as_ref(),
-                false => Some(&row.own),
+            let judged = self.rows.iter().filter_map(|row| {
+                if with_callees {
+                    row.children.as_ref()
+                } else {
+                    Some(&row.own)
+                }
             });
             judged.filter(|one| is_it(one)).count()
         };
