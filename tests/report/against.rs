@@ -130,7 +130,7 @@ fn a_recording_against_itself_is_grey() {
         "{shares}"
     );
     assert!(
-        picture.contains(">cpu-clock:u, 212 samples before, 212 after<"),
+        picture.contains(": cpu-clock:u, 212 samples before, 212 after<"),
         "{picture}"
     );
     assert_eq!(

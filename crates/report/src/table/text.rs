@@ -286,10 +286,10 @@ fn write_heading(table: &Table<'_>, widths: &[usize], out: &mut impl Write) -> i
             .iter()
             .map(|&(&field, _)| table.heading(field).trim());
         let hidden = hidden.collect::<Vec<_>>().join(", ");
-        writeln!(
-            out,
-            "# No room for: {hidden}\n# (--full-names shows all)\n#"
-        )?;
+        for line in comment_lines(&format!("No room for: {hidden}"), layout.fit) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out, "# (--full-names shows all)\n#")?;
     }
     let gap = gap(layout.fit);
     let headings = headings.into_iter();
