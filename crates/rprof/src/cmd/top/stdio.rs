@@ -28,8 +28,8 @@ pub(super) struct Tables {
 /// Number of rows without a terminal.
 const ROWS: usize = 40;
 
-/// Number of lines of a table that are not rows.
-const OTHER_LINES: usize = 16;
+/// Number of lines of a table that are not rows; those below it are broken between words.
+const OTHER_LINES: usize = 20;
 
 /// Timeout of one wait for a segment.
 const WAIT: Duration = Duration::from_secs(3600);
