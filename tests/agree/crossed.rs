@@ -58,7 +58,12 @@ impl Crossed {
             Some(more) if more.is_empty() || more.starts_with(',') => format!("tid{more}"),
             _ => (*arg).to_owned(),
         };
-        let ours = read(rprof(&report).arg("--no-fde").args(args.iter().map(own)));
+        // Without a limit of lines, which perf has not.
+        let ours = read(
+            rprof(&report)
+                .args(["-q", "--no-fde"])
+                .args(args.iter().map(own)),
+        );
         [ours, read(common::perf(report).args(args))]
     }
 
