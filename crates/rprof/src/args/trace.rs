@@ -244,6 +244,11 @@ fn kernel_filter(selection: &SyscallSelection) -> Option<String> {
         numbers.extend(names.numbers("execve"));
         numbers.extend(names.numbers("execveat"));
     }
+    // Returns from signal handlers do not say of which call they are.
+    let of_signals = ["rt_sigreturn", "sigreturn"];
+    if of_signals.iter().any(|name| selection.has(Some(name))) {
+        numbers.insert(-1);
+    }
     let terms: Vec<String> = numbers
         .iter()
         .map(|number| format!("id == {number}"))
@@ -303,6 +308,10 @@ mod tests {
                 "{filter}"
             );
         }
+        assert!(!filter.contains("id == -1"), "{filter}");
+        let signals = chosen(&["-e", "rt_sig*", "ls"]).unwrap().unwrap();
+        let filter = kernel_filter(&signals).unwrap();
+        assert!(filter.contains("id == -1"), "{filter}");
         let others = chosen(&["-e", "!read", "ls"]).unwrap().unwrap();
         assert_eq!(kernel_filter(&others), None);
     }
