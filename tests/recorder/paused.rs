@@ -4,6 +4,7 @@ use crate::common::{needs, rprof, run, scratch, tool, tracefs};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
 /// Each thread's time by what it does, nanoseconds.
 fn by_thread(file: &Path) -> BTreeMap<i64, u64> {
@@ -12,23 +13,23 @@ fn by_thread(file: &Path) -> BTreeMap<i64, u64> {
     let mut sums = BTreeMap::new();
     for line in lines.lines() {
         let sample: Value = serde_json::from_str(line).unwrap();
-        let tid = sample["tid"].as_i64().unwrap();
-        *sums.entry(tid).or_default() += sample["period"].as_u64().unwrap();
+        // Other lines are of no samples.
+        if let (Some(tid), Some(ns)) = (sample["tid"].as_i64(), sample["period"].as_u64()) {
+            *sums.entry(tid).or_default() += ns;
+        }
     }
     sums
 }
 
-/// The beginning and the end of all that is recorded, and its pauses of one event.
-fn times(file: &Path) -> ((u64, u64), Vec<(u64, u64)>) {
+/// The pauses of one event, nanoseconds.
+fn pauses(file: &Path) -> Vec<(u64, u64)> {
     let info = run(rprof(["info", "--json", "-i"]).arg(file)).ok().stdout;
     let info: Value = serde_json::from_str(&info).unwrap();
     let number = |value: &Value, name: &str| value[name].as_u64().unwrap();
     let all = info["features"]["pauses"].as_array().unwrap();
     let own = all.iter().filter(|pause| pause["event_idx"] == 0);
-    let own = own.map(|pause| (number(pause, "start_ns"), number(pause, "end_ns")));
-    let times = &info["features"]["sample_time"];
-    let own: Vec<(u64, u64)> = own.collect();
-    ((number(times, "first_ns"), number(times, "last_ns")), own)
+    own.map(|pause| (number(pause, "start_ns"), number(pause, "end_ns")))
+        .collect()
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn pauses_are_unknown_in_every_account() {
     let script = "exec 7<>words 8<>acks
         ask() { echo $1 >&7; read -r _ <&8; }
         waits() { for i in 1 2 3 4 5; do sleep 0.01; done; }
-        waits; ask disable; sleep 0.3; ask enable; waits";
+        waits; ask disable; sleep 1; ask enable; waits";
     let mut record = rprof([
         "record",
         "-q",
@@ -58,20 +59,20 @@ fn pauses_are_unknown_in_every_account() {
         "perf.data",
     ]);
     let record = record.args(["--control", "fifo:words,acks", "--", "bash", "-c", script]);
+    let began = Instant::now();
     run(record.current_dir(dir.path())).ok();
-    let ((first, last), pauses) = times(&file);
+    let took_ns = u64::try_from(began.elapsed().as_nanos()).unwrap();
+    let pauses = pauses(&file);
     let [(from, until)] = pauses[..] else {
         panic!("{pauses:?}");
     };
-    assert!(until - from >= 300_000_000, "{pauses:?}");
-    let recorded_ns = (last - first) - (until - from);
+    assert!(until - from >= 1_000_000_000, "{pauses:?}");
+    // A wait that took the pause for its own would be longer.
+    let most_ns = took_ns - (until - from) / 2;
     let sums = by_thread(&file);
     assert!(!sums.is_empty());
     for (tid, ns) in &sums {
-        assert!(
-            *ns <= recorded_ns + MARGIN_NS,
-            "{tid}: {ns} of {recorded_ns}"
-        );
+        assert!(*ns <= most_ns, "{tid}: {ns} of {most_ns}");
     }
     let warned = run(rprof(["report", "--wall", "-i"]).arg(&file))
         .ok()
@@ -92,7 +93,7 @@ fn pauses_are_unknown_in_every_account() {
         cells[cells.len() - 5].parse::<f64>().unwrap()
     });
     let most = unknown.fold(0.0, f64::max);
-    assert!(most >= 300.0, "{}", table.stdout);
+    assert!(most >= 1000.0, "{}", table.stdout);
     // Nothing leads through it either.
     let path = run(rprof(["critical", "--json", "-c", "bash"]).arg(&file))
         .ok()
@@ -109,7 +110,7 @@ fn pauses_are_unknown_in_every_account() {
     }
 }
 
-/// What threads do as a recording ends may be later than its last sample.
+/// Events are paused one after the other.
 const MARGIN_NS: u64 = 50_000_000;
 
 #[test]
@@ -136,8 +137,9 @@ fn threads_that_leave_the_recorded_cpus_do_not_wait() {
     let mut ns: BTreeMap<String, u64> = BTreeMap::new();
     for line in path.stdout.lines() {
         let sample: Value = serde_json::from_str(line).unwrap();
-        let state = sample["state"].as_str().unwrap().to_owned();
-        *ns.entry(state).or_default() += sample["period"].as_u64().unwrap();
+        if let (Some(state), Some(period)) = (sample["state"].as_str(), sample["period"].as_u64()) {
+            *ns.entry(state.to_owned()).or_default() += period;
+        }
     }
     // Half of its work and more is on the other CPU: there it ran, or was ready to.
     let blocked: u64 = ["sleeping", "disk sleep", "blocked"]
