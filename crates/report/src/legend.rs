@@ -39,12 +39,12 @@ const MARGIN: usize = 10;
 /// Pixels of an entry beside its text.
 const AROUND: usize = 2 * SWATCH + 8;
 
-/// Letters of the longest entry that a picture of so many pixels has room for.
+/// Letters of the longest entry that a picture has room for; its width is in pixels.
 fn letters_of(width: usize) -> usize {
     (width.saturating_sub(MARGIN + AROUND) / LETTER).max(8)
 }
 
-/// A text in lines of so many letters at most, broken between words: only a longer word is a longer line.
+/// A text in lines of at most `letters`, broken between words: only a longer word is a longer line.
 pub(crate) fn broken(text: &str, letters: usize) -> Vec<&str> {
     let (mut lines, mut begin, mut end) = (Vec::new(), 0, 0);
     let blanks = text.match_indices(' ').map(|(at, _)| at);

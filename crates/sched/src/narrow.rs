@@ -126,7 +126,7 @@ const CPU_COLUMNS: &[Column<Cpu>] = &[
 const MARGIN: usize = 1;
 const GAP: usize = 2;
 
-/// The first columns that take so many of the screen's, at least one.
+/// As many of the first columns as there is room for, at least one; `room` is in columns of the screen.
 fn fitting<R>(columns: &[Column<R>], room: usize) -> &[Column<R>] {
     let mut taken = MARGIN;
     let fitting = columns.iter().take_while(|column| {

@@ -82,7 +82,7 @@ impl SeenThreads {
     }
 }
 
-/// The recording is paused: what goes on then.
+/// The recording is paused: what threads are doing then.
 pub(crate) struct Paused<'s> {
     /// The scheduler as the pause begins.
     pub(crate) scheduler: &'s Scheduler,
@@ -188,7 +188,7 @@ impl<'r> SchedRecording<'r> {
     }
 
     /// Calls `visit` for each run as it ends, in order of time; stops when it returns false. Where the recording was
-    /// paused, `pause` gets what goes on as it begins.
+    /// paused, `pause` gets what threads are doing as it begins.
     pub(crate) fn for_each_run(
         &self,
         pause: &mut dyn FnMut(&Paused<'_>),

@@ -153,7 +153,7 @@ impl Scheduler {
         self.resumed_ns
     }
 
-    /// Since when whoever is on a CPU has been there, if nobody came there since a pause.
+    /// Since when the thread on a CPU has been there, if none came there since a pause.
     pub fn silent_since(&self, cpu: u32) -> Option<u64> {
         let resumed_ns = self.resumed_ns;
         resumed_ns.filter(|_| !self.cpus.contains_key(&cpu))

@@ -179,7 +179,7 @@ fn sources(listing: &CodeListing<'_>) -> Vec<PageSource> {
     files.collect()
 }
 
-/// Whether a file is named as source code is. Pages are given to others, and whoever wrote a program could name any
+/// Whether a file is named as source code is. Pages are given to others, and the author of a program could name any
 /// file as its source: a private key, say.
 fn is_source(path: &str) -> bool {
     let name = Path::new(path).extension().and_then(|end| end.to_str());

@@ -28,7 +28,7 @@ const ROW_GROUPINGS = {
  * @param {string} grouping
  * @returns {grouping is RowGrouping}
  */
-function isOfRows(grouping) {
+function isRowGrouping(grouping) {
   return grouping in ROW_GROUPINGS;
 }
 
@@ -52,7 +52,7 @@ function rowGroupingsOf({ head, sides }) {
  * @param {RowGrouping} grouping
  * @param {number} key
  */
-function hasRowsOf(profile, grouping, key) {
+function hasRowsIn(profile, grouping, key) {
   if (!rowGroupingsOf(profile).includes(grouping)) return false;
   if (grouping === "cpu") return profile.cpus.includes(key + 1);
   if (grouping === "state") return key < STATES.length;
@@ -66,7 +66,7 @@ function hasRowsOf(profile, grouping, key) {
  * @param {RowGrouping} grouping
  * @returns {(thread: number, row: number) => number}
  */
-function idsOfRows(profile, grouping) {
+function idsByGrouping(profile, grouping) {
   const { head, cpus } = profile;
   if (grouping === "state") {
     const { stacks } = profile;
@@ -84,7 +84,7 @@ function idsOfRows(profile, grouping) {
  * @param {RowGrouping} grouping
  * @param {number} key
  */
-function nameOfRows(profile, grouping, key) {
+function nameInGrouping(profile, grouping, key) {
   if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
   if (grouping === "state") return STATES[key] ?? "";
   profile.lastNames ??= lastNames(profile);
@@ -128,7 +128,7 @@ function filterRows(profile, transforms) {
     if (of.length === 0) continue;
     const kept = new Set(of.filter(({ kind }) => kind === "keep").map(({ key }) => key));
     const dropped = new Set(of.filter(({ kind }) => kind === "drop").map(({ key }) => key));
-    const idOf = idsOfRows(profile, grouping);
+    const idOf = idsByGrouping(profile, grouping);
     const stacks = profile.stacks.slice();
     const { starts } = profile;
     const out = grouping === "cpu" ? IN_NO_TOTAL : -1;
@@ -166,8 +166,8 @@ function threadsLeft({ head }, { keep, transforms }) {
  * @param {RowGrouping} grouping
  * @returns {Row[]}
  */
-function rowsOfRows(profile, selection, grouping) {
-  const idOf = idsOfRows(profile, grouping);
+function rowsByGrouping(profile, selection, grouping) {
+  const idOf = idsByGrouping(profile, grouping);
   const kept = keptNodes(profile, selection);
   /** @type {Map<number, Sum>} */
   const sums = new Map();
@@ -182,7 +182,7 @@ function rowsOfRows(profile, selection, grouping) {
     }
   });
   return [...sums].map(([key, { weight, samples }]) => ({
-    key, name: nameOfRows(profile, grouping, key), image: "", self: weight, total: weight, samples, ownSamples: samples,
+    key, name: nameInGrouping(profile, grouping, key), image: "", self: weight, total: weight, samples, ownSamples: samples,
   }));
 }
 
@@ -192,10 +192,10 @@ function rowsOfRows(profile, selection, grouping) {
  * @param {Transform} one
  * @param {Transform[]} before
  */
-function chipOfRows(profile, { kind, grouping, key }, before) {
+function chipOfGrouping(profile, { kind, grouping, key }, before) {
   const of = /** @type {RowGrouping} */ (grouping);
   const { one } = ROW_GROUPINGS[of];
-  const name = middleCut(nameOfRows(profile, of, key), 60);
+  const name = middleCut(nameInGrouping(profile, of, key), 60);
   const said = of === "cpu" || of === "state" ? name : `${one} ${name}`;
   if (kind === "drop") return `without ${said}`;
   const isMore = before.some((other) => other.kind === "keep" && other.grouping === grouping);

@@ -43,7 +43,7 @@ function threadLanes(profile, selection, closed) {
   return groups.flatMap(({ pid, lanes, weight }) => {
     if (lanes.length === 1) return lanes;
     const isOpen = !closed.has(pid);
-    const name = nameOfRows(profile, "process", pid);
+    const name = nameInGrouping(profile, "process", pid);
     /** @type {Lane} */
     const process = { kind: "process", key: pid, name, weight, threads: lanes.map(({ key }) => key), depth: 0, isOpen };
     return isOpen ? [process, ...lanes.map((lane) => ({ ...lane, depth: 1 }))] : [process];
@@ -67,7 +67,7 @@ function laneOfThread(profile, thread, weight) {
  * @returns {Lane[]}
  */
 function cpuLanes(profile, selection) {
-  const rows = rowsOfRows(profile, { ...selection, thread: null }, "cpu").sort((a, b) => a.key - b.key);
+  const rows = rowsByGrouping(profile, { ...selection, thread: null }, "cpu").sort((a, b) => a.key - b.key);
   return rows.map(({ key, name, total }) => ({ kind: "cpu", key, name, weight: total, threads: [], depth: 0, isOpen: false }));
 }
 

@@ -341,7 +341,7 @@ class Lanes {
       const who = slots?.who[slot] ?? -1;
       if (slots === undefined || who < 0) return `${at}: nothing sampled`;
       const [pid, tid, comm] = profile.head.threads[who];
-      const process = pid === tid || profile.head.by_name ? "" : ` of ${nameOfRows(profile, "process", pid)}`;
+      const process = pid === tid || profile.head.by_name ? "" : ` of ${nameInGrouping(profile, "process", pid)}`;
       const name = profile.head.by_name ? profile.text(comm) : `${profile.text(comm)} ${tid}`;
       return `${at}: ${name}${process}, ${percent(slots.most[slot], slots.all[slot])} of what ran`;
     }

@@ -162,7 +162,7 @@ class App {
   filters() {
     const { state, profile } = this;
     const transforms = state.transforms.map((one, at) => {
-      if (isOfRows(one.grouping)) return chipOfRows(profile, one, state.transforms.slice(0, at));
+      if (isRowGrouping(one.grouping)) return chipOfGrouping(profile, one, state.transforms.slice(0, at));
       const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
       return `${TRANSFORMS[one.kind].chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
     });
@@ -230,7 +230,7 @@ class App {
   /** @param {Row} row */
   chooseRow(row) {
     const { grouping } = this.state;
-    if (grouping === "thread" || grouping === "image" || isOfRows(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
+    if (grouping === "thread" || grouping === "image" || isRowGrouping(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const whole = this.counts.total.weight;
     const changed = /** @type {ChangedRow} */ (row);
@@ -258,7 +258,7 @@ class App {
   menuOfRow(row, event) {
     const { grouping } = this.state;
     const label = grouping === "function" ? this.profile.frameOfFunction[row.key] : row.key;
-    const items = grouping === "image" || isOfRows(grouping)
+    const items = grouping === "image" || isRowGrouping(grouping)
       ? transformItems(this, grouping, row.key)
       : itemsOf(this, grouping === "thread" ? -1 - row.key : label);
     event.preventDefault();

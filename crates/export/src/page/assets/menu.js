@@ -85,7 +85,7 @@ function transformItems(app, grouping, key) {
   return transformsOf(app.profile, grouping).map((kind) => {
     const transform = { kind, grouping, key };
     const name = middleCut(nameOfTransformed(app.profile, transform), 60);
-    if (isOfRows(grouping)) {
+    if (isRowGrouping(grouping)) {
       const said = `${grouping === "cpu" || grouping === "state" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
       return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, act: () => app.addTransform(transform) };
     }

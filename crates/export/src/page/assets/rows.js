@@ -35,7 +35,7 @@ function rowsOfNodes(profile, grouping) {
  * @returns {Row[]}
  */
 function tableRows(profile, counts, grouping) {
-  if (isOfRows(grouping)) return rowsOfRows(profile, counts.selection, grouping);
+  if (isRowGrouping(grouping)) return rowsByGrouping(profile, counts.selection, grouping);
   const rowOf = rowsOfNodes(profile, grouping);
   const totals = counts.totals(profile);
   const { parents, depths } = profile;
@@ -83,7 +83,7 @@ function tableRows(profile, counts, grouping) {
  * @param {string} text
  */
 function rowsWith(profile, rows, grouping, text) {
-  if (isOfRows(grouping)) {
+  if (isRowGrouping(grouping)) {
     const pattern = new Pattern(text);
     return rows.filter(({ name }) => pattern.matches(name));
   }
@@ -104,7 +104,7 @@ function rowsWith(profile, rows, grouping, text) {
  * @returns {[string, string]}
  */
 function namesOfRow(profile, grouping, key) {
-  if (isOfRows(grouping)) return [nameOfRows(profile, grouping, key), ""];
+  if (isRowGrouping(grouping)) return [nameInGrouping(profile, grouping, key), ""];
   switch (grouping) {
     case "thread":
       return [profile.text(profile.head.comms[key]), ""];

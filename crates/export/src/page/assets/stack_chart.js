@@ -11,7 +11,7 @@ addView({
 
 /** Threads to choose from, the heaviest. */
 const CHART_THREADS = 200;
-/** What follows so many times the usual distance later is no continuation. */
+/** A sample that comes this many usual distances later does not continue the one before. */
 const CHART_GAP = 1.6;
 
 class StackChart {

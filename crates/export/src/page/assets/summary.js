@@ -158,12 +158,12 @@ function commandOf({ state, profile }) {
   if (ofRows.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
   else words.push(...ofRows);
   for (const one of state.transforms) {
-    if (one.kind === "keep" && isOfRows(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "") continue;
+    if (one.kind === "keep" && isRowGrouping(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "") continue;
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
     // Names that the page escapes are others in the recording.
     const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));
     if (isSaid) words.push("--comms", comms.join(","));
-    else if (isOfRows(one.grouping)) lacks.push(chipOfRows(profile, one, []));
+    else if (isRowGrouping(one.grouping)) lacks.push(chipOfGrouping(profile, one, []));
     else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
   }
   if (state.against !== null) lacks.push(`the comparison with ${saidOfRange(state.against)}`);

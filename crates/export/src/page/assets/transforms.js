@@ -65,7 +65,7 @@ function transformsOf(profile, grouping) {
  */
 function nameOfTransformed(profile, { grouping, key }) {
   if (grouping === "all") return "";
-  if (isOfRows(grouping)) return nameOfRows(profile, grouping, key);
+  if (isRowGrouping(grouping)) return nameInGrouping(profile, grouping, key);
   return namesOfRow(profile, grouping === "wait" ? "function" : grouping, key)[0];
 }
 
@@ -101,7 +101,7 @@ function transformWords(transforms) {
 function isKnown(profile, { grouping, key }) {
   const { names, images, head } = profile.recorded;
   if (grouping === "all") return key === 0;
-  if (isOfRows(grouping)) return hasRowsOf(profile, grouping, key);
+  if (isRowGrouping(grouping)) return hasRowsIn(profile, grouping, key);
   if (grouping === "thread") return key < head.comms.length;
   if (grouping === "image") return images.includes(key);
   return key < (grouping === "line" ? names.length : mostFunctions(profile));
@@ -127,7 +127,7 @@ function transform(profile, transforms, threads) {
   if (transforms.some(({ kind, grouping }) => kind === "collapse" && grouping === "image")) addFramesOfImages(profile);
   filterRows(profile, transforms);
   for (const one of transforms) {
-    if (isOfRows(one.grouping)) continue;
+    if (isRowGrouping(one.grouping)) continue;
     const stacks = new StackColumns(profile);
     TRANSFORMS[one.kind].apply(stacks, profile, one);
     stacks.moveInto(profile);

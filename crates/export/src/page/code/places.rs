@@ -65,7 +65,8 @@ fn instructions(code: &PageCode, samples: PlacedRows<'_>) -> Vec<Option<u64>> {
     places.map(|place| at.get(place).copied()).collect()
 }
 
-/// The innermost frame of each row, and the instruction that it is at; a row without a stack has a frame that is none.
+/// The innermost frame of each row, and the instruction that it is at; the frame of a row
+/// without a stack is `u32::MAX`.
 fn found(samples: PlacedRows<'_>, instructions: &[Option<u64>]) -> Vec<(u32, Option<u64>)> {
     let PlacedRows {
         rows,
