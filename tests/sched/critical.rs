@@ -303,7 +303,8 @@ fn a_program_that_outlives_its_main_thread_ends_with_its_last_one() {
     let rest = critical(&file, &[]);
     check_sums(&rest);
     assert_eq!(rest["comm"], "in_rest");
-    assert!(of_thread(&rest, "in_rest", "running") >= 59 * MS, "{rest}");
+    // Less than its CPU time by what each switch takes itself.
+    assert!(of_thread(&rest, "in_rest", "running") >= 45 * MS, "{rest}");
     // It begins with main, who made that thread.
     assert!(of_thread(&rest, "asks", "running") > 0, "{rest}");
     // The path to the end of the main thread is still there to be asked for.

@@ -72,7 +72,9 @@ impl SeenThreads {
     /// Says so if some threads come and never leave, more than there are CPUs to stay on: then their switches are not
     /// recorded.
     fn warning(&self) -> Option<String> {
-        let n_stay = self.nexts.difference(&self.prevs).count();
+        // Some kernels do not record how CPUs stop being idle.
+        let come = self.nexts.iter().filter(|&&tid| tid != 0);
+        let n_stay = come.filter(|tid| !self.prevs.contains(tid)).count();
         let is_everybody = self.prevs.contains(&0) || n_stay <= self.cpus.len();
         (!is_everybody).then(|| {
             "only some threads' switches are recorded: how long others ran, and when these came back, is not known \
