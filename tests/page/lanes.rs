@@ -21,23 +21,37 @@ fn facts(program: &Program, recording: &Recording, name: &str, flags: &[&str]) -
     })
 }
 
+fn program() -> Option<Program> {
+    Program::new(include_str!("many.c"), &["-O1", "-pthread"])
+}
+
 #[test]
 fn filters_by_process_thread_and_cpu_are_the_reports() {
     needs!("chromium" in "chromium", "node" in "nodejs");
-    let Some(program) = Program::new(include_str!("many.c"), &["-O1", "-pthread"]) else {
+    let Some(program) = program() else {
         return;
     };
     let events = ["-F", "999", "-e", "cpu-clock:u,page-faults"];
     let recording = program.record(&events, &[]);
     let mut pages = vec![facts(&program, &recording, "many.html", &[])];
-    let waits = program.record(&["-F", "999", "-e", "cpu-clock:u", "--off-cpu"], &[]);
-    pages.push(facts(&program, &waits, "on-cpu.html", &[]));
-    pages.push(facts(&program, &waits, "wall.html", &["--wall"]));
     pages.push(two_runs(&program));
     let none = program.record(&["-e", "page-faults:u", "-c", "1000000000"], &[]);
     let empty = facts(&program, &none, "empty.html", &[]);
     pages.push(json!({"empty": true, "page": empty["page"]}));
     check(pages, program.dir());
+}
+
+#[test]
+fn filters_and_lanes_of_waits_are_the_reports() {
+    needs!("chromium" in "chromium", "node" in "nodejs");
+    let Some(program) = program() else {
+        return;
+    };
+    let waits = program.record(&["-F", "999", "-e", "cpu-clock:u", "--off-cpu"], &[]);
+    let mut on_cpu = facts(&program, &waits, "on-cpu.html", &[]);
+    on_cpu["pairs"] = false.into();
+    let wall = facts(&program, &waits, "wall.html", &["--wall"]);
+    check(vec![on_cpu, wall], program.dir());
 }
 
 /// Two recordings of the program, and the page of each: what a page finds between two ranges is what `diff` finds.

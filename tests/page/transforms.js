@@ -15,14 +15,19 @@ const vm = require("node:vm");
  */
 function transformed(page) {
   const { profile } = page;
-  // The rows that count, as lists of frames from the thread inwards.
+  // The stacks that count, as lists of frames from the thread inwards.
   const recorded = () => {
-    const rows = [];
+    const known = new Map();
     const { parents, labels, stacks, flags, functionOf, frameOfFunction, names, images, head } = profile.recorded;
     const { has_events: hasEvents, has_weights: hasWeights } = head;
     for (let row = 0; row < stacks.length; row++) {
       if (stacks[row] === 0 || (hasEvents && profile.events[row] !== page.state.event)) continue;
       const weight = hasWeights ? profile.weights[row] : profile.samplesOf(row) * head.events[page.state.event].each;
+      const found = known.get(stacks[row]);
+      if (found !== undefined) {
+        found.weight += weight;
+        continue;
+      }
       const stack = [];
       for (let node = stacks[row] - 1; node >= 0; node = parents[node]) {
         const label = labels[node];
@@ -31,9 +36,9 @@ function transformed(page) {
           ? { thread: label, name: head.strings[head.comms[label]] }
           : { function: functionOf[label], image: images[frame], name: head.strings[names[frame]], isWait: (flags[frame] & 64) !== 0 });
       }
-      rows.push({ weight, stack });
+      known.set(stacks[row], { weight, stack });
     }
-    return rows;
+    return [...known.values()];
   };
   const withoutTypes = (name) => name
     .replace(/([^<(&* [,])<[^<>]*>/g, "$1<...>")
@@ -94,10 +99,10 @@ function counted(page) {
   return sums;
 }
 
-/** Runs in the page: transforms of the heaviest functions, images and threads. @param {any} page */
-function candidates(page) {
+/** Runs in the page: transforms of the heaviest functions, images and threads. @param {any} page @param {number} n */
+function candidates(page, n) {
   const all = [{ kind: "types", grouping: "all", key: 0 }];
-  const few = (grouping) => page.rows(grouping).slice().sort((a, b) => b.total - a.total).slice(0, 2).map(({ key }) => key);
+  const few = (grouping) => page.rows(grouping).slice().sort((a, b) => b.total - a.total).slice(0, n).map(({ key }) => key);
   const kinds = {
     function: ["keep", "drop", "focus", "merge", "collapse", "recursion"],
     image: ["keep", "drop", "merge", "collapse"],
@@ -116,8 +121,10 @@ function candidates(page) {
 function compared(page) {
   page.set({ view: "flame", threads: "apart", order: "heavy", inverted: false, zoom: [], span: null });
   const expect = transformed(page);
-  const single = candidates(page);
-  const pairs = single.flatMap((one) => single.map((other) => [one, other]));
+  const single = candidates(page, 2);
+  // Where threads wait, stacks are many.
+  const first = page.profile.head.waits === undefined ? single : candidates(page, 1);
+  const pairs = single.flatMap((one) => first.map((other) => [one, other]));
   let n = 0;
   for (const transforms of [...single.map((one) => [one]), ...pairs]) {
     // Browsers let an address change only so often.
