@@ -252,8 +252,9 @@ async function chipsAreInTheLinkAndUndone(tab, facts) {
   assert.match(chips[0], new RegExp(`^process .* ${process.key} ✕$`));
   assert.match(chips[1], new RegExp(`^thread .* ${task.key} ✕$`));
   assert.match(chips[2], /^or thread /);
+  await tab.run(`rprofPage.address.rememberNow()`);
   const [fragment, shown] = await tab.run(`[location.hash, rprofPage.counts.shown.weight]`);
-  await tab.run(`document.querySelectorAll(".chip")[2].click()`);
+  await tab.run(`document.querySelectorAll(".chip")[2].click(); rprofPage.address.rememberNow()`);
   assert.equal(await tab.run(`rprofPage.state.transforms.length`), 2);
   await tab.run(`new Promise((resolve) => { addEventListener("hashchange", resolve, { once: true }); history.back(); })`);
   assert.equal(await tab.run(`rprofPage.state.transforms.length`), 3, "Back undoes");

@@ -17,7 +17,7 @@ async function backLeadsToWhatWasSeenBefore(tab) {
   await tab.run(`rprofPage.set({ grouping: "image" })`);
   // What is typed is no step of its own.
   for (const search of ["a", "ab", "abc"]) await tab.run(`rprofPage.find("${search}"); rprofPage.address.rememberNow()`);
-  await tab.run(`rprofPage.set({ view: "sandwich", focus: 0 })`);
+  await tab.run(`rprofPage.set({ view: "sandwich", focus: 0 }); rprofPage.address.rememberNow()`);
   assert.deepEqual(await go(tab, "back").then(({ view, grouping, search }) => [view, grouping, search]), ["table", "image", "abc"]);
   assert.deepEqual(await go(tab, "back").then(({ view, grouping }) => [view, grouping]), ["table", "function"]);
   assert.equal((await go(tab, "back")).view, "flame");

@@ -50,8 +50,67 @@ function drawn(tab) {
   })()`);
 }
 
+/** Of many rows, a first picture is there at once; the whole one follows. @param {Tab} tab */
+async function aFirstPictureIsFollowedByAllOfIt(tab) {
+  await tab.run(`rprofPage.set({ order: "time" })`);
+  const all = await drawn(tab);
+  const [isFirst, whole] = await tab.run(`(() => {
+    const { flame } = rprofPage.views.all;
+    rprofPage.set({ order: "heavy" });
+    rprofPage.boxes.list = [];
+    flame.rowsAtOnce = 0;
+    rprofPage.set({ order: "time" });
+    return [flame.graph.boxes.isFirst, flame.graph.boxes.whole];
+  })()`);
+  assert.ok(isFirst);
+  await tab.run(`new Promise((resolve) => {
+    const look = () => (rprofPage.views.all.flame.graph.boxes.isFirst ? setTimeout(look, 5) : resolve(true));
+    look();
+  })`);
+  assert.deepEqual(await drawn(tab), all);
+  assert.equal(await tab.run(`rprofPage.views.all.flame.graph.boxes.whole`), whole);
+  // Nobody waits for what is not shown any more.
+  const [left, placing] = await tab.run(`(async () => {
+    const { flame } = rprofPage.views.all;
+    rprofPage.boxes.list = [];
+    rprofPage.set({ order: "time" });
+    rprofPage.set({ order: "heavy" });
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => setTimeout(resolve, 0), 0)));
+    flame.rowsAtOnce = 30000;
+    return [rprofPage.boxes.list.filter(({ boxes }) => boxes.isFirst).length, flame.graph.boxes.isFirst];
+  })()`);
+  assert.deepEqual([left, placing], [0, false]);
+}
+
+/** What is placed later is there for whoever asks, and drawn after the first frame. @param {Tab} tab */
+async function narrowBoxesArePlacedLater(tab) {
+  const [first, afterwards, all, whole] = await tab.run(`(async () => {
+    const { graph } = rprofPage.views.all.flame;
+    const all = graph.boxes.levels.map((level) => [...level]);
+    const { first } = graph.boxes.constructor;
+    const before = { ...first };
+    Object.assign(first, { most: 0, parts: 0.5 });
+    rprofPage.boxes.list = [];
+    rprofPage.set({ order: "name" });
+    rprofPage.set({ order: "heavy" });
+    const placed = graph.boxes.lists.map((level) => [...level]);
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => setTimeout(resolve, 0), 0)));
+    const afterwards = graph.boxes.lists.map((level) => [...level]);
+    rprofPage.boxes.list = [];
+    rprofPage.set({ order: "name" });
+    rprofPage.set({ order: "heavy" });
+    const asked = graph.boxes.levels.map((level) => [...level]);
+    Object.assign(first, before);
+    return [placed, afterwards, all, asked];
+  })()`);
+  assert.ok(first.flat().length < all.flat().length);
+  assert.deepEqual([afterwards, whole], [all, all]);
+}
+
 /** @param {Tab} tab @param {{inTime: Boxes}} facts */
 async function check(tab, { inTime }) {
+  await narrowBoxesArePlacedLater(tab);
+  await aFirstPictureIsFollowedByAllOfIt(tab);
   await tab.run(`rprofPage.set({ order: "time" })`);
   const all = inOrder(await drawn(tab));
   assert.deepEqual(byName(all), inOrder(inTime));

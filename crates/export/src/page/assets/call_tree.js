@@ -91,10 +91,10 @@ class CallTree {
     const { app } = this;
     const { state, counts, comparison } = app;
     this.inverted.checked = state.inverted;
-    const key = JSON.stringify([state.inverted, state.frames, comparison?.per, state.widths]);
+    const key = JSON.stringify([state.inverted, state.frames, comparison?.per, state.widths, state.threads]);
     if (this.known.counts !== counts || this.known.key !== key) {
       const paths = [...this.open].map((box) => this.boxes.pathOf(box).reverse());
-      this.boxes = boxesOfStacks(app, "heavy");
+      this.boxes = app.boxes.ofStacks("heavy");
       this.known = { counts, key };
       // What was open stays so, as far as it is still there.
       this.open = new Set(paths.map((path) => this.boxes.find(path)).filter((box) => box >= 0));

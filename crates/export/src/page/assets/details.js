@@ -106,7 +106,7 @@ function showLines(list, lines) {
  */
 function linesOf(profile, counts, wanted) {
   if (!profile.hasPlaces) return [];
-  const rows = tableRows(profile, counts, "line").filter((row) => profile.functionOf[row.key] === wanted);
+  const rows = tableRows(profile, counts, "line", (frame) => profile.functionOf[frame] === wanted);
   rows.sort((a, b) => b.total - a.total);
   return rows.slice(0, 20).map((row) => {
     const place = profile.places[row.key];

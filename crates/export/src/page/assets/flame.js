@@ -52,9 +52,20 @@ class Flame {
     this.boxes = boxes;
     this.texts.clear();
     this.selected = this.hovered = -1;
-    this.space.style.height = `${boxes.levels.length * ROW + 4}px`;
+    this.fit();
     this.place.scrollTop = 0;
     this.zoomOut();
+    if (boxes.rest === null) return;
+    afterFrame(() => {
+      if (this.boxes !== boxes || boxes.levels.length === 0) return;
+      this.fit();
+      this.ask();
+    });
+  }
+
+  /** All levels have room. */
+  fit() {
+    this.space.style.height = `${this.boxes.lists.length * ROW + 4}px`;
   }
 
   zoomOut() {
@@ -97,7 +108,7 @@ class Flame {
   draw() {
     const width = this.place.clientWidth;
     // Paper has room for all levels.
-    const all = Math.min(MAX_PRINTED, this.boxes.levels.length * ROW);
+    const all = Math.min(MAX_PRINTED, this.boxes.lists.length * ROW);
     const height = this.theme.isPrinted ? all : this.place.clientHeight;
     if (width === 0) return;
     const context = sized(this.canvas, width, height);
@@ -107,7 +118,7 @@ class Flame {
     if (this.charWidth === 0) this.charWidth = context.measureText("0".repeat(50)).width / 50;
     const top = this.theme.isPrinted ? 0 : this.place.scrollTop;
     const first = Math.floor(top / ROW);
-    const last = Math.min(this.boxes.levels.length - 1, Math.floor((top + height) / ROW));
+    const last = Math.min(this.boxes.lists.length - 1, Math.floor((top + height) / ROW));
     for (let level = first; level <= last; level++) this.drawLevel(context, level, level * ROW - top, width);
     this.outline(context, this.hovered, top, width, 1);
     this.outline(context, this.selected, top, width, 2);
@@ -122,7 +133,7 @@ class Flame {
   drawLevel(context, level, y, width) {
     const { boxes, start } = this;
     const { starts, widths } = boxes;
-    const list = boxes.levels[level];
+    const list = boxes.lists[level];
     const scale = width / this.width;
     let at = boxes.firstAt(level, start);
     // Thin boxes of one colour beside each other are drawn at once.

@@ -58,6 +58,63 @@ function boxesOfStacks({ profile, counts, state, comparison }, order) {
   return boxes;
 }
 
+/** Boxes that were placed last: many look from one flame graph to the other and back. */
+const MOST_BOXES = 4;
+
+class KnownBoxes {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    /**
+     * The newest first.
+     * @type {{counts: Counts, key: string, boxes: Boxes}[]}
+     */
+    this.list = [];
+  }
+
+  /**
+   * What boxes of an order depend on, beside what is counted.
+   * @param {string} order
+   */
+  keyOf(order) {
+    const { inverted, frames, per, widths, threads } = this.app.state;
+    return JSON.stringify([order, inverted, frames, per, widths, threads]);
+  }
+
+  /**
+   * @param {string} key
+   * @param {() => Boxes} make
+   */
+  of(key, make) {
+    const { counts } = this.app;
+    const known = this.list.find((one) => one.counts === counts && one.key === key);
+    return this.keep(known ?? { counts, key, boxes: make() });
+  }
+
+  /** @param {{counts: Counts, key: string, boxes: Boxes}} one */
+  keep(one) {
+    // Those in order of time are many.
+    const isInTime = (/** @type {{key: string}} */ { key }) => key.startsWith('["time"');
+    this.forget(one);
+    const others = this.list.filter((other) => this.app.known.has(other.counts) && !(isInTime(one) && isInTime(other)));
+    this.list = [one, ...others.slice(0, MOST_BOXES - 1)];
+    return one.boxes;
+  }
+
+  /** @param {{counts: Counts, key: string}} one */
+  forget({ counts, key }) {
+    this.list = this.list.filter((other) => other.counts !== counts || other.key !== key);
+  }
+
+  /**
+   * Boxes of what is selected, in an order.
+   * @param {"heavy" | "name"} order
+   */
+  ofStacks(order) {
+    return this.of(this.keyOf(order), () => boxesOfStacks(this.app, order));
+  }
+}
+
 class FlameView {
   /**
    * @param {App} app
@@ -67,11 +124,12 @@ class FlameView {
     this.app = app;
     /** Tests have small recordings. */
     this.maxTimeBoxes = MAX_TIME_BOXES;
+    this.rowsAtOnce = ROWS_AT_ONCE;
     /**
-     * The last flame graphs, the newest first: many look from one to the other and back.
-     * @type {{counts: Counts, key: string, boxes: Boxes}[]}
+     * What boxes are being placed of.
+     * @type {{counts: Counts, key: string} | null}
      */
-    this.known = [];
+    this.placing = null;
     const { order, frames, colours, inverted, apart, note } = this.controls(section);
     this.colours = colours.select;
     this.order = order.select;
@@ -145,35 +203,45 @@ class FlameView {
     this.legend.show();
     this.search();
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "the changes";
-    const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
+    const said = [`Flame graph of ${of}.`];
+    if (boxes.isFirst) said.push("Frames that consecutive samples have in common; the others follow.");
     if (boxes.together > 1) {
       said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
     }
-    if (comparison !== null && boxes.levels.length === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
+    if (comparison !== null && boxes.whole === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     this.note.textContent = said[1] ?? "";
     graph.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
-    const box = graph.boxes.find(state.zoom);
+    const box = state.zoom.length === 0 ? -1 : graph.boxes.find(state.zoom);
     if (box >= 0) graph.zoomTo(box);
     else if (state.span !== null) graph.view(state.span[0], state.span[1] - state.span[0]);
   }
 
-  /** The boxes of what is asked for, if they are not known. */
+  /** The boxes of what is asked for. */
   boxes() {
-    const { counts, state } = this.app;
-    const { inverted, frames, per, widths } = state;
     const order = this.orderShown();
-    const key = JSON.stringify([order, inverted, frames, per, widths, this.maxTimeBoxes]);
-    const others = this.known.filter((one) => one.counts === counts && one.key !== key).slice(0, 1);
-    const known = this.known.find((one) => one.counts === counts && one.key === key);
-    const found = known ?? { counts, key, boxes: this.countBoxes() };
-    this.known = [found, ...others];
-    return found.boxes;
+    const known = this.app.boxes;
+    return order === "time" ? known.of(`${known.keyOf(order)} ${this.maxTimeBoxes}`, () => this.boxesInTime()) : known.ofStacks(order);
   }
 
-  countBoxes() {
-    const { profile, state } = this.app;
-    const order = this.orderShown();
-    return order === "time" ? boxesInTime(profile, state, this.maxTimeBoxes) : boxesOfStacks(this.app, order);
+  /** Of many rows, a first picture; the whole one follows. */
+  boxesInTime() {
+    const { profile, state, counts, boxes: known } = this.app;
+    if (profile.head.n_rows <= this.rowsAtOnce) return boxesInTime(profile, state, this.maxTimeBoxes);
+    const placing = { counts, key: `${known.keyOf("time")} ${this.maxTimeBoxes}` };
+    this.placing = placing;
+    const steps = stepsInTime(profile, state, this.maxTimeBoxes);
+    const step = () => {
+      // Something else is asked for: nobody waits for these.
+      const isWanted = this.placing === placing && this.app.counts === counts && this.orderShown() === "time";
+      if (!isWanted) return known.forget(placing);
+      const { done, value } = steps.next();
+      if (!done) return void setTimeout(step, 0);
+      this.placing = null;
+      known.keep({ ...placing, boxes: value });
+      if (this.app.state.view === "flame") this.show();
+    };
+    afterFrame(step);
+    return firstInTime(profile, state);
   }
 
   /** Two ranges have no common time. */

@@ -32,6 +32,11 @@ class Growing {
     /** Made when a node is looked for. */
     this.slots = new Int32Array(0);
     /**
+     * Of a tree that does not grow.
+     * @type {{children: ChildLists, depths: Uint32Array} | null}
+     */
+    this.shape = null;
+    /**
      * Of two recordings.
      * @type {Sides | null}
      */
@@ -46,10 +51,12 @@ class Growing {
    * A tree that has its nodes, and counts nothing yet.
    * @param {MergedTree} merged
    */
-  static over({ parents, labels }) {
+  static over(merged) {
+    const { parents, labels, depths } = merged;
     const tree = new Growing();
+    const children = (merged.children ??= childrenOf(parents));
     const [weights, samples, own] = [0, 1, 2].map(() => new Float64Array(parents.length));
-    return Object.assign(tree, { n: parents.length, parents, labels, weights, samples, own });
+    return Object.assign(tree, { n: parents.length, parents, labels, weights, samples, own, shape: { children, depths } });
   }
 
   /**
@@ -162,7 +169,6 @@ class Growing {
    */
   boxes(profile, order) {
     const { n, parents, weights } = this;
-    const { starts, nodes } = siblings(parents.subarray(0, n), weights, this.labels, profile, order);
     const boxes = new Boxes(0);
     boxes.n = n;
     boxes.labels = this.labels;
@@ -171,35 +177,17 @@ class Growing {
     boxes.own = this.own;
     boxes.samples = this.samples;
     boxes.starts = new Float64Array(n);
-    boxes.depths = new Uint16Array(n);
-    for (let node = 0; node < n; node++) boxes.depths[node] = parents[node] < 0 ? 0 : boxes.depths[parents[node]] + 1;
-    // The next one last.
-    const todo = new Int32Array(nodes.length);
-    let n_todo = 0;
-    /**
-     * @param {number} node
-     * @param {number} start
-     */
-    const pushAll = (node, start) => {
-      const [first, end] = [starts[node + 1], starts[node + 2]];
-      let place = start;
-      for (let at = first; at < end; at++) {
-        const child = nodes[at];
-        todo[n_todo + end - 1 - at] = child;
-        boxes.starts[child] = place;
-        place += weights[child];
-      }
-      n_todo += end - first;
-      return place;
-    };
-    boxes.whole = pushAll(-1, 0);
-    const lists = new LevelLists(boxes.depths, weights);
-    while (n_todo > 0) {
-      const node = todo[--n_todo];
-      lists.push(node);
-      pushAll(node, boxes.starts[node]);
+    boxes.depths = this.shape?.depths ?? depthsOf(parents, n);
+    const children = this.shape?.children ?? childrenOf(parents.subarray(0, n));
+    const compare = siblingOrder(boxes, profile, order);
+    const { most, parts } = Boxes.first;
+    layOut(boxes, children, compare, n > most ? whole(children, weights) / parts : 0);
+    if (n > most) {
+      boxes.rest = () => {
+        boxes.rest = null;
+        layOut(boxes, children, compare, 0);
+      };
     }
-    boxes.levels = lists.levels;
     if (this.sides !== null) this.compareBoxes(boxes, this.sides);
     return boxes;
   }
@@ -224,37 +212,102 @@ class Growing {
 }
 
 /**
- * Children of each node in an order, as lists one after the other: that of the root, of node 0, of node 1..
+ * Children of each node, as lists one after the other: those of a node are from `firsts[node + 1]` to `firsts[node + 2]`,
+ * the outermost nodes are those of -1. A list is in the order that it was sorted in last.
+ * @typedef {{firsts: Uint32Array, nodes: Uint32Array}} ChildLists
+ */
+
+/**
  * @param {Int32Array} parents
- * @param {Float64Array} weights
- * @param {Int32Array | Uint32Array} labels
+ * @returns {ChildLists}
+ */
+function childrenOf(parents) {
+  const n = parents.length;
+  const firsts = new Uint32Array(n + 2);
+  for (let node = 0; node < n; node++) firsts[parents[node] + 2]++;
+  for (let list = 1; list < firsts.length; list++) firsts[list] += firsts[list - 1];
+  const filled = firsts.slice();
+  const nodes = new Uint32Array(n);
+  for (let node = 0; node < n; node++) nodes[filled[parents[node] + 1]++] = node;
+  return { firsts, nodes };
+}
+
+/**
+ * @param {Int32Array} parents
+ * @param {number} n
+ */
+function depthsOf(parents, n) {
+  const depths = new Uint16Array(n);
+  for (let node = 0; node < n; node++) depths[node] = parents[node] < 0 ? 0 : depths[parents[node]] + 1;
+  return depths;
+}
+
+/**
+ * Which of two siblings comes first. It is one order, whatever they were in before.
+ * @param {Boxes} boxes
  * @param {Profile} profile
  * @param {"heavy" | "name"} order
  */
-function siblings(parents, weights, labels, profile, order) {
-  const n = parents.length;
-  const starts = new Uint32Array(n + 2);
-  for (let node = 0; node < n; node++) if (weights[node] > 0) starts[parents[node] + 2]++;
-  for (let list = 1; list < starts.length; list++) starts[list] += starts[list - 1];
-  const filled = starts.slice();
+function siblingOrder({ widths, labels }, profile, order) {
   const rankOf = profile.nameRanks();
-  const nodes = new Uint32Array(starts[n + 1]);
-  for (let node = 0; node < n; node++) if (weights[node] > 0) nodes[filled[parents[node] + 1]++] = node;
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byName = (a, b) => rankOf(labels[a]) - rankOf(labels[b]);
+  const byName = (a, b) => rankOf(labels[a]) - rankOf(labels[b]) || a - b;
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byWeight = (a, b) => weights[b] - weights[a] || byName(a, b);
-  const compare = order === "heavy" ? byWeight : byName;
-  for (let list = 0; list <= n; list++) {
-    if (starts[list + 1] - starts[list] > 1) sortPart(nodes, starts[list], starts[list + 1], compare);
+  const byWeight = (a, b) => widths[b] - widths[a] || byName(a, b);
+  return order === "heavy" ? byWeight : byName;
+}
+
+/**
+ * What all outermost nodes weigh.
+ * @param {ChildLists} children
+ * @param {Float64Array} weights
+ */
+function whole({ firsts, nodes }, weights) {
+  let sum = 0;
+  for (let at = 0; at < firsts[1]; at++) sum += weights[nodes[at]];
+  return sum;
+}
+
+/**
+ * Places boxes level by level, each on its parent. What weighs nothing is on no level, and nothing is on what is narrower
+ * than the least width.
+ * @param {Boxes} boxes
+ * @param {ChildLists} children
+ * @param {(a: number, b: number) => number} compare
+ * @param {number} least
+ */
+function layOut(boxes, { firsts, nodes }, compare, least) {
+  const { starts, widths } = boxes;
+  const placed = new Uint32Array(nodes.length);
+  boxes.lists = [];
+  let [begin, end] = [0, 0];
+  // What stands at -1 is all.
+  for (let at = -1; at < end; at++) {
+    if (at === begin) {
+      boxes.lists.push(placed.subarray(begin, end));
+      begin = end;
+    }
+    const node = at < 0 ? -1 : placed[at];
+    const [first, last] = [firsts[node + 1], firsts[node + 2]];
+    if (first === last || (node >= 0 && widths[node] < least)) continue;
+    if (last - first > 1) sortPart(nodes, first, last, compare);
+    let next = node < 0 ? 0 : starts[node];
+    for (let place = first; place < last; place++) {
+      const child = nodes[place];
+      const width = widths[child];
+      if (width <= 0) continue;
+      starts[child] = next;
+      next += width;
+      placed[end++] = child;
+    }
+    if (node < 0) boxes.whole = next;
   }
-  return { starts, nodes };
 }
 
 /** Fewer numbers are sorted here: most lists are short, and it is the call that takes time. */
@@ -268,7 +321,12 @@ const SHORT = 16;
  * @param {(a: number, b: number) => number} compare
  */
 function sortPart(numbers, first, end, compare) {
-  if (end - first > SHORT) return void numbers.subarray(first, end).sort(compare);
+  if (end - first > SHORT) {
+    let at = first + 1;
+    while (at < end && compare(numbers[at - 1], numbers[at]) <= 0) at++;
+    if (at < end) numbers.subarray(first, end).sort(compare);
+    return;
+  }
   for (let at = first + 1; at < end; at++) {
     const one = numbers[at];
     let place = at;

@@ -5,6 +5,13 @@ const MAX_TIME_BOXES = 2e6;
 /** How many rows are told apart where there are more boxes. */
 const MOST_APART = 1 << 19;
 
+/** Rows that are placed at once: more are placed a step after the other. */
+const ROWS_AT_ONCE = 30000;
+/** How many rows each step places. */
+const ROWS_OF_STEP = 10000;
+/** Groups of rows that a first picture has. */
+const FIRST_GROUPS = 3000;
+
 /**
  * In order of time: what follows each other in a thread is one box as far as its stack is the same. If these are too
  * many, some samples that follow each other count together for the frames that they have in common.
@@ -13,18 +20,79 @@ const MOST_APART = 1 << 19;
  * @param {number} most
  */
 function boxesInTime(profile, selection, most) {
-  const kept = keptNodes(profile, selection);
+  const steps = stepsInTime(profile, selection, most);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * The same in steps that are short enough for a page that answers meanwhile.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {number} most
+ * @returns {Generator<undefined, Boxes, undefined>}
+ */
+function* stepsInTime(profile, selection, most) {
   const { n_rows: rows, n_nodes: nodes } = profile.head;
   for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
     const boxes = new Boxes(Math.min(most, rows + 6 * nodes));
     const chart = new TimeChart(profile, boxes, together);
-    forRows(profile, selection, (node, weight, samples, _time, thread) => {
-      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= most) chart.add(thread, node, weight, samples);
-    });
+    const place = placeRows(profile, selection, chart);
+    let n = 0;
+    for (const [thread, first, end] of spansInSteps(profile, selection)) {
+      place(thread, first, end);
+      if (boxes.n > most && together < rows) break;
+      n += end - first;
+      if (n < ROWS_OF_STEP) continue;
+      n = 0;
+      yield;
+    }
     chart.end();
     boxes.together = together;
     if (boxes.n <= most || together >= rows) return boxes.close();
   }
+}
+
+/**
+ * A first picture of many rows, with the frames that those beside each other have in common.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ */
+function firstInTime(profile, selection) {
+  const boxes = new Boxes(1 << 16);
+  const chart = new TimeChart(profile, boxes, Math.ceil(profile.head.n_rows / FIRST_GROUPS));
+  forSpans(profile, selection, placeRows(profile, selection, chart));
+  chart.end();
+  boxes.isFirst = true;
+  return boxes.close();
+}
+
+/**
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {TimeChart} chart
+ */
+function placeRows(profile, selection, chart) {
+  const kept = keptNodes(profile, selection);
+  return rowsOfSpan(profile, selection, (node, weight, samples, _time, thread) => {
+    if (node >= 0 && (kept === null || kept[node] === 1)) chart.add(thread, node, weight, samples);
+  });
+}
+
+/**
+ * Spans of rows, none of them longer than a step.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ */
+function spansInSteps(profile, selection) {
+  /** @type {[thread: number, first: number, end: number][]} */
+  const spans = [];
+  forSpans(profile, selection, (thread, first, end) => {
+    for (let at = first; at < end; at += ROWS_OF_STEP) spans.push([thread, at, Math.min(end, at + ROWS_OF_STEP)]);
+  });
+  return spans;
 }
 
 /** Samples of a thread after the other, in order of time. */

@@ -171,15 +171,21 @@ class Turned {
  * @param {Counts} counts
  */
 function countMoved(tree, moved, counts) {
+  const { n, weights, samples, own, parents } = tree;
   for (let node = 0; node < moved.length; node++) {
     if (counts.samples[node] === 0) continue;
-    add(tree, moved[node], counts.weights[node], counts.samples[node]);
-    tree.own[moved[node]] += counts.weights[node];
+    const at = moved[node];
+    const weight = counts.weights[node];
+    weights[at] += weight;
+    own[at] += weight;
+    samples[at] += counts.samples[node];
   }
   // Children come after their parents.
-  for (let node = tree.n - 1; node >= 0; node--) {
-    const parent = tree.parents[node];
-    if (parent >= 0) add(tree, parent, tree.weights[node], tree.samples[node]);
+  for (let node = n - 1; node >= 0; node--) {
+    const parent = parents[node];
+    if (parent < 0 || samples[node] === 0) continue;
+    weights[parent] += weights[node];
+    samples[parent] += samples[node];
   }
 }
 

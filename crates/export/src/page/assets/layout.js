@@ -12,6 +12,9 @@ function longer(old, length) {
 }
 
 class Boxes {
+  /** Of more boxes, what is on those that are narrower than such a part of all, much less than a pixel, is placed later. */
+  static first = { most: 20000, parts: 20000 };
+
   /** @param {number} capacity */
   constructor(capacity) {
     this.n = 0;
@@ -22,17 +25,25 @@ class Boxes {
     /** Frames; -1, -2.. are names of threads. */
     this.labels = new Int32Array(capacity);
     this.parents = new Int32Array(capacity);
+    /** @type {Uint16Array | Uint32Array} */
     this.depths = new Uint16Array(capacity);
     this.whole = 0;
     /**
-     * By depth, the boxes from left to right.
+     * By depth, the boxes that have their place, from left to right.
      * @type {Uint32Array[]}
      */
-    this.levels = [];
+    this.lists = [];
+    /**
+     * Places those that no eye misses at first, if there are some.
+     * @type {(() => void) | null}
+     */
+    this.rest = null;
     /** Whether what ends in a box is its function's own. */
     this.hasOwn = true;
     /** In order of time: how many rows count together. */
     this.together = 1;
+    /** Whether more is to come. */
+    this.isFirst = false;
     /**
      * Of two recordings, what boxes count on each side.
      * @type {Sides | null}
@@ -40,6 +51,12 @@ class Boxes {
     this.sides = null;
     /** How much they changed, if so. */
     this.degrees = new Float32Array(0);
+  }
+
+  /** By depth, the boxes from left to right. */
+  get levels() {
+    this.rest?.();
+    return this.lists;
   }
 
   /**
@@ -70,9 +87,9 @@ class Boxes {
 
   /** Lists boxes by depth; they are numbered so that each level is in order. */
   close() {
-    const lists = new LevelLists(this.depths.subarray(0, this.n), null);
+    const lists = new LevelLists(this.depths.subarray(0, this.n));
     for (let box = 0; box < this.n; box++) lists.push(box);
-    this.levels = lists.levels;
+    this.lists = lists.levels;
     return this;
   }
 
@@ -93,7 +110,7 @@ class Boxes {
    * @param {number} [from] boxes before this one do not, and it is likely near
    */
   firstAt(level, place, from = 0) {
-    const boxes = this.levels[level];
+    const boxes = this.lists[level];
     const ends = (/** @type {number} */ at) => this.starts[boxes[at]] + this.widths[boxes[at]];
     let low = from;
     let high = boxes.length;
@@ -169,13 +186,12 @@ class Boxes {
 /** Boxes by depth. */
 class LevelLists {
   /**
-   * @param {Uint16Array} depths
-   * @param {Float64Array | null} weights those without are on no level
+   * @param {Uint16Array | Uint32Array} depths
    */
-  constructor(depths, weights) {
+  constructor(depths) {
     this.depths = depths;
     const sizes = new Uint32Array(1 << 16);
-    for (let box = 0; box < depths.length; box++) if (weights === null || weights[box] > 0) sizes[depths[box]]++;
+    for (let box = 0; box < depths.length; box++) sizes[depths[box]]++;
     /** @type {Uint32Array[]} */
     this.levels = [];
     for (let depth = 0; sizes[depth] > 0; depth++) this.levels.push(new Uint32Array(sizes[depth]));

@@ -26,6 +26,8 @@ class ModuleLegend {
     this.app = app;
     this.element = made("span", undefined, "legend modules");
     place.append(this.element);
+    /** @type {{counts: Counts, images: Map<number, {weight: number, frame: number}>} | null} */
+    this.known = null;
   }
 
   show() {
@@ -33,23 +35,8 @@ class ModuleLegend {
     this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
     if (theme.by === "kind") return this.showKinds();
-    const { parents, labels, images, flags } = profile;
-    /**
-     * By image, or -1 for the kernel: what it weighs, and one of its frames.
-     * @type {Map<number, {weight: number, frame: number}>}
-     */
-    const sums = new Map();
-    counts.weights.forEach((weight, node) => {
-      if (weight === 0 || parents[node] < 0) return;
-      const code = profile.codeOf(node);
-      const frame = labels[code];
-      if (parents[code] < 0 || (flags[frame] & FLAGS.nameless) !== 0) return;
-      const key = (flags[frame] & FLAGS.level) !== 0 ? -1 : images[frame];
-      const sum = sums.get(key) ?? { weight: 0, frame };
-      sum.weight += weight;
-      sums.set(key, sum);
-    });
-    const entries = [...sums].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
+    if (this.known?.counts !== counts) this.known = { counts, images: weightsOfImages(profile, counts) };
+    const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
     showLegend(this.element, entries.map(([image, { weight, frame }]) => {
       const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
       return [theme.fill(frame), `${name} ${percent(weight, counts.total.weight)}`];
@@ -74,4 +61,31 @@ class ModuleLegend {
     if (sums.nameless > 0) entries.push([unknown, `without a name ${percent(sums.nameless, counts.total.weight)}`]);
     showLegend(this.element, entries);
   }
+}
+
+/**
+ * By image, or -1 for the kernel: what it weighs, and one of its frames.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ */
+function weightsOfImages(profile, { weights }) {
+  const { parents, labels, images, flags, head } = profile;
+  const hasWaits = head.waits !== undefined;
+  /** @type {Map<number, {weight: number, frame: number}>} */
+  const sums = new Map();
+  // Those of a frame first: there are few.
+  const ofFrame = new Float64Array(flags.length);
+  for (let node = 0; node < weights.length; node++) {
+    if (weights[node] === 0 || parents[node] < 0) continue;
+    const code = hasWaits ? profile.codeOf(node) : node;
+    if (parents[code] >= 0) ofFrame[labels[code]] += weights[node];
+  }
+  ofFrame.forEach((weight, frame) => {
+    if (weight === 0 || (flags[frame] & FLAGS.nameless) !== 0) return;
+    const key = (flags[frame] & FLAGS.level) !== 0 ? -1 : images[frame];
+    const sum = sums.get(key) ?? { weight: 0, frame };
+    sum.weight += weight;
+    sums.set(key, sum);
+  });
+  return sums;
 }

@@ -26,12 +26,14 @@ class App {
       say: (text) => this.details.say(text),
     });
     this.ranges = new RangeBar(this);
+    this.known = new KnownCounts(profile);
+    this.boxes = new KnownBoxes(this);
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.knownRows = null;
     this.views = new Views(this);
     this.profile.isByLine = this.state.frames === "line";
     this.theme.show(this.state.colours);
-    this.counts = Counts.of(profile, this.state);
+    this.counts = this.known.of(this.state);
     this.comparison = this.compare();
     this.address = new Address(this);
     describePage(profile);
@@ -60,7 +62,7 @@ class App {
     if (isTransformed) transform(this.profile, transforms, threads);
     const isOther = event !== before.event || thread !== before.thread || keep !== before.keep;
     if (isTransformed || isOther || !isSame(range, before.range) || !isSame(against, before.against)) {
-      this.counts = Counts.of(this.profile, this.state);
+      this.counts = this.known.of(this.state);
       this.overview.show(this.state);
     }
     this.comparison = this.compare();

@@ -1,8 +1,8 @@
 // Trees in which nodes of one parent and one label are one.
 
 /**
- * In preorder. `moved` says where each node of the tree that it was made of is.
- * @typedef {{parents: Int32Array, labels: Int32Array, depths: Uint32Array, moved: Int32Array}} MergedTree
+ * In preorder. `moved` says where each node of the tree that it was made of is; `children` are made when they are asked for.
+ * @typedef {{parents: Int32Array, labels: Int32Array, depths: Uint32Array, moved: Int32Array, children?: ChildLists}} MergedTree
  */
 
 /**
@@ -100,7 +100,13 @@ class SameLabels {
    * @param {number} end
    */
   end(list, begin, end) {
-    for (let at = begin; at < end; at++) this.last[this.labels[list[at]] - this.lowest] = -1;
-    list.subarray(begin, end).reverse();
+    const { last, labels, lowest } = this;
+    for (let at = begin; at < end; at++) last[labels[list[at]] - lowest] = -1;
+    // Most lists are short: no view of each.
+    for (let [low, high] = [begin, end - 1]; low < high; low++, high--) {
+      const one = list[low];
+      list[low] = list[high];
+      list[high] = one;
+    }
   }
 }

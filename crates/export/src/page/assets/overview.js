@@ -34,35 +34,57 @@ class Overview {
     this.against = null;
     /** @type {[number, number] | null} */
     this.drag = null;
-    this.slots = new TimeSlots(this.profile, 0, [0, 1]);
+    /** What was counted last. */
+    this.drawn = new TimeSlots(this.profile, 0, [0, 1]);
     this.counters = new Counters(this.profile);
     /** What the slots are of. */
     this.key = "";
+    /**
+     * What they are to be of, if they are of something else.
+     * @type {SampleSelection | null}
+     */
+    this.wanted = null;
     this.event = 0;
     this.span = Math.max(1, this.profile.head.span_ns);
     this.brush();
   }
 
   /**
-   * Sums by slot of time.
+   * Sums by slot of time; those of other stacks follow the view.
    * @param {SampleSelection} selection
    */
   show(selection) {
-    const { profile, span } = this;
     this.range = selection.range;
     this.against = selection.against ?? null;
-    if (!profile.head.has_times) return;
+    if (!this.profile.head.has_times) return;
     // It shows all times, whatever the range.
     const { event, thread, keep, transforms, threads } = selection;
     const key = JSON.stringify([event, thread, keep, transforms, threads]);
-    if (key !== this.key) {
-      this.key = key;
-      this.event = event;
-      this.slots = slotsOfEvent(profile, selection, event, span);
-      this.counters.count(selection, span);
-    }
+    const isAsked = this.wanted !== null;
+    if (key !== this.key) this.wanted = selection;
+    this.key = key;
+    if (this.drawn.n === 0) this.count();
+    if (this.wanted !== null && !isAsked) afterFrame(() => this.count());
+    this.draw();
+  }
+
+  /** Counts what is to be shown, if that is something else. */
+  count() {
+    const selection = this.wanted;
+    if (selection === null) return;
+    const { profile, span } = this;
+    this.wanted = null;
+    this.event = selection.event;
+    this.drawn = slotsOfEvent(profile, selection, selection.event, span);
+    this.counters.count(selection, span);
     this.place.style.height = `${STRIP + this.counters.list.length * COUNTER + AXIS}px`;
     this.draw();
+  }
+
+  /** The slots of what is selected. */
+  get slots() {
+    this.count();
+    return this.drawn;
   }
 
   get scale() {
@@ -75,7 +97,7 @@ class Overview {
     const context = sized(this.canvas, width, height);
     const { scale } = this;
     const colours = this.theme.colours;
-    const { all, n } = this.slots;
+    const { all, n } = this.drawn;
     const most = all.reduce((a, b) => Math.max(a, b), 0) || 1;
     context.fillStyle = colours.area;
     context.beginPath();
@@ -87,7 +109,7 @@ class Overview {
     });
     context.lineTo(width, STRIP);
     context.fill();
-    if (this.slots.waits.size > 0) this.drawWaits(context, scale, most);
+    if (this.drawn.waits.size > 0) this.drawWaits(context, scale, most);
     this.drawName(context, scale, most);
     this.counters.draw(context, this.theme, scale, STRIP);
     scale.drawAxis(context, this.theme, height - AXIS);
@@ -111,7 +133,7 @@ class Overview {
     context.fillText(shortened(context, name, scale.left - 24), 16, STRIP / 2 - 4);
     context.fillStyle = this.theme.colours.faint;
     context.font = "11px system-ui, sans-serif";
-    const seconds = this.span / Math.max(1, this.slots.n) / 1e9;
+    const seconds = this.span / Math.max(1, this.drawn.n) / 1e9;
     const rate = most / seconds;
     const said = kind.endsWith("-time") ? `up to ${(rate / 1e9).toFixed(1)} ${kind === "cpu-time" ? "CPUs" : "threads"}` : `up to ${short(rate)}/s`;
     context.fillText(shortened(context, said, scale.left - 24), 16, STRIP / 2 + 12);
@@ -124,11 +146,11 @@ class Overview {
    * @param {number} most
    */
   drawWaits(context, { left, width }, most) {
-    const { n } = this.slots;
+    const { n } = this.drawn;
     for (let slot = 0; slot < n; slot++) {
       // Whole pixels, so that there is nothing between two slots.
       const [from, to] = [left + Math.round((slot / n) * width), left + Math.round(((slot + 1) / n) * width)];
-      drawParts(context, this.theme, this.slots, slot, { x: from, width: to - from, base: STRIP, height: STRIP - 10, most });
+      drawParts(context, this.theme, this.drawn, slot, { x: from, width: to - from, base: STRIP, height: STRIP - 10, most });
     }
   }
 

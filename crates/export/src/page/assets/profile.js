@@ -58,8 +58,11 @@ class Profile {
      * @type {{text: string, has: Uint8Array} | null}
      */
     this.matched = null;
-    /** @type {{isByLine: boolean, names: Uint32Array, head: Head, frames: Uint32Array, comms: Uint32Array} | null} */
-    this.ranks = null;
+    /**
+     * The last two orders of names: of functions, and by line.
+     * @type {{isByLine: boolean, names: Uint32Array, head: Head, frames: Uint32Array, comms: Uint32Array}[]}
+     */
+    this.ranks = [];
     /**
      * What is other if threads that are alike are one, once it is known.
      * @type {Partial<Profile> | null}
@@ -70,6 +73,11 @@ class Profile {
      * @type {{key: object[], isByLine: boolean, tree: MergedTree}[]}
      */
     this.shownTrees = [];
+    /**
+     * Rows of nodes as they were asked for last, the newest first.
+     * @type {RowColumns[]}
+     */
+    this.rowColumns = [];
     /** @type {Map<number, number> | undefined} */
     this.ranksOfProcesses = undefined;
 
@@ -218,8 +226,9 @@ class Profile {
    * @returns {(label: number) => number}
    */
   nameRanks() {
-    const { ranks, isByLine, names, head } = this;
-    if (ranks === null || ranks.isByLine !== isByLine || ranks.names !== names || ranks.head !== head) {
+    const { isByLine, names, head } = this;
+    const known = this.ranks.find((one) => one.isByLine === isByLine && one.names === names && one.head === head);
+    if (known === undefined) {
       const [frames, comms] = [new Uint32Array(this.names.length), new Uint32Array(this.head.comms.length)];
       const labels = [...frames.keys(), ...Array.from(comms.keys(), (comm) => -1 - comm)];
       const named = labels.map((label) => ({ label, name: this.nameOf(label) }));
@@ -230,9 +239,9 @@ class Profile {
         if (label >= 0) frames[label] = rank;
         else comms[-1 - label] = rank;
       });
-      this.ranks = { isByLine, names, head, frames, comms };
+      this.ranks = [{ isByLine, names, head, frames, comms }, ...this.ranks.slice(0, 1)];
     }
-    const { frames, comms } = /** @type {{frames: Uint32Array, comms: Uint32Array}} */ (this.ranks);
+    const { frames, comms } = known ?? this.ranks[0];
     return (label) => (label >= 0 ? frames[label] : comms[-1 - label]);
   }
 

@@ -7,6 +7,53 @@
  */
 
 /**
+ * What is the same whatever counts: the row that each node is of, whether it is the outermost of its row on its way, and
+ * how many rows there are.
+ * @typedef {{grouping: Grouping, key: object[], rowOf: Int32Array, isOutermost: Uint8Array, n: number}} RowColumns
+ */
+
+/** Of so many groupings that is kept. */
+const MOST_ROW_COLUMNS = 4;
+
+/**
+ * @param {Profile} profile
+ * @param {Grouping} grouping
+ * @returns {RowColumns}
+ */
+function rowColumns(profile, grouping) {
+  const { parents, labels, functionOf, images } = profile;
+  const key = [parents, labels, functionOf, images];
+  const known = profile.rowColumns.find((one) => one.grouping === grouping && one.key.every((column, at) => column === key[at]));
+  const found = known ?? { grouping, key, ...outermostRows(profile, rowsOfNodes(profile, grouping)) };
+  profile.rowColumns = [found, ...profile.rowColumns.filter((one) => one !== found).slice(0, MOST_ROW_COLUMNS - 1)];
+  return found;
+}
+
+/**
+ * @param {Profile} profile
+ * @param {Int32Array} rowOf
+ */
+function outermostRows({ parents, depths }, rowOf) {
+  let n = 0;
+  for (const row of rowOf) if (row >= n) n = row + 1;
+  const isOutermost = new Uint8Array(rowOf.length);
+  // How often each row is on the way to a node.
+  const onPath = new Uint32Array(n);
+  /** @type {number[]} */
+  const path = [];
+  for (let node = 0; node < parents.length; node++) {
+    while (path.length > depths[node]) {
+      const left = rowOf[/** @type {number} */ (path.pop())];
+      if (left >= 0) onPath[left]--;
+    }
+    path.push(node);
+    const row = rowOf[node];
+    if (row >= 0 && onPath[row]++ === 0) isOutermost[node] = 1;
+  }
+  return { rowOf, isOutermost, n };
+}
+
+/**
  * The row that each node is of; -1 if it is of none.
  * @param {Profile} profile
  * @param {Grouping} grouping
@@ -32,33 +79,23 @@ function rowsOfNodes(profile, grouping) {
  * @param {Profile} profile
  * @param {Counts} counts
  * @param {Grouping} grouping
+ * @param {(key: number) => boolean} [isWanted]
  * @returns {Row[]}
  */
-function tableRows(profile, counts, grouping) {
+function tableRows(profile, counts, grouping, isWanted = () => true) {
   if (isRowGrouping(grouping)) return rowsByGrouping(profile, counts.selection, grouping);
-  const rowOf = rowsOfNodes(profile, grouping);
+  const { rowOf, isOutermost, n } = rowColumns(profile, grouping);
   const totals = counts.totals(profile);
-  const { parents, depths } = profile;
-  const n = rowOf.reduce((most, row) => Math.max(most, row + 1), 0);
   const self = new Float64Array(n);
   const ownSamples = new Float64Array(n);
   const total = new Float64Array(n);
   const samples = new Float64Array(n);
-  // How often each row is on the way to a node.
-  const onPath = new Uint32Array(n);
-  /** @type {number[]} */
-  const path = [];
-  for (let node = 0; node < parents.length; node++) {
-    while (path.length > depths[node]) {
-      const left = rowOf[/** @type {number} */ (path.pop())];
-      if (left >= 0) onPath[left]--;
-    }
-    path.push(node);
+  for (let node = 0; node < rowOf.length; node++) {
     const row = rowOf[node];
-    if (row < 0) continue;
+    if (row < 0 || totals.samples[node] === 0) continue;
     self[row] += counts.weights[node];
     ownSamples[row] += counts.samples[node];
-    if (onPath[row]++ === 0) {
+    if (isOutermost[node] === 1) {
       total[row] += totals.weights[node];
       samples[row] += totals.samples[node];
     }
@@ -66,7 +103,7 @@ function tableRows(profile, counts, grouping) {
   /** @type {Row[]} */
   const rows = [];
   for (let key = 0; key < n; key++) {
-    if (samples[key] > 0) {
+    if (samples[key] > 0 && isWanted(key)) {
       const [name, image] = namesOfRow(profile, grouping, key);
       const sums = { self: self[key], total: total[key], samples: samples[key], ownSamples: ownSamples[key] };
       rows.push({ key, name, image, ...sums });

@@ -74,6 +74,7 @@ class Counts {
     // It is what most of what users do waits for: no call for each row.
     forSpans(profile, rows, (thread, first, end) => {
       const isWanted = wanted === null || wanted === thread;
+      let [allWeight, allSamples, shownWeight, shownSamples] = [0, 0, 0, 0];
       for (let row = first; row < end; row++) {
         const node = stacks[row] - 1;
         if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
@@ -81,14 +82,18 @@ class Counts {
         let weight = hasWeights ? weightOf[row] : n * each;
         if (ofWaits) weight = profile.weightWithin(row, weight, range);
         if (weight < 0) continue;
-        total.weight += weight;
-        total.samples += n;
+        allWeight += weight;
+        allSamples += n;
         if (node < 0 || !isWanted || (kept !== null && kept[node] === 0)) continue;
         weights[node] += weight;
         samples[node] += n;
-        shown.weight += weight;
-        shown.samples += n;
+        shownWeight += weight;
+        shownSamples += n;
       }
+      total.weight += allWeight;
+      total.samples += allSamples;
+      shown.weight += shownWeight;
+      shown.samples += shownSamples;
     });
     return counts;
   }
@@ -109,12 +114,54 @@ class Counts {
     const parents = profile.parents;
     for (let node = parents.length - 1; node >= 0; node--) {
       const parent = parents[node];
-      if (parent >= 0) {
+      if (parent >= 0 && samples[node] > 0) {
         weights[parent] += weights[node];
         samples[parent] += samples[node];
       }
     }
     return { weights, samples };
+  }
+}
+
+/** So many that were counted last are kept, beside those of all that was recorded. */
+const MOST_COUNTS = 3;
+
+/** What was counted: many look at a part, and at everything again. */
+class KnownCounts {
+  /** @param {Profile} profile */
+  constructor(profile) {
+    this.profile = profile;
+    /**
+     * The last ones first.
+     * @type {{key: string, columns: object[], counts: Counts}[]}
+     */
+    this.list = [];
+  }
+
+  /**
+   * @param {SampleSelection} selection
+   * @returns {Counts}
+   */
+  of(selection) {
+    const { profile } = this;
+    const { event, range, thread, keep, against, transforms } = selection;
+    const isAll = range === null && thread === null && keep === "" && transforms.length === 0;
+    const key = isAll ? `all of ${event}` : JSON.stringify([event, range, thread, keep, keep !== "" && profile.isByLine, against]);
+    const columns = [profile.stacks, profile.parents, profile.labels, profile.functionOf];
+    const known = this.list.find((one) => one.key === key && columns.every((column, at) => column === one.columns[at]));
+    const found = known ?? { key, columns, counts: Counts.of(profile, selection) };
+    const others = this.list.filter((one) => one !== found);
+    const last = others.slice(0, MOST_COUNTS - 1);
+    const all = others.find((one) => one.key.startsWith("all"));
+    this.list = [found, ...last, ...(all === undefined || last.includes(all) ? [] : [all])];
+    // Names of rows are those of transforms.
+    found.counts.selection = selection;
+    return found.counts;
+  }
+
+  /** @param {Counts} counts */
+  has(counts) {
+    return this.list.some((one) => one.counts === counts);
   }
 }
 
@@ -127,12 +174,23 @@ class Counts {
  *   node is negative if nothing was recorded of the stack
  */
 function forRows(profile, selection, visit) {
+  forSpans(profile, selection, rowsOfSpan(profile, selection, visit));
+}
+
+/**
+ * The same of one span of rows.
+ * @param {Profile} profile
+ * @param {{event: number, range: [number, number] | null}} selection
+ * @param {(node: number, weight: number, samples: number, time: number, thread: number, row: number) => void} visit
+ * @returns {(thread: number, first: number, end: number) => void}
+ */
+function rowsOfSpan(profile, selection, visit) {
   const { stacks, times, events, counts, weights } = profile;
   const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
   const { event, range } = selection;
   const each = profile.head.events[event]?.each ?? 0;
   const ofWaits = range !== null && profile.ends !== null;
-  forSpans(profile, selection, (thread, first, end) => {
+  return (thread, first, end) => {
     for (let row = first; row < end; row++) {
       if ((hasEvents && events[row] !== event) || stacks[row] <= IN_NO_TOTAL) continue;
       const samples = hasSamples ? counts[row] : 1;
@@ -140,7 +198,7 @@ function forRows(profile, selection, visit) {
       const counted = ofWaits ? profile.weightWithin(row, weight, range) : weight;
       if (counted >= 0) visit(stacks[row] - 1, counted, samples, times[row], thread, row);
     }
-  });
+  };
 }
 
 /**

@@ -78,11 +78,10 @@ class Summary {
    */
   table(title, rows, by, open) {
     const { app } = this;
-    const sorted = rows.filter((row) => row[by] > 0).sort((a, b) => b[by] - a[by] || compared(a.name, b.name));
     const table = made("table");
     table.append(made("caption", title));
     const body = made("tbody");
-    for (const row of sorted.slice(0, SUMMARY_ROWS)) {
+    for (const row of heaviestRows(rows, by, SUMMARY_ROWS)) {
       const line = made("tr");
       const share = shareCell(app.profile.head.events[app.state.event], row[by], app.counts.total.weight);
       const name = made("th", undefined, "name");
@@ -112,6 +111,25 @@ class Summary {
     if (lacks.length > 0) box.append(made("p", `Not included, because only the page can do it: ${lacks.join(", ")}.`));
     return box;
   }
+}
+
+/**
+ * The first of some rows, as they would be sorted.
+ * @param {Row[]} rows
+ * @param {"self" | "total"} by
+ * @param {number} n
+ */
+function heaviestRows(rows, by, n) {
+  /** @type {Row[]} */
+  const first = [];
+  const compare = (/** @type {Row} */ a, /** @type {Row} */ b) => b[by] - a[by] || compared(a.name, b.name);
+  for (const row of rows) {
+    if (row[by] === 0 || (first.length === n && compare(row, first[n - 1]) >= 0)) continue;
+    const at = first.findIndex((other) => compare(row, other) < 0);
+    first.splice(at < 0 ? first.length : at, 0, row);
+    if (first.length > n) first.pop();
+  }
+  return first;
 }
 
 /**

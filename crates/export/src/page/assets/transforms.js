@@ -147,7 +147,7 @@ function nodesOf(profile, { grouping, key }) {
     for (let node = 0; node < is.length; node++) is[node] = profile.isWait(node) && functionOf[labels[node]] === key ? 1 : 0;
     return is;
   }
-  const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
+  const { rowOf: rows } = rowColumns(profile, /** @type {Grouping} */ (grouping));
   // A link, or a chip of before, may name one of several threads that are one now.
   const wanted = grouping === "thread" ? profile.joined?.[key] ?? key : key;
   for (let node = 0; node < is.length; node++) is[node] = rows[node] === wanted ? 1 : 0;
@@ -170,15 +170,12 @@ function nodesBelow(profile, transform) {
 class StackColumns {
   /** @param {Profile} profile */
   constructor(profile) {
-    const { parents, labels } = profile;
-    this.parents = parents;
-    /** What a thread waits for stays where a stack ends. */
-    this.isWait = new Uint8Array(parents.length);
-    for (let node = 0; node < parents.length; node++) this.isWait[node] = profile.isWait(node) ? 1 : 0;
-    this.to = ownNumbers(parents.length);
-    /** Of nodes that stand for themselves. */
-    this.outer = parents.slice();
-    this.labels = labels.slice();
+    this.profile = profile;
+    this.parents = profile.parents;
+    /** Of nodes that stand for themselves; like `to`, empty until a tree changes. */
+    this.outer = new Int32Array(0);
+    this.to = new Int32Array(0);
+    this.labels = profile.labels;
     this.isTreeSame = true;
     /** By node, whether what ends there still counts. @type {Uint8Array | null} */
     this.counts = null;
@@ -199,12 +196,17 @@ class StackColumns {
    * @param {(node: number, parent: number) => number} stand
    */
   each(stand) {
-    this.isTreeSame = false;
-    for (let node = 0; node < this.parents.length; node++) {
-      if (this.parents[node] < 0) continue;
-      const parent = this.to[this.parents[node]];
-      this.outer[node] = parent;
-      this.to[node] = this.isWait[node] === 1 ? node : stand(node, parent);
+    const { profile, parents } = this;
+    const to = ownNumbers(parents.length);
+    const outer = parents.slice();
+    Object.assign(this, { isTreeSame: false, to, outer, labels: this.labels.slice() });
+    const hasWaits = profile.head.waits !== undefined;
+    for (let node = 0; node < parents.length; node++) {
+      if (parents[node] < 0) continue;
+      const parent = to[parents[node]];
+      outer[node] = parent;
+      // What a thread waits for stays where a stack ends.
+      to[node] = hasWaits && profile.isWait(node) ? node : stand(node, parent);
     }
   }
 

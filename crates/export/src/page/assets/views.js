@@ -31,6 +31,14 @@ function viewsOf(profile) {
     (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne) && (isThere?.() ?? true));
 }
 
+/**
+ * Calls back when the next frame is shown: for what nobody waits for.
+ * @param {() => void} what
+ */
+function afterFrame(what) {
+  requestAnimationFrame(() => setTimeout(what, 0));
+}
+
 /** The views of a page, with their tabs and sections. */
 class Views {
   /** @param {App} app */
