@@ -91,6 +91,29 @@ async function theLinkHasBoth(tab, facts, both) {
   await tab.run(`rprofPage.set({ view: "flame" })`);
 }
 
+/** The earlier range is A, whichever is drawn first, until they are swapped. @param {Tab} tab */
+async function theEarlierRangeIsA(tab) {
+  const pairs = await tab.run(`(() => {
+    const { ranges, state } = rprofPage;
+    const span = rprofPage.profile.head.span_ns;
+    const part = (from, to) => [Math.floor(span * from), Math.floor(span * to)];
+    const [first, middle, last] = [part(0, 0.2), part(0.3, 0.5), part(0.6, 0.9)];
+    const pair = () => [rprofPage.state.against, rprofPage.state.range];
+    rprofPage.set({ range: middle, against: null });
+    ranges.compareWith(last);
+    const pairs = [[pair(), [middle, last]]];
+    rprofPage.set(ranges.showing(first));
+    pairs.push([pair(), [first, middle]]);
+    document.getElementById("swap-ranges").click();
+    pairs.push([pair(), [middle, first]]);
+    ranges.compareWith(last);
+    pairs.push([pair(), [last, first]]);
+    rprofPage.set({ range: null });
+    return pairs;
+  })()`);
+  for (const [found, expected] of pairs) assert.deepEqual(found, expected);
+}
+
 /** What a page counts by function and block of time, of all of its recording. @param {Tab} tab @param {string} page */
 async function blocksOf(tab, page) {
   await tab.open(`file://${page}`);
@@ -165,6 +188,7 @@ async function marksAreThoseOfDiff(tab, runs) {
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await sidesAreTheirRanges(tab, facts);
+  await theEarlierRangeIsA(tab);
 }
 
 module.exports = { check, marksAreThoseOfDiff };

@@ -22,7 +22,7 @@ class HeatView {
     this.map = new HeatMap(placed(section, "div", "heat-place"), app.theme, {
       range: (range, from) => {
         if (app.ranges.isAgainst(from)) app.ranges.compareWith(range);
-        else app.set({ range, view: "flame" });
+        else app.set({ ...app.ranges.showing(range), view: "flame" });
       },
       say: (text) => app.details.say(text),
     });

@@ -20,7 +20,7 @@ class App {
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
     this.overview = new Overview(element("overview", HTMLElement), this.theme, {
-      range: (range) => this.set({ range }),
+      range: (range) => this.set(this.ranges.showing(range)),
       against: (against) => this.ranges.compareWith(against),
       isAgainst: (from) => this.ranges.isAgainst(from),
       say: (text) => this.details.say(text),

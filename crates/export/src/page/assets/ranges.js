@@ -313,10 +313,32 @@ class RangeBar {
    */
   compareWith(against) {
     const { app } = this;
-    const rounded = /** @type {[number, number]} */ (against.map(Math.round));
-    if (app.state.range === null) return app.set({ range: rounded });
+    const other = /** @type {[number, number]} */ (against.map(Math.round));
+    if (app.state.range === null) return app.set({ range: other });
     const first = app.state.against === null ? { per: RANGE_MEASURES[0], sort: /** @type {const} */ ("selfChange") } : {};
-    app.set({ against: rounded, zoom: [], span: null, ...first });
+    app.set({ ...this.inOrder(other, app.state.range), zoom: [], span: null, ...first });
+  }
+
+  /**
+   * What shows a range; of two that are compared, it takes the place of B.
+   * @param {[number, number] | null} range
+   * @returns {Partial<State>}
+   */
+  showing(range) {
+    const { against } = this.app.state;
+    if (range === null || against === null) return { range };
+    return this.inOrder(against, /** @type {[number, number]} */ (range.map(Math.round)));
+  }
+
+  /**
+   * The earlier range is A, before, unless they are swapped.
+   * @param {[number, number]} one
+   * @param {[number, number]} other
+   */
+  inOrder(one, other) {
+    const { range, against } = this.app.state;
+    const isSwapped = range !== null && against !== null && against[0] > range[0];
+    return (one[0] > other[0]) === isSwapped ? { against: one, range: other } : { against: other, range: one };
   }
 
   /**
@@ -334,7 +356,7 @@ class RangeBar {
    */
   choose(range, from) {
     if (this.isAgainst(from)) this.compareWith(range);
-    else this.app.set({ range });
+    else this.app.set(this.showing(range));
   }
 
   show() {
@@ -352,7 +374,7 @@ class RangeBar {
     this.swap.hidden = this.end.hidden = !isCompared;
     this.begin.setAttribute("aria-pressed", String(this.isChoosing));
     if (isCompared && app.comparison !== null) this.said.textContent = saidOfRanges(app, app.comparison);
-    else this.said.textContent = this.isChoosing ? "Drag over the timeline, the lanes or the heat map: that range is A, before." : "";
+    else this.said.textContent = this.isChoosing ? "Drag over the timeline, the lanes or the heat map. The earlier range is A." : "";
   }
 }
 
