@@ -26,6 +26,51 @@ async function backLeadsToWhatWasSeenBefore(tab) {
   await tab.run(`rprofPage.set({ view: "flame", search: "" })`);
 }
 
+/** Whatever their kinds are: the last one first. @param {Tab} tab */
+async function escapeTakesTheLastStepBack(tab) {
+  const first = await tab.run(`(() => {
+    rprofPage.set({ view: "flame", search: "", keep: "" });
+    rprofPage.steps.forget();
+    return JSON.stringify(rprofPage.state);
+  })()`);
+  const span = await tab.run(`rprofPage.profile.head.span_ns`);
+  const part = (/** @type {number} */ from, /** @type {number} */ to) => JSON.stringify([Math.floor(span * from), Math.floor(span * to)]);
+  const steps = [
+    `rprofPage.set({ range: ${part(0.4, 0.9)} })`,
+    `rprofPage.addTransform({ kind: "drop", grouping: "function", key: 0 })`,
+    `rprofPage.set({ view: "tree" })`,
+    `rprofPage.set({ thread: 0 })`,
+    `rprofPage.set({ range: ${part(0.5, 0.8)} })`,
+    `rprofPage.ranges.compareWith(${part(0.1, 0.2)})`,
+    `document.getElementById("swap-ranges").click()`,
+    `rprofPage.find("a")`,
+    `rprofPage.set({ keep: "." })`,
+  ];
+  const states = [first];
+  for (const step of steps) states.push(await tab.run(`${step}; JSON.stringify(rprofPage.state)`));
+  const plain = (/** @type {string} */ state) => ({ ...JSON.parse(state), asked: undefined, span: null, zoom: [] });
+  for (const state of states.slice(0, -1).reverse()) {
+    await tab.press("Escape");
+    assert.deepEqual(plain(await tab.run(`JSON.stringify(rprofPage.state)`)), plain(state));
+  }
+  await tab.press("Escape");
+  assert.deepEqual(plain(await tab.run(`JSON.stringify(rprofPage.state)`)), plain(first));
+  // What is removed by its chip is not taken back again.
+  await tab.run(`rprofPage.set({ thread: 0 }); rprofPage.set({ range: ${part(0, 0.5)} }); rprofPage.set({ thread: null })`);
+  await tab.press("Escape");
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, rprofPage.state.thread]`), [null, null]);
+}
+
+/** Keys are those of the page after a choice, too. @param {Tab} tab */
+async function aChoiceKeepsNoKeys(tab) {
+  await tab.run(`rprofPage.set({ view: "flame", range: [0, 1e6] }); document.getElementById("order").focus()`);
+  await tab.press("Escape");
+  assert.equal(await tab.run(`rprofPage.state.range`), null);
+  await tab.press("2", "2");
+  assert.equal(await tab.run(`rprofPage.state.view`), "table");
+  await tab.run(`document.activeElement.blur(); rprofPage.set({ view: "flame" })`);
+}
+
 /** @param {Tab} tab */
 async function helpHasRoom(tab) {
   await tab.run(`document.getElementById("help").showModal()`);
@@ -88,6 +133,8 @@ async function withoutScriptsThePageSaysWhatIsMissing(tab, url) {
 /** @param {Tab} tab @param {{page: string}} facts */
 async function check(tab, facts) {
   await backLeadsToWhatWasSeenBefore(tab);
+  await escapeTakesTheLastStepBack(tab);
+  await aChoiceKeepsNoKeys(tab);
   await helpHasRoom(tab);
   await labelsOfTheHeatMapAreWhole(tab);
   await numbersHaveOneForm(tab);

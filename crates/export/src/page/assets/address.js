@@ -20,6 +20,7 @@ class Address {
 
   /** Says what is seen; browsers allow few changes of the address a second, and take a while for each. */
   remember() {
+    this.app.steps.note();
     clearTimeout(this.timer);
     const { state } = this.app;
     if (this.pending !== null && isStep(this.pending, state)) this.say(this.pending);
@@ -54,6 +55,7 @@ class Address {
     this.pending = null;
     this.app.set({ asked: undefined, ...stateOf(location.hash, this.app.profile) }, "restored");
     this.state = this.app.state;
+    this.app.steps.forget();
   }
 }
 

@@ -7,7 +7,7 @@ function listenToKeys(app) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || help.open) return;
     const view = VIEWS.find(({ key }) => key === event.key);
-    const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    const isTyping = takesKeys(event.target);
     if (event.key === "Escape") {
       app.back(isTyping);
     } else if (isTyping) {
@@ -36,4 +36,13 @@ function listenToKeys(app) {
     } else return;
     event.preventDefault();
   });
+}
+
+/**
+ * Whether keys are for what has the focus: a text, or a list that is open.
+ * @param {EventTarget | null} target
+ */
+function takesKeys(target) {
+  if (target instanceof HTMLSelectElement) return CSS.supports("selector(:open)") && target.matches(":open");
+  return target instanceof HTMLInputElement && target.type !== "checkbox";
 }

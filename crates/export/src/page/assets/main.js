@@ -35,6 +35,7 @@ class App {
     this.theme.show(this.state.colours);
     this.counts = this.known.of(this.state);
     this.comparison = this.compare();
+    this.steps = new Steps(this);
     this.address = new Address(this);
     describePage(profile);
     this.listen();
@@ -315,15 +316,17 @@ class App {
   }
 
   /**
-   * One step out: of the zoom, of the search, of what is left out.
+   * One step out: the last one first, then those that a link led to.
    * @param {boolean} isTyping
    */
   back(isTyping) {
-    const { state, views } = this;
+    const { state, views, steps } = this;
     if (isTyping && this.search.value !== "") this.find((this.search.value = ""));
     else if (isTyping) this.search.blur();
-    else if (views.shown.back?.()) return;
+    else if (steps.last === "zoom" && steps.back()) return;
+    else if (steps.last === undefined && views.shown.back?.()) return;
     else if (this.details.chosen !== null) this.details.choose(null);
+    else if (steps.back()) return;
     else if (views.shown.outer !== undefined) this.set({ view: views.shown.outer });
     else if (state.search !== "") this.find((this.search.value = ""));
     else if (state.keep !== "") this.set({ keep: "" });
