@@ -146,6 +146,19 @@ async function rowsSayWhatIsCounted(tab) {
   // Code without debug information has no lines.
   assert.equal(totals.length, await tab.run(`rprofPage.views.all.code.code.functions[0].head.places.length / 2`));
   for (const [total, self] of totals) assert.ok(total + 0.006 >= self, String([total, self]));
+  // Of the function, they are shares of what it counts including callees.
+  const [name, shares] = await tab.run(`(() => {
+    const page = rprofPage;
+    const view = page.views.all.code;
+    const totals = () => view.rows.filter(({ kind, line }) => kind === "source" && line >= 0).map((row) => parseFloat(view.table.cells(row).total || "0"));
+    page.set({ codeShares: "function" });
+    return [view.code.functions[0].head.name, totals()];
+  })()`);
+  const share = await tab.run(`rprofPage.rows("function").filter(({ name }) => name === ${JSON.stringify(name)})
+    .reduce((sum, { total }) => sum + total, 0) / rprofPage.counts.total.weight`);
+  for (const [at, one] of shares.entries()) {
+    assert.ok(one <= 100 && Math.abs(one * share - totals[at][0]) < 0.02, `${name}: ${one} of ${share}, not ${totals[at][0]}`);
+  }
   await tab.run(`rprofPage.set({ codeRows: "instruction" })`);
 }
 

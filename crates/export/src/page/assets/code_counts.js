@@ -98,12 +98,11 @@ class CodeCounts {
 }
 
 /**
- * By place in the source, what the stacks of a function count there, including callees: a sample once, however often the
- * place is in its stack. A line of inlined code counts where it is a part of this function.
+ * By place in the source, what the stacks of a function count there, including callees, and what all of it counts: a
+ * sample once, however often the place is in its stack. A line of inlined code counts where it is a part of this function.
  * @param {Profile} profile
  * @param {Counts} counts
  * @param {FunctionCode} code
- * @returns {Map<string, number>}
  */
 function totalsOfLines(profile, counts, code) {
   const { flags, labels, parents } = profile;
@@ -113,18 +112,25 @@ function totalsOfLines(profile, counts, code) {
   const sums = counts.totals(profile).weights;
   /** By node, the place if it is in the function, or 0. */
   const placeOf = new Uint32Array(parents.length);
+  const isWithin = new Uint8Array(parents.length);
+  let whole = 0;
   /** @type {Map<string, number>} */
   const totals = new Map();
   for (let node = 0; node < parents.length; node++) {
-    const place = parents[node] < 0 ? 0 : (places[labels[node]] ?? 0);
-    if (place === 0 || sums[node] === 0) continue;
+    if (parents[node] < 0) continue;
+    isWithin[node] = isWithin[parents[node]];
+    if (sums[node] === 0) continue;
     let outer = node;
     while (parents[outer] >= 0 && (flags[labels[outer]] & FLAGS.inlined) !== 0) outer = parents[outer];
     if (parents[outer] < 0 || names[labels[outer]] !== own) continue;
+    if (isWithin[node] === 0) whole += sums[node];
+    isWithin[node] = 1;
+    const place = places[labels[node]] ?? 0;
+    if (place === 0) continue;
     placeOf[node] = place;
-    let isWithin = false;
-    for (let at = parents[node]; at >= 0 && !isWithin; at = parents[at]) isWithin = placeOf[at] === place;
-    if (!isWithin) totals.set(strings[place - 1], (totals.get(strings[place - 1]) ?? 0) + sums[node]);
+    let isAgain = false;
+    for (let at = parents[node]; at >= 0 && !isAgain; at = parents[at]) isAgain = placeOf[at] === place;
+    if (!isAgain) totals.set(strings[place - 1], (totals.get(strings[place - 1]) ?? 0) + sums[node]);
   }
-  return totals;
+  return { totals, whole };
 }

@@ -239,7 +239,9 @@ class CodeView {
     const whole = this.whole(code, counts, inlined);
     const lines = counts.lines(code);
     const loops = counts.loops(code);
-    const totals = this.lanes === null ? totalsOfLines(app.profile, app.counts, code) : new Map();
+    const { totals, whole: wholeTotal } = this.lanes === null ? totalsOfLines(app.profile, app.counts, code) : { totals: new Map(), whole: 0 };
+    // With callees, a function counts more than of its own.
+    const totalOf = app.state.codeShares === "all" ? whole : wholeTotal;
     const { weights, samples } = counts;
     return (row) => {
       /** @type {Sum} */
@@ -259,7 +261,7 @@ class CodeView {
       return {
         share: whole > 0 ? sum.weight / whole : 0,
         self: sum.samples > 0 ? percent(sum.weight, whole) : "",
-        total: total > 0 ? percent(total, whole) : "",
+        total: total > 0 ? percent(total, totalOf) : "",
         title: sum.samples > 0 ? `${counted(sum.samples, "sample", "samples")}, ${amount(event, sum.weight)}` : "",
         lanes: beside ?? "",
         isFaint: inlined !== null && row.kind === "instruction" && !code.isOf(row.at, inlined),
