@@ -43,7 +43,7 @@ function shown(tab) {
     }
     return {
       command: document.querySelector("#summary code").textContent,
-      lacks: document.querySelector("#summary .command p")?.textContent ?? "",
+      lacks: document.querySelector("#summary .lacks")?.textContent ?? "",
       weight: rprofPage.counts.total.weight,
       functions: [...rows.values()].sort(),
     };
@@ -134,6 +134,27 @@ async function numbersAreTheReports(tab, facts) {
     assert.deepEqual({ weight, functions }, expected, command);
   }
   await tab.run(`rprofPage.set({ transforms: [], range: null })`);
+}
+
+/** What runs, and what waits: rows of a state, or of time off the CPU. @param {Tab} tab @param {Facts} facts */
+async function statesAreTheReports(tab, facts) {
+  if (!facts.flags.includes("--wall")) return;
+  for (const [kind, key] of [["keep", 0], ["keep", 1], ["drop", 0], ["drop", 1]]) {
+    const isRunning = (kind === "keep") === (key === 0);
+    await tab.run(`rprofPage.set({ transforms: [{ kind: "${kind}", grouping: "state", key: ${key} }] })`);
+    const { command, lacks, functions } = await shown(tab);
+    assert.equal(lacks, "");
+    assert.equal(command.includes("--off-cpu"), !isRunning, command);
+    const words = command.replace(/^rprof report -i perf\.data/, '"$0" report --no-debuginfod -i "$1"');
+    const script = isRunning ? `${words.replace("state,sym", "state,dso,sym")} --format json -g none` : `${words} --format json -g none -s dso,sym`;
+    const out = execFileSync("sh", ["-c", script, facts.rprof, facts.file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const { weight, rows } = JSON.parse(out).events[0];
+    const whole = (/** @type {number} */ share) => Math.round((share * weight) / 100);
+    const expected = rows.filter((/** @type {any} */ row) => !isRunning || row.state === "running").map((/** @type {any} */ row) =>
+      [`${row.sym.split("] ").slice(1).join("] ")} ${row.dso}`, whole(row.overhead), whole(row.overhead_children)]);
+    assert.deepEqual(functions, expected.sort(), command);
+  }
+  await tab.run(`rprofPage.set({ transforms: [] })`);
 }
 
 /** Of a wait, only what is within the range counts, wherever it begins. @param {Tab} tab @param {Facts} facts */
@@ -267,6 +288,7 @@ async function chipsAreInTheLinkAndUndone(tab, facts) {
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await numbersAreTheReports(tab, facts);
+  await statesAreTheReports(tab, facts);
   await waitsAreCutToTheRange(tab, facts);
   await lastNamesAreTheLatest(tab);
   // Waits that are no samples change nothing of it.

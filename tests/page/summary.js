@@ -11,7 +11,7 @@ const { execFileSync } = require("node:child_process");
 function shown(tab) {
   return tab.run(`({ samples: rprofPage.counts.shown.samples,
     command: document.querySelector("#summary code").textContent,
-    lacks: document.querySelector("#summary .command p")?.textContent ?? "" })`);
+    lacks: document.querySelector("#summary .lacks")?.textContent ?? "" })`);
 }
 
 /** Samples that a command finds, which a shell reads. @param {Facts} facts @param {string} command */

@@ -100,7 +100,7 @@ class Summary {
 
   /** How a terminal shows the same. */
   command() {
-    const { words, lacks } = commandOf(this.app);
+    const { words, lacks, state } = commandOf(this.app);
     const text = words.map(quoted).join(" ");
     const box = made("div", undefined, "command");
     box.append(made("h2", "In a terminal"), made("code", text));
@@ -108,7 +108,8 @@ class Summary {
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(text));
     box.append(copy);
-    if (lacks.length > 0) box.append(made("p", `Not included, because only the page can do it: ${lacks.join(", ")}.`));
+    if (state !== null) box.append(made("p", `Of its rows, those in state ${state} are shown here.`));
+    if (lacks.length > 0) box.append(made("p", `Not included, because only the page can do it: ${lacks.join(", ")}.`, "lacks"));
     return box;
   }
 }
@@ -155,8 +156,10 @@ function commandOf({ state, profile }) {
   const words = ["rprof", "report", "-i", "perf.data"];
   const lacks = profile.head.is_filtered ? ["the filters that the page was made with"] : [];
   const { kind } = profile.head.events[state.event];
-  if (kind === "off-cpu-time") words.push("--off-cpu");
-  if (kind === "wall-time") words.push("--wall");
+  const only = kind === "wall-time" ? onlyState(state.transforms) : null;
+  if (kind === "off-cpu-time" || only === "waiting") words.push("--off-cpu");
+  else if (kind === "wall-time") words.push("--wall");
+  if (only === "running") words.push("-s", "state,sym");
   const { threads, by_name: isByName, start_ns: start } = profile.head;
   if (state.thread !== null) {
     const [, tid, comm] = threads[state.thread];
@@ -177,6 +180,7 @@ function commandOf({ state, profile }) {
   else words.push(...ofRows);
   for (const one of state.transforms) {
     if (one.kind === "keep" && isRowGrouping(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "") continue;
+    if (one.grouping === "state" && only !== null) continue;
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
     // Names that the page escapes are others in the recording.
     const isSaid = comms.length > 0 && !words.includes("--comms") && comms.every((name) => /^[^,\\]+$/.test(name));
@@ -186,7 +190,18 @@ function commandOf({ state, profile }) {
   }
   if (state.against !== null) lacks.push(`the comparison with ${saidOfRange(state.against)}`);
   if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);
-  return { words, lacks };
+  return { words, lacks, state: only === "running" ? only : null };
+}
+
+/**
+ * What threads do, if filters leave one of both.
+ * @param {Transform[]} transforms
+ */
+function onlyState(transforms) {
+  const of = transforms.filter(({ grouping }) => grouping === "state");
+  const has = (/** @type {TransformKind} */ kind, /** @type {number} */ key) => of.some((one) => one.kind === kind && one.key === key);
+  const left = STATES.filter((_, key) => !has("drop", key) && (has("keep", key) || !has("keep", 1 - key)));
+  return of.length > 0 && left.length === 1 ? left[0] : null;
 }
 
 /**
