@@ -26,7 +26,8 @@ function reported(facts, command, event) {
   const whole = (/** @type {number} */ share) => Math.round((share * weight) / 100);
   const functions = rows.map((/** @type {any} */ row) =>
     [`${row.sym.split("] ").slice(1).join("] ")} ${row.dso}`, whole(row.overhead), whole(row.overhead_children)]);
-  return { weight, functions: functions.sort() };
+  const most = Math.max(0, ...rows.map((/** @type {any} */ row) => row.overhead)).toFixed(6);
+  return { weight, functions: functions.sort(), most };
 }
 
 /** What the page says of the same: functions of one name and image are one in reports. @param {Tab} tab */
@@ -44,8 +45,9 @@ function shown(tab) {
     return {
       command: document.querySelector("#summary code").textContent,
       lacks: document.querySelector("#summary .lacks")?.textContent ?? "",
-      weight: rprofPage.counts.total.weight,
+      weight: rprofPage.whole,
       functions: [...rows.values()].sort(),
+      most: (100 * Math.max(0, ...[...rows.values()].map(([, self]) => self)) / rprofPage.whole).toFixed(6),
     };
   })()`);
 }
@@ -128,12 +130,19 @@ async function numbersAreTheReports(tab, facts) {
   if (facts.flags.length === 0) states.push({ transforms: [task[1], cpu[0]], range: [Math.floor(span / 4), Math.floor(span / 2)] });
   for (const { transforms, range } of states) {
     await tab.run(`rprofPage.set(${JSON.stringify({ transforms, range: range ?? null })})`);
-    const { command, lacks, weight, functions } = await shown(tab);
+    const { command, lacks, ...found } = await shown(tab);
     assert.equal(lacks, "", command);
-    const expected = reported(facts, command, 0);
-    assert.deepEqual({ weight, functions }, expected, command);
+    assert.deepEqual(found, reported(facts, command, 0), command);
   }
-  await tab.run(`rprofPage.set({ transforms: [], range: null })`);
+  // The same as shares of the whole recording, where a report has these.
+  await tab.run(`rprofPage.set({ transforms: ${JSON.stringify(process.slice(0, 1))}, range: null, shares: "all" })`);
+  const { command, lacks, ...found } = await shown(tab);
+  assert.equal(lacks, "");
+  assert.doesNotMatch(command, /relative/);
+  assert.deepEqual(found, reported(facts, command, 0), command);
+  await tab.run(`rprofPage.set({ range: [0, ${Math.floor(span / 2)}] })`);
+  assert.match((await shown(tab)).lacks, /percentages of the whole recording/);
+  await tab.run(`rprofPage.set({ transforms: [], range: null, shares: "shown" })`);
 }
 
 /** What runs, and what waits: rows of a state, or of time off the CPU. @param {Tab} tab @param {Facts} facts */

@@ -56,6 +56,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/code_view.js"),
     include_str!("assets/state.js"),
     include_str!("assets/undo.js"),
+    include_str!("assets/shares.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),
     include_str!("assets/keys.js"),

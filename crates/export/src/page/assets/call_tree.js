@@ -222,7 +222,7 @@ class CallTree {
   /** @param {number} box */
   line(box) {
     const { app, boxes } = this;
-    const { profile, state, counts, comparison } = app;
+    const { profile, state, comparison, whole } = app;
     const line = made("tr");
     line.tabIndex = box === this.focused ? 0 : -1;
     line.dataset.box = String(box);
@@ -232,7 +232,7 @@ class CallTree {
     if (!isLeaf) line.setAttribute("aria-expanded", String(isOpen));
     const event = profile.head.events[state.event];
     /** @param {number} weight */
-    const share = (weight) => shareCell(event, weight, counts.total.weight);
+    const share = (weight) => shareCell(event, weight, whole);
     const label = boxes.labels[box];
     const name = made("th", undefined, "name tree-name");
     name.scope = "row";

@@ -39,7 +39,7 @@ class CodeView {
     const rows = choice("code-rows", "Rows", forms, (value) => app.set({ codeRows: /** @type {State["codeRows"]} */ (value) }));
     this.rowsOf = rows.select;
     /** @type {[State["codeShares"], string][]} */
-    const wholes = [["all", "all samples"], ["function", "this function"]];
+    const wholes = [["all", "everything"], ["function", "this function"]];
     const shares = choice("code-shares", "Shares of", wholes, (value) =>
       app.set({ codeShares: /** @type {State["codeShares"]} */ (value) }));
     this.shares = shares.select;
@@ -135,7 +135,7 @@ class CodeView {
    * @param {number} listing
    */
   listFunctions(code, counts, listing) {
-    const whole = this.app.counts.total.weight;
+    const { whole } = this.app;
     const all = code.functions.map((one, number) => ({ one, number, sum: counts.sum(one, () => true).weight }));
     all.sort((a, b) => b.sum - a.sum);
     const options = all.map(({ one, number, sum }) => {
@@ -154,7 +154,8 @@ class CodeView {
    * @param {string | null} inlined
    */
   whole(code, counts, inlined) {
-    if (this.app.state.codeShares === "all") return this.app.counts.total.weight;
+    const { app } = this;
+    if (this.app.state.codeShares === "all") return counts.isWhole ? app.profile.head.events[app.state.event].weight : app.whole;
     return counts.sum(code, (at) => inlined === null || code.isOf(at, inlined)).weight;
   }
 
@@ -168,12 +169,12 @@ class CodeView {
     const { weight, samples } = counts.sum(code, (at) => inlined === null || code.isOf(at, inlined));
     const event = app.profile.head.events[app.state.event];
     const what = inlined === null ? code.head.name : `${inlined}, inlined into ${code.head.name}`;
-    const { shown, total } = app.counts;
+    const { shown } = app.counts;
     const isPart = counts.isWhole && (shown.weight !== event.weight || app.state.transforms.length > 0);
     const of = isPart ? ` of the whole recording: the page does not know where each sample was taken, so its filters do not apply` : "";
     const lanes = (this.lanes?.hidden ?? 0) > 0 ? ` ${counted(this.lanes?.hidden ?? 0, "jump is", "jumps are")} not drawn.` : "";
     this.said.textContent = `${what} [${code.imageName}]: ${counted(samples, "sample", "samples")} of its own, ` +
-      `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : total.weight)}${of}.${lanes}`;
+      `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : app.whole)}${of}.${lanes}`;
   }
 
   /**

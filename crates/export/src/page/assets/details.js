@@ -99,18 +99,17 @@ function showLines(list, lines) {
 
 /**
  * Lines of a function, the heaviest first.
- * @param {Profile} profile
- * @param {Counts} counts
+ * @param {App} app
  * @param {number} wanted
  * @returns {[string, string][]}
  */
-function linesOf(profile, counts, wanted) {
+function linesOf({ profile, counts, whole }, wanted) {
   if (!profile.hasPlaces) return [];
   const rows = tableRows(profile, counts, "line", (frame) => profile.functionOf[frame] === wanted);
   rows.sort((a, b) => b.total - a.total);
   return rows.slice(0, 20).map((row) => {
     const place = profile.places[row.key];
     const text = place === 0 ? "no line" : profile.text(place - 1);
-    return [`self ${percent(row.self, counts.total.weight)}; total ${percent(row.total, counts.total.weight)}`, text];
+    return [`self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`, text];
   });
 }

@@ -31,7 +31,7 @@ class ModuleLegend {
   }
 
   show() {
-    const { profile, counts, comparison, theme } = this.app;
+    const { profile, counts, comparison, theme, whole } = this.app;
     this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
     if (theme.by === "kind") return this.showKinds();
@@ -39,13 +39,13 @@ class ModuleLegend {
     const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
     showLegend(this.element, entries.map(([image, { weight, frame }]) => {
       const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
-      return [theme.fill(frame), `${name} ${percent(weight, counts.total.weight)}`];
+      return [theme.fill(frame), `${name} ${percent(weight, whole)}`];
     }));
   }
 
   /** Kinds of code with what they count themselves. */
   showKinds() {
-    const { profile, counts, theme } = this.app;
+    const { profile, counts, theme, whole } = this.app;
     const { parents, labels, flags } = profile;
     /** @type {{[kind in Kind | "nameless"]: number}} */
     const sums = { user: 0, inlined: 0, jit: 0, kernel: 0, nameless: 0 };
@@ -57,8 +57,8 @@ class ModuleLegend {
     });
     const { kinds, unknown } = theme.colours;
     /** @type {[string, string][]} */
-    const entries = KINDS.map(([kind, name]) => [`hsl(${hslText(kinds[kind])})`, `${name} ${percent(sums[kind], counts.total.weight)}`]);
-    if (sums.nameless > 0) entries.push([unknown, `without a name ${percent(sums.nameless, counts.total.weight)}`]);
+    const entries = KINDS.map(([kind, name]) => [`hsl(${hslText(kinds[kind])})`, `${name} ${percent(sums[kind], whole)}`]);
+    if (sums.nameless > 0) entries.push([unknown, `without a name ${percent(sums.nameless, whole)}`]);
     showLegend(this.element, entries);
   }
 }

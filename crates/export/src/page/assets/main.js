@@ -28,6 +28,7 @@ class App {
     this.ranges = new RangeBar(this);
     this.known = new KnownCounts(profile);
     this.boxes = new KnownBoxes(this);
+    this.shares = new SharesChoice(this);
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.knownRows = null;
     this.views = new Views(this);
@@ -121,14 +122,15 @@ class App {
     const isText = new Pattern(search).isText ? " (invalid regular expression; searched as text)" : "";
     const isPart = profile.hasLongNames ? ` (in the first ${SEARCHED} characters of names)` : "";
     const said = counts.before === null || comparison === null
-      ? `${percent(sum.weight, counts.total.weight)} of the samples`
+      ? `${percent(sum.weight, this.whole)} matches`
       : comparison.text({ before: matching(profile, counts.before, search), after: sum });
     found.textContent = `${said}${isText}${isPart}`;
   }
 
   showChips() {
     const { state, profile, counts } = this;
-    const chips = [made("span", this.said(), "said")];
+    /** @type {HTMLElement[]} */
+    const chips = [made("span", this.said(), "said"), ...this.shares.shown()];
     /**
      * @param {string} text
      * @param {Partial<State>} without
@@ -158,7 +160,7 @@ class App {
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
-    element("chips", HTMLElement).replaceChildren(...chips);
+    this.shares.keepFocus(() => element("chips", HTMLElement).replaceChildren(...chips));
   }
 
   /** What is left out, in words. */
@@ -214,7 +216,7 @@ class App {
   sumOf(boxes, box) {
     if (boxes.sides !== null && this.comparison !== null) return this.comparison.text(bothOf(boxes.sides, box));
     const event = this.profile.head.events[this.state.event];
-    const whole = this.counts.total.weight;
+    const { whole } = this;
     const own = boxes.hasOwn && boxes.own[box] > 0 ? `, self ${percent(boxes.own[box], whole)}` : "";
     const samples = counted(boxes.samples[box], "sample", "samples");
     return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
@@ -235,12 +237,12 @@ class App {
     const { grouping } = this.state;
     if (grouping === "thread" || grouping === "image" || isRowGrouping(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
-    const whole = this.counts.total.weight;
+    const { whole } = this;
     const changed = /** @type {ChangedRow} */ (row);
     const sum = this.comparison === null || changed.all === undefined
       ? `self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`
       : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
-    const lines = linesOf(this.profile, this.counts, this.profile.functionOf[frame]);
+    const lines = linesOf(this, this.profile.functionOf[frame]);
     this.details.choose({ labels: [frame], sum, lines });
   }
 
@@ -309,6 +311,12 @@ class App {
       : changedRows(profile, counts, grouping, comparison);
     this.knownRows = { counts, key, rows };
     return rows;
+  }
+
+  /** What is 100 %. */
+  get whole() {
+    const { state, counts, profile } = this;
+    return state.shares === "all" ? profile.head.events[state.event].weight : counts.shown.weight;
   }
 
   functions() {

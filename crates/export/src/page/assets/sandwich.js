@@ -55,7 +55,7 @@ class Sandwich {
     this.search();
     this.name.textContent = frame === undefined ? "" : profile.text(profile.names[frame]);
     this.sum.textContent = this.sumOf(callees, focus);
-    showLines(this.lines, linesOf(profile, counts, focus));
+    showLines(this.lines, linesOf(this.app, focus));
   }
 
   /**
@@ -63,7 +63,7 @@ class Sandwich {
    * @param {number} focus
    */
   sumOf(callees, focus) {
-    const { profile, state, counts, comparison } = this.app;
+    const { profile, state, comparison, whole } = this.app;
     const own = this.app.functions().find((row) => row.key === focus);
     if (comparison !== null) {
       const row = /** @type {ChangedRow | undefined} */ (own);
@@ -71,7 +71,7 @@ class Sandwich {
     }
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     return (
-      `self ${percent(own?.self ?? (callees.n > 0 ? callees.own[0] : 0), counts.total.weight)}; total ${percent(weight, counts.total.weight)} ` +
+      `self ${percent(own?.self ?? (callees.n > 0 ? callees.own[0] : 0), whole)}; total ${percent(weight, whole)} ` +
       `(${amount(profile.head.events[state.event], weight)})`
     );
   }

@@ -7,7 +7,7 @@
  *   zoom: number[], span: [number, number] | null, chart: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"],
  *   listing: number | null, codeRows: "instruction" | "line", codeShares: "all" | "function",
- *   colours: "module" | "kind", asked?: Asked}} State
+ *   colours: "module" | "kind", shares: "shown" | "all", asked?: Asked}} State
  */
 
 /**
@@ -59,7 +59,7 @@ function initialState(profile) {
     thread: null, search: "", keep: "",
     transforms: [], threads: "alike", focus: null, zoom: [], span: null, chart: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
-    listing: null, codeRows: "instruction", codeShares: "all", colours: "module",
+    listing: null, codeRows: "instruction", codeShares: "all", colours: "module", shares: "shown",
   };
 }
 
@@ -139,6 +139,7 @@ function stateOf(fragment, profile) {
   state.listing = number("listing", MOST_LISTINGS);
   state.codeRows = one("codeRows", /** @type {const} */ (["instruction", "line"]), state.codeRows);
   state.colours = one("colours", profile.sides === null ? /** @type {const} */ (["module", "kind"]) : [], state.colours);
+  state.shares = one("shares", profile.sides === null ? /** @type {const} */ (["shown", "all"]) : [], state.shares);
   state.codeShares = one("codeShares", /** @type {const} */ (["all", "function"]), state.codeShares);
   const transforms = transformsFrom(words.get("transforms") ?? "", profile);
   const asked = { search: words.get("search") ?? "", keep: words.get("keep") ?? "", transforms };

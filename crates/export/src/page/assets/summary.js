@@ -83,7 +83,7 @@ class Summary {
     const body = made("tbody");
     for (const row of heaviestRows(rows, by, SUMMARY_ROWS)) {
       const line = made("tr");
-      const share = shareCell(app.profile.head.events[app.state.event], row[by], app.counts.total.weight);
+      const share = shareCell(app.profile.head.events[app.state.event], row[by], app.whole);
       const name = made("th", undefined, "name");
       name.scope = "row";
       const button = made("button", row.name);
@@ -108,7 +108,7 @@ class Summary {
     copy.type = "button";
     copy.addEventListener("click", () => void copyText(text));
     box.append(copy);
-    if (state !== null) box.append(made("p", `Of its rows, those in state ${state} are shown here.`));
+    if (state !== null) box.append(made("p", `Of its rows, those in state ${state} are shown here; its percentages are of all.`));
     if (lacks.length > 0) box.append(made("p", `Not included, because only the page can do it: ${lacks.join(", ")}.`, "lacks"));
     return box;
   }
@@ -152,10 +152,11 @@ function threadsOfEvent({ head, recorded, starts, events, waits }, event) {
  * The words of a command that reads the same samples, and what it cannot say.
  * @param {App} app
  */
-function commandOf({ state, profile }) {
+function commandOf({ state, profile, counts }) {
   const words = ["rprof", "report", "-i", "perf.data"];
   const lacks = profile.head.is_filtered ? ["the filters that the page was made with"] : [];
-  const { kind } = profile.head.events[state.event];
+  const event = profile.head.events[state.event];
+  const { kind } = event;
   const only = kind === "wall-time" ? onlyState(state.transforms) : null;
   if (kind === "off-cpu-time" || only === "waiting") words.push("--off-cpu");
   else if (kind === "wall-time") words.push("--wall");
@@ -188,6 +189,8 @@ function commandOf({ state, profile }) {
     else if (isRowGrouping(one.grouping)) lacks.push(chipOfGrouping(profile, one, []));
     else lacks.push(`${TRANSFORMS[one.kind].chip} ${middleCut(nameOfTransformed(profile, one), 60)}`.trim());
   }
+  if (state.shares === "all" && counts.total.weight !== event.weight) lacks.push("percentages of the whole recording");
+  if (state.shares === "shown" && counts.shown.weight !== counts.total.weight && only !== "running") words.push("--percentage", "relative");
   if (state.against !== null) lacks.push(`the comparison with ${saidOfRange(state.against)}`);
   if (state.keep !== "") lacks.push(`with ${middleCut(state.keep, 60)}`);
   return { words, lacks, state: only === "running" ? only : null };

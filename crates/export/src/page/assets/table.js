@@ -43,7 +43,7 @@ class TableView {
       order: { grouping, sort, up },
       event: app.profile.head.events[event],
       search,
-      whole: app.counts.total.weight,
+      whole: app.whole,
       comparison: app.comparison,
     });
   }

@@ -186,7 +186,7 @@ class WaitLegend {
   }
 
   show() {
-    const { profile, counts, theme } = this.app;
+    const { profile, counts, theme, whole } = this.app;
     if (this.element.hidden) return;
     /** @type {Map<number, number>} */
     const sums = new Map();
@@ -198,10 +198,10 @@ class WaitLegend {
     });
     const entries = [...sums].sort(([, one], [, other]) => other - one);
     if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
-    const shown = entries.filter(([, sum]) => isShown(sum, counts.total.weight));
+    const shown = entries.filter(([, sum]) => isShown(sum, whole));
     showLegend(this.element, shown.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
-      return [theme.wait(label) ?? theme.colours.area, `${name} ${percent(sum, counts.total.weight)}`];
+      return [theme.wait(label) ?? theme.colours.area, `${name} ${percent(sum, whole)}`];
     }));
   }
 }
