@@ -11,7 +11,7 @@ function rows(tab) {
   return tab.run(`[...document.querySelectorAll("#tree-place tbody tr")].map((row) => ({
     level: Number(row.getAttribute("aria-level")),
     open: row.getAttribute("aria-expanded"),
-    cells: [...row.querySelectorAll("td")].map((cell) => cell.textContent),
+    cells: [...row.querySelectorAll("td")].map((cell) => cell.lastChild?.textContent ?? ""),
     name: row.querySelector("th span + span").textContent,
     hasFocus: row === document.activeElement,
   }))`);

@@ -28,11 +28,18 @@ function samplesOf(facts, command) {
 async function check(tab, facts) {
   await tab.press("7", "7");
   const rows = await tab.run(`[...document.querySelector("#summary table").querySelectorAll("tr")].map((row) =>
-    [row.querySelector("th").textContent, row.querySelector("td").textContent])`);
+    [row.querySelector("th").textContent, row.querySelector("td").lastChild.textContent, row.querySelector("small")?.textContent])`);
   const share = (/** @type {number} */ weight) => `${((100 * weight) / facts.total).toFixed(2)} %`;
   const self = facts.rows.filter((row) => row.self > 0).sort((a, b) => b.self - a.self);
   assert.deepEqual(rows.map((/** @type {string[]} */ row) => row[1]), self.slice(0, 10).map((row) => share(row.self)));
   assert.equal(rows[0][0], self[0].name);
+  // Times are beside shares, if that is what is counted.
+  const times = await tab.run(`(() => {
+    const { kind } = rprofPage.profile.head.events[0];
+    const size = (text) => parseFloat(text) * { s: 1e9, ms: 1e6, "µs": 1e3, ns: 1 }[text.split(" ")[1]];
+    return kind.endsWith("-time") ? [...document.querySelector("#summary table").querySelectorAll("small")].map((one) => size(one.textContent)) : null;
+  })()`);
+  for (const [at, time] of (times ?? []).entries()) assert.ok(Math.abs(time - self[at].self) <= 0.01 * self[at].self, `${time} ${self[at].self}`);
   const span = await tab.run(`rprofPage.profile.head.span_ns`);
   for (const state of [{}, { thread: 0 }, { range: [0, Math.floor(span / 3)] }, { range: [span / 2, span], thread: 0 }]) {
     await tab.run(`rprofPage.set(${JSON.stringify({ range: null, thread: null, ...state })})`);

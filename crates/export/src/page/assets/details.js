@@ -103,13 +103,14 @@ function showLines(list, lines) {
  * @param {number} wanted
  * @returns {[string, string][]}
  */
-function linesOf({ profile, counts, whole }, wanted) {
+function linesOf({ profile, counts, whole, state }, wanted) {
   if (!profile.hasPlaces) return [];
+  const event = profile.head.events[state.event];
   const rows = tableRows(profile, counts, "line", (frame) => profile.functionOf[frame] === wanted);
   rows.sort((a, b) => b.total - a.total);
   return rows.slice(0, 20).map((row) => {
     const place = profile.places[row.key];
     const text = place === 0 ? "no line" : profile.text(place - 1);
-    return [`self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`, text];
+    return [`self ${shareWithTime(event, row.self, whole)}; total ${shareWithTime(event, row.total, whole)}`, text];
   });
 }

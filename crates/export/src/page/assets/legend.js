@@ -31,7 +31,7 @@ class ModuleLegend {
   }
 
   show() {
-    const { profile, counts, comparison, theme, whole } = this.app;
+    const { profile, counts, comparison, theme, whole, state } = this.app;
     this.element.hidden = comparison !== null;
     if (this.element.hidden) return;
     if (theme.by === "kind") return this.showKinds();
@@ -39,7 +39,7 @@ class ModuleLegend {
     const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
     showLegend(this.element, entries.map(([image, { weight, frame }]) => {
       const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
-      return [theme.fill(frame), `${name} ${percent(weight, whole)}`];
+      return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`];
     }));
   }
 

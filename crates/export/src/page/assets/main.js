@@ -217,7 +217,7 @@ class App {
     if (boxes.sides !== null && this.comparison !== null) return this.comparison.text(bothOf(boxes.sides, box));
     const event = this.profile.head.events[this.state.event];
     const { whole } = this;
-    const own = boxes.hasOwn && boxes.own[box] > 0 ? `, self ${percent(boxes.own[box], whole)}` : "";
+    const own = boxes.hasOwn && boxes.own[box] > 0 ? `, self ${shareWithTime(event, boxes.own[box], whole)}` : "";
     const samples = counted(boxes.samples[box], "sample", "samples");
     return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
   }
@@ -238,9 +238,10 @@ class App {
     if (grouping === "thread" || grouping === "image" || isRowGrouping(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const { whole } = this;
+    const event = this.profile.head.events[this.state.event];
     const changed = /** @type {ChangedRow} */ (row);
     const sum = this.comparison === null || changed.all === undefined
-      ? `self ${percent(row.self, whole)}; total ${percent(row.total, whole)}`
+      ? `self ${shareWithTime(event, row.self, whole)}; total ${shareWithTime(event, row.total, whole)}`
       : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
     const lines = linesOf(this, this.profile.functionOf[frame]);
     this.details.choose({ labels: [frame], sum, lines });

@@ -69,10 +69,11 @@ class Sandwich {
       const row = /** @type {ChangedRow | undefined} */ (own);
       return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
     }
+    const event = profile.head.events[state.event];
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     return (
-      `self ${percent(own?.self ?? (callees.n > 0 ? callees.own[0] : 0), whole)}; total ${percent(weight, whole)} ` +
-      `(${amount(profile.head.events[state.event], weight)})`
+      `self ${shareWithTime(event, own?.self ?? (callees.n > 0 ? callees.own[0] : 0), whole)}; ` +
+      `total ${percent(weight, whole)} (${amount(event, weight)})`
     );
   }
 

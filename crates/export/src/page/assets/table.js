@@ -236,14 +236,16 @@ class Table {
 }
 
 /**
- * A cell with a share, and a bar behind it.
+ * A cell with a share, a bar behind it, and the time that it is.
  * @param {EventHead} event
  * @param {number} weight
  * @param {number} whole
  */
 function shareCell(event, weight, whole) {
-  const cell = made("td", percent(weight, whole), "number share");
-  cell.title = amount(event, weight);
+  const cell = made("td", undefined, "number share");
+  if (event.kind.endsWith("-time")) cell.append(made("small", weight === 0 ? "" : duration(weight)), " ");
+  else cell.title = amount(event, weight);
+  cell.append(percent(weight, whole));
   cell.style.setProperty("--share", `${(100 * weight) / (whole || 1)}%`);
   return cell;
 }

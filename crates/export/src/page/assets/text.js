@@ -39,6 +39,17 @@ function amount(event, weight) {
 }
 
 /**
+ * A share, and the time that it is, if that is what the event counts.
+ * @param {EventHead} event
+ * @param {number} weight
+ * @param {number} whole
+ */
+function shareWithTime(event, weight, whole) {
+  const share = percent(weight, whole);
+  return event.kind.endsWith("-time") ? `${share} (${duration(weight)})` : share;
+}
+
+/**
  * @param {number} n
  * @param {string} one
  * @param {string} many

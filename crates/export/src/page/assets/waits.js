@@ -186,7 +186,7 @@ class WaitLegend {
   }
 
   show() {
-    const { profile, counts, theme, whole } = this.app;
+    const { profile, counts, theme, whole, state } = this.app;
     if (this.element.hidden) return;
     /** @type {Map<number, number>} */
     const sums = new Map();
@@ -201,7 +201,7 @@ class WaitLegend {
     const shown = entries.filter(([, sum]) => isShown(sum, whole));
     showLegend(this.element, shown.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
-      return [theme.wait(label) ?? theme.colours.area, `${name} ${percent(sum, whole)}`];
+      return [theme.wait(label) ?? theme.colours.area, `${name} ${shareWithTime(profile.head.events[state.event], sum, whole)}`];
     }));
   }
 }
