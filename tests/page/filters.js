@@ -150,7 +150,10 @@ async function statesAreTheReports(tab, facts) {
   if (!facts.flags.includes("--wall")) return;
   for (const [kind, key] of [["keep", 0], ["keep", 1], ["drop", 0], ["drop", 1]]) {
     const isRunning = (kind === "keep") === (key === 0);
-    await tab.run(`rprofPage.set({ transforms: [{ kind: "${kind}", grouping: "state", key: ${key} }] })`);
+    if (kind === "keep") await tab.run(`document.querySelectorAll(".only button")[${key + 1}].click()`);
+    else await tab.run(`rprofPage.set({ transforms: [{ kind: "${kind}", grouping: "state", key: ${key} }] })`);
+    const pressed = await tab.run(`document.querySelector(".only [aria-pressed=true]").textContent`);
+    assert.equal(pressed, isRunning ? "Running" : "Waiting");
     const { command, lacks, functions } = await shown(tab);
     assert.equal(lacks, "");
     assert.equal(command.includes("--off-cpu"), !isRunning, command);
@@ -163,7 +166,8 @@ async function statesAreTheReports(tab, facts) {
       [`${row.sym.split("] ").slice(1).join("] ")} ${row.dso}`, whole(row.overhead), whole(row.overhead_children)]);
     assert.deepEqual(functions, expected.sort(), command);
   }
-  await tab.run(`rprofPage.set({ transforms: [] })`);
+  await tab.run(`document.querySelector(".only button").click()`);
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
 }
 
 /** Of a wait, only what is within the range counts, wherever it begins. @param {Tab} tab @param {Facts} facts */

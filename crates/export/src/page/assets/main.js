@@ -28,6 +28,7 @@ class App {
     this.ranges = new RangeBar(this);
     this.known = new KnownCounts(profile);
     this.boxes = new KnownBoxes(this);
+    this.only = new OnlyState(this);
     this.shares = new SharesChoice(this);
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.knownRows = null;
@@ -130,7 +131,7 @@ class App {
   showChips() {
     const { state, profile, counts } = this;
     /** @type {HTMLElement[]} */
-    const chips = [made("span", this.said(), "said"), ...this.shares.shown()];
+    const chips = [...this.only.shown(), made("span", this.said(), "said"), ...this.shares.shown()];
     /**
      * @param {string} text
      * @param {Partial<State>} without
@@ -160,7 +161,7 @@ class App {
     }
     if (state.keep !== "") chip(`with ${state.keep.slice(0, 60)}`, { keep: "" });
     if (counts.shown.samples + (counts.before?.shown.samples ?? 0) === 0) chips.push(made("span", "No samples match.", "said"));
-    this.shares.keepFocus(() => element("chips", HTMLElement).replaceChildren(...chips));
+    keepFocus(() => element("chips", HTMLElement).replaceChildren(...chips));
   }
 
   /** What is left out, in words. */

@@ -21,14 +21,4 @@ class SharesChoice {
     const isPart = counts.shown.weight !== profile.head.events[state.event].weight;
     return counts.before === null && (isPart || state.shares === "all") ? [this.label] : [];
   }
-
-  /**
-   * What is placed again loses the focus.
-   * @param {() => void} place
-   */
-  keepFocus(place) {
-    const hadFocus = document.activeElement === this.select;
-    place();
-    if (hadFocus) this.select.focus();
-  }
 }

@@ -24,6 +24,11 @@ class Summary {
     this.app = app;
     this.outer = "flame";
     this.place = placed(section, "div", "summary-place");
+    /**
+     * By event.
+     * @type {Map<number, Sum | null>}
+     */
+    this.running = new Map();
   }
 
   show() {
@@ -58,6 +63,12 @@ class Summary {
     facts.push(["Total", amount(event, event.weight)]);
     if (event.kind === "cpu-time" && hasTimes && span > 0) {
       facts.push(["CPUs in use", `${(event.weight / span).toFixed(2)} on average`]);
+    }
+    const { event: number } = this.app.state;
+    const run = this.running.get(number) ?? runningOf(this.app);
+    this.running.set(number, run);
+    if (run !== null) {
+      facts.push(["CPU time", `${duration(run.weight)} by context switches (${counted(run.samples, "sample", "samples")})`]);
     }
     if (!profile.head.by_name) {
       const threads = threadsOfEvent(profile, this.app.state.event);
@@ -131,6 +142,25 @@ function heaviestRows(rows, by, n) {
     if (first.length > n) first.pop();
   }
   return first;
+}
+
+/**
+ * What runs, of all of an event that counts what waits, too.
+ * @param {App} app
+ * @returns {Sum | null}
+ */
+function runningOf({ profile, state }) {
+  if (profile.head.events[state.event].kind !== "wall-time") return null;
+  const { head, recorded, events, weights } = profile;
+  const sum = { weight: 0, samples: 0 };
+  recorded.stacks.forEach((stack, row) => {
+    const node = stack - 1;
+    if (stack <= IN_NO_TOTAL || (head.has_events && events[row] !== state.event)) return;
+    if (node >= 0 && recorded.parents[node] >= 0 && (recorded.flags[recorded.labels[node]] & FLAGS.wait) !== 0) return;
+    sum.weight += weights[row];
+    sum.samples += profile.samplesOf(row);
+  });
+  return sum;
 }
 
 /**

@@ -126,6 +126,16 @@ function element(id, type) {
 }
 
 /**
+ * What is placed again keeps the focus, if it has it.
+ * @param {() => void} place
+ */
+function keepFocus(place) {
+  const focused = document.activeElement;
+  place();
+  if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) focused.focus();
+}
+
+/**
  * A new element with a text.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
