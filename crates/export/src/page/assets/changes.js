@@ -14,9 +14,17 @@ const COLUMNS = [
   { by: "self", title: "Self", isNumber: true, cell: (row, table) => table.share(row.self) },
   { by: "total", title: "Total", isNumber: true, cell: (row, table) => table.share(row.total) },
   { by: "ownSamples", title: "Self samples", isNumber: true, cell: (row, table) => table.samples(row) },
+  { by: "image", title: "Shared object", isNumber: false, cell: (row) => made("td", row.image, "image") },
   NAME,
-  { by: "image", title: "Image", isNumber: false, cell: (row) => made("td", row.image, "image") },
 ];
+
+/**
+ * Those that have something to say of rows of a grouping.
+ * @param {Grouping} grouping
+ */
+function columnsOf(grouping) {
+  return grouping === "function" || grouping === "line" ? COLUMNS : COLUMNS.filter(({ by }) => by !== "image");
+}
 
 /** @type {Column[]} */
 const CHANGE_COLUMNS = [

@@ -73,6 +73,10 @@ class Details {
     if (chosen === null) return;
     const label = chosen.labels[0];
     const image = label >= 0 ? this.profile.imageOfFrame(label) : "";
+    // Of a wait, or of threads, there is no code.
+    const hasCode = label >= 0 && (this.profile.flags[label] & FLAGS.wait) === 0;
+    element("show-code", HTMLElement).hidden = !hasCode || !HAS_CODE || this.profile.sides !== null;
+    element("open", HTMLElement).hidden = label < 0;
     this.name.textContent = this.profile.nameOf(label);
     this.sum.textContent = image === "" ? chosen.sum : `${chosen.sum} · ${image}`;
     this.stack.replaceChildren(...chosen.labels.slice(1, 200).map((one) => made("li", this.profile.nameOf(one))));

@@ -156,7 +156,7 @@ class FlameView {
     frames.label.id = "frames-label";
     frames.label.hidden = !profile.hasPlaces;
     /** @type {[State["colours"], string][]} */
-    const modes = [["module", "module"], ["kind", "kind of code"]];
+    const modes = [["module", "shared object"], ["kind", "kind of code"]];
     const colours = choice("colours", "Colours by", modes, (value) =>
       app.set({ colours: /** @type {State["colours"]} */ (value) }));
     colours.label.hidden = profile.sides !== null;

@@ -26,7 +26,7 @@ class ModuleLegend {
     this.app = app;
     this.element = made("span", undefined, "legend modules");
     place.append(this.element);
-    /** @type {{counts: Counts, images: Map<number, {weight: number, frame: number}>} | null} */
+    /** @type {{counts: Counts, images: Map<number, {weight: number, frame: number, isSeveral: boolean}>} | null} */
     this.known = null;
   }
 
@@ -37,8 +37,8 @@ class ModuleLegend {
     if (theme.by === "kind") return this.showKinds();
     if (this.known?.counts !== counts) this.known = { counts, images: weightsOfImages(profile, counts) };
     const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
-    showLegend(this.element, entries.map(([image, { weight, frame }]) => {
-      const name = image < 0 ? "kernel" : middleCut(profile.text(image), 30);
+    showLegend(this.element, entries.map(([, { weight, frame, isSeveral }]) => {
+      const name = isSeveral ? "kernel and modules" : middleCut(profile.imageOfFrame(frame), 30);
       return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`];
     }));
   }
@@ -64,14 +64,14 @@ class ModuleLegend {
 }
 
 /**
- * By image, or -1 for the kernel: what it weighs, and one of its frames.
+ * By image, or -1 for the kernel: what it weighs, one of its frames, and whether these are of several images.
  * @param {Profile} profile
  * @param {Counts} counts
  */
 function weightsOfImages(profile, { weights }) {
   const { parents, labels, images, flags, head } = profile;
   const hasWaits = head.waits !== undefined;
-  /** @type {Map<number, {weight: number, frame: number}>} */
+  /** @type {Map<number, {weight: number, frame: number, isSeveral: boolean}>} */
   const sums = new Map();
   // Those of a frame first: there are few.
   const ofFrame = new Float64Array(flags.length);
@@ -83,8 +83,9 @@ function weightsOfImages(profile, { weights }) {
   ofFrame.forEach((weight, frame) => {
     if (weight === 0 || (flags[frame] & FLAGS.nameless) !== 0) return;
     const key = (flags[frame] & FLAGS.level) !== 0 ? -1 : images[frame];
-    const sum = sums.get(key) ?? { weight: 0, frame };
+    const sum = sums.get(key) ?? { weight: 0, frame, isSeveral: false };
     sum.weight += weight;
+    sum.isSeveral ||= images[sum.frame] !== images[frame];
     sums.set(key, sum);
   });
   return sums;

@@ -169,7 +169,7 @@ class App {
     const { state, profile } = this;
     const transforms = state.transforms.map((one, at) => {
       if (isRowGrouping(one.grouping)) return chipOfGrouping(profile, one, state.transforms.slice(0, at));
-      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping} `;
+      const of = one.grouping === "all" || one.grouping === "function" ? "" : `${one.grouping === "image" ? "shared object" : one.grouping} `;
       return `${TRANSFORMS[one.kind].chip} ${of}${middleCut(nameOfTransformed(profile, one), 60)}`.trim();
     });
     return {
@@ -190,11 +190,14 @@ class App {
     const { counts, comparison, profile, state } = this;
     const { shown, before } = counts;
     if (before !== null) {
-      const samples = `${counted(before.shown.samples, "sample", "samples")} before, ${wholeNumber(shown.samples)} after`;
+      const samples = `${counted(before.shown.samples, ...nounsOf(profile.head.events[state.event]))} before, ${wholeNumber(shown.samples)} after`;
       return comparison === null ? samples : `${samples}; ${comparison.sure()}`;
     }
     const event = profile.head.events[state.event];
-    const said = `${counted(shown.samples, "sample", "samples")}, ${amount(event, shown.weight)}`;
+    const waits = event.kind === "wall-time" ? counts.waits(profile) : 0;
+    const samples = waits === 0 ? counted(shown.samples, ...nounsOf(event))
+      : `${counted(shown.samples - waits, "sample", "samples")} and ${counted(waits, "wait", "waits")}`;
+    const said = `${samples}, ${amount(event, shown.weight)}`;
     return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;
   }
 
@@ -205,7 +208,7 @@ class App {
   describe(boxes, box) {
     const label = boxes.labels[box];
     const name = label >= 0 ? this.profile.imageOfFrame(label) : "";
-    const image = name === "" ? "" : ` [${name}]`;
+    const image = inBrackets(name);
     const kind = label >= 0 && this.state.colours === "kind" ? ` ${KINDS.find(([one]) => one === kindOf(this.profile.flags[label]))?.[1]}` : "";
     return `${this.profile.nameOf(label).slice(0, 500)}${image}${kind} — ${this.sumOf(boxes, box)}`;
   }
@@ -219,7 +222,10 @@ class App {
     const event = this.profile.head.events[this.state.event];
     const { whole } = this;
     const own = boxes.hasOwn && boxes.own[box] > 0 ? `, self ${shareWithTime(event, boxes.own[box], whole)}` : "";
-    const samples = counted(boxes.samples[box], "sample", "samples");
+    const isWait = boxes.labels[box] >= 0 && (this.profile.flags[boxes.labels[box]] & FLAGS.wait) !== 0;
+    /** @type {[string, string]} */
+    const nouns = isWait ? ["wait", "waits"] : nounsOf(event);
+    const samples = counted(boxes.samples[box], ...nouns);
     return `${percent(boxes.widths[box], whole)} (${amount(event, boxes.widths[box])}, ${samples})${own}`;
   }
 

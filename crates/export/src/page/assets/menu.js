@@ -89,7 +89,7 @@ function transformItems(app, grouping, key) {
       const said = `${grouping === "cpu" || grouping === "state" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
       return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, act: () => app.addTransform(transform) };
     }
-    const of = grouping === "image" ? `module ${name}` : name;
+    const of = grouping === "image" ? `shared object ${name}` : name;
     return { text: `${TRANSFORMS[kind].menu} ${of}`.trim(), act: () => app.addTransform(transform) };
   });
 }

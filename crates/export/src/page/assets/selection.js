@@ -99,6 +99,16 @@ class Counts {
   }
 
   /**
+   * How many of the samples are waits.
+   * @param {Profile} profile
+   */
+  waits(profile) {
+    let n = 0;
+    for (let node = 0; node < this.samples.length; node++) if (this.samples[node] > 0 && profile.isWait(node)) n += this.samples[node];
+    return n;
+  }
+
+  /**
    * Each node with all that it called.
    * @param {Profile} profile
    */

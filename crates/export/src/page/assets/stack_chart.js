@@ -130,7 +130,7 @@ class StackChart {
     const label = boxes.labels[box];
     const image = label >= 0 ? profile.imageOfFrame(label) : "";
     const samples = boxes.samples[box] > 0 ? `, ${counted(boxes.samples[box], "sample", "samples")}` : "";
-    return `${profile.nameOf(label).slice(0, 500)}${image === "" ? "" : ` [${image}]`} — ${when}${samples}`;
+    return `${profile.nameOf(label).slice(0, 500)}${inBrackets(image)} — ${when}${samples}`;
   }
 
   /** @param {number} box */

@@ -38,7 +38,7 @@ class Summary {
     const shares = [
       this.table("Functions by self", functions, "self", (row) => app.open(app.profile.frameOfFunction[row.key])),
       this.table("Functions by total", functions, "total", (row) => app.open(app.profile.frameOfFunction[row.key])),
-      this.table("Modules by self", tableRows(app.profile, app.counts, "image"), "self", (row) =>
+      this.table("Shared objects by self", tableRows(app.profile, app.counts, "image"), "self", (row) =>
         app.addTransform({ kind: "keep", grouping: "image", key: row.key })),
       this.table("Threads by total", tableRows(app.profile, app.counts, "thread"), "total", (row) =>
         app.addTransform({ kind: "keep", grouping: "thread", key: row.key })),
@@ -59,7 +59,7 @@ class Summary {
     if (wallMs) facts.push(["Recorded", `${new Date(wallMs).toISOString().replace("T", " ").slice(0, 19)} UTC`]);
     if (hasTimes) facts.push(["Duration", duration(span)]);
     const lost = event.lost > 0 ? `, ${event.lost_at_least ? "at least " : ""}${wholeNumber(event.lost)} lost` : ", none lost";
-    facts.push(["Event", `${event.name}: ${counted(event.samples, "sample", "samples")}${lost}`]);
+    facts.push(["Event", `${event.name}: ${counted(event.samples, ...nounsOf(event))}${lost}`]);
     facts.push(["Total", amount(event, event.weight)]);
     if (event.kind === "cpu-time" && hasTimes && span > 0) {
       facts.push(["CPUs in use", `${(event.weight / span).toFixed(2)} on average`]);

@@ -17,7 +17,7 @@ class TableView {
     this.app = app;
     const { profile } = app;
     /** @type {[Grouping, string][]} */
-    const groupings = [["function", "functions"], ["image", "images"], ["thread", "threads by name"],
+    const groupings = [["function", "functions"], ["image", "shared objects"], ["thread", "threads by name"],
       ["task", "threads"], ["process", "processes"], ["cpu", "CPUs"],
       ["state", "running or waiting"], ["line", "source lines"]];
     const grouping = choice("grouping", "Rows", groupings, (value) => app.set({ grouping: /** @type {Grouping} */ (value) }));
@@ -63,7 +63,7 @@ const MORE_ROWS = 100;
  */
 const NOUNS = {
   function: ["function", "functions"],
-  image: ["image", "images"],
+  image: ["shared object", "shared objects"],
   thread: ["thread name", "thread names"],
   line: ["source line", "source lines"],
   process: ["process", "processes"],
@@ -71,6 +71,12 @@ const NOUNS = {
   cpu: ["CPU", "CPUs"],
   state: ["state", "states"],
 };
+
+/**
+ * What numbers of samples are called, if these are waits, too.
+ * @type {{[kind: string]: string | undefined}}
+ */
+const OWN_COUNTS = { "off-cpu-time": "Self waits", "wall-time": "Self count" };
 
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */
 
@@ -115,7 +121,7 @@ class Table {
     this.event = event;
     this.whole = whole;
     this.comparison = comparison;
-    this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
+    this.columns = comparison === null ? columnsOf(order.grouping) : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
     const all = this.sortedRows(rows, order);
     this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
@@ -147,11 +153,12 @@ class Table {
   drawHead() {
     const line = made("tr");
     for (const { by, title, isNumber } of this.columns) {
-      const cell = made("th", undefined, isNumber ? "number" : "");
+      const cell = made("th", undefined, isNumber ? "number" : by);
       cell.scope = "col";
       const isSorted = this.order.sort === by;
       cell.setAttribute("aria-sort", !isSorted ? "none" : this.order.up ? "ascending" : "descending");
-      const button = made("button", `${title}${isSorted ? (this.order.up ? " ▴" : " ▾") : ""}`);
+      const said = by === "ownSamples" ? OWN_COUNTS[this.event?.kind ?? ""] ?? title : title;
+      const button = made("button", `${said}${isSorted ? (this.order.up ? " ▴" : " ▾") : ""}`);
       button.type = "button";
       button.addEventListener("click", () => {
         this.events.order({ ...this.order, sort: by, up: isSorted ? !this.order.up : !isNumber });
@@ -201,7 +208,7 @@ class Table {
   side(both, side) {
     const { weight, samples } = both[side];
     const cell = made("td", samples === 0 ? "" : this.comparison?.said(weight, side), "number");
-    cell.title = counted(samples, "sample", "samples");
+    cell.title = counted(samples, ...nounsOf(/** @type {EventHead} */ (this.event)));
     return cell;
   }
 

@@ -39,6 +39,24 @@ function amount(event, weight) {
 }
 
 /**
+ * A shared object after the name of a function; the kernel's has brackets of its own.
+ * @param {string} image
+ */
+function inBrackets(image) {
+  return image === "" ? "" : /^\[.*\]$/.test(image) ? ` ${image}` : ` [${image}]`;
+}
+
+/**
+ * What an event counts, one and several: samples, and what threads wait for.
+ * @param {EventHead} event
+ * @returns {[string, string]}
+ */
+function nounsOf({ kind }) {
+  if (kind === "off-cpu-time") return ["wait", "waits"];
+  return kind === "wall-time" ? ["sample or wait", "samples and waits"] : ["sample", "samples"];
+}
+
+/**
  * A share, and the time that it is, if that is what the event counts.
  * @param {EventHead} event
  * @param {number} weight

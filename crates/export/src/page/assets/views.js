@@ -74,6 +74,7 @@ class Views {
     tab.type = "button";
     tab.id = `${name}-tab`;
     tab.dataset.view = name;
+    tab.dataset.title = title;
     tab.setAttribute("role", "tab");
     tab.setAttribute("aria-controls", name);
     tab.hidden = !viewsOf(this.app.profile).includes(entry);
