@@ -170,6 +170,39 @@ async function statesAreTheReports(tab, facts) {
   assert.deepEqual(await tab.run(`rprofPage.state.transforms`), []);
 }
 
+/** Waits by thread and cause. @param {Tab} tab @param {Facts} facts */
+async function waitsInTheTableAreTheReports(tab, facts) {
+  if (!facts.flags.includes("--wall")) return;
+  const args = ["report", "--no-debuginfod", "-i", facts.file, "--off-cpu", "-s", "tid,cause", "-n", "-g", "none", "--no-children", "--format", "json"];
+  const out = execFileSync(facts.rprof, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { weight, rows } = JSON.parse(out).events[0];
+  /** @type {Map<string, number[]>} */
+  const expected = new Map();
+  // A thread that changed its name is one row.
+  for (const { tid, cause, sample, overhead } of rows) {
+    const key = `${parseInt(tid, 10)} ${cause}`;
+    const [n, ns] = expected.get(key) ?? [0, 0];
+    expected.set(key, [n + sample, ns + Math.round((overhead * weight) / 100)]);
+  }
+  await tab.run(`document.activeElement.blur()`);
+  await tab.press("w", "w");
+  const found = await tab.run(`rprofPage.views.all.waits.rows.map(({ thread, label, count, sum, lengths }) => {
+    const { profile } = rprofPage;
+    const key = profile.head.threads[thread][1] + " " + profile.nameOf(label).slice(1, -1);
+    return [key, count, sum, lengths.length, lengths.reduce((a, b) => a + b, 0)];
+  })`);
+  const sorted = (/** @type {any[]} */ list) => list.sort(([one], [other]) => (one < other ? -1 : 1));
+  assert.deepEqual(sorted(found.map((/** @type {any[]} */ row) => row.slice(0, 3))), sorted([...expected].map(([key, sums]) => [key, ...sums])));
+  for (const [key, count, sum, n, all] of found) assert.deepEqual([n, all], [count, sum], key);
+  const shown = await tab.run(`document.querySelectorAll("#waits-place tbody tr").length`);
+  assert.equal(shown, found.length);
+  // Those whose wakers are known are some of them.
+  const part = await tab.run(`(document.getElementById("waits-wakers").click(),
+    rprofPage.views.all.waits.rows.reduce((sum, { count }) => sum + count, 0))`);
+  assert.ok(part > 0 && part <= await tab.run(`rprofPage.counts.waits(rprofPage.profile)`), String(part));
+  await tab.run(`document.getElementById("waits-wakers").click(); rprofPage.set({ view: "flame" })`);
+}
+
 /** Of a wait, only what is within the range counts, wherever it begins. @param {Tab} tab @param {Facts} facts */
 async function waitsAreCutToTheRange(tab, facts) {
   const [span, knows] = await tab.run(`[rprofPage.profile.head.span_ns, rprofPage.profile.begins !== null]`);
@@ -302,6 +335,7 @@ async function chipsAreInTheLinkAndUndone(tab, facts) {
 async function check(tab, facts) {
   await numbersAreTheReports(tab, facts);
   await statesAreTheReports(tab, facts);
+  await waitsInTheTableAreTheReports(tab, facts);
   await waitsAreCutToTheRange(tab, facts);
   await lastNamesAreTheLatest(tab);
   // Waits that are no samples change nothing of it.

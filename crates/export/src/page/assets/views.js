@@ -6,7 +6,7 @@
  * else changes when its tab is chosen; `outer` is the view that Escape leads to.
  * @typedef {{show: () => void, draw?: () => void, search?: () => void, back?: () => boolean,
  *   chosen?: () => Partial<State>, outer?: string}} View
- * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean, isThere?: () => boolean,
+ * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean, isThere?: (profile: Profile) => boolean,
  *   make: (app: App, section: HTMLElement) => View}} ViewEntry
  */
 
@@ -28,7 +28,7 @@ function addView(entry) {
  */
 function viewsOf(profile) {
   return VIEWS.filter(({ ofTime, ofOne, isThere }) =>
-    (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne) && (isThere?.() ?? true));
+    (profile.head.has_times || !ofTime) && (profile.sides === null || !ofOne) && (isThere?.(profile) ?? true));
 }
 
 /**

@@ -1,0 +1,247 @@
+// Waits in a table: how often and how long threads waited for what, and who ended it.
+
+addView({
+  name: "waits",
+  key: "w",
+  title: "Waits",
+  ofTime: true,
+  ofOne: true,
+  isThere: ({ head, waits }) => head.waits !== undefined || waits.n > 0,
+  make: (app, section) => new WaitTable(app, section),
+});
+
+/**
+ * What one thread waited for, and who ended it; `null` if that is not known, or not asked for.
+ * @typedef {{thread: number, label: number, waker: number | null, count: number, sum: number, lengths: number[] | null}} WaitRow
+ * @typedef {{title: string, isNumber: boolean, value: (row: WaitRow) => number | string}} WaitColumn
+ */
+
+/** Rows that are there at once, and how many more each time. */
+const WAIT_ROWS = 200;
+
+class WaitTable {
+  /**
+   * @param {App} app
+   * @param {HTMLElement} section
+   */
+  constructor(app, section) {
+    this.app = app;
+    const { profile } = app;
+    const bar = made("div", undefined, "bar");
+    const label = made("label");
+    this.wakers = placed(label, "input", "waits-wakers");
+    this.wakers.type = "checkbox";
+    this.wakers.addEventListener("change", () => this.show());
+    label.append(" by waker");
+    label.hidden = profile.waits.n === 0;
+    this.note = made("span");
+    bar.append(label, this.note);
+    section.append(bar);
+    const place = placed(section, "div", "waits-place", "table-place");
+    const table = made("table");
+    this.head = made("thead");
+    this.body = made("tbody");
+    table.append(this.head, this.body);
+    this.more = made("button", "", "more");
+    this.more.type = "button";
+    this.more.addEventListener("click", () => this.append());
+    place.append(table, this.more);
+    this.sort = { by: 3, up: false };
+    /** @type {WaitRow[]} */
+    this.rows = [];
+    this.n = 0;
+    /** @type {WaitColumn[]} */
+    this.columns = [];
+  }
+
+  show() {
+    const { profile } = this.app;
+    const hasRows = profile.head.waits !== undefined;
+    const isByWaker = !hasRows || this.wakers.checked;
+    this.wakers.checked = isByWaker;
+    this.wakers.disabled = !hasRows;
+    this.rows = isByWaker ? rowsOfTimedWaits(this.app) : rowsOfWaits(this.app);
+    this.columns = this.columnsOf(isByWaker);
+    this.note.textContent = this.said(isByWaker);
+    this.sorted();
+  }
+
+  /**
+   * @param {boolean} isByWaker
+   * @returns {WaitColumn[]}
+   */
+  columnsOf(isByWaker) {
+    const { profile } = this.app;
+    const at = (/** @type {WaitRow} */ { lengths }, /** @type {number} */ share) => lengths?.[Math.ceil(share * lengths.length) - 1] ?? 0;
+    return [
+      { title: "Thread", isNumber: false, value: ({ thread }) => profile.nameOfThread(thread) },
+      { title: "Waits for", isNumber: false, value: ({ label }) => nameOfCause(profile, label) },
+      { title: "Waits", isNumber: true, value: ({ count }) => count },
+      { title: "Total", isNumber: true, value: ({ sum }) => sum },
+      { title: "Mean", isNumber: true, value: ({ sum, count }) => sum / count },
+      { title: "p50", isNumber: true, value: (row) => at(row, 0.5) },
+      { title: "Max", isNumber: true, value: (row) => at(row, 1) },
+      ...(isByWaker ? [{ title: "Woken by", isNumber: false, value: (/** @type {WaitRow} */ row) => this.nameOfWaker(row) }] : []),
+    ];
+  }
+
+  /** @param {WaitRow} row */
+  nameOfWaker({ waker }) {
+    const { profile } = this.app;
+    if (waker === null || waker === 0) return "";
+    return (waker & 1) === 1 ? profile.nameOfThread((waker - 1) / 2) : profile.text((waker - 2) / 2);
+  }
+
+  /** @param {boolean} isByWaker */
+  said(isByWaker) {
+    const { app } = this;
+    const { waits, head } = app.profile;
+    const said = [];
+    const { n_all_waits: all } = head;
+    if (isByWaker && all !== undefined && all > waits.n) said.push(`The ${wholeNumber(waits.n)} longest of ${wholeNumber(all)} waits.`);
+    if (isByWaker && threadsLeft(app.profile, app.state) === null) said.push("Filters of stacks and CPUs do not apply here.");
+    if (this.rows.some(({ label }) => /futex|lock/.test(nameOfCause(app.profile, label)))) {
+      said.push("No locks are recorded: rprof record --off-cpu --lock, then rprof lock, says which they wait for.");
+    }
+    return said.join(" ");
+  }
+
+  sorted() {
+    const { by, up } = this.sort;
+    const { value } = this.columns[Math.min(by, this.columns.length - 1)];
+    const sign = up ? 1 : -1;
+    this.rows.sort((a, b) => sign * compared(value(a), value(b)) || b.sum - a.sum || a.thread - b.thread || a.label - b.label);
+    const line = made("tr");
+    line.append(...this.columns.map(({ title, isNumber }, at) => {
+      const cell = made("th", undefined, isNumber ? "number" : "");
+      cell.scope = "col";
+      cell.setAttribute("aria-sort", at !== by ? "none" : up ? "ascending" : "descending");
+      const button = made("button", `${title}${at !== by ? "" : up ? " ▴" : " ▾"}`);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        this.sort = { by: at, up: at === by ? !up : !isNumber };
+        this.sorted();
+      });
+      cell.append(button);
+      return cell;
+    }));
+    keepFocus(() => this.head.replaceChildren(line));
+    this.body.replaceChildren();
+    this.n = 0;
+    this.append();
+  }
+
+  append() {
+    const rows = this.rows.slice(this.n, this.n + WAIT_ROWS);
+    this.body.append(...rows.map((row) => this.line(row)));
+    this.n += rows.length;
+    const left = this.rows.length - this.n;
+    this.more.hidden = left === 0;
+    this.more.textContent = `Show more (${counted(left, "more row", "more rows")})`;
+  }
+
+  /** @param {WaitRow} row */
+  line(row) {
+    const { app } = this;
+    const line = made("tr");
+    line.append(...this.columns.map(({ title, isNumber, value }) => {
+      const said = value(row);
+      if (typeof said === "number") {
+        const isKnown = row.lengths !== null || (title !== "p50" && title !== "Max");
+        return made("td", !isKnown ? "" : title === "Waits" ? wholeNumber(said) : duration(said), "number");
+      }
+      const cell = made("td", title === "Woken by" ? said : undefined);
+      if (title === "Woken by") return cell;
+      const button = made("button", said, "link");
+      button.type = "button";
+      const isThread = title === "Thread";
+      button.title = isThread ? "Show this thread alone" : "Keep these waits";
+      button.addEventListener("click", () => {
+        const { by_name: isByName, threads } = app.profile.head;
+        if (isThread && isByName) app.set({ thread: row.thread });
+        else if (isThread) app.addTransform({ kind: "keep", grouping: "task", key: threads[row.thread][1] });
+        else app.addTransform({ kind: "keep", grouping: "wait", key: app.profile.functionOf[row.label] });
+      });
+      cell.append(button);
+      return cell;
+    }));
+    return line;
+  }
+}
+
+/**
+ * By thread, who has the name that it had last: a thread that changed its name is one row.
+ * @param {Profile} profile
+ */
+function namesLeft(profile) {
+  const { head } = profile;
+  if (head.by_name) return head.threads.map((_, thread) => thread);
+  profile.lastNames ??= lastNames(profile);
+  const { task } = profile.lastNames;
+  return head.threads.map(([, tid], thread) => task.get(tid) ?? thread);
+}
+
+/**
+ * A cause without its brackets.
+ * @param {Profile} profile
+ * @param {number} label
+ */
+function nameOfCause(profile, label) {
+  return profile.text(profile.names[label]).replace(/^\[(.*)\]$/, "$1");
+}
+
+/**
+ * What is counted of waits, by thread and cause, as `rprof report -s tid,cause` has it. How long each was is known where
+ * rows are single waits.
+ * @param {App} app
+ */
+function rowsOfWaits({ profile, state }) {
+  const kept = keptNodes(profile, state);
+  const isSingle = profile.head.slot_ns === 0;
+  const last = namesLeft(profile);
+  /** @type {Map<number, WaitRow>} */
+  const rows = new Map();
+  forRows(profile, state, (node, weight, samples, _time, thread) => {
+    if (node < 0 || !profile.isWait(node) || (kept !== null && kept[node] === 0)) return;
+    const label = profile.labels[node];
+    const who = last[thread];
+    const key = who * profile.names.length + label;
+    let row = rows.get(key);
+    if (row === undefined) rows.set(key, (row = { thread: who, label, waker: null, count: 0, sum: 0, lengths: isSingle ? [] : null }));
+    row.count += samples;
+    row.sum += weight;
+    row.lengths?.push(weight);
+  });
+  for (const { lengths } of rows.values()) lengths?.sort((a, b) => a - b);
+  return [...rows.values()];
+}
+
+/**
+ * The longest waits, by thread, cause and waker.
+ * @param {App} app
+ */
+function rowsOfTimedWaits({ profile, state }) {
+  const { waits, waitLabels, head } = profile;
+  const [from, to] = state.range ?? [0, Infinity];
+  const last = namesLeft(profile);
+  const accepts = threadsLeft(profile, state) ?? (() => true);
+  /** @type {Map<string, WaitRow>} */
+  const rows = new Map();
+  for (let thread = 0; thread < head.threads.length; thread++) {
+    if ((state.thread !== null && state.thread !== thread) || !accepts(thread)) continue;
+    waits.each(thread, [from, to], (wait) => {
+      const length = Math.min(to, waits.endOf(wait)) - Math.max(from, waits.begins[wait]);
+      if (length <= 0) return;
+      const label = waitLabels[waits.causeOf(wait)];
+      const waker = waits.wakers[wait];
+      const key = `${last[thread]} ${label} ${waker}`;
+      let row = rows.get(key);
+      if (row === undefined) rows.set(key, (row = { thread: last[thread], label, waker, count: 0, sum: 0, lengths: [] }));
+      row.count++;
+      row.sum += length;
+      row.lengths?.push(length);
+    });
+  }
+  for (const { lengths } of rows.values()) lengths?.sort((a, b) => a - b);
+  return [...rows.values()];
+}
