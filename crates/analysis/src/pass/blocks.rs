@@ -220,7 +220,7 @@ impl BlockCounts {
 }
 
 /// The place with a number, made if there is none.
-fn place<T: Default>(places: &mut Vec<T>, number: u32) -> &mut T {
+pub(super) fn place<T: Default>(places: &mut Vec<T>, number: u32) -> &mut T {
     let number = number as usize;
     if places.len() <= number {
         places.resize_with(number + 1, T::default);

@@ -33,7 +33,7 @@ pub struct Options {
     /// Whole stacks, or only where samples were taken.
     pub stacks: bool,
     /// From which share of an event on callers are looked at, percent, where rows are those of groups alone. Long recordings
-    /// are read without callers if each row is lighter.
+    /// are read without functions if each row is lighter.
     pub callers_from: Option<f64>,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
@@ -157,20 +157,16 @@ fn load_with_path(
     let (mut query, request) = query_with_path(recording, options, frames, wanted)?;
     let path = query.path.take();
     let grouping = Grouping::of(recording, &options.group_by)?;
-    let (mut symbols, counts) = match frames {
-        WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
-        WantedFrames::All => {
-            let light = match options.callers_from {
-                Some(percent) if recording.index.n_samples >= light_rows::MANY => {
-                    count_light_rows(&query, &grouping, request, percent, progress)?
-                }
-                _ => None,
-            };
-            match light {
-                Some(counted) => counted,
-                None => count_stacks(&query, &grouping, request, ROOM, progress)?,
-            }
+    let light = match options.callers_from {
+        Some(percent) if recording.index.n_samples >= light_rows::MANY => {
+            count_light_rows(&query, &grouping, request, percent, progress)?
         }
+        _ => None,
+    };
+    let (mut symbols, counts) = match (light, frames) {
+        (Some(counted), _) => counted,
+        (None, WantedFrames::Innermost) => count_places(&query, &grouping, request, progress)?,
+        (None, WantedFrames::All) => count_stacks(&query, &grouping, request, ROOM, progress)?,
     };
     let profile = profile_of(&query, &grouping, &mut symbols, counts);
     Ok((profile, path))
@@ -286,17 +282,7 @@ pub(super) fn count_stacks(
     room: usize,
     progress: &mut Progress<'_>,
 ) -> Result<(Symbols, Counts), Error> {
-    let pass = StacksPass::new(query, grouping, room);
-    count_stacks_of(pass, (query, grouping), request, progress)
-}
-
-/// The same, as a pass keeps them.
-pub(super) fn count_stacks_of(
-    pass: StacksPass<'_, BlockLog>,
-    (query, grouping): (&Query<'_>, &Grouping<'_>),
-    request: Request,
-    progress: &mut Progress<'_>,
-) -> Result<(Symbols, Counts), Error> {
+    let pass: StacksPass<'_, BlockLog> = StacksPass::new(query, grouping, room);
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let mut found = pass.find(&mut first)?;

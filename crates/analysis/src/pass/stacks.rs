@@ -5,7 +5,7 @@ mod by_function;
 mod kept;
 
 pub(super) use by_function::count_by_function;
-use kept::{KeptFrames, KeptStack, KeptStacks, RecentStacks};
+use kept::{KeptStack, KeptStacks};
 
 use super::blocks::{BlockCounts, BlockCursor};
 use super::counts::{Counts, GroupedTallies, group_number};
@@ -129,7 +129,6 @@ pub(super) struct StacksPass<'a, C> {
     room: usize,
     /// Whether chunks that are left are read for their locations.
     finds_all: bool,
-    frames: KeptFrames,
     counts: PhantomData<fn() -> C>,
 }
 
@@ -141,16 +140,7 @@ impl<'a, C: StackCounts> StacksPass<'a, C> {
             grouping,
             room: room / query.samples.chunks().1,
             finds_all: true,
-            frames: KeptFrames::All,
             counts: PhantomData,
-        }
-    }
-
-    /// The same, which keeps only the frames that samples were taken in. It finds the locations of all.
-    pub(super) fn of_innermost(self) -> Self {
-        Self {
-            frames: KeptFrames::Innermost,
-            ..self
         }
     }
 
@@ -220,8 +210,6 @@ pub(super) struct Local<C> {
     cache: LocationCache,
     tallies: GroupedTallies,
     kept: KeptStacks,
-    /// If only innermost frames are kept.
-    recent: RecentStacks,
     counts: C,
     ends: StackEndCounts,
     cursor: BlockCursor,
@@ -230,7 +218,7 @@ pub(super) struct Local<C> {
 
 impl<C: StackCounts> Pass for StacksPass<'_, C> {
     type Local = Local<C>;
-    /// The number of the kept stack; of its innermost location, if no other is kept.
+    /// The number of the kept stack.
     type Stack = u32;
 
     fn local(&self) -> Local<C> {
@@ -239,7 +227,6 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
             cache: LocationCache::new(),
             tallies: GroupedTallies::of(self.query),
             kept: KeptStacks::default(),
-            recent: RecentStacks::default(),
             counts: C::default(),
             ends: StackEndCounts::default(),
             cursor: BlockCursor::default(),
@@ -258,11 +245,6 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
         }
         local.left.push(chunk);
         self.finds_all
-    }
-
-    #[inline]
-    fn tells_groups_apart(&self) -> bool {
-        self.frames == KeptFrames::All
     }
 
     #[inline]
@@ -292,15 +274,6 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
             .cursor
             .at(&self.query.blocks, sample.decoded.head.time_ns);
         let count = SampleCount::one(weight);
-        if self.frames == KeptFrames::Innermost {
-            let innermost = known.unwrap_or_else(|| self.innermost(local, sample));
-            if is_kept {
-                let Local { kept, recent, .. } = local;
-                let number = recent.number(kept, sample.group, innermost);
-                local.counts.add_sample(number, sample, block, count);
-            }
-            return known.is_none().then_some(innermost);
-        }
         if let Some(known) = known {
             if is_kept {
                 local.counts.add_sample(known, sample, block, count);
@@ -326,26 +299,6 @@ impl<C: StackCounts> Pass for StacksPass<'_, C> {
         } else {
             u32::MAX
         })
-    }
-}
-
-impl<C: StackCounts> StacksPass<'_, C> {
-    /// Finds all locations of a stack; returns the number of the innermost.
-    fn innermost(&self, local: &mut Local<C>, sample: &ResolvedSample<'_, '_>) -> u32 {
-        let history = &self.query.recording.index.history;
-        let chains = self.query.stacks.chains;
-        let (numbers, cache) = (&mut local.numbers, &mut local.cache);
-        let mut innermost = None;
-        sample.for_each_address(|address| {
-            if innermost.is_some() && !self.finds_all {
-                return;
-            }
-            let number = cache.value(history, sample.mappings, address, |location| {
-                numbers.intern(chains.counted(location))
-            });
-            innermost.get_or_insert(number);
-        });
-        innermost.unwrap_or(RecentStacks::EMPTY)
     }
 }
 

@@ -129,7 +129,10 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         });
         written.context("writing the report")
     })?;
-    let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
+    // Rows of groups alone may have been counted without functions.
+    let is_of_functions = table.columns.weighing == Weighing::Own
+        && mode == SortMode::Normal
+        && options.callers_from.is_none();
     let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
         true => Seen::OwnSamples,
         false if args.layout.format == ReportFormat::Text && screen::has_interface() => {

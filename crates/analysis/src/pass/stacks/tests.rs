@@ -5,7 +5,7 @@ use crate::index::SampleOrder;
 use crate::pass::block_log::BlockLog;
 use crate::pass::blocks::Blocks;
 use crate::pass::light_rows::count_light_rows;
-use crate::pass::load::{count_stacks, count_stacks_of};
+use crate::pass::load::count_stacks;
 use crate::pass::query::WantedFrames;
 use crate::pass::{GroupBy, Grouping};
 use crate::recording::Recording;
@@ -178,35 +178,20 @@ fn the_same_is_counted_however_many_stacks_have_room() {
     }
 }
 
-/// By group the samples in an image, and all locations, as stacks are kept.
-fn by_time(
-    (query, grouping): (&Query<'_>, &Grouping<'_>),
-    pass: StacksPass<'_, BlockLog>,
-) -> (BTreeMap<(String, String), SampleCount>, usize) {
-    let request = Request::default();
-    let counted = count_stacks_of(pass, (query, grouping), request, &mut |_| {});
-    let (symbols, mut counts) = counted.unwrap();
+/// What each group of an event counted, and how many nodes its tree has.
+fn by_group(mut counts: Counts) -> (BTreeMap<String, SampleCount>, usize) {
     let tally = counts.tallies.pop().unwrap();
-    let mut sums: BTreeMap<(String, String), SampleCount> = BTreeMap::new();
-    for node in tally
-        .tree()
-        .nodes()
-        .iter()
-        .filter(|node| node.self_samples > 0)
-    {
+    let mut sums: BTreeMap<String, SampleCount> = BTreeMap::new();
+    for node in tally.tree().nodes() {
         let group = format!("{:?}", tally.group_of(node.group).unwrap());
-        let image = symbols.strings.of(symbols.functions.of(node.frame).image);
-        let sum = sums
-            .entry((group, image.into_raw().to_owned()))
-            .or_default();
-        sum.add(node.own());
+        sums.entry(group).or_default().add(node.own());
     }
     assert_eq!(tally.samples(), SAMPLES);
     (sums, tally.tree().nodes().len())
 }
 
 #[test]
-fn groups_count_the_same_without_callers() {
+fn groups_count_the_same_without_functions() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("perf.data");
     record(&path);
@@ -219,18 +204,11 @@ fn groups_count_the_same_without_callers() {
         ..GroupBy::of(&[Dimension::Time])
     };
     let grouping = Grouping::of(&recording, &group_by).unwrap();
-    let of = (&query, &grouping);
-    let pass = |room| StacksPass::<BlockLog>::new(&query, &grouping, room);
-    let (expected, n_nodes) = by_time(of, pass(ROOM));
+    let request = Request::default();
+    let all = count_stacks(&query, &grouping, request, ROOM, &mut |_| {});
+    let (symbols, all) = all.unwrap();
+    let (expected, n_nodes) = by_group(all);
     assert!(n_nodes > 2 * expected.len(), "{n_nodes}");
-    let locations = pass(ROOM).find(&mut |_| {}).unwrap().locations();
-    for (room, n_left) in [(0, recording.index.chunks.len()), (ROOM, 0)] {
-        let (sums, n_nodes) = by_time(of, pass(room).of_innermost());
-        assert_eq!((&sums, n_nodes), (&expected, expected.len()), "{room}");
-        let found = pass(room).of_innermost().find(&mut |_| {}).unwrap();
-        assert_eq!(found.locations(), locations, "{room}");
-        assert_eq!(found.left.len(), n_left);
-    }
 
     // The heaviest tenth of a microsecond has some 2.2 % of the weight.
     let counted = |percent| {
@@ -239,11 +217,8 @@ fn groups_count_the_same_without_callers() {
     };
     assert!(counted(2.0).is_none());
     for percent in [2.5, f64::INFINITY] {
-        let (_, counts) = counted(percent).unwrap();
-        let nodes = counts
-            .tallies
-            .iter()
-            .map(|tally| tally.tree().nodes().len());
-        assert_eq!(nodes.sum::<usize>(), expected.len());
+        let (light, counts) = counted(percent).unwrap();
+        assert_eq!(light.locations(), symbols.locations());
+        assert_eq!(by_group(counts), (expected.clone(), expected.len()));
     }
 }
