@@ -1,10 +1,10 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
 use crate::contents::Contents;
-use crate::segments::segments_of;
+use crate::headers::{FoundSection, Headers};
 use crate::source::{Device, Opened, Source};
 use crate::{FileOrigin, Segment};
-use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
+use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
 use rprof_abi::Machine;
 use rprof_base::{BuildId, FileOffset, Svma};
@@ -247,30 +247,29 @@ impl Elf {
         &self.data
     }
 
-    fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
-        Ok(match self.object()? {
-            object::File::Elf64(file) => segments_of(&file),
-            object::File::Elf32(file) => segments_of(&file),
-            _ => Vec::new(),
-        })
-    }
-
     fn read_build_id(&self) -> Option<BuildId> {
-        BuildId::new(self.object().ok()?.build_id().ok()??)
+        BuildId::new(&self.headers().ok()?.build_id()?)
     }
 
     /// Whether there is a section of this name with contents.
     pub fn has_section(&self, name: &str) -> bool {
-        self.object().is_ok_and(|file| {
-            let section = file.section_by_name(name);
-            section.is_some_and(|section| {
-                section.size() > 0 && section.kind() != object::SectionKind::UninitializedData
-            })
-        })
+        match self.headers().map(|headers| headers.section(name)) {
+            Ok(FoundSection::Plain(plain)) => plain.len > 0,
+            Ok(FoundSection::Compressed) => true,
+            Ok(FoundSection::Absent) | Err(_) => false,
+        }
     }
 
     /// A section's contents, decompressed; `None` if absent or damaged.
     pub fn section(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        match self.headers().ok()?.section(name) {
+            FoundSection::Plain(plain) => {
+                let bytes = self.data().read_bytes_at(plain.offset, plain.len);
+                return bytes.ok().map(Cow::Borrowed);
+            }
+            FoundSection::Absent => return None,
+            FoundSection::Compressed => {}
+        }
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;
         let range = section.compressed_file_range().ok()?;
@@ -291,37 +290,32 @@ impl Elf {
 
     /// Where a section is in memory; `None` if there is none of this name, or it is not loaded.
     pub fn section_range(&self, name: &str) -> Option<Range<Svma>> {
-        let file = self.object().ok()?;
-        let section = file.section_by_name(name)?;
-        let start = section.address();
-        let end = start.checked_add(section.size())?;
-        (start != 0).then_some(Svma(start)..Svma(end))
+        match self.headers().ok()?.section(name) {
+            FoundSection::Plain(plain) => plain.address,
+            // What is compressed is not loaded.
+            FoundSection::Compressed | FoundSection::Absent => None,
+        }
     }
 
     /// The address where the program begins; `None` if it has none.
     pub fn entry(&self) -> Option<Svma> {
-        let entry = self.object().ok()?.entry();
+        let entry = self.headers().ok()?.entry();
         (entry != 0).then_some(Svma(entry))
     }
 
     /// The machine it is for (`e_machine`), if that is a 64-bit, little-endian one known here.
     pub fn machine(&self) -> Option<Machine> {
-        match self.object().ok()? {
-            object::File::Elf64(file) if file.is_little_endian() => {
-                Machine::of_elf(file.elf_header().e_machine(file.endian()).0)
-            }
-            _ => None,
-        }
+        self.headers().ok()?.machine()
     }
 
     /// Whether the file is little-endian.
     pub fn is_little_endian(&self) -> bool {
-        self.object().is_ok_and(|file| file.is_little_endian())
+        self.headers().is_ok_and(|file| file.is_little_endian())
     }
 
     /// Whether addresses are of 64 bits.
     pub(crate) fn is_64(&self) -> bool {
-        self.object().is_ok_and(|file| file.is_64())
+        matches!(self.headers(), Ok(Headers::Elf64(_)))
     }
 
     /// The link to a debug file.

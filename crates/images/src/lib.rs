@@ -14,6 +14,7 @@ mod fingerprint;
 mod frame_section;
 mod functions;
 mod go;
+mod headers;
 mod jitdump;
 mod kallsyms;
 mod kernel_module;

@@ -2,7 +2,10 @@
 //! by any.
 
 use crate::Elf;
-use object::{CompressedData, CompressionFormat, Object, ObjectSection, ReadRef};
+use crate::headers::FoundSection;
+use object::{
+    CompressedData, CompressedFileRange, CompressionFormat, Object, ObjectSection, ReadRef,
+};
 use rprof_untrusted::Held;
 use std::borrow::Cow;
 use std::fs::File;
@@ -52,9 +55,19 @@ impl Deref for SectionBytes {
 impl Elf {
     /// A section, to be read by any thread that is free; `None` if there is none, or none in the file.
     pub fn raw_section(&self, name: &str) -> Option<RawSection> {
-        let file = self.object().ok()?;
-        let section = file.section_by_name(name)?;
-        let range = section.compressed_file_range().ok()?;
+        let (range, index) = match self.headers().ok()?.section(name) {
+            FoundSection::Plain(plain) => {
+                let range = Some((plain.offset, plain.len));
+                (CompressedFileRange::none(range), 0)
+            }
+            FoundSection::Absent => return None,
+            FoundSection::Compressed => {
+                let file = self.object().ok()?;
+                let section = file.section_by_name(name)?;
+                let range = section.compressed_file_range().ok()?;
+                (range, section.index().0)
+            }
+        };
         let data = self.data();
         let end = range.offset.checked_add(range.compressed_size)?;
         if range.compressed_size == 0 || end > data.len().ok()? {
@@ -65,7 +78,7 @@ impl Elf {
         }
         let mut held = data.hold_apart(range.compressed_size).ok()?;
         if range.format != CompressionFormat::None {
-            self.make_room(section.index().0, &range)?;
+            self.make_room(index, &range)?;
             data.grow(&mut held, range.uncompressed_size).ok()?;
         }
         let bytes = match data.file() {

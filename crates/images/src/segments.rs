@@ -1,6 +1,6 @@
 //! Loaded ranges of a file, and what they were where a debug file only hints at it.
 
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _, SectionHeader as _};
+use object::read::elf::{FileHeader, ProgramHeader as _, SectionHeader as _, SectionTable};
 use object::{ReadRef, elf};
 use rprof_base::{FileOffset, Svma};
 
@@ -25,14 +25,16 @@ impl Segment {
 
 /// The loaded ranges of the program: as the file says, or as they were before `objcopy
 /// --only-keep-debug` took the program out of it.
-pub(crate) fn segments_of<'d, H, R>(file: &ElfFile<'d, H, R>) -> Vec<Segment>
+pub(crate) fn segments_of<'d, H, R>(
+    endian: H::Endian,
+    headers: &[H::ProgramHeader],
+    sections: &SectionTable<'d, H, R>,
+) -> Vec<Segment>
 where
     H: FileHeader,
     R: ReadRef<'d>,
 {
-    let endian = file.endian();
-    let loaded: Vec<Loaded> = file
-        .elf_program_headers()
+    let loaded: Vec<Loaded> = headers
         .iter()
         .filter(|header| header.p_type(endian) == elf::PT_LOAD)
         .map(|header| Loaded {
@@ -49,7 +51,7 @@ where
     let was_emptied =
         |one: &Loaded| one.is_code && one.segment.file_size == 0 && one.memory_size > 0;
     if loaded.iter().any(was_emptied) {
-        return laid_out(&loaded, &parts_of(file));
+        return laid_out(&loaded, &parts_of(endian, sections));
     }
     loaded.into_iter().map(|one| one.segment).collect()
 }
@@ -69,15 +71,13 @@ struct Part {
     align: u64,
 }
 
-fn parts_of<'d, H, R>(file: &ElfFile<'d, H, R>) -> Vec<Part>
+fn parts_of<'d, H, R>(endian: H::Endian, sections: &SectionTable<'d, H, R>) -> Vec<Part>
 where
     H: FileHeader,
     R: ReadRef<'d>,
 {
     // All are without contents now; these were so from the start.
     const ALWAYS_EMPTY: [&[u8]; 5] = [b".bss", b".tbss", b".lbss", b".dynbss", b".relro_padding"];
-    let endian = file.endian();
-    let sections = file.elf_section_table();
     let loaded = sections.iter().filter(|section| {
         let flags = section.sh_flags(endian);
         let name = sections.section_name(endian, *section).unwrap_or_default();
@@ -147,6 +147,7 @@ fn next_congruent(at: u64, address: u64, align: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::Elf;
+    use object::read::elf::ElfFile;
     use std::path::Path;
 
     /// Programs and libraries of whatever linker made this system.
@@ -194,7 +195,7 @@ mod tests {
                     is_code,
                 });
             }
-            let after = laid_out(&loaded, &parts_of(&file));
+            let after = laid_out(&loaded, &parts_of(endian, file.elf_section_table()));
             for ((is_code, before), after) in before.into_iter().zip(after) {
                 if is_code {
                     assert_eq!(
