@@ -47,9 +47,10 @@ impl Recorder {
 
     /// Gives up something if the recorder takes more CPU time than it may; returns what.
     pub(crate) fn keep_budget(&mut self) -> Result<Option<Cut>, Error> {
-        let (cpu_ns, now_ns) = (Clock::OwnCpu.now_ns(), Clock::Monotonic.now_ns());
-        let budget = self.budget.as_mut();
-        let cut = budget.and_then(|budget| budget.next_cut(cpu_ns, now_ns));
+        let Some(budget) = &mut self.budget else {
+            return Ok(None);
+        };
+        let cut = budget.next_cut(Clock::OwnCpu.now_ns(), Clock::Monotonic.now_ns());
         match cut {
             None => {}
             Some(Cut::LargeDumps) => self.sink.care_for_stacks(StackCare::DumpOnly)?,

@@ -219,7 +219,11 @@ impl Sink {
             return Ok(());
         }
         self.was_late |= self.pool.n_free() == 0;
-        let next = emptied(self.wait_for(self.pool.free())?);
+        let next = match self.pool.take() {
+            Some(next) => next,
+            None => self.wait_for(self.pool.returned())?,
+        };
+        let next = emptied(next);
         self.handed_over_ns = self.current.complete_until_ns();
         (self.writer).send(Message::Write(self.current.replace(next)))
     }
