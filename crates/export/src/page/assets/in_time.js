@@ -84,7 +84,7 @@ function placeRows(profile, selection, chart) {
 /**
  * Spans of rows, none of them longer than a step.
  * @param {Profile} profile
- * @param {SampleSelection} selection
+ * @param {{range: [number, number] | null, thread: number | null}} selection
  */
 function spansInSteps(profile, selection) {
   /** @type {[thread: number, first: number, end: number][]} */

@@ -40,10 +40,15 @@ class Overview {
     /** What the slots are of. */
     this.key = "";
     /**
-     * What they are to be of, if they are of something else.
-     * @type {SampleSelection | null}
+     * What they are to be of, if they are of something else, and the steps that are left to count it.
+     * @type {{selection: SampleSelection, steps: Generator<undefined, TimeSlots, undefined>} | null}
      */
     this.wanted = null;
+    /**
+     * Of everything, by event.
+     * @type {Map<number, {slots: TimeSlots, counters: Counters["list"]}>}
+     */
+    this.whole = new Map();
     this.event = 0;
     this.span = Math.max(1, this.profile.head.span_ns);
     this.brush();
@@ -60,23 +65,55 @@ class Overview {
     // It shows all times, whatever the range.
     const { event, thread, keep, transforms, threads } = selection;
     const key = JSON.stringify([event, thread, keep, transforms, threads]);
-    const isAsked = this.wanted !== null;
-    if (key !== this.key) this.wanted = selection;
+    if (key !== this.key) {
+      this.wanted = { selection, steps: slotsInSteps(this.profile, selection, event, this.span) };
+      const { wanted } = this;
+      afterFrame(() => this.step(wanted));
+    }
     this.key = key;
-    if (this.drawn.n === 0) this.count();
-    if (this.wanted !== null && !isAsked) afterFrame(() => this.count());
+    if (this.drawn.n === 0 || this.knownOfWanted() !== undefined) this.count();
     this.draw();
   }
 
-  /** Counts what is to be shown, if that is something else. */
+  /** What is wanted, if that is everything and known. */
+  knownOfWanted() {
+    return this.wanted !== null && isWhole(this.wanted.selection) ? this.whole.get(this.wanted.selection.event) : undefined;
+  }
+
+  /**
+   * Counts some rows, unless something else is wanted by now.
+   * @param {Overview["wanted"]} wanted
+   */
+  step(wanted) {
+    if (wanted === null || this.wanted !== wanted) return;
+    const { done, value } = wanted.steps.next();
+    if (done) this.take(value);
+    else setTimeout(() => this.step(wanted), 0);
+  }
+
+  /** Counts all that is to be shown, if that is something else. */
   count() {
-    const selection = this.wanted;
-    if (selection === null) return;
-    const { profile, span } = this;
+    const { wanted } = this;
+    if (wanted === null) return;
+    const known = this.knownOfWanted();
+    if (known !== undefined) return this.take(known.slots);
+    for (;;) {
+      const { done, value } = wanted.steps.next();
+      if (done) return this.take(value);
+    }
+  }
+
+  /** @param {TimeSlots} slots */
+  take(slots) {
+    if (this.wanted === null) return;
+    const { selection } = this.wanted;
+    const known = this.knownOfWanted();
     this.wanted = null;
     this.event = selection.event;
-    this.drawn = slotsOfEvent(profile, selection, selection.event, span);
-    this.counters.count(selection, span);
+    this.drawn = slots;
+    if (known === undefined) this.counters.count(selection, this.span);
+    else this.counters.list = known.counters;
+    if (isWhole(selection)) this.whole.set(selection.event, { slots, counters: this.counters.list });
     this.place.style.height = `${STRIP + this.counters.list.length * COUNTER + AXIS}px`;
     this.draw();
   }
@@ -244,15 +281,51 @@ class Overview {
  * @param {number} span
  */
 function slotsOfEvent(profile, selection, event, span) {
+  const steps = slotsInSteps(profile, selection, event, span);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Rows that are counted before the page may answer. */
+const ROWS_OF_SLOTS = 50000;
+
+/**
+ * The same in short steps.
+ * @param {Profile} profile
+ * @param {SampleSelection} selection
+ * @param {number} event
+ * @param {number} span
+ * @returns {Generator<undefined, TimeSlots, undefined>}
+ */
+function* slotsInSteps(profile, selection, event, span) {
   const few = Math.max(FEWEST_SLOTS, Math.ceil(profile.head.events[event].samples / 2));
   const n = longestStand(profile, event) > 0 ? SLOTS : Math.min(SLOTS, few);
   const slots = new TimeSlots(profile, n, [0, span], event);
   const kept = keptNodes(profile, selection);
-  forRows(profile, { event, thread: selection.thread, range: null }, (node, weight, _samples, time, _thread, row) => {
+  const rows = { event, thread: selection.thread, range: null };
+  const add = rowsOfSpan(profile, rows, (node, weight, _samples, time, _thread, row) => {
     if (node < -1 || (kept !== null && (node < 0 || kept[node] === 0))) return;
     slots.add(node, weight, time, row);
   });
+  let done = 0;
+  for (const [thread, first, end] of spansInSteps(profile, rows)) {
+    add(thread, first, end);
+    done += end - first;
+    if (done < ROWS_OF_SLOTS) continue;
+    done = 0;
+    yield;
+  }
   return slots;
+}
+
+/**
+ * Whether nothing is left out.
+ * @param {SampleSelection} selection
+ */
+function isWhole({ thread, keep, transforms }) {
+  return thread === null && keep === "" && transforms.length === 0;
 }
 
 /**

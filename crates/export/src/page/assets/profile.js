@@ -97,11 +97,18 @@ class Profile {
     /** Nanoseconds since the first sample. */
     this.times = reading.fillDifferences(new Float64Array(rows), this.starts);
     if (head.slot_ns > 0) this.times.forEach((slot, at) => (this.times[at] = slot * head.slot_ns));
+    /** The stacks of rows before transforms of stacks. */
+    this.rowStacks = reading.fillDifferences(new Int32Array(rows), this.starts);
     /**
-     * 0 where nothing was recorded of it, -1 where a transform left it out, -2 where it is in no total either, otherwise
-     * one more than the node's number.
+     * By node before these, the node that it is now, or -1 if it is left out; `null` if all are what they were.
+     * @type {Int32Array | null}
      */
-    this.stacks = reading.fillDifferences(new Int32Array(rows), this.starts);
+    this.moved = null;
+    /**
+     * The stacks of rows after them, once they are asked for.
+     * @type {{moved: Int32Array, stacks: Int32Array} | null}
+     */
+    this.movedStacks = null;
     this.events = reading.fillDifferences(new Uint16Array(head.has_events ? rows : 0), this.starts);
     this.cpus = reading.fillDifferences(new Uint16Array(head.has_cpus ? rows : 0), this.starts);
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
@@ -131,6 +138,43 @@ class Profile {
     this.lastNames = null;
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
+  }
+
+  /**
+   * By row, 0 where nothing was recorded of its stack, -1 where a transform left it out, -2 where it is in no total
+   * either, otherwise one more than the node's number.
+   */
+  get stacks() {
+    const { moved, rowStacks } = this;
+    if (moved === null) return rowStacks;
+    if (this.movedStacks?.moved !== moved) {
+      const stacks = rowStacks.slice();
+      for (let row = 0; row < stacks.length; row++) {
+        if (stacks[row] <= 0) continue;
+        const node = moved[stacks[row] - 1];
+        stacks[row] = node < 0 ? -1 : node + 1;
+      }
+      this.movedStacks = { moved, stacks };
+    }
+    return this.movedStacks.stacks;
+  }
+
+  set stacks(stacks) {
+    this.rowStacks = stacks;
+    this.moved = this.movedStacks = null;
+  }
+
+  /**
+   * Stacks end at other nodes.
+   * @param {Uint8Array | null} counts by node, whether what ends there still counts
+   * @param {Int32Array | null} moved by node, where it is
+   */
+  moveStacks(counts, moved) {
+    const before = this.moved ?? ownNumbers(this.recorded.parents.length);
+    this.moved = before.map((node) => {
+      if (node < 0 || (counts !== null && counts[node] === 0)) return -1;
+      return moved === null ? node : moved[node];
+    });
   }
 
   /** What transforms change. */

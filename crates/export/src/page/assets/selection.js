@@ -157,16 +157,45 @@ class KnownCounts {
     const { event, range, thread, keep, against, transforms } = selection;
     const isAll = range === null && thread === null && keep === "" && transforms.length === 0;
     const key = isAll ? `all of ${event}` : JSON.stringify([event, range, thread, keep, keep !== "" && profile.isByLine, against]);
-    const columns = [profile.stacks, profile.parents, profile.labels, profile.functionOf];
+    const { rowStacks, moved, parents, labels, functionOf } = profile;
+    const columns = [rowStacks, moved ?? rowStacks, parents, labels, functionOf];
     const known = this.list.find((one) => one.key === key && columns.every((column, at) => column === one.columns[at]));
-    const found = known ?? { key, columns, counts: Counts.of(profile, selection) };
+    const found = known ?? { key, columns, counts: this.ofNodes(selection) ?? Counts.of(profile, selection) };
     const others = this.list.filter((one) => one !== found);
     const last = others.slice(0, MOST_COUNTS - 1);
     const all = others.find((one) => one.key.startsWith("all"));
     this.list = [found, ...last, ...(all === undefined || last.includes(all) ? [] : [all])];
-    // Names of rows are those of transforms.
     found.counts.selection = selection;
     return found.counts;
+  }
+
+  /**
+   * What is left of everything, by the node that it ends at; `null` if only rows tell.
+   * @param {SampleSelection} selection
+   */
+  ofNodes(selection) {
+    const { profile } = this;
+    const { event, range, thread, against } = selection;
+    if (range !== null || thread !== null || against || profile.sides !== null) return null;
+    const all = this.list.find(({ key, columns }) => key === `all of ${event}` && columns[0] === profile.rowStacks)?.counts;
+    if (all === undefined) return null;
+    const kept = keptNodes(profile, selection);
+    const counts = new Counts(profile);
+    const { weights, samples } = counts;
+    const { moved } = profile;
+    let [weight, n] = [0, 0];
+    for (let node = 0; node < all.samples.length; node++) {
+      if (all.samples[node] === 0) continue;
+      const at = moved === null ? node : moved[node];
+      if (at < 0 || (kept !== null && kept[at] === 0)) continue;
+      weights[at] += all.weights[node];
+      samples[at] += all.samples[node];
+      weight += all.weights[node];
+      n += all.samples[node];
+    }
+    counts.shown = { weight, samples: n };
+    counts.total = { ...all.total };
+    return counts;
   }
 
   /** @param {Counts} counts */

@@ -277,15 +277,7 @@ class StackColumns {
   moveInto(profile) {
     const { counts } = this;
     const moved = this.isTreeSame ? null : this.moveTree(profile);
-    if (moved === null && counts === null) return;
-    const stacks = profile.stacks.slice();
-    for (let row = 0; row < stacks.length; row++) {
-      const node = stacks[row] - 1;
-      if (node < 0) continue;
-      if (counts !== null && counts[node] === 0) stacks[row] = -1;
-      else if (moved !== null) stacks[row] = moved[node] + 1;
-    }
-    profile.stacks = stacks;
+    if (moved !== null || counts !== null) profile.moveStacks(counts, moved);
   }
 
   /**
