@@ -66,6 +66,26 @@ async function sidesAreTheirRanges(tab, facts) {
     await tab.run(`rprofPage.set({ view: "${view}" })`);
   }
   await theLinkHasBoth(tab, facts, both);
+  await rangesThatOverlapAreNotJudged(tab, span);
+}
+
+/** Samples that both sides have are no two measurements. @param {Tab} tab @param {number} span */
+async function rangesThatOverlapAreNotJudged(tab, span) {
+  const of = (/** @type {number} */ from) => tab.run(`(() => {
+    rprofPage.set({ view: "table", range: [${Math.floor(span / 2)}, ${span}] });
+    rprofPage.ranges.compareWith([${from}, ${Math.floor(span * 0.6)}]);
+    const { comparison } = rprofPage;
+    const marks = comparison.functions.some((one) => one !== 0) || comparison.total !== 0;
+    const said = document.querySelector("#ranges .said").textContent;
+    return [marks, said.endsWith("A and B overlap, so nothing is tested for significance."), rprofPage.said().split("; ")[1]];
+  })()`);
+  assert.deepEqual(await of(0), [false, true, "not tested for significance"]);
+  const apart = await tab.run(`(() => {
+    rprofPage.ranges.compareWith([0, ${Math.floor(span / 2)}]);
+    return document.querySelector("#ranges .said").textContent;
+  })()`);
+  assert.doesNotMatch(apart, /overlap/);
+  await tab.run(`rprofPage.set({ view: "flame", range: null })`);
 }
 
 /** @param {Tab} tab @param {Facts} facts @param {any} both */

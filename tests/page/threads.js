@@ -54,6 +54,28 @@ async function barsOfWaitsAreSeen(tab) {
   assert.ok(ratios.every((/** @type {number} */ ratio) => ratio >= 2.95), String(ratios));
 }
 
+/** Lanes of CPUs are seen on the paper, and names on them. @param {Tab} tab */
+async function lanesOfCpusAreSeen(tab) {
+  const ratios = await tab.run(`(() => {
+    const { theme } = rprofPage;
+    const of = (colour) => luminanceOf(colour.match(/\\d+/g).map(Number));
+    const luminanceOf = (parts) => {
+      const [r, g, b] = parts.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+    };
+    const hex = (colour) => luminanceOf([1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
+    const ratio = (one, other) => Math.max(one, other) / Math.min(one, other);
+    const ratios = [];
+    for (let n = 0; n < 2; n++) {
+      const { paper, ink } = theme.colours;
+      for (let hue = 0; hue < 360; hue += 2) ratios.push([ratio(of(theme.lane(hue)), hex(paper)), ratio(of(theme.lane(hue)), hex(ink))]);
+      theme.toggle();
+    }
+    return ratios;
+  })()`);
+  for (const [paper, ink] of ratios) assert.ok(paper >= 2.95 && ink >= 4.45, `${paper} ${ink}`);
+}
+
 /** @param {Tab} tab */
 async function theSelectedThreadIsAnOption(tab) {
   const wrong = await tab.run(`(() => {
@@ -206,6 +228,7 @@ async function check(tab, facts) {
   await theZoomOfTheChartIsInTheLink(tab, facts);
   await theSelectedThreadIsAnOption(tab);
   await barsOfWaitsAreSeen(tab);
+  await lanesOfCpusAreSeen(tab);
   await threadsAreCountedById(tab);
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);

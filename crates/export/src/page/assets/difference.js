@@ -37,6 +37,7 @@ class Comparison {
     const isScaled = this.divisors.before > 0 && this.divisors.after > 0;
     /** What the side before is multiplied by to be as large as the other. */
     this.scale = isScaled ? this.divisors.after / this.divisors.before : 1;
+    this.isTested = !(ranges?.isShared ?? false);
     const [total, ...functions] = ranges?.sure(per) ?? this.event.sure?.[number] ?? [0];
     /** Directions of all of the event. */
     this.total = total;
@@ -45,11 +46,12 @@ class Comparison {
     for (let at = 0; at + 1 < functions.length; at += 2) this.functions[profile.functionOf[functions[at]]] |= functions[at + 1];
   }
 
-  /** What is beyond noise, in words. */
+  /** Of their own, which functions changed beyond noise, in words: callers would count a change again. */
   sure() {
-    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
+    if (!this.isTested) return "not tested for significance";
+    const n = this.functions.reduce((sum, one) => sum + ((one & (MORE | LESS)) !== 0 ? 1 : 0), 0);
     const functions = n === 0 ? "no function" : counted(n, "function", "functions");
-    return `${functions} changed significantly, by self or total`;
+    return `${functions} changed significantly by self`;
   }
 
   /**

@@ -127,9 +127,8 @@ function whoRan(profile, selection, n, times) {
  * @param {Theme} theme
  * @param {number} pid
  */
-function colourOfProcess({ profile, colours }, pid) {
+function colourOfProcess(theme, pid) {
   // Neighbours in the order of their first samples differ.
-  const rank = profile.processRanks().get(pid) ?? 0;
-  const [saturation, lightness] = colours.user;
-  return `hsl(${HUES[rank % HUES.length]} ${saturation}% ${lightness}%)`;
+  const rank = theme.profile.processRanks().get(pid) ?? 0;
+  return theme.lane(HUES[rank % HUES.length]);
 }

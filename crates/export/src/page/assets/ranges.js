@@ -38,6 +38,8 @@ class RangeChanges {
     this.profile = profile;
     this.measures = measuresOf(profile, selection);
     const range = selection.range ?? [0, 0];
+    /** Samples of both sides are no two measurements. */
+    this.isShared = overlap(range, against);
     const before = new BlockCounts(profile, { ...selection, range: against });
     const after = new BlockCounts(profile, { ...selection, range });
     this.total = { before: before.total, after: after.total };
@@ -57,6 +59,7 @@ class RangeChanges {
    * @returns {number[]}
    */
   sure(per) {
+    if (this.isShared) return [0];
     return (this.known[per] ??= this.judge(per));
   }
 
@@ -239,7 +242,9 @@ function saidOfRanges(app, comparison) {
   const total = { before: counts.before.shown, after: counts.shown };
   const event = comparison.event.name;
   // What is judged is all of the event.
-  const isAll = counts.shown.weight === counts.total.weight && counts.before.shown.weight === counts.before.total.weight;
+  const { range, against } = app.state;
+  const isShared = range !== null && against !== null && overlap(range, against);
+  const isAll = !isShared && counts.shown.weight === counts.total.weight && counts.before.shown.weight === counts.before.total.weight;
   const isSure = comparison.total !== 0 || comparison.isShares || !isAll ? "" : " (not significant)";
   const whole = comparison.isShares ? "" : `${event}: ${comparison.text(total)}${isSure}. `;
   const rows = /** @type {ChangedRow[]} */ (app.rows("function"));
@@ -251,6 +256,7 @@ function saidOfRanges(app, comparison) {
     if (of.length > MOST_NAMED) said.push(`${wholeNumber(of.length - MOST_NAMED)} more`);
     return said.join(", ");
   };
+  if (isShared) return `${whole}A and B overlap, so nothing is tested for significance.`;
   const [more, less] = [named(1), named(-1)];
   if (more === "" && less === "") return `${whole}No function's self changed significantly.`;
   return `${whole}${more === "" ? "" : `More self in B: ${more}. `}${less === "" ? "" : `Less self in B: ${less}.`}`.trim();
@@ -376,6 +382,15 @@ class RangeBar {
     if (isCompared && app.comparison !== null) this.said.textContent = saidOfRanges(app, app.comparison);
     else this.said.textContent = this.isChoosing ? "Drag over the timeline, the lanes or the heat map. The earlier range is A." : "";
   }
+}
+
+/**
+ * Whether ranges have more than an end in common.
+ * @param {[number, number]} one
+ * @param {[number, number]} other
+ */
+function overlap(one, other) {
+  return Math.max(one[0], other[0]) < Math.min(one[1], other[1]);
 }
 
 /** @param {[number, number]} range */

@@ -33,6 +33,9 @@ const THEMES = {
   },
 };
 
+/** Of lanes, in percent. */
+const LANE_SATURATION = 48;
+
 /** Shades of a heat map. */
 const HEAT_STEPS = 64;
 
@@ -125,6 +128,26 @@ class Theme {
     }
   }
 
+  /**
+   * A hue for bars that have names on them: 3 to 1 on the paper, and names 4.5 to 1 on it.
+   * @param {number} hue
+   */
+  lane(hue) {
+    const key = `lane ${hue}`;
+    const known = this.fills.get(key);
+    if (known !== undefined) return known;
+    const wanted = this.isDark ? 0.133 : 0.265;
+    let [low, high] = [0, 100];
+    while (high - low > 0.1) {
+      const middle = (low + high) / 2;
+      if (luminance(rgbOf([hue, LANE_SATURATION, middle])) < wanted) low = middle;
+      else high = middle;
+    }
+    const fill = `rgb(${rgbOf([hue, LANE_SATURATION, low]).map(Math.round).join(" ")})`;
+    this.fills.set(key, fill);
+    return fill;
+  }
+
   /** @param {number} label */
   fillOfFrame(label) {
     const colours = this.colours;
@@ -187,6 +210,19 @@ class Theme {
 function luminance(parts) {
   const [red, green, blue] = parts.map((part) => (part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/**
+ * Red, green and blue, up to 255.
+ * @param {number[]} hsl degrees, then percents
+ */
+function rgbOf([hue, saturation, lightness]) {
+  const light = lightness / 100;
+  const half = (saturation / 100) * Math.min(light, 1 - light);
+  return [0, 8, 4].map((part) => {
+    const at = (part + hue / 30) % 12;
+    return 255 * (light - half * Math.max(-1, Math.min(at - 3, 9 - at, 1)));
+  });
 }
 
 /** @param {number[]} parts */
