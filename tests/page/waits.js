@@ -25,7 +25,9 @@ async function boxesAreTheReports(tab, facts) {
   for (const [cause, ns] of Object.entries(facts.waits)) assert.equal(sums[cause], ns, cause);
   const legend = await tab.run(`document.querySelector("#flame .waits").textContent`);
   for (const cause of Object.keys(facts.waits)) assert.ok(legend.includes(` ${cause} `), `${cause}: ${legend}`);
-  // In the table, the time is that of the function that waits.
+  const causes = await tab.run(`Object.fromEntries(rprofPage.rows("cause").map(({ name, total }) => [name, total]))`);
+  for (const [cause, ns] of Object.entries(facts.waits)) assert.equal(causes[cause], ns, cause);
+  // Of functions, the time is that of the function that waits.
   const rows = await tab.run(`rprofPage.rows("function").map((row) => row.name)`);
   assert.ok(!rows.some((/** @type {string} */ name) => name === "[pipe]"), String(rows));
 }

@@ -1,7 +1,7 @@
 // Filters by process, thread, CPU, and whether a thread runs: transforms of rows, whatever their stacks. What they leave
 // is what `rprof report` counts with --pid, --tid and --cpu. Rows of the table by the same.
 
-/** @typedef {"process" | "task" | "cpu" | "state"} RowGrouping */
+/** @typedef {"process" | "task" | "cpu" | "state" | "cause"} RowGrouping */
 
 /** The stack of rows that filters by CPU leave out: percentages are not of them, as in `rprof report --cpu`. */
 const IN_NO_TOTAL = -2;
@@ -21,6 +21,7 @@ const ROW_GROUPINGS = {
   task: { one: "thread", many: "threads", flag: "--tid" },
   cpu: { one: "CPU", many: "CPUs", flag: "--cpu" },
   state: { one: "state", many: "states", flag: "" },
+  cause: { one: "cause", many: "causes", flag: "" },
 };
 
 /**
@@ -42,7 +43,7 @@ function rowGroupingsOf({ head, sides }) {
   /** @type {RowGrouping[]} */
   const known = head.by_name ? [] : ["process", "task"];
   if (head.has_cpus) known.push("cpu");
-  if (head.waits !== undefined) known.push("state");
+  if (head.waits !== undefined) known.push("state", "cause");
   return known;
 }
 
@@ -56,6 +57,7 @@ function hasRowsIn(profile, grouping, key) {
   if (!rowGroupingsOf(profile).includes(grouping)) return false;
   if (grouping === "cpu") return profile.cpus.includes(key + 1);
   if (grouping === "state") return key < STATES.length;
+  if (grouping === "cause") return key === 0 || (profile.recorded.flags[key - 1] & FLAGS.wait) !== 0;
   const at = grouping === "process" ? 0 : 1;
   return profile.head.threads.some((thread) => thread[at] === key);
 }
@@ -72,6 +74,11 @@ function idsByGrouping(profile, grouping) {
     const { stacks } = profile;
     return (_, row) => (stacks[row] > 0 && profile.isWait(stacks[row] - 1) ? 1 : 0);
   }
+  if (grouping === "cause") {
+    const { stacks, labels } = profile;
+    // One more than the frame of a wait; what runs is 0.
+    return (_, row) => (stacks[row] > 0 && profile.isWait(stacks[row] - 1) ? labels[stacks[row] - 1] + 1 : 0);
+  }
   if (grouping === "cpu") return (_, row) => (head.has_cpus ? cpus[row] - 1 : NO_ID);
   const at = grouping === "process" ? 0 : 1;
   const ids = Int32Array.from(head.threads, (thread) => thread[at]);
@@ -87,6 +94,7 @@ function idsByGrouping(profile, grouping) {
 function nameInGrouping(profile, grouping, key) {
   if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
   if (grouping === "state") return STATES[key] ?? "";
+  if (grouping === "cause") return key === 0 ? STATES[0] : nameOfCause(profile, key - 1);
   profile.lastNames ??= lastNames(profile);
   const found = profile.lastNames[grouping].get(key);
   return `${found === undefined ? "" : profile.text(profile.head.threads[found][2])} ${key}`.trim();
@@ -196,7 +204,7 @@ function chipOfGrouping(profile, { kind, grouping, key }, before) {
   const of = /** @type {RowGrouping} */ (grouping);
   const { one } = ROW_GROUPINGS[of];
   const name = middleCut(nameInGrouping(profile, of, key), 60);
-  const said = of === "cpu" || of === "state" ? name : `${one} ${name}`;
+  const said = of === "cpu" || of === "state" || of === "cause" ? name : `${one} ${name}`;
   if (kind === "drop") return `without ${said}`;
   const isMore = before.some((other) => other.kind === "keep" && other.grouping === grouping);
   return isMore ? `or ${said}` : said;

@@ -86,7 +86,7 @@ function transformItems(app, grouping, key) {
     const transform = { kind, grouping, key };
     const name = middleCut(nameOfTransformed(app.profile, transform), 60);
     if (isRowGrouping(grouping)) {
-      const said = `${grouping === "cpu" || grouping === "state" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
+      const said = `${grouping === "cpu" || grouping === "state" || grouping === "cause" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
       return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, act: () => app.addTransform(transform) };
     }
     const of = grouping === "image" ? `shared object ${name}` : name;

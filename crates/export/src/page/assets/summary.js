@@ -35,13 +35,16 @@ class Summary {
     const { app } = this;
     const event = app.profile.head.events[app.state.event];
     const functions = app.rows("function");
+    const hasWaits = app.profile.head.waits !== undefined;
+    const keep = (/** @type {TransformedGrouping} */ grouping) => (/** @type {Row} */ row) => app.addTransform({ kind: "keep", grouping, key: row.key });
     const shares = [
-      this.table("Functions by self", functions, "self", (row) => app.open(app.profile.frameOfFunction[row.key])),
+      ...(hasWaits ? [this.table("Time by cause", tableRows(app.profile, app.counts, "cause"), "total", keep("cause"))] : []),
+      this.table(hasWaits ? "Running functions by self" : "Functions by self", hasWaits ? rowsThatRun(app) : functions, "self", (row) => app.open(app.profile.frameOfFunction[row.key])),
       this.table("Functions by total", functions, "total", (row) => app.open(app.profile.frameOfFunction[row.key])),
-      this.table("Shared objects by self", tableRows(app.profile, app.counts, "image"), "self", (row) =>
-        app.addTransform({ kind: "keep", grouping: "image", key: row.key })),
-      this.table("Threads by total", tableRows(app.profile, app.counts, "thread"), "total", (row) =>
-        app.addTransform({ kind: "keep", grouping: "thread", key: row.key })),
+      this.table("Shared objects by self", tableRows(app.profile, app.counts, "image"), "self", keep("image")),
+      hasWaits
+        ? tableOfThreadTimes(app, (thread) => app.set({ thread }))
+        : this.table("Threads by total", tableRows(app.profile, app.counts, "thread"), "total", keep("thread")),
     ];
     const tables = made("div", undefined, "summary-tables");
     tables.append(...shares);
@@ -126,22 +129,17 @@ class Summary {
 }
 
 /**
- * The first of some rows, as they would be sorted.
- * @param {Row[]} rows
- * @param {"self" | "total"} by
- * @param {number} n
+ * Rows of functions without what waits: that is where all threads leave their CPUs.
+ * @param {App} app
  */
-function heaviestRows(rows, by, n) {
-  /** @type {Row[]} */
-  const first = [];
-  const compare = (/** @type {Row} */ a, /** @type {Row} */ b) => b[by] - a[by] || compared(a.name, b.name);
-  for (const row of rows) {
-    if (row[by] === 0 || (first.length === n && compare(row, first[n - 1]) >= 0)) continue;
-    const at = first.findIndex((other) => compare(row, other) < 0);
-    first.splice(at < 0 ? first.length : at, 0, row);
-    if (first.length > n) first.pop();
-  }
-  return first;
+function rowsThatRun({ profile, counts }) {
+  const running = new Counts(profile);
+  counts.weights.forEach((weight, node) => {
+    if (weight === 0 || profile.isWait(node)) return;
+    running.weights[node] = weight;
+    running.samples[node] = counts.samples[node];
+  });
+  return tableRows(profile, running, "function");
 }
 
 /**
@@ -161,6 +159,25 @@ function runningOf({ profile, state }) {
     sum.samples += profile.samplesOf(row);
   });
   return sum;
+}
+
+/**
+ * The first of some rows, as they would be sorted.
+ * @param {Row[]} rows
+ * @param {"self" | "total"} by
+ * @param {number} n
+ */
+function heaviestRows(rows, by, n) {
+  /** @type {Row[]} */
+  const first = [];
+  const compare = (/** @type {Row} */ a, /** @type {Row} */ b) => b[by] - a[by] || compared(a.name, b.name);
+  for (const row of rows) {
+    if (row[by] === 0 || (first.length === n && compare(row, first[n - 1]) >= 0)) continue;
+    const at = first.findIndex((other) => compare(row, other) < 0);
+    first.splice(at < 0 ? first.length : at, 0, row);
+    if (first.length > n) first.pop();
+  }
+  return first;
 }
 
 /**

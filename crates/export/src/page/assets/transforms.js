@@ -15,12 +15,12 @@
 const TRANSFORMS = {
   keep: {
     menu: "Keep stacks containing", chip: "with",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state"],
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state", "cause"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
     menu: "Drop stacks containing", chip: "without",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state"],
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state", "cause"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
