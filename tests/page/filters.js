@@ -203,6 +203,46 @@ async function waitsInTheTableAreTheReports(tab, facts) {
   await tab.run(`document.getElementById("waits-wakers").click(); rprofPage.set({ view: "flame" })`);
 }
 
+/** Whatever is selected, lanes are in the same order, and the stack chart is of the same thread. @param {Tab} tab */
+async function lanesStayInTheirOrder(tab) {
+  const span = await tab.run(`rprofPage.profile.head.span_ns`);
+  const shown = (/** @type {[number, number] | null} */ range) => tab.run(`(() => {
+    rprofPage.set({ view: "threads", lanes: "threads", range: ${JSON.stringify(range)} });
+    const lanes = rprofPage.views.all.threads.lanes.lanes.map(({ kind, key }) => kind + key);
+    rprofPage.set({ view: "chart" });
+    return { lanes, charts: [...document.getElementById("chart-thread").options].map(({ value }) => value) };
+  })()`);
+  const all = await shown(null);
+  for (const [from, to] of [[0, 0.3], [0.3, 0.6], [0.7, 1]]) {
+    const part = await shown([Math.floor(span * from), Math.floor(span * to)]);
+    // A process with one thread left is that thread's lane.
+    const threads = (/** @type {string[]} */ list) => list.filter((one) => one.startsWith("thread"));
+    assert.deepEqual(threads(part.lanes), threads(all.lanes).filter((one) => part.lanes.includes(one)));
+    assert.deepEqual(part.charts, all.charts.filter((/** @type {string} */ one) => part.charts.includes(one)));
+  }
+  await tab.run(`rprofPage.set({ view: "flame", range: null })`);
+}
+
+/** What each thread did is what is shown of it. @param {Tab} tab */
+async function timesOfThreadsAreTheirs(tab) {
+  const wrong = await tab.run(`(() => {
+    if (rprofPage.profile.head.waits === undefined) return [];
+    rprofPage.set({ view: "summary" });
+    const { profile } = rprofPage;
+    const rows = new Map(rprofPage.rows("task").map(({ key, total }) => [key, total]));
+    const table = document.querySelector("#summary .times");
+    const size = (text) => text === "" ? 0 : parseFloat(text) * { s: 1e9, ms: 1e6, "µs": 1e3, ns: 1 }[text.split(" ")[1]];
+    return [...table.querySelectorAll("tbody tr")].flatMap((line) => {
+      const name = line.querySelector("th").textContent;
+      const thread = profile.head.threads.findIndex((_, at) => profile.nameOfThread(at) === name);
+      const sum = [...line.querySelectorAll("td")].reduce((all, { textContent }) => all + size(textContent), 0);
+      const total = rows.get(profile.head.threads[thread][1]);
+      return Math.abs(sum - total) <= 0.02 * total ? [] : [[name, sum, total]];
+    });
+  })()`);
+  assert.deepEqual(wrong, []);
+}
+
 /** Of a wait, only what is within the range counts, wherever it begins. @param {Tab} tab @param {Facts} facts */
 async function waitsAreCutToTheRange(tab, facts) {
   const [span, knows] = await tab.run(`[rprofPage.profile.head.span_ns, rprofPage.profile.begins !== null]`);
@@ -287,7 +327,7 @@ async function filtersGoWithTransforms(tab) {
 
 /** @param {Tab} tab */
 async function rowsAreWhatTheirFiltersKeep(tab) {
-  const groupings = await tab.run(`["process", "task", "cpu", ...(rprofPage.profile.head.waits === undefined ? [] : ["state"])]`);
+  const groupings = await tab.run(`["process", "task", "cpu", ...(rprofPage.profile.head.waits === undefined ? [] : ["state", "cause"])]`);
   for (const grouping of groupings) {
     await tab.run(`rprofPage.set({ view: "table", grouping: ${JSON.stringify(grouping)} })`);
     const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ key, total }) => [key, total])`);
@@ -336,6 +376,8 @@ async function check(tab, facts) {
   await numbersAreTheReports(tab, facts);
   await statesAreTheReports(tab, facts);
   await waitsInTheTableAreTheReports(tab, facts);
+  await lanesStayInTheirOrder(tab);
+  await timesOfThreadsAreTheirs(tab);
   await waitsAreCutToTheRange(tab, facts);
   await lastNamesAreTheLatest(tab);
   // Waits that are no samples change nothing of it.

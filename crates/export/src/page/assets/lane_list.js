@@ -35,11 +35,14 @@ function threadLanes(profile, selection, closed) {
     if (lanes === undefined) processes.set(pid, [lane]);
     else lanes.push(lane);
   });
+  // Whatever is selected, lanes stay where they are.
+  const ran = ranOfThreads(profile, selection.event);
   const groups = [...processes].map(([pid, lanes]) => {
-    lanes.sort((a, b) => b.weight - a.weight || a.key - b.key);
-    return { pid, lanes, weight: lanes.reduce((sum, lane) => sum + lane.weight, 0) };
+    lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
+    const weight = lanes.reduce((sum, lane) => sum + lane.weight, 0);
+    return { pid, lanes, weight, ran: lanes.reduce((sum, { key }) => sum + ran[key], 0) };
   });
-  groups.sort((a, b) => b.weight - a.weight || a.lanes[0].key - b.lanes[0].key);
+  groups.sort((a, b) => b.ran - a.ran || a.lanes[0].key - b.lanes[0].key);
   return groups.flatMap(({ pid, lanes, weight }) => {
     if (lanes.length === 1) return lanes;
     const isOpen = !closed.has(pid);
@@ -48,6 +51,31 @@ function threadLanes(profile, selection, closed) {
     const process = { kind: "process", key: pid, name, weight, threads: lanes.map(({ key }) => key), depth: 0, isOpen };
     return isOpen ? [process, ...lanes.map((lane) => ({ ...lane, depth: 1 }))] : [process];
   });
+}
+
+/**
+ * By thread, how much it ran in the whole recording; of time off the CPU, how long it waited.
+ * @param {Profile} profile
+ * @param {number} event
+ */
+function ranOfThreads(profile, event) {
+  const known = profile.ranOfThreads.get(event);
+  if (known !== undefined) return known;
+  const { recorded, starts, events, weights, head } = profile;
+  const each = head.events[event]?.each ?? 0;
+  const ran = new Float64Array(head.threads.length);
+  const waited = new Float64Array(head.threads.length);
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
+      if (head.has_events && events[row] !== event) continue;
+      const node = recorded.stacks[row] - 1;
+      const isWait = head.waits !== undefined && node >= 0 && recorded.parents[node] >= 0 && (recorded.flags[recorded.labels[node]] & FLAGS.wait) !== 0;
+      (isWait ? waited : ran)[thread] += head.has_weights ? weights[row] : profile.samplesOf(row) * each;
+    }
+  }
+  const found = ran.some((weight) => weight > 0) ? ran : waited;
+  profile.ranOfThreads.set(event, found);
+  return found;
 }
 
 /**

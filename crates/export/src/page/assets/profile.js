@@ -136,6 +136,11 @@ class Profile {
      * @type {ReturnType<typeof lastNames> | null}
      */
     this.lastNames = null;
+    /**
+     * By event, how much each thread ran, once it is known.
+     * @type {Map<number, Float64Array>}
+     */
+    this.ranOfThreads = new Map();
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
   }

@@ -50,13 +50,16 @@ class StackChart {
     }, () => this.drawAxis());
     this.chart = new ChartBoxes(app.profile, { event: 0, thread: 0, range: null, keep: "" }, [0, 1]);
     this.key = "";
+    /** The thread that is shown. */
+    this.thread = 0;
   }
 
   show() {
     const { profile, state } = this.app;
     if (profile.head.threads.length === 0) return void (this.note.textContent = "No samples.");
     const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
-    lanes.sort((a, b) => b.weight - a.weight || a.key - b.key);
+    const ran = ranOfThreads(profile, state.event);
+    lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
     const shown = lanes.slice(0, CHART_THREADS);
     const thread = state.thread ?? shown[0]?.key ?? 0;
     if (!shown.some(({ key }) => key === thread)) shown.push(laneOfThread(profile, thread, lanes.find(({ key }) => key === thread)?.weight ?? 0));
@@ -70,10 +73,11 @@ class StackChart {
     const times = state.range ?? /** @type {[number, number]} */ ([0, Math.max(1, profile.head.span_ns)]);
     this.chart = new ChartBoxes(profile, { ...state, thread }, times);
     this.graph.show(this.chart.boxes);
+    this.thread = thread;
     // Times, so that they are those of other threads, too.
     const [from, to] = state.chart ?? times;
     if (from >= times[0] && to <= times[1]) this.graph.view(from - times[0], to - from);
-    this.legend.show();
+    this.legend.show(thread);
     this.times.show([thread], times);
     this.search();
     const said = `Stack chart of ${profile.nameOfThread(thread)} over ${duration(times[1] - times[0])}.`;
@@ -86,7 +90,7 @@ class StackChart {
   }
 
   draw() {
-    this.legend.show();
+    this.legend.show(this.thread);
     this.graph.draw();
   }
 

@@ -185,9 +185,13 @@ class WaitLegend {
     place.append(this.element);
   }
 
-  show() {
-    const { profile, counts, theme, whole, state } = this.app;
+  /** @param {number | null} thread the one whose waits these are, or all */
+  show(thread = null) {
+    const { profile, theme, state } = this.app;
     if (this.element.hidden) return;
+    const isOther = thread !== null && thread !== state.thread;
+    const counts = isOther ? Counts.of(profile, { ...state, thread, against: null }) : this.app.counts;
+    const whole = isOther && state.shares === "shown" ? counts.shown.weight : this.app.whole;
     /** @type {Map<number, number>} */
     const sums = new Map();
     let running = counts.shown.weight;
