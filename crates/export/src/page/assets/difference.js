@@ -49,9 +49,10 @@ class Comparison {
   /** Of their own, which functions changed beyond noise, in words: callers would count a change again. */
   sure() {
     if (!this.isTested) return "not tested for significance";
-    const n = this.functions.reduce((sum, one) => sum + ((one & (MORE | LESS)) !== 0 ? 1 : 0), 0);
+    const n = this.functions.reduce((sum, one) => sum + (one !== 0 ? 1 : 0), 0);
+    const own = this.functions.reduce((sum, one) => sum + ((one & (MORE | LESS)) !== 0 ? 1 : 0), 0);
     const functions = n === 0 ? "no function" : counted(n, "function", "functions");
-    return `${functions} changed significantly by self`;
+    return `${functions} changed significantly${n === 0 ? "" : `, ${own === n ? "all" : own === 0 ? "none" : wholeNumber(own)} of them by self`}`;
   }
 
   /**
@@ -127,6 +128,7 @@ class Comparison {
     if (this.per !== "time") return amount(this.event, weight);
     // As the timeline says it.
     const { kind } = this.event;
+    if (kind.endsWith("-time") && weight > 0 && weight < 1e7) return `${duration(weight)}/s`;
     if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(2)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
     return `${short(weight)}/s`;
   }
