@@ -138,7 +138,7 @@ class FlameView {
     this.apart = apart;
     this.note = note;
     this.modules = new ModuleLegend(app, note.parentElement ?? section);
-    this.legend = new WaitLegend(app, note.parentElement ?? section, false);
+    this.legend = new WaitLegend(app, note.parentElement ?? section, true);
     const place = placed(section, "div", "flame-place", "canvas-place");
     this.graph = boundFlame(app, place, () => this.zoomed());
   }

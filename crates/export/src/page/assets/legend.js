@@ -4,16 +4,23 @@
 const LEGEND_MODULES = 6;
 
 /**
- * Swatches, each with its text.
+ * Swatches, each with its text. Some stand for what can be kept, by a click, or dropped, by one with Alt.
  * @param {HTMLElement} place
- * @param {[colour: string, text: string][]} entries
+ * @param {[colour: string, text: string, of?: Omit<Transform, "kind">][]} entries
+ * @param {App} [app]
  */
-function showLegend(place, entries) {
-  place.replaceChildren(...entries.flatMap(([colour, text]) => {
+function showLegend(place, entries, app) {
+  keepFocus(() => place.replaceChildren(...entries.flatMap(([colour, text, of]) => {
     const swatch = made("i");
     swatch.style.background = colour;
-    return [swatch, ` ${text}`];
-  }));
+    if (of === undefined || app === undefined) return [swatch, ` ${text}`];
+    const button = made("button", undefined, "entry");
+    button.type = "button";
+    button.title = "Click: keep stacks with it; Alt-click: drop them";
+    button.addEventListener("click", ({ altKey }) => app.addTransform({ kind: altKey ? "drop" : "keep", ...of }));
+    button.append(swatch, ` ${text}`);
+    return [button];
+  })));
 }
 
 /** Colours of modules, with what these count themselves, the heaviest first; or of kinds of code. */
@@ -37,10 +44,11 @@ class ModuleLegend {
     if (theme.by === "kind") return this.showKinds();
     if (this.known?.counts !== counts) this.known = { counts, images: weightsOfImages(profile, counts) };
     const entries = [...this.known.images].sort(([, one], [, other]) => other.weight - one.weight).slice(0, LEGEND_MODULES);
-    showLegend(this.element, entries.map(([, { weight, frame, isSeveral }]) => {
+    showLegend(this.element, entries.map(([image, { weight, frame, isSeveral }]) => {
       const name = isSeveral ? "kernel and modules" : middleCut(profile.imageOfFrame(frame), 30);
-      return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`];
-    }));
+      return [theme.fill(frame), `${name} ${shareWithTime(profile.head.events[state.event], weight, whole)}`,
+        isSeveral ? undefined : { grouping: "image", key: image < 0 ? profile.images[frame] : image }];
+    }), this.app);
   }
 
   /** Kinds of code with what they count themselves. */

@@ -194,8 +194,9 @@ class App {
       return comparison === null ? samples : `${samples}; ${comparison.sure()}`;
     }
     const event = profile.head.events[state.event];
-    const waits = event.kind === "wall-time" ? counts.waits(profile) : 0;
-    const samples = waits === 0 ? counted(shown.samples, ...nounsOf(event))
+    const waits = event.kind === "wall-time" ? counts.waits(profile) : event.kind === "off-cpu-time" ? shown.samples : 0;
+    const samples = waits === 0 ? counted(shown.samples, "sample", "samples")
+      : waits === shown.samples ? counted(waits, "wait", "waits")
       : `${counted(shown.samples - waits, "sample", "samples")} and ${counted(waits, "wait", "waits")}`;
     const said = `${samples}, ${amount(event, shown.weight)}`;
     return shown.weight === event.weight ? said : `${said} (${percent(shown.weight, event.weight)} of all)`;

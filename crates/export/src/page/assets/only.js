@@ -7,6 +7,8 @@ class OnlyState {
     this.group = made("span", undefined, "only");
     this.group.setAttribute("role", "group");
     this.group.setAttribute("aria-label", "Running or waiting");
+    // Other views have a legend of these colours.
+    this.legend = new WaitLegend(app, made("span"), true);
     this.buttons = ["all", ...STATES].map((state) => {
       const button = made("button", `${state[0].toUpperCase()}${state.slice(1)}`, "small");
       button.type = "button";
@@ -22,7 +24,9 @@ class OnlyState {
     if (profile.head.events[state.event].kind !== "wall-time" || profile.sides !== null) return [];
     const only = onlyState(state.transforms) ?? "all";
     for (const one of this.buttons) one.button.setAttribute("aria-pressed", String(one.state === only));
-    return [this.group];
+    if (["flame", "threads", "chart"].includes(state.view)) return [this.group];
+    this.legend.show();
+    return [this.group, this.legend.element];
   }
 
   /** @param {number} key -1 for all */

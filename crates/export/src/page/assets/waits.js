@@ -205,7 +205,8 @@ class WaitLegend {
     const shown = entries.filter(([, sum]) => isShown(sum, whole));
     showLegend(this.element, shown.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
-      return [theme.wait(label) ?? theme.colours.area, `${name} ${shareWithTime(profile.head.events[state.event], sum, whole)}`];
-    }));
+      return [theme.wait(label) ?? theme.colours.area, `${name} ${shareWithTime(profile.head.events[state.event], sum, whole)}`,
+        label === RUNS ? { grouping: "state", key: 0 } : { grouping: "wait", key: profile.functionOf[label] }];
+    }), this.app);
   }
 }
