@@ -14,6 +14,8 @@ pub(super) struct AlikePlaces {
     firsts: Vec<u64>,
     /// Where in a group's key such values are.
     values: Vec<usize>,
+    /// Whether the values are sizes, those of the frames that samples were taken in.
+    are_of_frames: bool,
 }
 
 impl AlikePlaces {
@@ -36,15 +38,25 @@ impl AlikePlaces {
         Self {
             firsts: firsts.collect(),
             values,
+            are_of_frames: grouping.has_sizes_later(),
         }
     }
 
-    /// The group that stands for all that are like one.
+    /// Whether the group also depends on the location that a sample was taken at.
     #[inline]
-    pub(super) fn first(&self, key: &GroupKey) -> GroupKey {
+    pub(super) fn are_of_frames(&self) -> bool {
+        self.are_of_frames
+    }
+
+    /// The group that stands for all that are like one, of samples that were taken at a location.
+    #[inline]
+    pub(super) fn first(&self, key: &GroupKey, (symbols, innermost): (&Symbols, u32)) -> GroupKey {
         let mut key = *key;
         for &at in &self.values {
             key.change(at, |number| {
+                if self.are_of_frames {
+                    return symbols.size(innermost).map_or(0, |size| size.get().into());
+                }
                 let first = usize::try_from(number).ok();
                 let first = first.and_then(|number| self.firsts.get(number));
                 first.copied().unwrap_or(number)

@@ -136,7 +136,7 @@ impl GroupedTallies {
         let mut group = GroupKey::of(tallied, grouping, &mut self.places);
         group.is_shown = is_shown;
         let group = tally.group(group);
-        if grouping.dimensions().is_empty() {
+        if grouping.are_names_all() {
             self.last = Some((named, group));
         }
         number(group)

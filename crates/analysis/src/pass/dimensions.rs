@@ -1,7 +1,10 @@
 //! The values of samples in dimensions, for grouping.
 
+use super::group_by::GroupBy;
 use super::group_key::GroupKey;
+use super::mode::SortMode;
 use super::places::{Naming, PlaceNumbers, ValuePlace, ValuePlaces};
+use super::query::Query;
 use super::recorded::check;
 use super::tallied::Tallied;
 use super::trace_texts::TraceTexts;
@@ -11,61 +14,13 @@ use crate::locations::{Location, TaskName, comm_text, last_comm};
 use crate::recording::Recording;
 use crate::samples::WokenBy;
 use crate::samples::{Parallelism, sockets};
-use crate::stacks::own_address;
+use crate::stacks::{First, own_address};
 use rprof_abi::Sample;
 use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
 use rprof_scheduling::{Cause, ThreadState};
-
-/// A field of tracepoints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceField {
-    /// Of this event alone, by its whole name.
-    pub event: Option<String>,
-    /// Its name.
-    pub name: String,
-}
-
-/// What samples are told apart by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupBy {
-    /// By the names of their threads.
-    pub names: bool,
-    /// At most [`DimensionValues::MOST`].
-    pub dimensions: Vec<Dimension>,
-    /// Nanoseconds: times within them are one.
-    pub time_quantum_ns: u64,
-    /// What [`Dimension::TraceField`] means, by number.
-    pub trace_fields: Vec<TraceField>,
-}
-
-impl GroupBy {
-    /// perf's: a tenth of a second.
-    pub const TIME_QUANTUM_NS: u64 = 100_000_000;
-
-    /// By these, and by the names of threads.
-    pub fn of(dimensions: &[Dimension]) -> Self {
-        Self {
-            names: true,
-            dimensions: dimensions.to_vec(),
-            time_quantum_ns: Self::TIME_QUANTUM_NS,
-            trace_fields: Vec::new(),
-        }
-    }
-
-    /// Whether samples of a recording have values in a dimension.
-    pub fn is_recorded(reader: &Reader, dimension: Dimension) -> bool {
-        check(reader, dimension).is_ok()
-    }
-}
-
-impl Default for GroupBy {
-    fn default() -> Self {
-        Self::of(&[])
-    }
-}
 
 /// How the samples of a recording are told apart; threads share it.
 #[derive(Debug)]
@@ -79,6 +34,8 @@ pub(crate) struct Grouping<'a> {
     places: ValuePlaces,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
+    /// Whether sizes of functions are found when frames have names.
+    has_sizes_later: bool,
 }
 
 impl<'a> Grouping<'a> {
@@ -143,7 +100,29 @@ impl<'a> Grouping<'a> {
             recording,
             sockets,
             parallelism,
+            has_sizes_later: false,
         })
+    }
+
+    /// The same; where the first frame of each stack is where its sample was taken, it is also that of the function whose
+    /// size is asked for: there are far fewer groups until then.
+    pub(super) fn with_sizes_of_frames(self, query: &Query<'_>) -> Self {
+        let are_own = query.stacks.chains.first == First::Own && query.mode != SortMode::Branch;
+        Self {
+            has_sizes_later: are_own && !query.samples.source.is_derived(),
+            ..self
+        }
+    }
+
+    /// Whether sizes of functions are found when frames have names.
+    pub(super) fn has_sizes_later(&self) -> bool {
+        self.has_sizes_later
+    }
+
+    /// Whether samples of one name are of one group.
+    pub(super) fn are_names_all(&self) -> bool {
+        let is_later = |one: &Dimension| *one == Dimension::SymSize && self.has_sizes_later;
+        self.by.dimensions.iter().all(is_later)
     }
 
     /// What samples are told apart by.
@@ -235,6 +214,7 @@ impl<'a> Grouping<'a> {
                 Some(namespaces.at(sample.tid, sample.key))
             }
             Dimension::DsoSize => Some(self.size_of_mapping(tallied).unwrap_or(0)),
+            Dimension::SymSize if self.has_sizes_later => Some(0),
             Dimension::SymOff | Dimension::SymSize | Dimension::SymStart => {
                 self.own_place(tallied, numbers)
             }
@@ -417,6 +397,7 @@ impl<'a> Grouping<'a> {
                 DimensionValue::Text(strings.intern(&text))
             }
             Dimension::DsoSize => size(value, strings),
+            Dimension::SymSize if self.has_sizes_later => size(value, strings),
             Dimension::SymSize => {
                 let bytes = naming.size(self.places.of(value));
                 size(bytes.map_or(0, u64::from), naming.strings)

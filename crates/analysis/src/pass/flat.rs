@@ -108,7 +108,7 @@ impl FlatCounts {
                     }
                     all.unnamed
                         .add(symbols.unnamed_image(location), count.weight);
-                    let group = tally.group(alike.first(group));
+                    let group = tally.group(alike.first(group, (symbols, location)));
                     let frames = symbols.frames(location).iter().rev().copied();
                     tally.add_stack(group, frames, count);
                 }

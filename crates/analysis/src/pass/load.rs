@@ -5,9 +5,10 @@ use super::alike_places::AlikePlaces;
 use super::block_log::BlockLog;
 use super::branches::count_branches;
 use super::counts::Counts;
-use super::dimensions::{GroupBy, Grouping};
+use super::dimensions::Grouping;
 use super::finish::profile_of;
 use super::flat::count_flat;
+use super::group_by::GroupBy;
 use super::light_rows::{self, count_light_rows};
 use super::mode::SortMode;
 use super::query::{Query, WantedFrames};
@@ -156,7 +157,7 @@ fn load_with_path(
     let frames = options.frames();
     let (mut query, request) = query_with_path(recording, options, frames, wanted)?;
     let path = query.path.take();
-    let grouping = Grouping::of(recording, &options.group_by)?;
+    let grouping = Grouping::of(recording, &options.group_by)?.with_sizes_of_frames(&query);
     let light = match options.callers_from {
         Some(percent) if recording.index.n_samples >= light_rows::MANY => {
             count_light_rows(&query, &grouping, request, percent, progress)?

@@ -42,7 +42,7 @@ pub fn load_run(
     {
         query.blocks = Blocks::of(&times, n_blocks);
     }
-    let grouping = Grouping::of(&recording, &options.group_by)?;
+    let grouping = Grouping::of(&recording, &options.group_by)?.with_sizes_of_frames(&query);
     // Stacks have as much room as in a profile, and what blocks counted as much again.
     let room = if query.blocks.are_several() {
         2 * ROOM

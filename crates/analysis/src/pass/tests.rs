@@ -1,6 +1,6 @@
 //! Recordings and questions that several passes are tested with.
 
-use super::dimensions::GroupBy;
+use super::group_by::GroupBy;
 use super::load::Options;
 use rprof_profile::{Dimension, Filter, NameList, TimeSlices};
 use std::path::{Path, PathBuf};

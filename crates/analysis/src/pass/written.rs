@@ -1,9 +1,10 @@
 //! What samples that were written one by one come to: a profile without stacks, which says how good they are.
 
 use super::counts::{Counts, UnnamedWeights, new_tallies};
-use super::dimensions::{GroupBy, Grouping};
+use super::dimensions::Grouping;
 use super::driver::{ResolvedSample, TaskSample};
 use super::finish::profile_of;
+use super::group_by::GroupBy;
 use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;

@@ -3,8 +3,8 @@
 use super::row::{AWAITED, ChunkRows, EMPTY, NO_CPU, NO_NODE, SampledRow};
 use crate::locations::{Location, LocationCache, NamedThread, ShownTasks, TaskName};
 use crate::pass::counts::new_tallies;
-use crate::pass::dimensions::GroupBy;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample};
+use crate::pass::group_by::GroupBy;
 use crate::pass::group_key::GroupKey;
 use crate::pass::query::Query;
 use crate::pass::stack_path::StackPath;

@@ -2,7 +2,7 @@
 
 use super::load_samples;
 use crate::Error;
-use crate::pass::dimensions::GroupBy;
+use crate::pass::group_by::GroupBy;
 use crate::pass::load::{Options, load};
 use crate::pass::tests::{questions, recordings};
 use rprof_base::Share;

@@ -1,6 +1,6 @@
 //! What threads kept, counted by function, now that locations have names.
 
-use super::{StackCounts, ThreadStacks};
+use super::{FoundStack, StackCounts, ThreadStacks};
 use crate::Error;
 use crate::pass::alike_places::AlikePlaces;
 use crate::pass::block_log::BlockLog;
@@ -79,27 +79,32 @@ struct GroupNumbers<'a> {
     alike: &'a AlikePlaces,
     /// By event and number in the thread; `None` until a stack of it is counted.
     known: Vec<Vec<Option<u32>>>,
-    keys: &'a [TallyParts<GroupKey>],
 }
 
 impl<'a> GroupNumbers<'a> {
-    fn of(keys: &'a [TallyParts<GroupKey>], alike: &'a AlikePlaces) -> Self {
+    fn of(keys: &[TallyParts<GroupKey>], alike: &'a AlikePlaces) -> Self {
         let known = keys.iter().map(|event| vec![None; event.groups.len()]);
         Self {
             alike,
             known: known.collect(),
-            keys,
         }
     }
 
-    /// The number of a group, given as [`Pass::group`](crate::pass::driver::Pass::group) said.
+    /// The number of the group of a stack that begins at a location.
     #[inline]
-    fn number(&mut self, group: u64, event: usize, tally: &mut Tally<GroupKey>) -> Option<u32> {
-        let number = group_number(group) as usize;
-        let known = self.known.get_mut(event)?.get_mut(number)?;
+    fn number(
+        &mut self,
+        stack: &FoundStack<'_>,
+        innermost: (&Symbols, u32),
+        tally: &mut Tally<GroupKey>,
+    ) -> Option<u32> {
+        if self.alike.are_of_frames() {
+            return Some(tally.group(self.alike.first(&stack.key, innermost)));
+        }
+        let number = group_number(stack.group) as usize;
+        let known = self.known.get_mut(stack.event)?.get_mut(number)?;
         if known.is_none() {
-            let key = self.keys.get(event)?.groups.get(number)?;
-            *known = Some(tally.group(self.alike.first(key)));
+            *known = Some(tally.group(self.alike.first(&stack.key, innermost)));
         }
         *known
     }
@@ -155,7 +160,7 @@ impl ThreadStacks<BlockLog> {
         }
         let image = symbols.unnamed_image(innermost);
         counts.unnamed.add(image, count.weight);
-        let group = groups.number(stack.group, stack.event, tally)?;
+        let group = groups.number(&stack, (symbols, innermost), tally)?;
         let of_event = (stack.event as u64) << 32 | u64::from(group);
         path.turn_to(of_event, frames.rev(), |outer, location| {
             let frames = symbols.frames(location).iter().rev().copied();
