@@ -67,10 +67,10 @@ impl Elf {
     /// Its loaded ranges.
     ///
     /// # Errors
-    /// If its headers are damaged, or its symbol tables are not within the file.
+    /// If its headers are damaged, or its symbol tables are, as far as headers say.
     pub(crate) fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
         let headers = self.headers()?;
-        if !headers.has_symbols_inside() {
+        if !headers.has_sound_symbols() {
             // It says what is wrong with them.
             self.object()?;
         }
@@ -84,9 +84,9 @@ impl Headers<'_> {
         of_headers!(self, of => segments_of(of.endian, of.segments, &of.sections))
     }
 
-    /// Whether the symbol tables are within the file.
-    pub(crate) fn has_symbols_inside(&self) -> bool {
-        of_headers!(self, of => of.has_symbols_inside())
+    /// Whether the symbol tables are within the file, and whole.
+    pub(crate) fn has_sound_symbols(&self) -> bool {
+        of_headers!(self, of => of.has_sound_symbols())
     }
 
     /// The build id.
@@ -136,7 +136,7 @@ impl<'d, H: FileHeader<Endian = Endianness>> HeadersOf<'d, H> {
         self.header.e_entry(self.endian).into()
     }
 
-    fn has_symbols_inside(&self) -> bool {
+    fn has_sound_symbols(&self) -> bool {
         let Ok(len) = self.data.len() else {
             return false;
         };
@@ -146,8 +146,12 @@ impl<'d, H: FileHeader<Endian = Endianness>> HeadersOf<'d, H> {
         });
         tables.all(|table| {
             let start: u64 = table.sh_offset(self.endian).into();
-            let end = start.checked_add(table.sh_size(self.endian).into());
-            end.is_some_and(|end| end <= len)
+            let size: u64 = table.sh_size(self.endian).into();
+            let is_inside = start.checked_add(size).is_some_and(|end| end <= len);
+            let is_whole = size.is_multiple_of(size_of::<H::Sym>() as u64);
+            let names = table.link(self.endian);
+            let names = self.sections.strings(self.endian, self.data, names);
+            is_inside && is_whole && names.is_ok()
         })
     }
 
@@ -224,7 +228,7 @@ mod tests {
             assert_eq!(headers.build_id().as_deref(), file.build_id().unwrap());
             assert_eq!(headers.entry(), file.entry());
             assert_eq!(headers.is_little_endian(), file.is_little_endian());
-            assert!(headers.has_symbols_inside());
+            assert!(headers.has_sound_symbols());
             for section in file.sections() {
                 let name = section.name().unwrap();
                 let range = section.compressed_file_range().unwrap();
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_refused_whose_symbols_are_cut_off() {
+    fn a_file_is_refused_whose_symbols_are_damaged() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let elf = Elf::from_memory(own.clone(), "whole", &Budget::default()).unwrap();
         let Ok(Headers::Elf64(of)) = elf.headers() else {
@@ -265,9 +269,12 @@ mod tests {
         let at = headers
             .find(|at| is_table(&own[at + 4..at + 8]))
             .expect("a test has symbols");
-        let mut damaged = own.clone();
-        damaged[at + 24..at + 32].copy_from_slice(&(1u64 << 62).to_le_bytes());
-        let refused = Elf::from_memory(damaged, "damaged", &Budget::default());
-        assert!(refused.is_err());
+        // Its offset and its size are beyond the file, its size is no multiple of a symbol's, its names are no section.
+        for (field, value) in [(24, 1u64 << 62), (32, 1 << 62), (32, 7), (40, u64::MAX)] {
+            let mut damaged = own.clone();
+            damaged[at + field..at + field + 8].copy_from_slice(&value.to_le_bytes());
+            let refused = Elf::from_memory(damaged, "damaged", &Budget::default());
+            assert!(refused.is_err(), "{field} {value}");
+        }
     }
 }
