@@ -64,6 +64,65 @@ fn a_mutex_was_waited_for_as_often_as_it_was_held() {
 }
 
 #[test]
+fn locks_in_static_data_have_the_names_of_their_symbols() {
+    needs!(cc);
+    let Some(tracefs) = tracefs() else {
+        return;
+    };
+    needs!(alone);
+    let dir = scratch();
+    let (program, file) = (dir.path().join("convoy"), dir.path().join("perf.data"));
+    let library = dir.path().join("liblocks.so");
+    compile(
+        &library,
+        include_str!("library.c"),
+        &["-shared", "-fPIC", "-pthread"],
+    );
+    // Which mutex the program has, and its name: none if it is not in static data. Without events of locks, a recording
+    // only has mappings of code.
+    let locks = &["--lock"][..];
+    let futexes = &["-e", "syscalls:sys_enter_futex,syscalls:sys_exit_futex"][..];
+    for (options, events, expected) in [
+        (&["-DZERO"][..], locks, Some("mutex")),
+        (&["-DZERO", "-no-pie"][..], locks, Some("mutex")),
+        (&["-DINITIALIZED"][..], locks, Some("mutex")),
+        (&["-DMEMBER"][..], locks, Some("object+0x10000")),
+        (
+            &["-DMEMBER", "-no-pie"][..],
+            futexes,
+            Some("object+0x10000"),
+        ),
+        (&["-DLIBRARY"][..], locks, Some("mutex")),
+        (&["-DLIBRARY"][..], futexes, Some("mutex")),
+        (&["-DTHREAD_LOCAL"][..], locks, None),
+    ] {
+        let path = library.to_str().unwrap();
+        let mut all = vec!["-O1", "-g", "-pthread"];
+        all.extend(options.contains(&"-DLIBRARY").then_some(path));
+        all.extend(options);
+        compile(&program, include_str!("convoy.c"), &all);
+        let mut record = rprof(["record", "-q", "-m", "1024"]);
+        record.args(events).arg("-o").arg(&file);
+        record.arg("--").arg(&program);
+        let address = run(&mut tracefs.within(&mut record)).ok().stdout;
+        let text = run(rprof(["lock", "-i"]).arg(&file)).ok().stdout;
+        let rows = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        // Its mutex alone is waited for ten times, by one thread.
+        let names: Vec<&str> = rows
+            .filter(|row| row.first() == Some(&"10") && row.get(5) == Some(&"1"))
+            .filter_map(|row| row.get(7).copied())
+            .collect();
+        let expected = expected.unwrap_or(address.trim());
+        assert!(
+            names.contains(&expected),
+            "{options:?} {events:?}: {expected}: {text}"
+        );
+    }
+}
+
+#[test]
 fn each_end_of_a_wait_in_the_kernel_is_a_wait() {
     needs!(cc);
     let Some(tracefs) = tracefs() else {

@@ -23,6 +23,7 @@ mod image_symbols;
 mod index;
 mod locations;
 mod lock_names;
+mod lock_sites;
 mod pass;
 mod pauses;
 mod recording;

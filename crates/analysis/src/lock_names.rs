@@ -1,15 +1,12 @@
-//! What locks are called: those in static data by the symbol of that.
+//! What the locks of a recording are called.
 
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::{TaskCache, distinct};
-use crate::pass::{Options, query_of_all};
+use crate::locations::TaskCache;
+use crate::lock_sites::{LockNames, LockSite};
+use crate::pass::Options;
 use crate::recording::Recording;
-use crate::symbolize::KernelData;
-use rprof_base::Avma;
 use rprof_perfdata::Reader;
-use rprof_untrusted::printable;
-use std::cell::OnceCell;
 
 /// Where a lock is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,32 +34,18 @@ pub fn lock_names(
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let history = &recording.index.history;
     let mut tasks = TaskCache::new();
-    let locations: Vec<_> = locks
-        .iter()
-        .map(|lock| {
-            let key = recording.index.key(Some(lock.time_ns), u64::MAX);
-            let (mappings, _) = tasks.at(history, (lock.pid, lock.pid), key);
-            mappings.branch_location(history, Avma(lock.address))
-        })
-        .collect();
-    let (query, request) = query_of_all(&recording, options)?;
-    let symbols = query.symbolize(distinct(locations.iter()), request)?;
-    let kernel = OnceCell::new();
-    let names = locks.iter().zip(&locations).map(|(lock, &location)| {
+    let sites = locks.iter().map(|lock| {
         if lock.is_kernel {
-            let data = kernel.get_or_init(|| KernelData::of(&recording));
-            return data.name(lock.address);
+            return LockSite::of_kernel(lock.address);
         }
-        let number = symbols.number(location);
-        let frame = symbols
-            .functions
-            .function_of(*symbols.frames(number).last()?);
-        let name = symbols.functions.of(frame).name?;
-        let name = printable(symbols.strings.of(name).raw()).into_owned();
-        Some(match symbols.offset(number) {
-            0 => name,
-            offset => format!("{name}+{offset:#x}"),
-        })
+        let key = recording.index.key(Some(lock.time_ns), u64::MAX);
+        let (mappings, _) = tasks.at(history, (lock.pid, lock.pid), key);
+        LockSite::of(history, mappings, lock.address)
     });
-    Ok(names.collect())
+    let sites: Vec<LockSite> = sites.collect();
+    let names = LockNames::of(&recording, &sites, options.demangling);
+    Ok(sites
+        .iter()
+        .map(|&site| names.name(site).map(str::to_owned))
+        .collect())
 }

@@ -3,7 +3,7 @@
 
 use crate::Elf;
 use crate::contents::Contents;
-use crate::segments::{Segment, segments_of};
+use crate::segments::{InMemory, Segment, in_memory_of, segments_of};
 use object::read::elf::{FileHeader, ProgramHeader as _, SectionHeader as _, SectionTable};
 use object::{Endianness, FileKind, ReadRef, elf};
 use rprof_abi::Machine;
@@ -82,6 +82,11 @@ impl Headers<'_> {
     /// The loaded ranges of the file.
     pub(crate) fn loaded(&self) -> Vec<Segment> {
         of_headers!(self, of => segments_of(of.endian, of.segments, &of.sections))
+    }
+
+    /// The same, as they are in memory.
+    pub(crate) fn in_memory(&self) -> Vec<InMemory> {
+        of_headers!(self, of => in_memory_of(of.endian, of.segments, &of.sections))
     }
 
     /// Whether the symbol tables are within the file, and whole.

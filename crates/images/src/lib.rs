@@ -27,6 +27,7 @@ mod plt;
 mod raw_section;
 mod segments;
 mod source;
+mod static_data;
 
 pub use code::{MAX_CODE, PointerTarget, SlotUse};
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
@@ -49,3 +50,4 @@ pub use plt::PltEntry;
 pub use raw_section::{RawSection, SectionBytes};
 pub use segments::Segment;
 pub use source::{Device, Opened};
+pub use static_data::StaticData;

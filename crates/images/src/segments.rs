@@ -23,6 +23,16 @@ impl Segment {
     }
 }
 
+/// A loaded range as it is in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InMemory {
+    pub(crate) segment: Segment,
+    /// Bytes of it in memory.
+    pub(crate) size: u64,
+    pub(crate) is_code: bool,
+    pub(crate) is_writable: bool,
+}
+
 /// The loaded ranges of the program: as the file says, or as they were before `objcopy
 /// --only-keep-debug` took the program out of it.
 pub(crate) fn segments_of<'d, H, R>(
@@ -34,7 +44,36 @@ where
     H: FileHeader,
     R: ReadRef<'d>,
 {
-    let loaded: Vec<Loaded> = headers
+    let loaded = loaded_of::<H>(endian, headers);
+    if was_emptied(&loaded) {
+        return laid_out(&loaded, &parts_of(endian, sections));
+    }
+    loaded.into_iter().map(|one| one.segment).collect()
+}
+
+/// The same, as they are in memory.
+pub(crate) fn in_memory_of<'d, H, R>(
+    endian: H::Endian,
+    headers: &[H::ProgramHeader],
+    sections: &SectionTable<'d, H, R>,
+) -> Vec<InMemory>
+where
+    H: FileHeader,
+    R: ReadRef<'d>,
+{
+    let segments = segments_of(endian, headers, sections);
+    let with_headers = segments.into_iter().zip(loaded_of::<H>(endian, headers));
+    let in_memory = with_headers.map(|(segment, header)| InMemory {
+        segment,
+        size: header.memory_size,
+        is_code: header.is_code,
+        is_writable: header.is_writable,
+    });
+    in_memory.collect()
+}
+
+fn loaded_of<H: FileHeader>(endian: H::Endian, headers: &[H::ProgramHeader]) -> Vec<Loaded> {
+    headers
         .iter()
         .filter(|header| header.p_type(endian) == elf::PT_LOAD)
         .map(|header| Loaded {
@@ -46,14 +85,16 @@ where
             memory_size: header.p_memsz(endian).into(),
             align: header.p_align(endian).into(),
             is_code: header.p_flags(endian).0 & elf::PF_X.0 != 0,
+            is_writable: header.p_flags(endian).0 & elf::PF_W.0 != 0,
         })
-        .collect();
-    let was_emptied =
-        |one: &Loaded| one.is_code && one.segment.file_size == 0 && one.memory_size > 0;
-    if loaded.iter().any(was_emptied) {
-        return laid_out(&loaded, &parts_of(endian, sections));
-    }
-    loaded.into_iter().map(|one| one.segment).collect()
+        .collect()
+}
+
+/// Whether `objcopy` left headers of code without the code.
+fn was_emptied(loaded: &[Loaded]) -> bool {
+    loaded
+        .iter()
+        .any(|one| one.is_code && one.segment.file_size == 0 && one.memory_size > 0)
 }
 
 /// A `PT_LOAD` header.
@@ -62,6 +103,7 @@ struct Loaded {
     memory_size: u64,
     align: u64,
     is_code: bool,
+    is_writable: bool,
 }
 
 /// A section that is in memory, and was in the file.
@@ -193,6 +235,7 @@ mod tests {
                     memory_size: header.p_memsz(endian),
                     align: header.p_align(endian),
                     is_code,
+                    is_writable: false,
                 });
             }
             let after = laid_out(&loaded, &parts_of(endian, file.elf_section_table()));

@@ -17,6 +17,7 @@
 mod apply;
 mod builder;
 mod change;
+mod data;
 mod exec;
 mod history;
 mod image;

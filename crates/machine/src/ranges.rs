@@ -61,6 +61,13 @@ impl Ranges {
     /// The range that holds an address.
     #[inline]
     pub(crate) fn find(&self, root: Root, address: u64) -> Option<Range> {
+        let range = self.last_up_to(root, address)?;
+        (address < range.end).then_some(range)
+    }
+
+    /// The last range that begins at or before an address.
+    #[inline]
+    pub(crate) fn last_up_to(&self, root: Root, address: u64) -> Option<Range> {
         let mut at = root.0;
         let mut best = NIL;
         while at != NIL {
@@ -72,7 +79,6 @@ impl Ranges {
                 at = node.left;
             }
         }
-        let range = self.nodes[best as usize].range;
-        (best != NIL && address < range.end).then_some(range)
+        (best != NIL).then(|| self.nodes[best as usize].range)
     }
 }

@@ -6,7 +6,7 @@ use rprof_base::Svma;
 use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
 
 pub(crate) const STT_NOTYPE: u8 = 0;
-const STT_OBJECT: u8 = 1;
+pub(crate) const STT_OBJECT: u8 = 1;
 pub(crate) const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 const STV_INTERNAL: u8 = 1;

@@ -30,6 +30,7 @@
 
 mod batch;
 mod chain;
+mod data;
 mod demangle;
 mod dwarf;
 mod function_index;
@@ -46,6 +47,7 @@ mod table;
 mod user;
 mod wanted;
 
+pub use data::{NamedData, name_data};
 pub use demangle::Demangling;
 pub use function_index::{FunctionIndex, IndexedFunction};
 pub use jitdump::symbolize_jitdump;

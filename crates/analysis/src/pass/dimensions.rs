@@ -1,5 +1,6 @@
 //! The values of samples in dimensions, for grouping.
 
+use super::awaited::GroupedLocks;
 use super::group_by::GroupBy;
 use super::group_key::GroupKey;
 use super::mode::SortMode;
@@ -32,6 +33,7 @@ pub(crate) struct Grouping<'a> {
     parallelism: Parallelism,
     texts: TraceTexts,
     places: ValuePlaces,
+    locks: GroupedLocks<'a>,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
     /// Whether sizes of functions are found when frames have names.
@@ -96,6 +98,7 @@ impl<'a> Grouping<'a> {
             needs_all_fields: by.dimensions.iter().any(is_rare),
             texts: TraceTexts::of(recording.reader, has_texts),
             places: ValuePlaces::new(recording.reader.budget()),
+            locks: GroupedLocks::of(recording),
             by,
             recording,
             sockets,
@@ -147,9 +150,10 @@ impl<'a> Grouping<'a> {
         self.needs_all_fields
     }
 
-    /// ValuePlaces that samples are told apart by.
+    /// Places that samples are told apart by, as far as they are named as code is.
     pub(super) fn places(&self) -> Vec<Location> {
-        self.places.locations()
+        let all = self.places.all().into_iter();
+        all.map(|place| place.location).collect()
     }
 
     /// Finds the places of what is counted later.
@@ -181,6 +185,7 @@ impl<'a> Grouping<'a> {
             .warning()
             .into_iter()
             .chain(self.places.warning())
+            .chain(self.locks.warning())
             .collect()
     }
 
@@ -231,13 +236,7 @@ impl<'a> Grouping<'a> {
                 WokenBy::Nobody => WokenBy::Nobody.number(),
                 _ => WokenBy::Thread(tallied.task).number(),
             }),
-            Dimension::Lock => {
-                let avma = sample.lock?;
-                let history = &self.recording.index.history;
-                let location = tallied.mappings.branch_location(history, Avma(avma));
-                let by = None;
-                Some(numbers.of(&self.places, ValuePlace { location, avma, by }))
-            }
+            Dimension::Lock => self.locks.number(tallied, numbers),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -409,7 +408,10 @@ impl<'a> Grouping<'a> {
             Dimension::SymOff | Dimension::SymbolDaddr => {
                 DimensionValue::Text(naming.data(self.places.of(value)))
             }
-            Dimension::Lock => DimensionValue::Text(naming.lock(self.places.of(value))),
+            Dimension::Lock => {
+                let text = self.locks.text(value, naming.demangling);
+                DimensionValue::Text(naming.strings.intern(&text))
+            }
             Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
             Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))

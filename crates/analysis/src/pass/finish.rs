@@ -19,7 +19,6 @@ use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
 use rprof_profile::{About, EventProfile, Loss, Profile, Sampling, Tally, UnnamedImage};
 use rprof_symbols::Reason;
-use std::cell::OnceCell;
 
 /// Makes a profile of all that was counted; names and functions move into it.
 pub(super) fn profile_of(
@@ -99,7 +98,7 @@ fn add_events(
             symbols,
             frames: &profile.frames,
             strings: &mut profile.strings,
-            kernel_data: OnceCell::new(),
+            demangling: query.demangling,
         };
         let groups = tally.groups.into_iter();
         let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));

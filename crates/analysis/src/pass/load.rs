@@ -174,14 +174,6 @@ fn load_with_path(
 }
 
 /// What options ask of a recording, and of its symbols.
-/// What asks for all samples of a recording, by their innermost frames.
-pub(crate) fn query_of_all<'a>(
-    recording: &'a Recording<'a>,
-    options: &'a Options,
-) -> Result<(Query<'a>, Request), Error> {
-    query_of(recording, options, WantedFrames::Innermost)
-}
-
 pub(super) fn query_of<'a>(
     recording: &'a Recording<'a>,
     options: &'a Options,
@@ -240,6 +232,7 @@ fn query_with_path<'a>(
         full_paths,
         inlines,
     });
+    query.demangling = options.demangling;
     query.mode = options.mode;
     query.self_time = options.self_time;
     let request = Request {

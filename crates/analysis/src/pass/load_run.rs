@@ -21,7 +21,6 @@ use rprof_base::Interner;
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
 use rprof_profile::{Group, Loss, SampleCount, TallyParts, Tree};
-use std::cell::OnceCell;
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
 /// `progress` is told how far it is.
@@ -123,7 +122,7 @@ impl EventCounts<'_> {
             symbols,
             frames: &run.frames,
             strings: &mut run.strings,
-            kernel_data: OnceCell::new(),
+            demangling: query.demangling,
         };
         // What keys tell apart may have one name.
         let mut groups: Interner<u32, Group, RandomState> = Interner::default();

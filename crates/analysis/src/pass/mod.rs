@@ -2,6 +2,7 @@
 
 mod account;
 mod alike_places;
+mod awaited;
 mod block_log;
 mod blocks;
 mod branches;
@@ -53,7 +54,6 @@ pub use driver::{ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
 pub use group_by::{GroupBy, TraceField};
-pub(crate) use load::query_of_all;
 pub use load::{Options, Progress, WantedPositions, load, load_critical, progress_of};
 pub use load_run::load_run;
 pub use locations::{FoundLocations, find_locations};

@@ -1,15 +1,17 @@
-//! ValuePlaces that samples are told apart by beside the one where each was taken: the ends of branches, data.
+//! Places that samples are told apart by beside the one where each was taken: the ends of branches, data, locks.
 
 use crate::locations::{Address, Location, LocationCache, Mappings};
+use crate::lock_sites::LockSite;
 use crate::recording::Recording;
-use crate::symbolize::{KernelData, Symbols};
+use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::{Counted, Interner};
 use rprof_machine::{History, ImageId, RecordedImage};
 use rprof_profile::{FrameId, Frames, Level, StrId, Strings, padded_hex};
+use rprof_symbols::Demangling;
 use rprof_untrusted::{Budget, Held};
-use std::cell::OnceCell;
+use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -37,23 +39,27 @@ impl ValuePlace {
 /// Such places by number, which all threads have in common. They are held against the reader's budget: a recording may
 /// have another address of data in each of its samples.
 #[derive(Debug)]
-pub(super) struct ValuePlaces(Mutex<Numbered>);
+pub(super) struct Places<P>(Mutex<Numbered<P>>);
+
+/// Places of values.
+pub(super) type ValuePlaces = Places<ValuePlace>;
 
 #[derive(Debug)]
-struct Numbered {
-    all: Interner<u32, ValuePlace, RandomState>,
+struct Numbered<P> {
+    all: Interner<u32, P, RandomState>,
     held: Held,
     /// How often there was no room for one more.
     n_refused: u64,
 }
 
-impl ValuePlaces {
-    /// Of what does not fit.
-    const NO_ROOM: u64 = u64::MAX;
+/// Of what does not fit.
+const NO_ROOM: u64 = u64::MAX;
+
+impl<P: Copy + Eq + Hash> Places<P> {
     /// Room is taken for this many at once.
     const STEP: usize = 1024;
     /// Bytes that one takes: as a value and as a key, and what tables leave empty.
-    const BYTES: usize = 4 * size_of::<ValuePlace>();
+    const BYTES: usize = 4 * size_of::<P>();
 
     /// None, of a budget.
     pub(super) fn new(budget: &Budget) -> Self {
@@ -64,12 +70,12 @@ impl ValuePlaces {
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Numbered> {
+    fn lock(&self) -> MutexGuard<'_, Numbered<P>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of a place, or `None` if there is no room for it.
-    fn number(&self, place: ValuePlace) -> Option<u64> {
+    fn number(&self, place: P) -> Option<u64> {
         let mut numbered = self.lock();
         if let Some(known) = numbered.all.find(&place) {
             return Some(known.into());
@@ -88,15 +94,13 @@ impl ValuePlaces {
     }
 
     /// The place with a number.
-    pub(super) fn of(&self, number: u64) -> Option<ValuePlace> {
+    pub(super) fn of(&self, number: u64) -> Option<P> {
         self.lock().all.get(u32::try_from(number).ok()?).copied()
     }
 
-    /// Where all of them are.
-    pub(super) fn locations(&self) -> Vec<Location> {
-        let numbered = self.lock();
-        let places = numbered.all.values().iter();
-        places.map(|place| place.location).collect()
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<P> {
+        self.lock().all.values().to_vec()
     }
 
     /// What was left out.
@@ -110,20 +114,52 @@ impl ValuePlaces {
 }
 
 /// Numbers that a thread has asked for: asking again would make threads wait for each other.
+#[derive(Debug)]
+struct KnownNumbers<P>(HashMap<P, u64>);
+
+impl<P> Default for KnownNumbers<P> {
+    fn default() -> Self {
+        Self(HashMap::default())
+    }
+}
+
+impl<P: Copy + Eq + Hash> KnownNumbers<P> {
+    /// At most: threads take little memory. Others are asked for again.
+    const MOST: usize = 1 << 15;
+
+    fn of(&mut self, places: &Places<P>, place: P) -> u64 {
+        if let Some(&known) = self.0.get(&place) {
+            return known;
+        }
+        let Some(number) = places.number(place) else {
+            return NO_ROOM;
+        };
+        if self.0.len() >= Self::MOST {
+            self.0.clear();
+        }
+        self.0.insert(place, number);
+        number
+    }
+}
+
+/// The numbers of places that a thread has asked for.
 #[derive(Debug, Default)]
 pub(super) struct PlaceNumbers {
-    known: HashMap<ValuePlace, u64>,
+    values: KnownNumbers<ValuePlace>,
+    locks: KnownNumbers<LockSite>,
     /// Of code, made for the first: so that an address is not looked up for each of its samples.
     of_code: Option<LocationCache>,
 }
 
 impl PlaceNumbers {
-    /// At most: threads take little memory. Others are asked for again.
-    const MOST: usize = 1 << 15;
-
     /// The number of a place.
     pub(super) fn of(&mut self, places: &ValuePlaces, place: ValuePlace) -> u64 {
-        Self::find(&mut self.known, places, place)
+        self.values.of(places, place)
+    }
+
+    /// The number of a lock.
+    pub(super) fn of_lock(&mut self, places: &Places<LockSite>, lock: LockSite) -> u64 {
+        self.locks.of(places, lock)
     }
 
     /// The number of the code at an address.
@@ -133,7 +169,9 @@ impl PlaceNumbers {
         (history, mappings): (&History, Mappings),
         address: Address,
     ) -> u64 {
-        let Self { known, of_code } = self;
+        let Self {
+            values, of_code, ..
+        } = self;
         let place = |location: Location| ValuePlace {
             location,
             avma: location.address,
@@ -143,34 +181,17 @@ impl PlaceNumbers {
         let mut is_new = false;
         let number = cache.value(history, mappings, address, |location| {
             is_new = true;
-            let number = Self::find(known, places, place(location));
+            let number = values.of(places, place(location));
             u32::try_from(number).unwrap_or(u32::MAX)
         });
         match number {
-            u32::MAX if is_new => ValuePlaces::NO_ROOM,
+            u32::MAX if is_new => NO_ROOM,
             // What had no room is asked for again, and counted.
             u32::MAX => self.of(places, place(mappings.location(history, address))),
             number => number.into(),
         }
     }
-
-    fn find(known: &mut HashMap<ValuePlace, u64>, places: &ValuePlaces, place: ValuePlace) -> u64 {
-        if let Some(&known) = known.get(&place) {
-            return known;
-        }
-        let Some(number) = places.number(place) else {
-            return ValuePlaces::NO_ROOM;
-        };
-        if known.len() >= Self::MOST {
-            known.clear();
-        }
-        known.insert(place, number);
-        number
-    }
 }
-
-/// Addresses of user space are lower, on 64-bit machines.
-const FIRST_OF_KERNEL: u64 = 1 << 63;
 
 /// What places are called.
 pub(super) struct Naming<'p> {
@@ -178,8 +199,8 @@ pub(super) struct Naming<'p> {
     pub(super) symbols: &'p Symbols,
     pub(super) frames: &'p Frames,
     pub(super) strings: &'p mut Strings,
-    /// Asked for where a lock of the kernel is to be named.
-    pub(super) kernel_data: OnceCell<KernelData>,
+    /// How names are to read.
+    pub(super) demangling: Demangling,
 }
 
 impl Naming<'_> {
@@ -212,28 +233,6 @@ impl Naming<'_> {
             }
             (Some((place, sign)), None) => {
                 format!("[{sign}] {}", padded_hex(place.avma))
-            }
-            (None, _) => "[unknown]".to_owned(),
-        };
-        self.strings.intern(&text)
-    }
-
-    /// A lock: what has a name, and how far it is into that; else its address.
-    pub(super) fn lock(&mut self, place: Option<ValuePlace>) -> StrId {
-        let text = match (place, self.name(place)) {
-            (Some(place), Some(name)) => {
-                let number = self.symbols.number(place.location);
-                match self.symbols.offset(number) {
-                    0 => name.to_string(),
-                    offset => format!("{name}+{offset:#x}"),
-                }
-            }
-            (Some(place), None) => {
-                let is_kernel = place.avma >= FIRST_OF_KERNEL;
-                let find = || KernelData::of(self.recording);
-                let data = is_kernel.then(|| self.kernel_data.get_or_init(find));
-                let name = data.and_then(|data| data.name(place.avma));
-                name.unwrap_or_else(|| format!("{:#x}", place.avma))
             }
             (None, _) => "[unknown]".to_owned(),
         };
@@ -316,9 +315,9 @@ mod tests {
         let mut numbers = PlaceNumbers::default();
         let n = 4 * ValuePlaces::STEP as u64;
         let last = (0..n).map(|address| numbers.of(&places, place(address)));
-        assert_eq!(last.max(), Some(ValuePlaces::NO_ROOM));
-        assert_eq!(places.locations().len(), 3 * ValuePlaces::STEP);
-        assert_eq!(places.of(ValuePlaces::NO_ROOM), None);
+        assert_eq!(last.max(), Some(NO_ROOM));
+        assert_eq!(places.all().len(), 3 * ValuePlaces::STEP);
+        assert_eq!(places.of(NO_ROOM), None);
         let warning = places.warning().unwrap();
         assert!(warning.starts_with("1024 values are"), "{warning}");
         // Those that are known still are.
@@ -332,18 +331,18 @@ mod tests {
         let mut numbers = PlaceNumbers::default();
         let number = numbers.of(&first, place(7));
         assert_eq!(numbers.of(&second, place(7)), number);
-        assert!(second.locations().is_empty());
+        assert!(second.all().is_empty());
         assert_eq!(first.warning(), None);
     }
 
     #[test]
     fn what_threads_remember_is_bounded() {
-        let places = places(4 * PlaceNumbers::MOST);
+        let places = places(4 * KnownNumbers::<ValuePlace>::MOST);
         let mut numbers = PlaceNumbers::default();
-        for address in 0..3 * PlaceNumbers::MOST as u64 {
+        for address in 0..3 * KnownNumbers::<ValuePlace>::MOST as u64 {
             assert_eq!(numbers.of(&places, place(address)), address);
         }
-        assert!(numbers.known.len() <= PlaceNumbers::MOST);
+        assert!(numbers.values.0.len() <= KnownNumbers::<ValuePlace>::MOST);
         assert_eq!(numbers.of(&places, place(1)), 1);
     }
 }

@@ -10,7 +10,7 @@ use crate::samples::{DecodedSample, Samples};
 use crate::stacks::{ChainOptions, First, StackSources};
 use crate::symbolize::{Positions, Symbols, WantedSymbols};
 use rprof_profile::{EventKind, Filter, SelfTime};
-use rprof_symbols::Request;
+use rprof_symbols::{Demangling, Request};
 use rprof_untrusted::Untrusted;
 
 /// What passes over the same samples share.
@@ -24,6 +24,8 @@ pub struct Query<'a> {
     pub stacks: StackSources<'a>,
     /// Whether frames are told apart by their places in the source.
     pub(crate) positions: Option<Positions>,
+    /// How names of what samples are told apart by are to read.
+    pub(crate) demangling: Demangling,
     /// Which functions samples in inlined code are the self time of: filters of functions are of self time.
     pub(crate) self_time: SelfTime,
     /// What is counted.
@@ -87,6 +89,7 @@ impl<'a> Query<'a> {
             samples,
             stacks: StackSources::of(recording, chains),
             positions: None,
+            demangling: Demangling::default(),
             self_time: SelfTime::default(),
             mode: SortMode::Normal,
             blocks: Blocks::ONE,
