@@ -3,6 +3,7 @@
 mod conservation;
 mod critical;
 mod firefox;
+mod lost;
 mod perfetto;
 mod trace_messages;
 mod trace_processor;
@@ -28,8 +29,19 @@ fn record_events(
     (events, stacks): (&str, &str),
     program: &str,
 ) -> PathBuf {
+    record_rings(tracefs, dir, ((events, stacks), "4096"), program)
+}
+
+/// The same with rings of some pages.
+#[track_caller]
+fn record_rings(
+    tracefs: crate::common::Tracefs,
+    dir: &Path,
+    ((events, stacks), pages): ((&str, &str), &str),
+    program: &str,
+) -> PathBuf {
     let file = dir.join("perf.data");
-    let mut record = rprof(["record", "-q", "-a", "-m", "4096", "--call-graph", stacks]);
+    let mut record = rprof(["record", "-q", "-a", "-m", pages, "--call-graph", stacks]);
     let record = record.args(["-e", events, "-o"]).arg(&file);
     run(&mut tracefs.within(record.args(["--", "sh", "-c", program]))).ok();
     file

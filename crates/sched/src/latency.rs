@@ -3,13 +3,13 @@
 //! Source: tools/perf/builtin-sched.c (v6.1), `output_lat_thread` and what leads to it.
 
 use crate::Error;
-use crate::runs::{Paused, SchedOptions, SchedQuality, SchedRecording, open_at};
+use crate::runs::{SchedOptions, SchedQuality, SchedRecording, Stopped};
 use foldhash::HashMap;
 use rprof_base::Seconds as Moment;
 use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
-use rprof_scheduling::{Open, SwitchState, Wait, WakeUp};
+use rprof_scheduling::{SwitchState, Wait, WakeUp};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -42,13 +42,7 @@ pub fn write_latency(
     let recording = SchedRecording::open(reader, &locator)?;
     let threads: RefCell<HashMap<i32, Latency>> = RefCell::default();
     let mut pids: HashMap<i32, i32> = HashMap::default();
-    let mut pause = |paused: &Paused<'_>| {
-        add_what_is_open(
-            &mut threads.borrow_mut(),
-            open_at(paused.scheduler, paused.misses_cpus),
-            Some(paused.start_ns),
-        );
-    };
+    let mut pause = |paused: &Stopped<'_>| add_what_is_open(&mut threads.borrow_mut(), paused);
     let read = recording.for_each_run(&mut pause, |of_task| {
         let run = &of_task.run;
         if run.tid != 0 {
@@ -56,19 +50,14 @@ pub fn write_latency(
             let mut threads = threads.borrow_mut();
             let thread = threads.entry(run.tid).or_default();
             thread.run_ns += run.ran_ns();
-            if let Some(start_ns) = run.start_ns {
+            if let Some(start_ns) = run.start_ns.filter(|_| !run.is_wait_lost) {
                 thread.add(run.wait, run.woken, start_ns);
             }
         }
         true
     })?;
     let mut threads = threads.into_inner();
-    let end_ns = read.times.as_ref().map(|times| *times.end());
-    add_what_is_open(
-        &mut threads,
-        open_at(&read.scheduler, read.misses_cpus),
-        end_ns,
-    );
+    add_what_is_open(&mut threads, &read.end());
     // If the kernel has counted how long threads ran, that is taken, as perf does.
     if let Some(run_times) = &read.run_times {
         for (tid, thread) in &mut threads {
@@ -88,17 +77,15 @@ pub fn write_latency(
     Ok(read.quality)
 }
 
-/// Adds the waits that ended with runs which had not ended yet, and these runs up to `end_ns`.
-fn add_what_is_open(
-    threads: &mut HashMap<i32, Latency>,
-    open: Vec<(i32, Open)>,
-    end_ns: Option<u64>,
-) {
-    for (tid, open) in open {
+/// Adds the waits that ended with runs which had not ended yet, and these runs up to that moment.
+fn add_what_is_open(threads: &mut HashMap<i32, Latency>, stopped: &Stopped<'_>) {
+    for (tid, open) in stopped.open() {
         let thread = threads.entry(tid).or_default();
         if let Some(start_ns) = open.start_ns {
-            thread.add(open.wait, open.woken, start_ns);
-            thread.run_ns += end_ns.map_or(0, |end_ns| end_ns.saturating_sub(start_ns));
+            if !open.is_wait_lost {
+                thread.add(open.wait, open.woken, start_ns);
+            }
+            thread.run_ns += open.ran_ns(stopped.at_ns);
         }
     }
 }

@@ -10,7 +10,7 @@ use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
-use rprof_scheduling::{ContextSwitch, Open, Scheduler, ThreadRun};
+use rprof_scheduling::{ContextSwitch, LostTimes, Open, Scheduler, ThreadRun};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -33,6 +33,10 @@ pub struct SchedQuality {
     pub at_least: bool,
     /// How often switches contradicted each other.
     pub n_contradictions: u64,
+    /// Waits and runs in which they were lost, and how long those took, nanoseconds.
+    pub n_hidden: u64,
+    /// See [`Self::n_hidden`].
+    pub hidden_ns: u64,
 }
 
 /// A recording, indexed.
@@ -45,13 +49,15 @@ pub(crate) struct SchedRecording<'r> {
 pub(crate) struct RunsRead {
     /// The scheduler as the recording ends.
     pub(crate) scheduler: Scheduler,
+    /// When records were lost.
+    lost: LostTimes,
     /// The times of the first event and of the last.
     pub(crate) times: Option<RangeInclusive<u64>>,
     /// How long the kernel says that each thread ran, nanoseconds; `None` if it does not say.
     pub(crate) run_times: Option<HashMap<i32, u64>>,
     pub(crate) quality: SchedQuality,
     /// Whether waits are not known: threads may have been on CPUs that were not recorded.
-    pub(crate) misses_cpus: bool,
+    misses_cpus: bool,
 }
 
 /// Who leaves CPUs, and who comes to them.
@@ -84,20 +90,22 @@ impl SeenThreads {
     }
 }
 
-/// The recording is paused: what threads are doing then.
-pub(crate) struct Paused<'s> {
-    /// The scheduler as the pause begins.
+/// The recording is paused, or ends: what threads are doing then.
+pub(crate) struct Stopped<'s> {
+    /// The scheduler as it does.
     pub(crate) scheduler: &'s Scheduler,
-    pub(crate) start_ns: u64,
+    pub(crate) at_ns: u64,
+    pub(crate) lost: &'s LostTimes,
     /// As of all.
     pub(crate) misses_cpus: bool,
 }
 
 /// When the recording was paused.
 #[derive(Debug)]
-struct Pauses {
+struct Pauses<'l> {
     /// Those to come, the next one last.
     next: Vec<RangeInclusive<u64>>,
+    lost: &'l LostTimes,
     misses_cpus: bool,
     /// Until when the last one was.
     until_ns: u64,
@@ -106,11 +114,12 @@ struct Pauses {
     ns: u64,
 }
 
-impl Pauses {
-    fn new(mut all: Vec<RangeInclusive<u64>>, misses_cpus: bool) -> Self {
+impl<'l> Pauses<'l> {
+    fn new(mut all: Vec<RangeInclusive<u64>>, lost: &'l LostTimes, misses_cpus: bool) -> Self {
         all.reverse();
         Self {
             next: all,
+            lost,
             misses_cpus,
             until_ns: 0,
             n: 0,
@@ -123,13 +132,14 @@ impl Pauses {
         &mut self,
         time_ns: u64,
         scheduler: &mut Scheduler,
-        pause: &mut dyn FnMut(&Paused<'_>),
+        pause: &mut dyn FnMut(&Stopped<'_>),
     ) {
         while let Some(range) = self.next.pop_if(|range| *range.start() <= time_ns) {
             let (start_ns, until_ns) = range.into_inner();
-            pause(&Paused {
+            pause(&Stopped {
                 scheduler,
-                start_ns,
+                at_ns: start_ns,
+                lost: self.lost,
                 misses_cpus: self.misses_cpus,
             });
             if !scheduler.pause(until_ns).is_empty() {
@@ -156,17 +166,34 @@ impl Pauses {
     }
 }
 
-/// What threads do at a moment at which the recording ends or is paused, by thread. Who waits is left out where that is
-/// not known.
-pub(crate) fn open_at(scheduler: &Scheduler, misses_cpus: bool) -> Vec<(i32, Open)> {
-    let mut all = scheduler.open();
-    if misses_cpus {
-        all.retain_mut(|(_, open)| {
-            (open.wait, open.woken) = (None, None);
-            open.start_ns.is_some()
+impl Stopped<'_> {
+    /// What threads do, by thread. Who waits is left out where that is not known.
+    pub(crate) fn open(&self) -> Vec<(i32, Open)> {
+        let mut all = self.scheduler.open();
+        all.retain_mut(|(tid, open)| {
+            if self.misses_cpus {
+                (open.wait, open.woken) = (None, None);
+                if open.start_ns.is_none() {
+                    return false;
+                }
+            }
+            let cpu = self.scheduler.cpu_of(*tid);
+            self.lost.hide_open(open, cpu, self.at_ns)
         });
+        all
     }
-    all
+}
+
+impl RunsRead {
+    /// The recording as it ends.
+    pub(crate) fn end(&self) -> Stopped<'_> {
+        Stopped {
+            scheduler: &self.scheduler,
+            at_ns: self.times.as_ref().map_or(0, |times| *times.end()),
+            lost: &self.lost,
+            misses_cpus: self.misses_cpus,
+        }
+    }
 }
 
 /// A run, and whose it is.
@@ -193,7 +220,7 @@ impl<'r> SchedRecording<'r> {
     /// paused, `pause` gets what threads are doing as it begins.
     pub(crate) fn for_each_run(
         &self,
-        pause: &mut dyn FnMut(&Paused<'_>),
+        pause: &mut dyn FnMut(&Stopped<'_>),
         mut visit: impl FnMut(RunOfTask<'_>) -> bool,
     ) -> Result<RunsRead, rprof_analysis::Error> {
         let all = Filter::default();
@@ -205,7 +232,9 @@ impl<'r> SchedRecording<'r> {
         let mut seen = SeenThreads::default();
         let misses_cpus = events.miss_cpus();
         let mut n_elsewhere = 0;
-        let mut pauses = Pauses::new(events.pauses(), misses_cpus);
+        let lost = events.lost_times()?;
+        let mut pauses = Pauses::new(events.pauses(), &lost, misses_cpus);
+        let (mut n_hidden, mut hidden_ns) = (0, 0u64);
         let ignored = events.for_each(|sample, event| {
             let time_ns = sample.key.time_ns;
             times = match times.take() {
@@ -223,6 +252,12 @@ impl<'r> SchedRecording<'r> {
                     if misses_cpus {
                         n_elsewhere += u64::from(run.wait.is_some() && run.tid != 0);
                         (run.wait, run.woken) = (None, None);
+                    }
+                    let cpu = Some(run.cpu);
+                    let hidden = lost.hide(&mut run, cpu);
+                    for ns in hidden.into_iter().flatten().filter(|_| run.tid != 0) {
+                        n_hidden += 1;
+                        hidden_ns = hidden_ns.saturating_add(ns);
                     }
                     visit(self.of_task(sample, &switch, run))
                 }
@@ -250,6 +285,8 @@ impl<'r> SchedRecording<'r> {
             n_lost: losses.clone().map(|loss| loss.samples).sum(),
             at_least: losses.clone().any(|loss| loss.at_least),
             n_contradictions: scheduler.n_contradictions(),
+            n_hidden,
+            hidden_ns,
         };
         quality.warnings.extend(ignored.warnings());
         quality.warnings.extend(seen.warning());
@@ -262,6 +299,7 @@ impl<'r> SchedRecording<'r> {
         }));
         Ok(RunsRead {
             scheduler,
+            lost,
             times,
             run_times: Some(run_times).filter(|_| events.have_run_times()),
             quality,

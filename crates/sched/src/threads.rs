@@ -1,8 +1,8 @@
 //! The account of each thread and each CPU.
 
-use crate::runs::{Paused, RunOfTask, RunsRead, SchedOptions, SchedRecording, open_at};
+use crate::runs::{RunOfTask, RunsRead, SchedOptions, SchedRecording, Stopped};
 use rprof_machine::Key;
-use rprof_scheduling::{Open, SwitchState, ThreadTotals};
+use rprof_scheduling::{SwitchState, ThreadTotals};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -42,10 +42,9 @@ impl Accounts {
         options: &SchedOptions,
     ) -> Result<(Self, RunsRead), rprof_analysis::Error> {
         let accounts: RefCell<Self> = RefCell::default();
-        let mut pause = |paused: &Paused<'_>| {
+        let mut pause = |paused: &Stopped<'_>| {
             let mut accounts = accounts.borrow_mut();
-            let open = open_at(paused.scheduler, paused.misses_cpus);
-            accounts.add_open(recording, open, paused.start_ns);
+            accounts.add_open(recording, paused);
             accounts.add_running(paused);
         };
         let read = recording.for_each_run(&mut pause, |of_task| {
@@ -53,9 +52,7 @@ impl Accounts {
             true
         })?;
         let mut accounts = accounts.into_inner();
-        let end_ns = read.times.as_ref().map_or(0, |times| *times.end());
-        let open = open_at(&read.scheduler, read.misses_cpus);
-        accounts.add_open(recording, open, end_ns);
+        accounts.add_open(recording, &read.end());
         let filter = &options.filter;
         let is_shown = |one: &ThreadAccount| filter.accepts_task(one.pid, one.tid, one.name.raw());
         accounts.threads.retain(is_shown);
@@ -63,19 +60,25 @@ impl Accounts {
     }
 
     /// Adds what threads do at a moment at which the recording ends, or is paused.
-    fn add_open(&mut self, recording: &SchedRecording<'_>, open: Vec<(i32, Open)>, end_ns: u64) {
-        for (tid, open) in open {
+    fn add_open(&mut self, recording: &SchedRecording<'_>, stopped: &Stopped<'_>) {
+        for (tid, open) in stopped.open() {
             let name = recording.name(tid, Key::LAST);
             let row = self.row(tid, tid, name);
-            self.threads[row].totals.add_open(&open, end_ns);
+            self.threads[row].totals.add_open(&open, stopped.at_ns);
         }
     }
 
     /// Adds what CPUs do as the recording is paused.
-    fn add_running(&mut self, paused: &Paused<'_>) {
+    fn add_running(&mut self, paused: &Stopped<'_>) {
         for (cpu, tid, start_ns) in paused.scheduler.running() {
+            if (paused.lost)
+                .first_on(Some(cpu), start_ns, paused.at_ns)
+                .is_some()
+            {
+                continue;
+            }
             let cpu = self.cpus.entry(cpu).or_default();
-            let ran_ns = paused.start_ns.saturating_sub(start_ns);
+            let ran_ns = paused.at_ns.saturating_sub(start_ns);
             match tid {
                 0 => cpu.idle_ns += ran_ns,
                 _ => cpu.busy_ns += ran_ns,

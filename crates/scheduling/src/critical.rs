@@ -61,6 +61,8 @@ impl RunGraph {
             start_ns: Some(start_ns),
             wait,
             woken,
+            is_lost,
+            is_wait_lost,
         } = open
         else {
             return;
@@ -73,6 +75,8 @@ impl RunGraph {
             state: SwitchState::Unknown,
             wait,
             woken,
+            is_lost,
+            is_wait_lost,
         });
     }
 
@@ -187,7 +191,15 @@ impl Walk<'_> {
         let last_ns = before.map_or(self.from_ns, |run| run.end_ns);
         match run {
             Some(run) => match run.start_ns {
-                Some(start) if start < self.at_ns => self.back_to(start, Activity::Running),
+                Some(start) if start < self.at_ns => {
+                    let is_lost = run.is_lost;
+                    let ran = if is_lost {
+                        Activity::Unknown
+                    } else {
+                        Activity::Running
+                    };
+                    self.back_to(start, ran);
+                }
                 Some(_) => self.wait_before(run, last_ns),
                 None => match run.woken.filter(|woken| woken.time_ns > last_ns) {
                     // When it came to its CPU is lost, not who woke it before.

@@ -2,6 +2,7 @@
 
 mod cause;
 mod critical;
+mod lost_times;
 mod path_times;
 mod run;
 mod scheduler;
@@ -13,6 +14,7 @@ mod wait_parts;
 
 pub use cause::{Cause, is_timer};
 pub use critical::{Activity, PathStep, RunGraph};
+pub use lost_times::{LostTimes, joined};
 pub use path_times::PathTimes;
 pub use run::{Open, ThreadRun, Wait, WakeUp, Waker};
 pub use scheduler::{ContextSwitch, Scheduler};

@@ -20,6 +20,10 @@ pub struct ThreadRun {
     pub wait: Option<Wait>,
     /// The wake-up before it, whether or not the beginning of the wait is known.
     pub woken: Option<WakeUp>,
+    /// Records were lost meanwhile: it may have left its CPU and come back.
+    pub is_lost: bool,
+    /// Records were lost while it waited before: it may have run elsewhere.
+    pub is_wait_lost: bool,
 }
 
 /// A thread without a CPU.
@@ -77,13 +81,25 @@ pub struct Open {
     pub wait: Option<Wait>,
     /// The wake-up in that wait.
     pub woken: Option<WakeUp>,
+    /// Records were lost while it ran.
+    pub is_lost: bool,
+    /// Records were lost while it waited before.
+    pub is_wait_lost: bool,
+}
+
+impl Open {
+    /// How long it has run up to a moment, nanoseconds; 0 if that is not known.
+    pub fn ran_ns(&self, end_ns: u64) -> u64 {
+        let start_ns = self.start_ns.filter(|_| !self.is_lost);
+        start_ns.map_or(0, |start| end_ns.saturating_sub(start))
+    }
 }
 
 impl ThreadRun {
-    /// How long it ran, nanoseconds; 0 if its beginning is not known.
+    /// How long it ran, nanoseconds; 0 if that is not known.
     pub fn ran_ns(&self) -> u64 {
-        self.start_ns
-            .map_or(0, |start| self.end_ns.saturating_sub(start))
+        let start_ns = self.start_ns.filter(|_| !self.is_lost);
+        start_ns.map_or(0, |start| self.end_ns.saturating_sub(start))
     }
 
     /// How long it had waited, nanoseconds, for whatever it was; 0 if its beginning is not known.

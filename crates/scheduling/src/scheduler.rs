@@ -82,6 +82,8 @@ impl Scheduler {
             state: switch.prev_state,
             wait: thread.wait.filter(|_| has_waited),
             woken: thread.woken.filter(|_| has_waited),
+            is_lost: false,
+            is_wait_lost: false,
         };
         self.switch_in(switch.next, cpu);
         run
@@ -127,6 +129,8 @@ impl Scheduler {
                     start_ns: Some(other.start_ns).filter(|_| is_on(&thread)),
                     wait: thread.wait,
                     woken: thread.woken,
+                    is_lost: false,
+                    is_wait_lost: false,
                 };
                 Some((other.tid, open))
             });
@@ -236,6 +240,8 @@ impl Scheduler {
                 start_ns,
                 wait,
                 woken,
+                is_lost: false,
+                is_wait_lost: false,
             };
             is_known.then_some((tid, open))
         });

@@ -52,7 +52,7 @@ impl ThreadTotals {
     pub fn add_open(&mut self, open: &Open, end_ns: u64) {
         let start_ns = open.start_ns.unwrap_or(end_ns);
         self.n_runs += u64::from(open.start_ns.is_some());
-        self.run_ns = (self.run_ns).saturating_add(end_ns.saturating_sub(start_ns));
+        self.run_ns = self.run_ns.saturating_add(open.ran_ns(end_ns));
         self.note_end(start_ns, end_ns);
         self.add_wait(open.wait, open.woken, start_ns);
     }

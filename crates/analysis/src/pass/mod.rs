@@ -20,6 +20,7 @@ mod light_rows;
 mod load;
 mod load_run;
 mod locations;
+mod lost;
 mod mode;
 mod ordered;
 mod ordered_pass;

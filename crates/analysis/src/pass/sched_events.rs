@@ -1,12 +1,14 @@
 //! What a recording says of the scheduler, in order of time.
 
 use super::account::leaves_out_cpus;
+use super::lost::lost_times;
 use super::ordered::{Item, WantedRecords, for_each_batch};
 use super::query::Query;
 use super::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
 use crate::Error;
 use crate::pauses::pauses_of;
 use crate::samples::{DecodedSample, IgnoredSamples};
+use rprof_scheduling::LostTimes;
 use std::ops::RangeInclusive;
 
 /// The scheduler's events of a recording.
@@ -39,6 +41,14 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     pub fn pauses(&self) -> Vec<RangeInclusive<u64>> {
         let reader = self.query.recording.reader;
         pauses_of(reader, |event| self.decoder.is_of_scheduler(event))
+    }
+
+    /// When records were lost: what threads did then is not known.
+    ///
+    /// # Errors
+    /// [`Error`] if the recording cannot be read.
+    pub fn lost_times(&self) -> Result<LostTimes, Error> {
+        lost_times(self.query.recording)
     }
 
     /// Whether nothing was recorded of some CPUs: a thread that is on none may be on one of those.

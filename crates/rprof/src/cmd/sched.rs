@@ -5,7 +5,7 @@ use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs}
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use anyhow::Result;
-use rprof_base::Counted;
+use rprof_base::{Counted, Millis};
 use rprof_perfdata::Reader;
 use rprof_sched::{
     Error, SchedOptions, SchedQuality, write_latency, write_map, write_table, write_timehist,
@@ -55,12 +55,17 @@ fn say_quality(quality: &SchedQuality) {
         n_lost,
         at_least,
         n_contradictions,
+        n_hidden,
+        hidden_ns,
         ..
     } = quality;
     if *n_lost > 0 {
         let least = if *at_least { "at least " } else { "" };
         say::warning(format_args!(
-            "the kernel lost {least}{n_lost} events: times around them are unknown (record with a larger -m)"
+            "the kernel lost {least}{n_lost} events: what threads did around them is unknown, {} ({} ms) not counted \
+             (record with a larger -m)",
+            Counted::new(*n_hidden, "wait or run", "waits and runs"),
+            Millis(*hidden_ns)
         ));
     }
     if *n_contradictions > 0 {

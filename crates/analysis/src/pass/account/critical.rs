@@ -346,6 +346,8 @@ mod tests {
                 state: SwitchState::Dead,
                 wait: None,
                 woken: None,
+                is_lost: false,
+                is_wait_lost: false,
             });
         }
         let pid_of = |tid| if tid == 9 { 9 } else { 7 };

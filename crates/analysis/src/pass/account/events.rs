@@ -37,7 +37,7 @@ pub fn for_each_thread_event(
     }
     let mut listener = |event| visit(is_everybody, event);
     let mut ledger = Ledger::new(sources, followed, &name_at).told_to(&mut listener);
-    ledger.set_times(steps.begin_ns(), steps.gaps());
+    ledger.set_times(steps.begin_ns(), steps.lost());
     ledger.set_pauses(steps.pauses());
     let (end_ns, n_bad) = (steps.end_ns(), steps.n_bad());
     steps.for_each(|step, facts| ledger.take(step, facts));

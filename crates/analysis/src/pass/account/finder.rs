@@ -4,7 +4,7 @@ use super::followed::Followed;
 use super::kernel_stacks::{KernelStacks, NO_STACK};
 use super::locks::LockDecoder;
 use super::sources::{Sources, is_context_switches};
-use super::steps::{Ring, Step, What};
+use super::steps::{Step, What};
 use crate::Error;
 use crate::pass::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
 use crate::pauses::pauses_of;
@@ -23,8 +23,6 @@ pub(super) struct Found {
     pub(super) held: Held,
     pub(super) stacks: KernelStacks,
     states: KnownStates,
-    /// Moments of losses, by ring.
-    pub(super) losses: Vec<(Ring, u64)>,
     pub(super) followed: Followed,
     /// The last moment, nanoseconds.
     pub(super) end_ns: u64,
@@ -52,7 +50,6 @@ impl Found {
             held: budget.hold_nothing(),
             stacks: KernelStacks::new(),
             states: KnownStates::default(),
-            losses: Vec::new(),
             followed: Followed::default(),
             end_ns: 0,
             n_bad: 0,
@@ -98,7 +95,6 @@ impl<'a> Finder<'a> {
     pub(super) fn take(&self, found: &mut Found, offset: u64, raw: RawRecord<'_>) {
         let is_asked = match raw.kind {
             RecordKind::SAMPLE => return self.take_sample(found, offset, raw),
-            RecordKind::LOST => true,
             // Waits that perf has written do not count twice.
             _ if self.sources.off_cpu_event.is_some() => false,
             RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => true,
@@ -116,7 +112,6 @@ impl<'a> Finder<'a> {
         let event = reader.event_of(raw)?;
         let recorded = reader.events().get(event)?;
         let (record, id) = Record::parse(raw, &recorded.layout).ok()?;
-        let is_sideband = recorded.is_dummy();
         let (mut pid, mut tid) = (id.pid.unwrap_or(-1), id.tid.unwrap_or(-1));
         // As the recording begins, of what was there before.
         let is_made_up = id.time_ns.is_none_or(|time_ns| time_ns == 0);
@@ -148,11 +143,6 @@ impl<'a> Finder<'a> {
                 (pid, tid) = (task.pid, task.tid);
                 What::Exit
             }
-            Record::Lost(_) => {
-                let ring = Ring::of(is_sideband, id.cpu, tid);
-                (found.losses).extend(id.time_ns.map(|time_ns| (ring, time_ns)));
-                return Some(());
-            }
             _ if !raw.misc.has(Misc::SWITCH_OUT) => What::Enter,
             _ if raw.misc.has(Misc::SWITCH_OUT_PREEMPT) => What::Leave(SwitchState::Runnable),
             _ => What::Leave(SwitchState::Unknown),
@@ -176,7 +166,6 @@ impl<'a> Finder<'a> {
                 cpu: id.cpu,
                 stack: NO_STACK,
                 has_stack: false,
-                is_sideband,
                 what,
             });
         }
@@ -221,7 +210,6 @@ impl<'a> Finder<'a> {
                 NO_STACK
             },
             has_stack: sample.head.callchain.is_some() || sample.head.ip.is_some(),
-            is_sideband: false,
             what,
         });
     }

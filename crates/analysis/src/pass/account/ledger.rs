@@ -17,12 +17,11 @@ use super::sources::Sources;
 use super::steps::{Step, What};
 use super::told::Told;
 use crate::locations::TaskName;
-use crate::pauses::joined;
 use crate::samples::{AccountedSample, SampleSpan};
 use crate::spans::Spans;
 use foldhash::{HashMap, HashSet};
 use rprof_scheduling::{
-    ContextSwitch, Open, Scheduler, SwitchState, ThreadRun, ThreadState, WakeUp, Waker,
+    ContextSwitch, LostTimes, Open, Scheduler, SwitchState, ThreadRun, ThreadState, WakeUp, Waker,
 };
 use std::ops::{Range, RangeInclusive};
 use telling::Listener;
@@ -48,8 +47,8 @@ pub(super) struct Ledger<'a> {
     waits_end: u64,
     /// Whether the recording is one of several that follow each other.
     is_part: bool,
-    /// Times in which records were lost, in order, apart from each other.
-    gaps: Vec<RangeInclusive<u64>>,
+    /// When records were lost.
+    lost: LostTimes,
     /// Times in which the recording was paused that have not come yet: the next one is the last.
     pauses: Vec<RangeInclusive<u64>>,
     /// Whether the last step was from a pause.
@@ -94,7 +93,7 @@ impl<'a> Ledger<'a> {
             since_ns: 0,
             waits_end: 0,
             is_part: false,
-            gaps: Vec::new(),
+            lost: LostTimes::default(),
             pauses: Vec::new(),
             is_in_pause: false,
             samples: Vec::new(),
@@ -121,9 +120,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Says when the recording begins, and when records were lost.
-    pub(super) fn set_times(&mut self, begin_ns: u64, gaps: Vec<RangeInclusive<u64>>) {
+    pub(super) fn set_times(&mut self, begin_ns: u64, lost: LostTimes) {
         self.begin_ns = begin_ns;
-        self.gaps = joined(gaps);
+        self.lost = lost;
     }
 
     /// Counts time from a moment on: what was before it has been counted. Records up to an offset only say which waits
@@ -366,7 +365,7 @@ impl<'a> Ledger<'a> {
         self.note_run(run);
         if let Some(start_ns) = run.start_ns {
             self.add_wait(run.tid, (run.wait, run.woken), start_ns);
-            self.charge(run.tid, start_ns, run.end_ns);
+            self.charge((run.tid, run.cpu), start_ns, run.end_ns);
         }
         self.tell_run(run, Some(run.state));
         let locks = self.locks.as_ref();

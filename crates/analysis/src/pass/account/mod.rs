@@ -75,7 +75,7 @@ pub(super) fn samples_of(
     let new_ledger = || {
         let mut ledger = Ledger::new(sources, followed.clone(), &name_at);
         ledger.set_spans(recording.spans());
-        ledger.set_times(steps.begin_ns(), steps.gaps());
+        ledger.set_times(steps.begin_ns(), steps.lost());
         ledger.set_pauses(steps.pauses());
         if let Some(times) = times {
             ledger.cut(times);

@@ -28,7 +28,7 @@ pub fn open_waits(reader: &Reader) -> Result<Vec<u8>, Error> {
     let name_at = |tid, time_ns| name_at(recording, tid, time_ns);
     let followed = followed_by(recording, &mut steps);
     let mut ledger = Ledger::new(Sources::of(reader, Account::OffCpu), followed, &name_at);
-    ledger.set_times(steps.begin_ns(), steps.gaps());
+    ledger.set_times(steps.begin_ns(), steps.lost());
     ledger.set_pauses(steps.pauses());
     steps.for_each(|step, facts| ledger.take(step, facts));
     let offsets = ledger.open_waits(steps.end_ns());

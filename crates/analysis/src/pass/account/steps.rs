@@ -8,11 +8,11 @@ use super::kernel_stacks::{KernelStacks, StackFacts};
 use super::locks::LockChange;
 use super::sources::Sources;
 use crate::Error;
+use crate::pass::lost::lost_times;
 use crate::recording::Recording;
-use foldhash::HashMap;
 use rprof_base::parallel;
 use rprof_perfdata::Step as Walk;
-use rprof_scheduling::{SwitchState, Waker};
+use rprof_scheduling::{LostTimes, SwitchState, Waker};
 use rprof_untrusted::Held;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,28 +31,7 @@ pub(super) struct Step {
     /// The number of the kernel's part of its stack.
     pub(super) stack: u32,
     pub(super) has_stack: bool,
-    /// Whether it is in a ring of records that are no samples.
-    pub(super) is_sideband: bool,
     pub(super) what: What,
-}
-
-/// The ring that a record was in, as far as it says: whether it is one without samples, and the CPU; the thread, if it
-/// has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Ring {
-    is_sideband: bool,
-    cpu: Option<u32>,
-    tid: i32,
-}
-
-impl Ring {
-    pub(super) fn of(is_sideband: bool, cpu: Option<u32>, tid: i32) -> Self {
-        Self {
-            is_sideband,
-            cpu,
-            tid: if cpu.is_some() { 0 } else { tid },
-        }
-    }
 }
 
 /// What happens to a thread.
@@ -91,7 +70,7 @@ pub(super) struct Steps {
     /// Their memory.
     _held: Vec<Held>,
     facts: Vec<Vec<StackFacts>>,
-    losses: Vec<(Ring, u64)>,
+    lost: LostTimes,
     followed: Followed,
     begin_ns: u64,
     end_ns: u64,
@@ -121,7 +100,7 @@ impl Steps {
         let new_found = || Found::new(recording.reader.budget());
         let work = (recording.index.chunks.len(), parallel::n_cpus());
         let all = parallel::for_each(work, new_found, visit, &mut |_| {})?;
-        let (mut threads, mut held, mut stacks, mut losses) = (vec![], vec![], vec![], vec![]);
+        let (mut threads, mut held, mut stacks) = (vec![], vec![], vec![]);
         let (mut begin_ns, mut end_ns, mut n_bad) = (u64::MAX, 0, 0);
         let mut followed = Followed::default();
         for mut found in all {
@@ -134,7 +113,6 @@ impl Steps {
             threads.push(found.steps);
             held.push(found.held);
             stacks.push(found.stacks);
-            losses.append(&mut found.losses);
             end_ns = found.end_ns.max(end_ns);
             n_bad += found.n_bad;
         }
@@ -142,7 +120,7 @@ impl Steps {
             threads,
             _held: held,
             facts: KernelStacks::facts(recording, &stacks)?,
-            losses,
+            lost: lost_times(recording)?,
             followed,
             begin_ns,
             end_ns,
@@ -176,27 +154,9 @@ impl Steps {
         self.pauses.clone()
     }
 
-    /// Spans of time in which records were lost: from the last record of the ring to where the kernel said so.
-    pub(super) fn gaps(&self) -> Vec<RangeInclusive<u64>> {
-        let mut by_ring: HashMap<Ring, Vec<RangeInclusive<u64>>> = HashMap::default();
-        let mut losses = self.losses.clone();
-        losses.sort_unstable();
-        for (ring, time_ns) in losses {
-            by_ring.entry(ring).or_default().push(0..=time_ns);
-        }
-        if by_ring.is_empty() {
-            return Vec::new();
-        }
-        for step in self.threads.iter().flatten() {
-            let ring = Ring::of(step.is_sideband, step.cpu, step.tid);
-            let gaps = by_ring.get_mut(&ring).map(Vec::as_mut_slice);
-            let gaps = gaps.unwrap_or_default();
-            let at = gaps.partition_point(|gap| *gap.end() < step.time_ns);
-            if let Some(gap) = gaps.get_mut(at) {
-                *gap = step.time_ns.max(*gap.start())..=*gap.end();
-            }
-        }
-        by_ring.into_values().flatten().collect()
+    /// When records were lost.
+    pub(super) fn lost(&self) -> LostTimes {
+        self.lost.clone()
     }
 
     /// Calls `visit` for all of them, in order of time.
@@ -242,7 +202,6 @@ impl Step {
             cpu: Some(cpu),
             stack: NO_STACK,
             has_stack: false,
-            is_sideband: false,
             what,
         }
     }

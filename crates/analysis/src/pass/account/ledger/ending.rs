@@ -21,7 +21,7 @@ impl Ledger<'_> {
         all.sort_unstable();
         all.into_iter().for_each(|tid| self.charge_rest(tid));
         let has_enters = self.followed.is_everybody() || self.followed.has_records;
-        if self.lacks_enters && !has_enters && self.gaps.is_empty() {
+        if self.lacks_enters && !has_enters && self.lost.is_empty() {
             return Err(Error::NoSwitchesIn);
         }
         let tasks = self.foreign.iter().map(|&tid| (tid, self.pid(tid)));
@@ -42,7 +42,7 @@ impl Ledger<'_> {
             let began_ns = open.wait.map_or(end_ns, |wait| wait.start_ns);
             let thread = self.threads.get(&tid);
             let thread = thread.filter(|thread| !thread.has_exited && open.start_ns.is_none());
-            if let Some(thread) = thread.filter(|_| self.first_gap(began_ns, end_ns).is_none()) {
+            if let Some(thread) = thread.filter(|_| self.lost.first(began_ns, end_ns).is_none()) {
                 let left = thread.left.map(|left| left.offset);
                 offsets.extend(
                     left.into_iter()
@@ -64,7 +64,8 @@ impl Ledger<'_> {
         }
         let waits_until = open.start_ns.unwrap_or(end_ns);
         if let Some(start_ns) = open.start_ns {
-            self.charge(tid, start_ns, end_ns);
+            let cpu = self.scheduler.cpu_of(tid).unwrap_or(u32::MAX);
+            self.charge((tid, cpu), start_ns, end_ns);
         } else {
             // Those of a part go on in the next one.
             let is_counted = !self.is_part && !self.followed.misses_cpus;
@@ -81,6 +82,8 @@ impl Ledger<'_> {
                 state: SwitchState::Unknown,
                 wait: None,
                 woken: None,
+                is_lost: false,
+                is_wait_lost: false,
             };
             self.tell_run(&run, None);
         }

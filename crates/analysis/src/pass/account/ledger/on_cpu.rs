@@ -9,11 +9,13 @@ use rprof_scheduling::{Cause, ThreadState};
 
 impl Ledger<'_> {
     /// Adds time on a CPU, unless records were lost in what of it no sample has yet.
-    pub(super) fn charge(&mut self, tid: i32, start_ns: u64, end_ns: u64) {
+    pub(super) fn charge(&mut self, (tid, cpu): (i32, u32), start_ns: u64, end_ns: u64) {
         let thread = self.threads.get(&tid);
         let from_ns = thread.map_or(start_ns, |thread| start_ns.max(thread.charged_ns));
         let from_ns = from_ns.max(self.since_ns).min(end_ns);
-        let is_known = self.first_gap(from_ns, end_ns).is_none();
+        let is_known = (self.lost)
+            .first_on(self.known_cpu(cpu), from_ns, end_ns)
+            .is_none();
         if !is_known {
             self.told.note_lost(end_ns.saturating_sub(from_ns));
         }
@@ -57,7 +59,10 @@ impl Ledger<'_> {
             self.threads.entry(tid).or_default().add_pending(parts);
         }
         match self.scheduler.running_since(tid) {
-            Some(since) => self.charge(tid, since, time_ns),
+            Some(since) => {
+                let cpu = self.scheduler.cpu_of(tid).unwrap_or(u32::MAX);
+                self.charge((tid, cpu), since, time_ns);
+            }
             None => self.threads.entry(tid).or_default().charged_ns = time_ns,
         }
         let is_on_path = self.is_on_path(tid, time_ns);

@@ -83,6 +83,9 @@ impl Ledger<'_> {
             if self.followed.misses_cpus {
                 (open.wait, open.woken) = (None, None);
             }
+            let cpu = self.scheduler.cpu_of(tid);
+            let cpu = cpu.and_then(|cpu| self.known_cpu(cpu));
+            self.lost.hide_open(&mut open, cpu, end_ns);
             let has_exited = |thread: &super::Thread| thread.has_exited;
             if !self.threads.get(&tid).is_some_and(has_exited) {
                 runs.add_open(tid, open, end_ns);
@@ -101,6 +104,8 @@ impl Ledger<'_> {
         if self.followed.misses_cpus {
             (run.wait, run.woken) = (None, None);
         }
+        let cpu = self.known_cpu(run.cpu);
+        self.lost.hide(&mut run, cpu);
         if let Some(runs) = &mut self.runs {
             runs.add(run);
         }

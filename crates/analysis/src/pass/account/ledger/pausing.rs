@@ -68,9 +68,11 @@ impl Ledger<'_> {
                 state: SwitchState::Unknown,
                 wait: open.wait,
                 woken: open.woken,
+                is_lost: false,
+                is_wait_lost: false,
             };
             self.note_run(&run);
-            self.charge(tid, start_ns, from_ns);
+            self.charge((tid, cpu), start_ns, from_ns);
             self.tell_run(&run, Some(SwitchState::Unknown));
         }
         self.tell(tid, ThreadActivity::Lost { start_ns: from_ns });

@@ -32,7 +32,9 @@ impl<'a> Ledger<'a> {
             left,
         };
         let start_ns = run.start_ns;
-        let gap = start_ns.and_then(|start_ns| self.first_gap(start_ns, run.end_ns));
+        let cpu = self.known_cpu(run.cpu);
+        let lost_on = |start_ns| self.lost.first_on(cpu, start_ns, run.end_ns);
+        let gap = start_ns.and_then(lost_on);
         let whole = ran(start_ns.filter(|_| gap.is_none()), run.end_ns, left);
         // It may have left meanwhile.
         if let Some(gap_ns) = gap {

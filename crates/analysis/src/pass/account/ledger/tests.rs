@@ -204,7 +204,8 @@ fn waits_in_which_records_were_lost_do_not_count() {
         step(61, (7, 0), What::Leave(SwitchState::Dead)),
     ];
     let mut ledger = ledger(sources(Account::OffCpu), &steps);
-    ledger.set_times(0, vec![20..=22, 21..=25, 61..=70]);
+    let lost = vec![20..=22, 21..=25, 61..=70];
+    ledger.set_times(0, LostTimes::new([(Some(0), lost)]));
     steps
         .iter()
         .for_each(|step| ledger.take(step, StackFacts::default()));

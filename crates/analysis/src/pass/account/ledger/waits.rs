@@ -33,7 +33,7 @@ impl Ledger<'_> {
             self.tell(tid, ThreadActivity::Lost { start_ns });
             return;
         }
-        if let Some(gap_ns) = self.first_gap(start_ns, end_ns) {
+        if let Some(gap_ns) = self.lost.first(start_ns, end_ns) {
             self.told.note_lost(end_ns.saturating_sub(start_ns));
             self.tell(tid, ThreadActivity::Lost { start_ns: gap_ns });
             return;
@@ -77,11 +77,10 @@ impl Ledger<'_> {
         }
     }
 
-    /// When the first records were lost in a span of time, if any were.
-    pub(super) fn first_gap(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let at = self.gaps.partition_point(|gap| *gap.end() <= start_ns);
-        let gap = self.gaps.get(at).filter(|gap| *gap.start() < end_ns)?;
-        Some(start_ns.max(*gap.start()))
+    /// A CPU, if it is one: numbers may stand for what is not known.
+    pub(super) fn known_cpu(&self, cpu: u32) -> Option<u32> {
+        let is_known = self.sources.have_cpus && i32::try_from(cpu).is_ok();
+        is_known.then_some(cpu)
     }
 
     pub(super) fn push(

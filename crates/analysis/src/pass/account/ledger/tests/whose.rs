@@ -119,7 +119,7 @@ fn a_first_sample_counts_no_more_than_there_was() {
         step(150, (8, 2), What::OnCpu { ns: 1000 }),
     ];
     let mut ledger = ledger(sources(Account::Wall), &steps);
-    ledger.set_times(100, Vec::new());
+    ledger.set_times(100, LostTimes::default());
     for step in &steps {
         ledger.take(step, StackFacts::default());
     }
@@ -140,7 +140,8 @@ fn runs_and_wake_ups_in_which_records_were_lost_do_not_count() {
         step(72, (7, 0), What::Leave(SLEEPING)),
     ];
     let mut ledger = ledger(sources(Account::Wall), &steps);
-    ledger.set_times(5, vec![10..=12, 40..=41]);
+    let lost = [(Some(1), vec![10..=12]), (Some(0), vec![40..=41])];
+    ledger.set_times(5, LostTimes::new(lost));
     for step in &steps {
         ledger.take(step, StackFacts::default());
     }
