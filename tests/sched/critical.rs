@@ -85,6 +85,33 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
     let steps = run(rprof(["critical", "--steps", "-c", "waits_for_slow"]).arg(&file)).ok();
     let lines = steps.stdout.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(lines.count(), all["steps"].as_array().unwrap().len());
+    // Of several threads with such names, the one that ended last; others are named.
+    let many = run(rprof(["critical", "--json", "-c", "in_*"]).arg(&file)).ok();
+    let last: Value = serde_json::from_str(&many.stdout).unwrap();
+    let said = many
+        .stderr
+        .lines()
+        .find(|line| line.contains(" threads have such names"));
+    let said = said.unwrap_or_else(|| panic!("{}", many.stderr));
+    let chosen = format!("{}[{}]", last["comm"].as_str().unwrap(), last["tid"]);
+    assert!(said.contains(&chosen), "{said}");
+    let (_, others) = said.split_once("chooses that: ").unwrap();
+    let others = others
+        .split([',', ' ', ')'])
+        .filter(|word| !word.is_empty());
+    let others: Vec<&str> = others.filter(|word| *word != "..").collect();
+    assert!(others.len() >= 2, "{said}");
+    for tid in others {
+        let other = critical(&file, &["-t", tid]);
+        assert_eq!(other["tid"].to_string(), tid);
+        assert!(
+            other["comm"].as_str().unwrap().starts_with("in_"),
+            "{other}"
+        );
+        let end = |all: &Value| number(all, "start_ns") + number(all, "duration_ns");
+        assert!(end(&other) <= end(&last), "{other}");
+    }
+    assert!(!text.stderr.contains("have such names"), "{}", text.stderr);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use rprof_scheduling::{PathStep, RunGraph};
 use rprof_untrusted::{Held, OverBudget, Untrusted};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 
 /// Which critical path is asked for.
@@ -116,8 +117,13 @@ impl CriticalPath {
                     is_asked && comms.accepts(&[&name(tid).into_raw()])
                 };
                 let all = graph.threads().filter(|&tid| tid > 0).filter(fits);
-                let last = all.max_by_key(|&tid| (graph.end_ns(tid), Reverse(tid)));
-                let last = last.ok_or(Error::NoSuchThread)?;
+                let mut all: Vec<i32> = all.collect();
+                all.sort_unstable_by_key(|&tid| (Reverse(graph.end_ns(tid)), tid));
+                let (&last, others) = all.split_first().ok_or(Error::NoSuchThread)?;
+                // The end of a process is its last thread's; which of several namesakes is meant is not as clear.
+                if !comms.is_empty() && !others.is_empty() {
+                    said.push(namesakes(&format_args!("{}[{last}]", name(last)), others));
+                }
                 let start_ns = graph.start_ns(last).ok_or(Error::NoSuchThread)?;
                 Self::of_thread(recording, wanted, graph, (last, start_ns))?
             }
@@ -261,6 +267,20 @@ fn within(wanted: &WantedPath<'_>, range: Range<u64>) -> Option<Range<u64>> {
     (!part.is_empty()).then_some(part)
 }
 
+/// What is said if several threads have a name that is asked for; others than the chosen one in the order in which they
+/// are more likely meant.
+fn namesakes(chosen: &dyn Display, others: &[i32]) -> String {
+    const MOST: usize = 5;
+    let shown = others.iter().take(MOST).map(i32::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if others.len() > MOST { " .." } else { "" };
+    format!(
+        "{} threads have such names: the critical path is that of {chosen}, which ended last (the id of another one \
+         chooses that: {shown}{more})",
+        others.len() + 1
+    )
+}
+
 /// Threads that are killed as a program ends may end this much later than its main thread.
 const MUCH_LATER_NS: u64 = 10_000_000;
 
@@ -356,6 +376,16 @@ mod tests {
         // It was killed as the main thread ended.
         let pid_of = |tid| if tid == 7 || tid == 10 { 7 } else { tid };
         assert_eq!(last_of_process(&graph, (7, 50_000_000), pid_of), None);
+    }
+
+    #[test]
+    fn the_other_threads_of_a_name_are_listed_up_to_a_few() {
+        let of = |n: i32| namesakes(&"worker[9]", &(10..10 + n).collect::<Vec<_>>());
+        let text = of(2);
+        assert!(text.starts_with("3 threads have such names"), "{text}");
+        assert!(text.contains("that of worker[9]"), "{text}");
+        assert!(text.ends_with(": 10, 11)"), "{text}");
+        assert!(of(9).ends_with(": 10, 11, 12, 13, 14 ..)"), "{}", of(9));
     }
 
     #[test]
