@@ -83,7 +83,14 @@ fn waits_have_their_cause_and_add_up_to_those_of_sched() {
     let dir = scratch();
     let file = record_waits(tracefs, dir.path(), SWITCHES);
     let all = stretches(&file, "--off-cpu");
-    let of_sched = of_sched(&file);
+    check_sums(&all, &file);
+    check_causes(&all, "sleeping");
+}
+
+/// Checks that threads have waited for as long as `rprof sched` says.
+#[track_caller]
+fn check_sums(all: &[Stretch], file: &Path) {
+    let of_sched = of_sched(file);
     assert!(of_sched.len() >= 10, "{of_sched:?}");
     for (tid, [_, runnable, sleeping, disk, ..]) in of_sched {
         let sum = |states: &[&str]| {
@@ -101,7 +108,6 @@ fn waits_have_their_cause_and_add_up_to_those_of_sched() {
             assert!((own - of_sched).abs() < 0.0005, "{tid} {own} {of_sched}");
         }
     }
-    check_causes(&all, "sleeping");
 }
 
 /// Checks that threads wait for what they are called by.
@@ -165,7 +171,14 @@ fn the_threads_of_a_command_alone_have_their_causes() {
             .arg("--")
             .arg(&program);
         run(&mut tracefs.within(record)).ok();
-        check_causes(&stretches(&file, "--off-cpu"), state);
+        let all = stretches(&file, "--off-cpu");
+        check_causes(&all, state);
+        if event == "sched:sched_switch" {
+            // Others ran on the CPUs meanwhile, unrecorded.
+            check_sums(&all, &file);
+            let table = run(rprof(["sched"]).arg(&file)).ok().stdout;
+            assert!(!table.contains("Busy"), "{table}");
+        }
     }
 }
 

@@ -50,9 +50,9 @@ pub use lock_names::{LockPlace, lock_names};
 pub use pass::{
     CodeDetail, CriticalPath, EmptyFilter, FoundLocations, GroupBy, LockStep, Options, OrderedPass,
     OrderedRecord, OrderedResult, PathOwner, PathThread, Progress, Query, ResolvedSample,
-    SampleExtras, SchedEvent, SchedEvents, SortMode, SyscallEvent, SyscallStack, SyscallStep,
-    TaskSample, ThreadActivity, ThreadEvent, TraceField, WantedFrames, WantedPositions,
-    WrittenSamples, code_query, empty_filter, find_locations, for_each_lock_event,
+    SampleExtras, SchedEvent, SchedEvents, SchedStep, SchedWhat, SortMode, SyscallEvent,
+    SyscallStack, SyscallStep, TaskSample, ThreadActivity, ThreadEvent, TraceField, WantedFrames,
+    WantedPositions, WrittenSamples, code_query, empty_filter, find_locations, for_each_lock_event,
     for_each_syscall, for_each_thread_event, has_thread_events, load, load_code_samples,
     load_counted_stacks, load_critical, load_run, load_samples, load_samples_with, machine_name,
     open_waits, progress_of, run_ordered,

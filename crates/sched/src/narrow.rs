@@ -2,7 +2,7 @@
 
 use crate::task_text;
 use crate::threads::{CpuAccount, ThreadAccount};
-use rprof_base::{Millis, Seconds};
+use rprof_base::{Counted, Millis, Seconds};
 use rprof_profile::text::{Fit, at_right, comment_lines, width};
 use rprof_scheduling::SwitchState;
 use std::io::{self, Write};
@@ -186,8 +186,8 @@ pub(crate) fn write_threads(
     let task = |thread: &ThreadAccount| task_text(&thread.name, thread.pid, thread.tid);
     let widest = threads.iter().map(|thread| width(&task(thread))).max();
     let columns = shown(fit, widest.unwrap_or(0));
-    let (n, wall) = (threads.len(), Seconds(wall_ns));
-    let what = format!("{n} threads in {wall} s; times in ms");
+    let n = Counted::new(threads.len() as u64, "thread", "threads");
+    let what = format!("{n} in {} s; times in ms", Seconds(wall_ns));
     let mut lines = comment_lines(&what, Some(fit)).into_iter();
     lines.try_for_each(|line| writeln!(out, "{line}"))?;
     write_hidden(COLUMNS, columns, fit, out)?;

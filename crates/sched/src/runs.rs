@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashSet};
 use rprof_analysis::{
-    DecodedSample, First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, TaskName,
+    First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, SchedStep, SchedWhat, TaskName,
     WantedFrames, comm_text,
 };
 use rprof_base::{Counted, Millis};
@@ -10,10 +10,13 @@ use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
-use rprof_scheduling::{ContextSwitch, LostTimes, Open, Scheduler, ThreadRun};
+use rprof_scheduling::{ContextSwitch, LostTimes, Open, Scheduler, SwitchState, ThreadRun};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+
+/// The idle task of each CPU.
+const IDLE: i32 = 0;
 
 /// Which threads are shown. All are followed: what one does depends on others.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +61,8 @@ pub(crate) struct RunsRead {
     pub(crate) quality: SchedQuality,
     /// Whether waits are not known: threads may have been on CPUs that were not recorded.
     misses_cpus: bool,
+    /// Whether others ran, too, of whom nothing was recorded: what CPUs did is not known.
+    pub(crate) is_of_some_threads: bool,
 }
 
 /// Who leaves CPUs, and who comes to them.
@@ -79,9 +84,9 @@ impl SeenThreads {
     /// recorded.
     fn warning(&self) -> Option<String> {
         // Some kernels do not record how CPUs stop being idle.
-        let come = self.nexts.iter().filter(|&&tid| tid != 0);
+        let come = self.nexts.iter().filter(|&&tid| tid != IDLE);
         let n_stay = come.filter(|tid| !self.prevs.contains(tid)).count();
-        let is_everybody = self.prevs.contains(&0) || n_stay <= self.cpus.len();
+        let is_everybody = self.prevs.contains(&IDLE) || n_stay <= self.cpus.len();
         (!is_everybody).then(|| {
             "only some threads' switches are recorded: how long others ran, and when these came back, is not known \
              (record with -a, or use rprof report --off-cpu)"
@@ -235,8 +240,11 @@ impl<'r> SchedRecording<'r> {
         let lost = events.lost_times()?;
         let mut pauses = Pauses::new(events.pauses(), &lost, misses_cpus);
         let (mut n_hidden, mut hidden_ns) = (0, 0u64);
-        let ignored = events.for_each(|sample, event| {
-            let time_ns = sample.key.time_ns;
+        let is_of_some_threads = events.are_of_some_threads()?;
+        // Who comes to a CPU, and since when, as a switch of the thread before says.
+        let mut coming: HashMap<u32, (i32, u64)> = HashMap::default();
+        let ignored = events.for_each(|SchedStep { key, pid, what }| {
+            let time_ns = key.time_ns;
             times = match times.take() {
                 Some(before) => Some(*before.start()..=time_ns),
                 None => Some(time_ns..=time_ns),
@@ -245,32 +253,61 @@ impl<'r> SchedRecording<'r> {
             if pauses.has(time_ns) {
                 return true;
             }
-            match event {
-                SchedEvent::Switch(switch) => {
+            let (switch, next) = match what {
+                SchedWhat::Event(SchedEvent::Switch(switch)) if is_of_some_threads => {
+                    coming.insert(switch.cpu, (switch.next, time_ns));
+                    // Nobody would say when a stranger leaves.
+                    (
+                        ContextSwitch {
+                            next: IDLE,
+                            ..switch
+                        },
+                        switch.next,
+                    )
+                }
+                SchedWhat::Event(SchedEvent::Switch(switch)) => {
                     seen.note(&switch);
-                    let mut run = scheduler.switch(switch);
-                    if misses_cpus {
-                        n_elsewhere += u64::from(run.wait.is_some() && run.tid != 0);
-                        (run.wait, run.woken) = (None, None);
-                    }
-                    let cpu = Some(run.cpu);
-                    let hidden = lost.hide(&mut run, cpu);
-                    for ns in hidden.into_iter().flatten().filter(|_| run.tid != 0) {
-                        n_hidden += 1;
-                        hidden_ns = hidden_ns.saturating_add(ns);
-                    }
-                    visit(self.of_task(sample, &switch, run))
+                    (switch, switch.next)
                 }
-                SchedEvent::WakeUp { tid, woken } => {
+                SchedWhat::Enter { tid, cpu } => {
+                    let came = coming.remove(&cpu).filter(|(next, _)| *next == tid);
+                    let since_ns = came.map_or(time_ns, |(_, since_ns)| since_ns);
+                    if is_of_some_threads || scheduler.thread_on(cpu) != Some(IDLE) || tid == IDLE {
+                        scheduler.enter(since_ns, cpu, tid);
+                        return true;
+                    }
+                    // Some kernels have no event as a CPU stops being idle.
+                    let switch = ContextSwitch {
+                        time_ns,
+                        cpu,
+                        prev: IDLE,
+                        prev_state: SwitchState::Runnable,
+                        next: tid,
+                    };
+                    (switch, tid)
+                }
+                SchedWhat::Event(SchedEvent::WakeUp { tid, woken }) => {
                     scheduler.wake(tid, woken);
-                    true
+                    return true;
                 }
-                SchedEvent::RunTime { tid, ns } => {
+                SchedWhat::Event(SchedEvent::RunTime { tid, ns }) => {
                     let run_ns = run_times.entry(tid).or_default();
                     *run_ns = run_ns.saturating_add(ns);
-                    true
+                    return true;
                 }
+            };
+            let mut run = scheduler.switch(switch);
+            if misses_cpus {
+                n_elsewhere += u64::from(run.wait.is_some() && run.tid != IDLE);
+                (run.wait, run.woken) = (None, None);
             }
+            let cpu = Some(run.cpu);
+            let hidden = lost.hide(&mut run, cpu);
+            for ns in hidden.into_iter().flatten().filter(|_| run.tid != IDLE) {
+                n_hidden += 1;
+                hidden_ns = hidden_ns.saturating_add(ns);
+            }
+            visit(self.of_task((key, pid), run, next))
         })?;
         // What goes on then goes on up to the end of the recording, whatever is recorded last.
         if let (Some(of_events), Some(all)) = (&mut times, self.recording.sample_times()) {
@@ -289,7 +326,9 @@ impl<'r> SchedRecording<'r> {
             hidden_ns,
         };
         quality.warnings.extend(ignored.warnings());
-        quality.warnings.extend(seen.warning());
+        quality
+            .warnings
+            .extend(seen.warning().filter(|_| !is_of_some_threads));
         quality.warnings.extend(pauses.warning());
         quality.warnings.extend((n_elsewhere > 0).then(|| {
             format!(
@@ -304,24 +343,19 @@ impl<'r> SchedRecording<'r> {
             run_times: Some(run_times).filter(|_| events.have_run_times()),
             quality,
             misses_cpus,
+            is_of_some_threads,
         })
     }
 
-    fn of_task(
-        &self,
-        sample: &DecodedSample<'_>,
-        switch: &ContextSwitch,
-        run: ThreadRun,
-    ) -> RunOfTask<'_> {
+    fn of_task(&self, (key, pid): (Key, i32), run: ThreadRun, next: i32) -> RunOfTask<'_> {
         // A thread that is ending has no id any more, but a process.
-        let pid = Some(sample.pid).filter(|&pid| pid > 0);
-        let pid = pid.unwrap_or(switch.prev);
+        let pid = Some(pid).filter(|&pid| pid > 0 && run.tid != IDLE);
         RunOfTask {
+            pid: pid.unwrap_or(run.tid),
+            name: self.name(run.tid, key),
             run,
-            pid,
-            name: self.name(switch.prev, sample.key),
-            next: switch.next,
-            key: sample.key,
+            next,
+            key,
         }
     }
 
@@ -335,7 +369,6 @@ impl<'r> SchedRecording<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_scheduling::SwitchState;
 
     #[test]
     fn threads_that_come_and_never_leave_are_not_recorded() {

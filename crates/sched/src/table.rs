@@ -5,7 +5,7 @@ use crate::narrow;
 use crate::runs::{SchedOptions, SchedQuality, SchedRecording};
 use crate::task_text;
 use crate::threads::{Accounts, CpuAccount, ThreadAccount};
-use rprof_base::{Millis, Seconds as Moment};
+use rprof_base::{Counted, Millis, Seconds as Moment};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::text::Fit;
@@ -53,6 +53,9 @@ pub fn write_table(
     match fit.filter(|fit| fit.columns < narrow::ALL_COLUMNS) {
         Some(fit) => {
             narrow::write_threads(&accounts.threads, wall_ns, fit, out)?;
+            if accounts.cpus.is_empty() {
+                return Ok(read.quality);
+            }
             writeln!(out)?;
             let cpus = accounts.cpus.iter();
             let cpus: Vec<_> = cpus.map(|(cpu, account)| (*cpu, *account)).collect();
@@ -60,8 +63,10 @@ pub fn write_table(
         }
         None => {
             write_threads(&accounts.threads, wall_ns, out)?;
-            writeln!(out)?;
-            write_cpus(&accounts, out)?;
+            if !accounts.cpus.is_empty() {
+                writeln!(out)?;
+                write_cpus(&accounts, out)?;
+            }
         }
     }
     Ok(read.quality)
@@ -94,8 +99,8 @@ impl SchedSort {
 fn write_threads(threads: &[ThreadAccount], wall_ns: u64, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "# {} threads in {} s; times in ms",
-        threads.len(),
+        "# {} in {} s; times in ms",
+        Counted::new(threads.len() as u64, "thread", "threads"),
         Moment(wall_ns)
     )?;
     writeln!(out, "#")?;

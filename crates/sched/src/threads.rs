@@ -53,6 +53,9 @@ impl Accounts {
         })?;
         let mut accounts = accounts.into_inner();
         accounts.add_open(recording, &read.end());
+        if read.is_of_some_threads {
+            accounts.cpus.clear();
+        }
         let filter = &options.filter;
         let is_shown = |one: &ThreadAccount| filter.accepts_task(one.pid, one.tid, one.name.raw());
         accounts.threads.retain(is_shown);

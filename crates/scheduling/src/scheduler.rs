@@ -169,6 +169,11 @@ impl Scheduler {
         all.map(|(&cpu, running)| (cpu, running.tid, running.start_ns))
     }
 
+    /// Who is on a CPU, as far as is known; 0 is the idle task.
+    pub fn thread_on(&self, cpu: u32) -> Option<i32> {
+        self.cpus.get(&cpu).map(|running| running.tid)
+    }
+
     /// Forgets a thread: its id is used again.
     pub fn forget(&mut self, tid: i32) {
         self.threads.remove(&tid);

@@ -65,7 +65,7 @@ pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
 pub use sampled::{CodeDetail, SampleExtras, load_code_samples, load_samples, load_samples_with};
 pub use sched_decoder::SchedEvent;
-pub use sched_events::SchedEvents;
+pub use sched_events::{SchedEvents, SchedStep, SchedWhat};
 pub use syscall_decoder::{LockStep, SyscallStep};
 pub use syscall_events::{
     SyscallEvent, SyscallStack, for_each_lock_event, for_each_syscall, machine_name,

@@ -2,14 +2,41 @@
 
 use super::account::leaves_out_cpus;
 use super::lost::lost_times;
-use super::ordered::{Item, WantedRecords, for_each_batch};
+use super::ordered::{Item, OrderedRecord, WantedRecords, for_each_batch};
 use super::query::Query;
 use super::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
 use crate::Error;
 use crate::pauses::pauses_of;
-use crate::samples::{DecodedSample, IgnoredSamples};
+use crate::samples::IgnoredSamples;
+use rprof_abi::{AttrFlags, Misc, Record, RecordKind};
+use rprof_machine::Key;
 use rprof_scheduling::LostTimes;
 use std::ops::RangeInclusive;
+
+/// What happens in the scheduler.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedStep {
+    /// When and where it was recorded.
+    pub key: Key,
+    /// The process of the thread whose record it is.
+    pub pid: i32,
+    /// What it is.
+    pub what: SchedWhat,
+}
+
+/// Which record says what happens in the scheduler.
+#[derive(Clone, Copy, Debug)]
+pub enum SchedWhat {
+    /// A sample of one of its events.
+    Event(SchedEvent),
+    /// A SWITCH record: a thread comes to a CPU.
+    Enter {
+        /// The thread; 0 is the idle task.
+        tid: i32,
+        /// The CPU.
+        cpu: u32,
+    },
+}
 
 /// The scheduler's events of a recording.
 #[derive(Debug)]
@@ -56,6 +83,28 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         leaves_out_cpus(self.query.recording.reader)
     }
 
+    /// Whether only the switches of some threads were recorded, each with SWITCH records of its own: who runs on a CPU
+    /// after one of them may be anybody.
+    ///
+    /// # Errors
+    /// [`Error`] if the recording cannot be read.
+    pub fn are_of_some_threads(&self) -> Result<bool, Error> {
+        let mut is_of_threads = false;
+        if self.have_records() {
+            let kinds = |kind| matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
+            self.for_each_record(&kinds, |record| {
+                is_of_threads = matches!(record.record, Record::Switch(_));
+                false
+            })?;
+        }
+        Ok(is_of_threads)
+    }
+
+    fn have_records(&self) -> bool {
+        let mut events = self.query.recording.reader.events().iter();
+        events.any(|event| event.attr.flags.has(AttrFlags::CONTEXT_SWITCH))
+    }
+
     /// Calls `visit` for each event, in order of time; stops when it returns false. A damaged one is left out, and
     /// counted.
     ///
@@ -63,31 +112,69 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     /// [`Error`] if the recording cannot be read.
     pub fn for_each(
         &self,
-        mut visit: impl FnMut(&DecodedSample<'_>, SchedEvent) -> bool,
+        mut visit: impl FnMut(SchedStep) -> bool,
     ) -> Result<IgnoredSamples, Error> {
-        let records = WantedRecords {
-            kinds: None,
-            in_file_order: false,
+        let is_switch = |kind| matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
+        let kinds: Option<&dyn Fn(RecordKind) -> bool> = match self.have_records() {
+            true => Some(&is_switch),
+            false => None,
         };
         let mut n_bad = 0;
         let mut states = KnownStates::default();
-        let mut ignored = for_each_batch(self.query, records, |batch| {
-            for item in batch.items(self.query, 0..batch.entries.len()) {
-                let Item::Sample(decoded) = item else {
-                    continue;
-                };
-                if !self.decoder.is_of_scheduler(decoded.event) {
-                    continue;
+        let mut ignored = self.for_each_item(kinds, |item| {
+            let (key, pid, what) = match item {
+                Item::Sample(decoded) if self.decoder.is_of_scheduler(decoded.event) => {
+                    let Some(event) = self.decoder.decode(&decoded, &mut states) else {
+                        n_bad += 1;
+                        return true;
+                    };
+                    (decoded.key, decoded.pid, SchedWhat::Event(event))
                 }
-                match self.decoder.decode(&decoded, &mut states) {
-                    Some(event) if !visit(&decoded, event) => return false,
-                    Some(_) => {}
-                    None => n_bad += 1,
-                }
-            }
-            true
+                Item::Record(record) => match entering(&record) {
+                    Some(what) => (record.key, record.id.pid.unwrap_or(-1), what),
+                    None => return true,
+                },
+                Item::Sample(_) => return true,
+            };
+            visit(SchedStep { key, pid, what })
         })?;
         ignored.n_bad += n_bad;
         Ok(ignored)
     }
+
+    fn for_each_record(
+        &self,
+        kinds: &dyn Fn(RecordKind) -> bool,
+        mut visit: impl FnMut(&OrderedRecord<'_>) -> bool,
+    ) -> Result<(), Error> {
+        self.for_each_item(Some(kinds), |item| match item {
+            Item::Record(record) => visit(&record),
+            Item::Sample(_) => true,
+        })?;
+        Ok(())
+    }
+
+    /// Calls `visit` for each sample, and for each record of some kinds.
+    fn for_each_item(
+        &self,
+        kinds: Option<&dyn Fn(RecordKind) -> bool>,
+        mut visit: impl FnMut(Item<'_>) -> bool,
+    ) -> Result<IgnoredSamples, Error> {
+        let records = WantedRecords {
+            kinds,
+            in_file_order: false,
+        };
+        for_each_batch(self.query, records, |batch| {
+            let mut items = batch.items(self.query, 0..batch.entries.len());
+            items.all(&mut visit)
+        })
+    }
+}
+
+/// Who comes to a CPU, as a SWITCH record says; `None` if it is another record.
+fn entering(record: &OrderedRecord<'_>) -> Option<SchedWhat> {
+    let is_switch = matches!(record.record, Record::Switch(_) | Record::SwitchCpuWide(_));
+    let is_in = is_switch && !record.raw.misc.has(Misc::SWITCH_OUT);
+    let (tid, cpu) = (record.id.tid?, record.id.cpu?);
+    is_in.then_some(SchedWhat::Enter { tid, cpu })
 }
