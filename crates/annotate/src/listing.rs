@@ -54,6 +54,8 @@ pub struct CodeListing<'a> {
     pub percent_type: PercentType,
     /// What was counted.
     pub events: Vec<CountedEvent>,
+    /// Numbers of the events that have columns: those with samples in the function; all if none has any.
+    pub columns: Vec<usize>,
     /// Parts of the code, in order.
     pub parts: Vec<ListedPart>,
     /// All instructions, part by part.
@@ -90,6 +92,19 @@ pub enum ListingRow {
     LoopEnd(usize),
 }
 
+/// Numbers of the events whose columns say something.
+fn columns(events: &[CountedEvent]) -> Vec<usize> {
+    let is_counted = |event: &CountedEvent| event.local != SampleCount::default();
+    let counted = events.iter().enumerate();
+    let counted = counted.filter(|(_, event)| is_counted(event));
+    let numbers: Vec<usize> = counted.map(|(number, _)| number).collect();
+    if numbers.is_empty() {
+        (0..events.len()).collect()
+    } else {
+        numbers
+    }
+}
+
 impl<'a> CodeListing<'a> {
     /// Puts a function in order. Source lines are looked for in `sources`.
     pub fn new(
@@ -103,6 +118,7 @@ impl<'a> CodeListing<'a> {
         let events: Vec<CountedEvent> = events
             .map(|(number, event)| placed::counted(event, number, &mut instructions))
             .collect();
+        let columns = columns(&events);
         flow::find_targets(&mut instructions);
         let mut places = Places::new(function, &mut instructions);
         let mut notes = code.notes.clone();
@@ -121,6 +137,7 @@ impl<'a> CodeListing<'a> {
             notes,
             percent_type,
             events,
+            columns,
             parts,
             instructions,
             places,

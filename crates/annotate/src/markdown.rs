@@ -81,17 +81,19 @@ fn write_table(
     if order.is_empty() {
         return Ok(());
     }
-    let events = listing.events.iter();
-    let events: String = events
+    let columns = listing.columns.iter();
+    let events: String = columns
+        .filter_map(|&event| listing.events.get(event))
         .map(|event| format!(" {} |", markdown_cell(&event.name)))
         .collect();
     writeln!(out, "|{events} {what} |")?;
-    writeln!(out, "|{} --- |", " ---: |".repeat(listing.events.len()))?;
+    writeln!(out, "|{} --- |", " ---: |".repeat(listing.columns.len()))?;
     for (counts, text) in order.iter().take(MOST).filter_map(|&row| rows.get(row)) {
-        let shares = counts.iter().enumerate();
-        let shares: String = shares
-            .map(|(event, &count)| format!(" {}% |", listing.share(event, count)))
-            .collect();
+        let shares = listing.columns.iter().map(|&event| {
+            let count = counts.get(event).copied().unwrap_or_default();
+            format!(" {}% |", listing.share(event, count))
+        });
+        let shares: String = shares.collect();
         writeln!(out, "|{shares} {} |", markdown_cell(text))?;
     }
     if order.len() > MOST {

@@ -5,13 +5,20 @@ use rprof_profile::EventKind;
 use rprof_profile::code::CodeEvent;
 use rprof_untrusted::printable;
 
+/// What is said of clocks.
+const TIMER: &str = "a timer: samples land one instruction late";
+
+/// The same in a sentence of its own.
+const TIMER_IN_WORDS: &str =
+    "a timer; samples land on the instruction after the one that took the time";
+
 /// What to say of an event; `None` where the address is that of the instruction.
 ///
 /// Source: `precise_ip` of `perf_event_attr`, include/uapi/linux/perf_event.h (v6.1). Clocks are timers of the
 /// kernel (`perf_swevent_init_hrtimer` of kernel/events/core.c): they take `precise_ip` and do not follow it.
 pub(crate) fn explanation(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
-        (EventKind::CpuTime, _) => Some("a timer: samples land one instruction late"),
+        (EventKind::CpuTime, _) => Some(TIMER),
         (EventKind::OffCpuTime | EventKind::WallTime | EventKind::Occurrence, _) => None,
         (_, 0) => Some("samples land some instructions late (skid); EVENT:p or :pp has less skid"),
         (_, 1) => Some("samples land late by a constant skid (precise_ip 1)"),
@@ -34,6 +41,9 @@ pub fn skid_notes(events: &[CountedEvent]) -> Vec<String> {
     }
     let notes = notes.into_iter();
     notes
-        .map(|(skid, names)| format!("{}: {skid}", printable(&names.join(", "))))
+        .map(|(skid, names)| match (skid, &*names) {
+            (TIMER, [name]) => format!("{} is {TIMER_IN_WORDS}", printable(name)),
+            _ => format!("{}: {skid}", printable(&names.join(", "))),
+        })
         .collect()
 }

@@ -173,7 +173,37 @@ fn skid_is_said_once_of_all_events_that_have_it() {
         crate::skid_notes(&listing.events),
         [
             "cycles, \\x1b[2J: samples land some instructions late (skid); EVENT:p or :pp has less skid",
-            "cpu-clock: a timer: samples land one instruction late",
+            "cpu-clock is a timer; samples land on the instruction after the one that took the time",
         ]
     );
+}
+
+#[test]
+fn only_events_with_samples_in_the_function_have_columns() {
+    let given = Given::code(0x10, &[0xc3])
+        .counted("switches", &[])
+        .counted("cycles", &[(0x10, 3)])
+        .counted("wake-ups", &[]);
+    let listing = given.listing();
+    let mut text = Vec::new();
+    crate::write_text(&listing, &crate::TextOptions::default(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("3 samples of cycles, 50.00% of all"),
+        "{text}"
+    );
+    assert!(text.contains("100.00 : "), "{text}");
+    for absent in ["switches", "wake-ups", "(1)", "(2)", "0.00%,", " 0.00%"] {
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+    let mut table = Vec::new();
+    crate::write_markdown(&listing, &crate::MarkdownOptions::default(), &mut table).unwrap();
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.contains("| cycles | "), "{table}");
+    assert!(!table.contains("switches"), "{table}");
+    // Where nothing was counted, all say so.
+    let nothing = Given::code(0x10, &[0xc3])
+        .counted("cycles", &[])
+        .counted("faults", &[]);
+    assert_eq!(nothing.listing().columns, [0, 1]);
 }

@@ -185,8 +185,10 @@ pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
         ),
         None => format!("{name} in {image}"),
     }];
-    for (number, event) in listing.events.iter().enumerate() {
-        let column = match listing.events.len() {
+    let events = listing.columns.iter();
+    let events = events.filter_map(|&event| listing.events.get(event));
+    for (number, event) in events.enumerate() {
+        let column = match listing.columns.len() {
             1 => String::new(),
             _ => format!("({}) ", number + 1),
         };
@@ -264,7 +266,7 @@ impl<'l> Page<'l> {
 
     /// Columns before a row's text.
     fn shares_width(&self) -> usize {
-        self.listing.events.len() * self.options.cells.width() + 3
+        self.listing.columns.len() * self.options.cells.width() + 3
     }
 
     fn separator(&self) -> &'static str {
@@ -276,9 +278,8 @@ impl<'l> Page<'l> {
 
     /// Counts in their columns; nothing where nothing was counted.
     fn shares(&self, counts: &[SampleCount]) -> String {
-        let events = 0..self.listing.events.len();
         let columns = self.options.cells.width();
-        let cells = events.map(|event| {
+        let cells = self.listing.columns.iter().map(|&event| {
             let count = counts.get(event).copied().unwrap_or_default();
             if count == SampleCount::default() {
                 return " ".repeat(columns);
@@ -329,7 +330,7 @@ impl<'l> Page<'l> {
 
     /// Names of the columns.
     fn columns(&self, kind: CodeLineKind, what: &str) -> CodeLine {
-        let n_events = self.listing.events.len();
+        let n_events = self.listing.columns.len();
         let cells = (1..=n_events).map(|number| {
             let name = match n_events {
                 1 => self.options.cells.title().to_owned(),
@@ -345,7 +346,9 @@ impl<'l> Page<'l> {
 
 /// Percentages of counts, by event.
 pub(crate) fn words(listing: &CodeListing<'_>, counts: &[SampleCount]) -> String {
-    let shares = counts.iter().enumerate();
-    let shares = shares.map(|(event, &count)| format!("{}%", listing.share(event, count)));
+    let shares = listing.columns.iter().map(|&event| {
+        let count = counts.get(event).copied().unwrap_or_default();
+        format!("{}%", listing.share(event, count))
+    });
     shares.collect::<Vec<_>>().join(", ")
 }
