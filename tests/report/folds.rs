@@ -41,3 +41,35 @@ fn folding_that_is_not_is_said() {
     let said = read("export", &["--fold", "modules", "--format", "pprof"]).fails(2);
     assert!(said.contains("folded stacks, JSON and --against"), "{said}");
 }
+
+#[test]
+fn stacks_are_kept_by_any_of_their_functions() {
+    let folded = |names: &str| {
+        let args = ["--folded", "--keep-stacks", names];
+        read("flame", &args).ok().stdout
+    };
+    let all = read("flame", &["--folded"]).ok().stdout;
+    let (cold, hot) = all.split_once('\n').unwrap();
+    assert!(
+        cold.contains(";work;cold ") && hot.contains(";hot;helper "),
+        "{all}"
+    );
+    assert_eq!(folded("work"), all);
+    assert_eq!(folded("h[ao]t"), hot);
+    assert_eq!(folded("!hot"), format!("{cold}\n"));
+    assert_eq!(folded("work,!cold"), hot);
+    // Percentages stay those of all samples, and the table says so.
+    let own = ["--no-children", "-g", "none"];
+    let table = report(&[&own[..], &["--keep-stacks", "!hot"]].concat());
+    assert!(
+        table.contains("29.72%  spin     spin           [.] cold"),
+        "{table}"
+    );
+    assert!(!table.contains("helper"), "{table}");
+    assert!(table.contains("# Shown: 63 samples,"), "{table}");
+    let none = read("report", &["--keep-stacks", "nothing"]).ok();
+    let said = "warning: no stack is left: --keep-stacks nothing";
+    assert!(none.stderr.contains(said), "{}", none.stderr);
+    let refused = read("flame", &["--flamechart", "--keep-stacks", "hot"]);
+    refused.fails(2);
+}

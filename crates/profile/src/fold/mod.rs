@@ -4,6 +4,7 @@ mod callees;
 mod cycles;
 mod frames;
 mod idle;
+mod kept;
 mod parents;
 mod sampled;
 

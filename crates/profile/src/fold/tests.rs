@@ -117,3 +117,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn stacks_are_kept_by_the_names_of_any_of_their_functions() {
+    let stacks = [
+        ("main;a;b", 1),
+        ("main;a", 2),
+        ("main;b;a", 4),
+        ("main;c", 8),
+        ("main", 16),
+    ];
+    let kept = |names: &[&str]| {
+        let mut profile = profile(&stacks);
+        let names = names
+            .iter()
+            .map(|one| NameList::parse(one, |_| Ok(String::new())).unwrap());
+        profile.keep_stacks(&NameList::of_all(&names.collect::<Vec<_>>()));
+        assert_eq!(profile.events[0].weight, 31);
+        lines(&profile)
+    };
+    assert_eq!(
+        kept(&["a"]),
+        ["prog;main;a 2", "prog;main;a;b 1", "prog;main;b;a 4"]
+    );
+    assert_eq!(kept(&["!a"]), ["prog;main 16", "prog;main;c 8"]);
+    assert_eq!(kept(&["a,!b"]), ["prog;main;a 2"]);
+    assert_eq!(kept(&["nothing"]), [""; 0]);
+    assert_eq!(kept(&[]).len(), 5);
+}

@@ -1,7 +1,7 @@
 //! The arguments of `rprof flame`.
 
 use super::choice::{Choice, one_of};
-use super::{AgainstArgs, CommandArgs, FoldArgs, InputArgs, StrictArgs};
+use super::{AgainstArgs, CommandArgs, FoldArgs, InputArgs, KeepArgs, StrictArgs};
 use rprof_base::Share;
 use rprof_profile::NodeKey;
 use rprof_report::{FlameOptions, FlamePalette};
@@ -21,6 +21,9 @@ Examples:
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
@@ -86,7 +89,7 @@ pub(crate) struct FlameArgs {
     pub(crate) inverted: bool,
 
     /// Draw a flame chart: each thread's samples in time order, consecutive equal frames merged
-    #[arg(long, conflicts_with_all = ["folded", "reverse", "threads", "fold", "ignore_callees", "against"])]
+    #[arg(long, conflicts_with_all = ["folded", "reverse", "threads", "fold", "ignore_callees", "keep_stacks", "against"])]
     pub(crate) flamechart: bool,
 
     /// Event to draw, if the recording has several [default: the first]; with a command, event to record

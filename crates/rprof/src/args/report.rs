@@ -3,7 +3,7 @@
 use super::choice::{Choice, one_of};
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
+    ColumnArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, KeepArgs, LayoutArgs, ModeArgs,
     ParentArgs, SelfTimeArgs, StrictArgs, columns,
 };
 use crate::screen::PagerArgs;
@@ -16,6 +16,7 @@ Examples:
   rprof report --no-children -g caller     by self time, with callers
   rprof report -s comm,dso -g none         by thread and binary, without trees
   rprof report -S 'std::*' --time 10%/2    a pattern, in the second tenth
+  rprof report --keep-stacks '!parse*'      without what these functions called
   rprof report --format csv -n > work.csv  a table for a spreadsheet
   rprof report --stats                     samples, losses, stack ends";
 
@@ -35,6 +36,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
+
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,

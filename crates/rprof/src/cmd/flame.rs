@@ -40,6 +40,11 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     };
     if args.against.against.is_some() {
         opened.paths.only("--against")?;
+        if args.keep.is_filter() {
+            return Err(usage(
+                "--against compares whole recordings: leave out --keep-stacks",
+            ));
+        }
     }
     let reader = &opened.first;
     args.fold.check(args.input.filter().account)?;
@@ -67,6 +72,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     }
     warn(&profile, reader, &args.input);
     // What a command's event is called may be more than what was asked for.
+    args.keep.apply(&mut profile).iter().for_each(say::warning);
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let before = args.against.against.as_deref();
     let before = before.map(|path| Before::load(path, &args.input, &args.fold, &options));
@@ -127,7 +133,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     // A command's recording is gone.
     if !args.command.is_given() {
         let seen = Seen::Flame(number.unwrap_or(0));
-        let is_filtered = !args.input.filter().accepts_all();
+        let is_filtered = !args.input.filter().accepts_all() || args.keep.is_filter();
         next::suggest(seen, &profile, &opened.paths, is_filtered);
     }
     if args.strict.strict && !quality_faults(&profile).is_empty() {

@@ -86,6 +86,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             || has_parents
             || args.fold.is_asked()
             || args.stats
+            || args.keep.is_filter()
             || folded,
         callers_from: callers_from(args, &table)
             .filter(|_| mode == SortMode::Normal && !has_parents),
@@ -118,6 +119,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     args.fold.apply(&mut profile);
     pager.write(|mut out| {
+    args.keep.apply(&mut profile).iter().for_each(say::warning);
         let written = out.write_all(header.as_bytes());
         let written = written.and_then(|()| match args.layout.format {
             _ if args.stats => write_stats(&profile, &mut out),
@@ -160,7 +162,7 @@ fn callers_from(args: &ReportArgs, table: &TableOptions) -> Option<f64> {
     let has_levels = table.hierarchy || table.spans || columns.has_latency();
     let filter = args.input.filter();
     let is_of_functions = filter.has_functions() || filter.hide_unresolved;
-    let is_other_form = args.stats || args.fold.is_asked();
+    let is_other_form = args.stats || args.fold.is_asked() || args.keep.is_filter();
     if has_levels || is_of_functions || is_other_form || !columns.keys().iter().all(is_of_group) {
         return None;
     }
@@ -303,7 +305,7 @@ fn table_options(
         graph,
         percent_limit: args.percent_limit.unwrap_or(0.0),
         limits_trees: limits_trees(args),
-        is_filtered: !filter.accepts_all() || args.parent.is_filter(),
+        is_filtered: !filter.accepts_all() || args.parent.is_filter() || args.keep.is_filter(),
         percentage: args.percentage,
         time_slices: filter.times.map(|times| times.text().to_owned()),
         colors: args.layout.table.look.stdio_color.is_on(),

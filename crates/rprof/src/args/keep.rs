@@ -1,0 +1,38 @@
+//! `--keep-stacks`: samples by any function of their stacks.
+
+use super::filters::parse_names;
+use rprof_profile::{NameList, Profile};
+
+/// Which stacks count, by the functions in them.
+#[derive(Clone, Debug, clap::Args)]
+#[group(id = "stacks/keep")]
+pub(crate) struct KeepArgs {
+    /// Keep samples whose stack has one of these functions, wherever it is: names and patterns as for --symbols;
+    /// '!NAME' keeps the stacks without it
+    #[arg(help_heading = "Filters", display_order = 2, long, value_name = "NAMES", value_parser = parse_names)]
+    keep_stacks: Vec<NameList>,
+}
+
+impl KeepArgs {
+    /// Whether it drops any stack.
+    pub(crate) fn is_filter(&self) -> bool {
+        !self.keep_stacks.is_empty()
+    }
+
+    /// Drops all other stacks; returns a warning if no sample is left.
+    pub(crate) fn apply(&self, profile: &mut Profile) -> Option<String> {
+        let has_samples = |profile: &Profile| {
+            let mut events = profile.events.iter();
+            events.any(|event| !event.tree.nodes().is_empty())
+        };
+        if !self.is_filter() || !has_samples(profile) {
+            return None;
+        }
+        let names = NameList::of_all(&self.keep_stacks);
+        profile.keep_stacks(&names);
+        (!has_samples(profile)).then(|| {
+            let names = names.items().join(",");
+            format!("no stack is left: --keep-stacks {names}")
+        })
+    }
+}
