@@ -1,6 +1,7 @@
 //! `rprof report` and `rprof flame` on a fixture whose profile is known.
 
 mod against;
+mod events;
 mod flame;
 mod folded;
 mod folds;

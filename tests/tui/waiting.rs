@@ -41,4 +41,16 @@ fn waits_have_boxes_and_letters() {
     assert!(lane.is_some_and(|lane| lane.contains("ppp")), "{threads}");
     terminal.press(&["q"]);
     terminal.wait("exit 0");
+
+    // Without these times, a line says how to see them; the title says which samples are not read.
+    let file = file.display();
+    let line = format!("{rprof} tui --time +0, -i {file}; echo exit $?");
+    let Some(terminal) = Terminal::start((120, 40), &line) else {
+        return;
+    };
+    let screen = terminal.wait("rprof tui --off-cpu shows the time spent waiting");
+    assert!(screen.contains("perf.data (--time +0,)"), "{screen}");
+    assert!(!screen.contains("sched_switch"), "{screen}");
+    terminal.press(&["q"]);
+    terminal.wait("exit 0");
 }

@@ -59,7 +59,8 @@ pub use pass::{
 };
 pub use recording::Recording;
 pub use samples::{
-    DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, check_filter, find_spans, span_times,
+    DecodedSample, IgnoredSamples, Samples, Stretch, WokenBy, bookkeeping_events, check_filter,
+    find_spans, span_times,
 };
 pub use spans::{NamedSpan, span_events};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};

@@ -43,8 +43,8 @@ pub use comm::without_digits;
 pub use counted::{CountedStacks, CountedThread, CutStacks, PartOf, StackCount};
 pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
 pub use filter::{
-    Account, Ancestor, CountedTime, EventSwitches, Filter, FilterError, NameList, PathEnd,
-    SpanLimit, SpanSide, SpanSpeed, TimeSlices,
+    Account, Ancestor, CountedTime, EventChoice, EventSwitches, Filter, FilterError, NameList,
+    PathEnd, SpanLimit, SpanSide, SpanSpeed, TimeSlices,
 };
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};

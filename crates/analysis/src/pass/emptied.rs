@@ -50,6 +50,7 @@ pub fn empty_filter(reader: &Reader, options: &Options) -> Result<Option<EmptyFi
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
     let all = Filter {
         account: options.filter.account,
+        events: options.filter.events.clone(),
         critical: options.filter.critical.clone(),
         ..Filter::default()
     };

@@ -148,7 +148,7 @@ pub(super) fn lost_sideband(query: &Query<'_>, event: usize, loss: Loss) -> Opti
     );
     let text = || format!("{lost} lost while recording: frames may lack names");
     // Lost edges are said where spans are.
-    if is_edge(query, event) {
+    if is_edge(query, event) || query.samples.source.leaves_out(event) {
         return None;
     }
     (loss.samples > 0 && !query.samples.source.is_derived()).then(text)

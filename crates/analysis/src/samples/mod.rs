@@ -2,6 +2,7 @@
 //! samples of its members, user chains that came later joined.
 
 mod accounted;
+mod chosen_events;
 mod decoded;
 mod group_values;
 mod ignored;
@@ -15,6 +16,7 @@ mod woken_by;
 pub use accounted::Stretch;
 pub(crate) use accounted::tells_of_waits;
 pub(crate) use accounted::{ACCOUNTED_EVENT, AccountedSample, AccountedSamples, SampleSpan};
+pub use chosen_events::bookkeeping_events;
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
 pub(crate) use parallelism::{Parallelism, has_switches};
@@ -66,7 +68,7 @@ impl<'a> Samples<'a> {
         let forks = &recording.index.lifetimes.forks;
         let mut samples = Self {
             recording,
-            source: SampleSource::recorded(recording),
+            source: SampleSource::recorded(recording, filter),
             filter,
             descendants: ancestor.map(|pid| Descendants::of(pid, forks)),
             times: times::ranges(recording, filter)?,

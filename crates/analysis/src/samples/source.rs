@@ -1,6 +1,7 @@
 //! Where samples come from, before any filter and any pass. Which records are samples, what each counts, and which
 //! samples stand for several is known here alone: passes see samples, one after the other, and do not ask.
 
+use super::chosen_events::hidden;
 use super::group_values::{Gain, GroupValues, LastValues, holds_values};
 use super::{ACCOUNTED_EVENT, AccountedSamples, DecodedSample, IgnoredSamples};
 use crate::Error;
@@ -8,7 +9,7 @@ use crate::about;
 use crate::recording::Recording;
 use rprof_abi::{RawRecord, RecordKind};
 use rprof_perfdata::Step;
-use rprof_profile::EventKind;
+use rprof_profile::{EventKind, Filter};
 use rprof_untrusted::Untrusted;
 use std::slice;
 
@@ -19,16 +20,19 @@ pub(crate) const BATCH: usize = 64;
 #[derive(Debug)]
 pub(crate) struct SampleSource<'a> {
     recording: &'a Recording<'a>,
+    /// By event, whether nobody asked for it; empty if all are wanted.
+    hidden: Vec<bool>,
     values: GroupValues,
     /// The samples that count instead, if a part of the time of threads is asked for.
     accounted: Option<AccountedSamples>,
 }
 
 impl<'a> SampleSource<'a> {
-    /// The samples that were recorded.
-    pub(super) fn recorded(recording: &'a Recording<'a>) -> Self {
+    /// The samples that were recorded, of the events that a filter asks for.
+    pub(super) fn recorded(recording: &'a Recording<'a>, filter: &Filter) -> Self {
         Self {
             recording,
+            hidden: hidden(recording.reader, filter),
             values: GroupValues::of(recording.reader),
             accounted: None,
         }
@@ -60,9 +64,15 @@ impl SampleSource<'_> {
         samples.is_some_and(|samples| samples.is_cut)
     }
 
-    /// Whether an event has no samples, since others count.
+    /// Whether an event has no samples, since others count, or nobody asked for it.
     pub(crate) fn leaves_out(&self, event: usize) -> bool {
-        self.is_derived() && event != ACCOUNTED_EVENT
+        self.is_derived() && event != ACCOUNTED_EVENT || self.is_hidden(event)
+    }
+
+    /// Whether nobody asked for the samples of an event.
+    #[inline]
+    fn is_hidden(&self, event: usize) -> bool {
+        self.hidden.get(event) == Some(&true)
     }
 
     /// What is to be said of derived samples and of spans, one sentence each.
@@ -202,7 +212,9 @@ impl SampleSource<'_> {
                         visit(&batch);
                         batch.clear();
                     }
-                    let is_accepted = accepts(&sample);
+                    // The members of a group have their own events.
+                    let is_wanted = values.is_some() || !self.is_hidden(sample.event);
+                    let is_accepted = is_wanted && accepts(&sample);
                     if is_plain {
                         batch.extend(is_accepted.then_some(sample));
                         continue;
@@ -215,7 +227,8 @@ impl SampleSource<'_> {
                         None => {}
                         Some(values) => {
                             self.take_values(&joined, &mut values.last, &mut gains, &mut ignored);
-                            for gain in gains.iter().filter(|_| is_accepted) {
+                            let gains = gains.iter().filter(|gain| !self.is_hidden(gain.event));
+                            for gain in gains.filter(|_| is_accepted) {
                                 visit(slice::from_ref(joined.counts(gain.event, gain.gained)));
                             }
                         }

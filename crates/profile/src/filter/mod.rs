@@ -1,6 +1,7 @@
 //! One filter for everything that reads samples.
 
 mod account;
+mod events;
 mod names;
 mod span_speed;
 mod split;
@@ -8,6 +9,7 @@ mod switches;
 mod times;
 
 pub use account::{Account, CountedTime};
+pub use events::EventChoice;
 pub use names::NameList;
 pub use span_speed::{SpanLimit, SpanSide, SpanSpeed};
 pub use switches::EventSwitches;
@@ -18,6 +20,8 @@ pub use times::TimeSlices;
 pub struct Filter {
     /// Which part of the time of threads is counted.
     pub account: Account,
+    /// Of which events, where samples are those that were recorded.
+    pub events: EventChoice,
     /// When that time is counted; `None` for all that its records are of.
     pub counted: Option<CountedTime>,
     /// Only time on this critical path, if any.
@@ -112,6 +116,7 @@ impl Filter {
     pub fn leaves_out(&self) -> bool {
         let all = Self {
             account: self.account,
+            events: self.events.clone(),
             ..Self::default()
         };
         *self != all
@@ -135,10 +140,11 @@ impl Filter {
         has(&self.pids, pid) && has(&self.tids, tid) && self.comms.accepts(&[comm])
     }
 
-    /// Whether no sample is left out.
+    /// Whether no sample of the chosen events is left out.
     pub fn accepts_all(&self) -> bool {
         let all = Self {
             account: self.account,
+            events: self.events.clone(),
             counted: self.counted,
             critical: self.critical.clone(),
             max_stack: self.max_stack,

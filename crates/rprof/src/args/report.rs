@@ -30,8 +30,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// The event that the recording must have; set if `rprof tui` was asked for it.
-    #[arg(skip)]
+    /// Show only this event [default: all, except switches and wake-ups that record --off-cpu added]
+    #[arg(group = "samples/event", short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
     #[command(flatten)]

@@ -13,8 +13,6 @@ report: -v --verbose
     leave it out: rprof symbols shows where symbols come from, rprof report --stats how stacks end
 report: -T
     use -s tid: it shows a row per thread
-report: -e --event
-    leave it out: each event has its own table; rprof tui -e and rprof flame -e show a single event
 report: --tui --gtk
     use rprof tui to browse a recording interactively, or rprof flame --open for a flame graph
 report: -m --modules --ignore-vmlinux --demangle-kernel --objdump --disable-order

@@ -2,8 +2,9 @@
 
 use crate::say;
 use anyhow::{Result, bail};
+use rprof_analysis::bookkeeping_events;
 use rprof_perfdata::Reader;
-use rprof_profile::{Account, EventProfile, Profile};
+use rprof_profile::{Account, EventChoice, EventProfile, Profile};
 use rprof_untrusted::Untrusted;
 
 /// Says which event is shown, if others have samples, too, and `how` those are.
@@ -14,6 +15,28 @@ pub(crate) fn say_which(profile: &Profile, shown: &EventProfile, how: &str) {
     if !others.is_empty() {
         let (name, others) = (&shown.name, others.join(", "));
         say::line(format_args!("event: {name}; {how}: {others}"));
+    }
+}
+
+/// Says which events are not shown, though they have samples: waiting time is derived from them.
+pub(crate) fn say_bookkeeping(reader: &Reader) {
+    let events = bookkeeping_events(reader).into_iter();
+    let names: Vec<String> = events
+        .filter_map(|at| Some(reader.events().get(at)?.name.to_string()))
+        .collect();
+    if !names.is_empty() {
+        say::line(format_args!(
+            "not shown: {} (of record --off-cpu); -e NAME shows one, rprof report --off-cpu the time spent waiting",
+            names.join(", ")
+        ));
+    }
+}
+
+/// The event that was named; else all that were asked for when they were recorded.
+pub(crate) fn chosen(name: Option<&str>) -> EventChoice {
+    match name {
+        Some(name) => EventChoice::Named(name.to_owned()),
+        None => EventChoice::Asked,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `rprof flame`.
 
 use super::against::{After, Before};
-use super::event::{choose, say_which};
+use super::event::{self, choose, say_which};
 use super::next::{self, Seen};
 use super::reading::{ending, is_shown, warn};
 use super::recorded::record_first;
@@ -52,12 +52,20 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         Account::OnCpu => &[][..],
         Account::OffCpu | Account::Wall => &[Dimension::Cause][..],
     };
-    let options = Options {
+    let mut options = Options {
         group_by: GroupBy::of(causes),
         demangling: args.fold.demangling(args.input.demangling()),
         nodes: args.frames,
         ..args.input.options(reader)
     };
+    // What a command's event is called may be more than what was asked for.
+    let asked = args.event.as_deref().filter(|_| !args.command.is_given());
+    if let Some(name) = asked
+        && opened.count() == 1
+    {
+        event::check(reader, options.filter.account, name)?;
+    }
+    options.filter.events = event::chosen(asked);
     let (mut profile, in_time) = if args.flamechart {
         let mut explorer = Explorer::new(read_samples(&opened, &options)?);
         (counted(&mut explorer), Some(explorer.into_sampled()))
@@ -71,9 +79,6 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         return Err(Error::NothingToDraw.into());
     }
     warn(&profile, reader, &args.input);
-    // What a command's event is called may be more than what was asked for.
-    args.keep.apply(&mut profile).iter().for_each(say::warning);
-    let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let before = args.against.against.as_deref();
     let before = before.map(|path| Before::load(path, &args.input, &args.fold, &options));
     let before = before.transpose()?;

@@ -16,8 +16,9 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
+use rprof_perfdata::Reader;
 use rprof_profile::view::{Field, SortKey, Weighing};
-use rprof_profile::{Account, Dimension, Profile};
+use rprof_profile::{Account, Dimension, EventChoice, Profile};
 use rprof_report::{
     Graph, Layout, PrintType, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
@@ -79,14 +80,14 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
     answerable::check(args, reader, mode, &table.columns)?;
     let has_parents = args.parent.is_asked(&table.columns.keys());
-    let options = Options {
+    let mut options = Options {
         nodes: words.nodes(),
         stacks: table.columns.weighing == Weighing::WithChildren
             || table.graph.is_some()
             || has_parents
             || args.fold.is_asked()
-            || args.stats
             || args.keep.is_filter()
+            || args.stats
             || folded,
         callers_from: callers_from(args, &table)
             .filter(|_| mode == SortMode::Normal && !has_parents),
@@ -102,6 +103,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         },
         ..args.input.options(reader)
     };
+    options.filter.events = events_shown(args, reader);
     let mut profile: Profile = opened.read(&options)?;
     let separates = |key: &Dimension| matches!(key, Dimension::Recording | Dimension::Machine);
     if opened.count() > 1 && !args.stats && !options.group_by.dimensions.iter().any(separates) {
@@ -117,9 +119,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         let nothing = args.parent.apply(&mut profile, order);
         nothing.into_iter().for_each(say::warning);
     }
+    args.keep.apply(&mut profile).iter().for_each(say::warning);
     args.fold.apply(&mut profile);
     pager.write(|mut out| {
-    args.keep.apply(&mut profile).iter().for_each(say::warning);
         let written = out.write_all(header.as_bytes());
         let written = written.and_then(|()| match args.layout.format {
             _ if args.stats => write_stats(&profile, &mut out),
@@ -147,6 +149,24 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         None => next::suggest(seen, &profile, &opened.paths, table.is_filtered),
     }
     Ok(ending(args.strict, &profile))
+}
+
+/// The events that are shown. Says which ones are not, though users did not choose. Programs that read output get all.
+fn events_shown(args: &ReportArgs, reader: &Reader) -> EventChoice {
+    let is_for_people = matches!(
+        args.layout.format,
+        ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Folded
+    );
+    match &args.event {
+        Some(name) => EventChoice::Named(name.clone()),
+        None if args.stats || !is_for_people => EventChoice::All,
+        None => {
+            if args.input.filter().account == Account::OnCpu {
+                event::say_bookkeeping(reader);
+            }
+            EventChoice::Asked
+        }
+    }
 }
 
 /// From which percentage on a row shows callers, if rows are those of groups, whatever their functions, and are many.

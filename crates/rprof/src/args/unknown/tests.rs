@@ -99,7 +99,6 @@ fn flags_of_perf_report_have_their_own_tips() {
     for (flag, instead) in [
         ("-D", "rprof dump"),
         ("-T", "-s tid"),
-        ("--event", "each event has its own table"),
         ("--tui", "rprof tui"),
         ("--raw-trace", "trace_fields"),
         ("--percent-type", "--percentage"),

@@ -16,10 +16,10 @@ use crate::screen::{self, PagerArgs};
 use anyhow::{Context, Result};
 use crossbeam_channel::unbounded;
 use face::TerminalFace;
-use rprof_analysis::Options;
+use rprof_analysis::{Options, bookkeeping_events};
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
-use rprof_profile::SampledProfile;
+use rprof_profile::{Account, EventChoice, Filter, SampledProfile};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface};
 use std::fs::File;
@@ -42,11 +42,14 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
     let reader = &opened.first;
     let has_chains = reader.has_call_chains();
-    let options = Options {
+    let mut options = Options {
         stacks: has_chains,
         self_time: args.self_time.self_time(),
         ..args.input.options(reader)
     };
+    if args.event.is_none() {
+        options.filter.events = EventChoice::Asked;
+    }
     let sampled: SampledProfile = opened.read(&options)?;
     let profile = &sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
@@ -61,7 +64,13 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         is_live: false,
     };
     let code = CodeReader::of(args, &opened.paths)?;
-    let mut app = App::new(data(&opened.paths, reader, sampled), settings);
+    let mut data = data(&opened.paths, reader, sampled);
+    data.title += &filtered(&options.filter);
+    let mut app = App::new(data, settings);
+    let is_on_cpu = options.filter.account == Account::OnCpu;
+    if is_on_cpu && args.event.is_none() && !bookkeeping_events(reader).is_empty() {
+        app.say("time on CPUs; rprof tui --off-cpu shows the time spent waiting, --wall both");
+    }
     let (asked, wanted) = unbounded();
     let (to, updates) = unbounded();
     let mut face = TerminalFace { asked };
@@ -80,6 +89,15 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         // As a shell says what ended something.
         Err(RunError::Ended(signal)) => Ok(ExitCode::from(u8::try_from(128 + signal)?)),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What the title says of filters: samples that they leave out are nowhere on the screen.
+fn filtered(filter: &Filter) -> String {
+    match &filter.times {
+        Some(times) => format!(" (--time {})", times.text()),
+        None if !filter.accepts_all() => " (filtered)".to_owned(),
+        None => String::new(),
     }
 }
 

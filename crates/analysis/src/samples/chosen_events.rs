@@ -1,0 +1,94 @@
+//! Events whose samples nobody asked for: those that waits are derived from, and all but the one that is named.
+
+use crate::about::command_line;
+use rprof_perfdata::{Reader, RecordedEvent};
+use rprof_profile::{Account, EventChoice, Filter};
+
+/// What `record --off-cpu` adds, by the names that users would ask for it by.
+///
+/// Source: `tracepoints` and `switch_samples` in record/src/opening/off_cpu.rs.
+const OF_WAITS: [&str; 4] = [
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "context-switches",
+    "context-switches:u",
+];
+
+/// By event, whether its samples are left out; empty if none are.
+pub(super) fn hidden(reader: &Reader, filter: &Filter) -> Vec<bool> {
+    let events = reader.events().iter();
+    match &filter.events {
+        // Waits are derived from samples of any event.
+        _ if filter.account != Account::OnCpu => Vec::new(),
+        EventChoice::All => Vec::new(),
+        EventChoice::Asked => {
+            let added = bookkeeping_events(reader);
+            (0..events.len()).map(|at| added.contains(&at)).collect()
+        }
+        EventChoice::Named(name) => {
+            let is_other = |event: &RecordedEvent| event.name.raw() != name;
+            // Dummies have no samples, but lose mappings and names.
+            events
+                .map(|event| is_other(event) && !event.is_dummy())
+                .collect()
+        }
+    }
+}
+
+/// The events that were recorded only to derive waiting time from them, by number: those that `record --off-cpu` added,
+/// where others were sampled, too.
+pub fn bookkeeping_events(reader: &Reader) -> Vec<usize> {
+    let words = command_line(reader);
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    if !adds_events(&words) {
+        return Vec::new();
+    }
+    let events = || reader.events().iter().enumerate();
+    let is_added = |event: &RecordedEvent| {
+        let name = event.name.raw();
+        OF_WAITS.contains(&name) && !is_asked(&words, name)
+    };
+    let is_other = |event: &RecordedEvent| !is_added(event) && !event.is_dummy();
+    if !events().any(|(_, event)| is_other(event)) {
+        return Vec::new();
+    }
+    let added = events().filter(|(_, event)| is_added(event));
+    added.map(|(at, _)| at).collect()
+}
+
+/// Whether a recorder was to record waits, and so added events.
+fn adds_events(words: &[&[u8]]) -> bool {
+    let mut own = words.iter().take_while(|word| **word != b"--");
+    own.any(|word| *word == b"--off-cpu" || word.starts_with(b"--off-cpu="))
+}
+
+/// Whether the words of a recorder, or of its command, name an event.
+fn is_asked(words: &[&[u8]], name: &str) -> bool {
+    let name = name.as_bytes();
+    let has = |word: &&[u8]| word.windows(name.len()).any(|part| part == name);
+    words.iter().any(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<&[u8]> {
+        line.split(' ').map(str::as_bytes).collect()
+    }
+
+    #[test]
+    fn the_recorders_own_flags_say_whether_it_added_events() {
+        assert!(adds_events(&words("rprof record --off-cpu -- ls")));
+        assert!(adds_events(&words("rprof record --off-cpu=0 ls")));
+        assert!(!adds_events(&words("rprof record -- ls --off-cpu")));
+        assert!(!adds_events(&words("rprof record --off-cpux ls")));
+    }
+
+    #[test]
+    fn an_event_that_is_named_was_asked_for() {
+        let asked = words("rprof record --off-cpu -e cpu-clock,sched:sched_switch -- ls");
+        assert!(is_asked(&asked, "sched:sched_switch"));
+        assert!(!is_asked(&asked, "sched:sched_waking"));
+    }
+}
