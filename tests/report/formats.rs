@@ -89,7 +89,7 @@ fn markdown_is_a_table_of_the_first_rows() {
          | ---: | --- | --- | --- |\n\
          | 70.28% | spin | spin | \\[.\\] helper (inlined) |\n\n\
          1 more row, 29.72%\n\n\
-         Quality: 212 samples, 0.0 % lost, 0.0 % without names, clock monotonic\n"
+         Quality: 212 samples, 0.0 % lost, 0.0 % without names\n"
     );
 }
 

@@ -74,7 +74,7 @@ stack_ends! {
     /// Frames in the middle are missing, or all beyond those that are known: of a short wait, the stack is not read; of
     /// a long one, not all registers may be known.
     Hole = Some(11), "hole",
-        "frames missing beyond the known ones: not read, or not to be found with the known registers";
+        "callers missing: the stack of a short wait is not read, or its registers are not all known";
     /// A 32-bit task.
     ThirtyTwoBit = Some(9), "32-bit", "a 32-bit task";
     /// A process whose mappings the recorder could not see: another user's, or protected.

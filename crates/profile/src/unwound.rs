@@ -71,7 +71,11 @@ impl Unwound {
             let images = self.images(StackEnd::lacks_info, share);
             line += &format!(", {} without unwind info ({images})", share(lacking));
         }
-        let others = all - complete - guessed - truncated - lacking;
+        let holes = self.ended(StackEnd::Hole);
+        if holes > 0 {
+            line += &format!(", {} with callers missing", share(holes));
+        }
+        let others = all - complete - guessed - truncated - lacking - holes;
         if others > 0 {
             line += &format!(", {} incomplete", share(others));
         }
@@ -140,6 +144,14 @@ mod tests {
                 "97.3 % complete, 0.9 % by frame pointers alone (libm.so.6 0.9 %), 1.1 % truncated, \
                  0.7 % without unwind info (libfoo.so 0.5 %, [anon] 0.2 %)"
             )
+        );
+        let waits = [
+            ended(StackEnd::Complete, None, 1),
+            ended(StackEnd::Hole, None, 3),
+        ];
+        assert_eq!(
+            Unwound::of(waits.into_iter()).summary().as_deref(),
+            Some("25.0 % complete, 75.0 % with callers missing")
         );
         let few = Unwound::of(
             [

@@ -20,7 +20,7 @@ pub use differential::{DifferentialOptions, WidthBy, write_differential};
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use flame_chart::write_flame_chart;
-pub use quality::{quality_advice, quality_faults, quality_line};
+pub use quality::{quality_advice, quality_faults, quality_line, stacks_line};
 pub use rprof_profile::text::Fit;
 pub use stats::write_stats;
 pub use table::{

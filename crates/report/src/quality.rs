@@ -1,8 +1,11 @@
 //! How good a profile is, in words: the same for all outputs.
 
-use rprof_base::Counted;
-use rprof_profile::{Flaw, Profile, Quality};
+use rprof_base::{Counted, Share, StackEnd, grouped};
+use rprof_profile::{EventKind, EventProfile, Flaw, Profile, Quality};
 use rprof_untrusted::printable;
+
+/// Percent of stacks without some callers that need a reason.
+const MANY_HOLES: f64 = 1.0;
 
 /// One line: samples, and what is missing of them; what lacks names, if names were looked up. How stacks end is said on a line of its own.
 pub fn quality_line(profile: &Profile) -> String {
@@ -24,10 +27,47 @@ pub fn quality_line(profile: &Profile) -> String {
     if let Some(thinning) = &profile.about.thinning {
         line += &format!(", {thinning}");
     }
-    if let Some(clock) = &profile.about.clock {
-        line += &format!(", clock {clock}");
-    }
     printable(&line).into_owned()
+}
+
+/// How stacks ended that were unwound, and why callers of waits are missing; `None` if none were unwound.
+pub fn stacks_line(profile: &Profile) -> Option<String> {
+    let unwound = &profile.unwound;
+    let mut line = unwound.summary()?;
+    if let Some(ms) = short_waits_ms(profile) {
+        line +=
+            &format!(" (waits under {ms} ms have no user stack: record --off-cpu=0 keeps them)");
+    }
+    let events = profile.events.iter();
+    let nodes = events.flat_map(|event| event.tree.nodes());
+    let shown = nodes.fold(0u64, |sum, node| sum.saturating_add(node.self_samples));
+    // Filters by function look at names, after all stacks were unwound.
+    if shown > 0 && unwound.samples() > shown {
+        let all = Counted::new(unwound.samples(), "stack", "stacks");
+        line += &format!(
+            "; of {all} before filters by function, which keep {}",
+            grouped(shown)
+        );
+    }
+    Some(printable(&line).into_owned())
+}
+
+/// Which waits have no user stack, in milliseconds, where that is why many stacks lack callers.
+fn short_waits_ms(profile: &Profile) -> Option<&str> {
+    use EventKind::{OffCpuTime, WallTime};
+    let is_of_waits = |event: &EventProfile| matches!(event.kind, OffCpuTime | WallTime);
+    let unwound = &profile.unwound;
+    let holes = Share::of(unwound.ended(StackEnd::Hole), unwound.samples());
+    if !profile.events.iter().any(is_of_waits) || holes.percent() < MANY_HOLES {
+        return None;
+    }
+    let words = profile.about.command.iter().map(String::as_str);
+    let mut words = words.take_while(|&word| word != "--");
+    let ms = words.find_map(|word| match word.strip_prefix("--off-cpu")? {
+        "" => Some("1"),
+        value => value.strip_prefix('='),
+    })?;
+    (ms.parse() != Ok(0.0)).then_some(ms)
 }
 
 fn throttled(quality: &Quality) -> String {
@@ -91,7 +131,7 @@ pub fn quality_faults(profile: &Profile) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{Gap, Gaps, Loss, testing};
+    use rprof_profile::{EndedStacks, Gap, Gaps, Loss, NameList, Unwound, testing};
 
     #[test]
     fn one_line_says_what_a_profile_is_worth() {
@@ -105,7 +145,6 @@ mod tests {
         profile.has_names = false;
         assert_eq!(quality_line(&profile), "3 samples, 0.0 % lost");
         profile.has_names = true;
-        profile.about.clock = Some("monotonic".to_owned());
         profile.events[0].loss = Loss {
             samples: 1,
             at_least: true,
@@ -121,7 +160,7 @@ mod tests {
         };
         assert_eq!(
             quality_line(&profile),
-            "3 samples, at least 25.0 % lost, 0.0 % without names, throttled 2 times (for 3 ms), clock monotonic"
+            "3 samples, at least 25.0 % lost, 0.0 % without names, throttled 2 times (for 3 ms)"
         );
         let advice = quality_advice(&profile).unwrap();
         assert!(advice.contains("(rprof record -m 8M)"), "{advice}");
@@ -139,5 +178,31 @@ mod tests {
                 "throttled 2 times (for 3 ms) (limit: none)"
             ]
         );
+    }
+
+    #[test]
+    fn stacks_of_waits_say_why_callers_are_missing_and_what_they_are_of() {
+        let ended = |end, samples| EndedStacks {
+            end,
+            image: None,
+            samples,
+        };
+        let mut profile = testing::profile(&[("a", 1), ("b", 1), ("c", 1), ("d", 1)]);
+        assert_eq!(stacks_line(&profile), None);
+        let ends = [ended(StackEnd::Complete, 3), ended(StackEnd::Hole, 1)];
+        profile.unwound = Unwound::of(ends.into_iter());
+        profile.about.command = ["rprof", "record", "--off-cpu", "--", "x", "--off-cpu=7"]
+            .map(str::to_owned)
+            .into();
+        let plain = "75.0 % complete, 25.0 % with callers missing";
+        assert_eq!(stacks_line(&profile).as_deref(), Some(plain));
+        profile.events[0].kind = EventKind::OffCpuTime;
+        let why = " (waits under 1 ms have no user stack: record --off-cpu=0 keeps them)";
+        assert_eq!(stacks_line(&profile), Some(format!("{plain}{why}")));
+        profile.about.command[2] = "--off-cpu=0".to_owned();
+        assert_eq!(stacks_line(&profile).as_deref(), Some(plain));
+        profile.keep_stacks(&NameList::of(["a"]));
+        let of = "; of 4 stacks before filters by function, which keep 1";
+        assert_eq!(stacks_line(&profile), Some(format!("{plain}{of}")));
     }
 }

@@ -2,8 +2,8 @@
 
 use rprof_base::Share;
 use rprof_locate::Downloads;
-use rprof_profile::{EventProfile, Profile, Unwound};
-use rprof_report::{interpreter_line, quality_advice, quality_line, unnamed_lines};
+use rprof_profile::{EventProfile, Profile};
+use rprof_report::{interpreter_line, quality_advice, quality_line, stacks_line, unnamed_lines};
 use rprof_untrusted::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -40,8 +40,8 @@ pub(crate) fn loss(event: &EventProfile) {
 }
 
 /// How unwound stacks ended, if stacks were unwound.
-pub(crate) fn stacks(unwound: &Unwound) {
-    if let Some(summary) = unwound.summary() {
+pub(crate) fn stacks(profile: &Profile) {
+    if let Some(summary) = stacks_line(profile) {
         line(format_args!("stacks: {summary}"));
     }
 }

@@ -3,7 +3,7 @@
 use super::hierarchy::Levels;
 use super::limit::{hidden, limited};
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated, spans};
-use crate::quality::{quality_advice, quality_line};
+use crate::quality::{quality_advice, quality_line, stacks_line};
 use crate::text::{Gives, gap, shrunk, split_tree_line};
 use crate::totals;
 use crate::tree::{TreeLines, write_tree};
@@ -71,9 +71,7 @@ fn footer(profile: &Profile, tree_advice: Option<String>) -> Vec<String> {
     let is_last = n_notes + unnamed.len() < MAX_NOTES;
     let mut lines = vec![format!("Quality: {}", quality_line(profile))];
     lines.extend(advice.map(|advice| format!("  {advice}")));
-    if let Some(summary) = profile.unwound.summary() {
-        lines.push(format!("Stacks: {}", printable(&summary)));
-    }
+    lines.extend(stacks_line(profile).map(|line| format!("Stacks: {line}")));
     if let Some(coverage) = &profile.about.coverage {
         lines.push(format!("Coverage: {}", printable(&coverage.to_string())));
     }

@@ -338,7 +338,7 @@ impl Writer<'_> {
     /// Says how good the profile is.
     fn end(&self, profile: &Profile, shown: bool) -> ExitCode {
         profile.events.iter().for_each(say::loss);
-        say::stacks(&profile.unwound);
+        say::stacks(profile);
         if shown {
             say::quality(profile);
         }

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     } else {
         (opened.read(&options)?, None)
     };
+    args.keep.apply(&mut profile).iter().for_each(say::warning);
     args.fold.apply(&mut profile);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
     if args.command.is_given() && !has_samples && args.input.filter().accepts_all() {
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         say_left_out(drawn);
     }
     say::loss(event);
-    say::stacks(&profile.unwound);
+    say::stacks(&profile);
     say::unnamed(&profile);
     if is_shown(&profile) {
         say::quality(&profile);

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         say::warning(no_match::sentence(&opened.first, &args.samples));
     }
     profile.events.iter().for_each(say::loss);
-    say::stacks(&profile.unwound);
+    say::stacks(&profile);
     if !none_match {
         say::quality(&profile);
     }
