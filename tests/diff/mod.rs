@@ -260,3 +260,38 @@ fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
         assert!(!diff(words).status.success(), "{words:?}");
     }
 }
+
+#[test]
+fn two_times_of_one_recording_are_compared() {
+    let spin = Recording::fixture("spin");
+    let diff = |words: &[&str]| {
+        let mut command = rprof(["diff", "--format", "json"]);
+        command.args(words).arg(&spin.file);
+        run(&mut command)
+    };
+    let compared = diff(&["--time", "0%-30%:30%-100%"]).ok().stdout;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    let event = &compared["events"][0];
+    let of_report = |time: &str| {
+        let table = spin.read("report", &["--format", "json", "--time", time]);
+        let table: Value = serde_json::from_str(&table).unwrap();
+        table["events"][0]["samples"].clone()
+    };
+    assert_eq!(event["before"]["samples"], of_report("0%-30%"));
+    assert_eq!(event["after"]["samples"], of_report("30%-100%"));
+    let sum =
+        event["before"]["samples"].as_u64().unwrap() + event["after"]["samples"].as_u64().unwrap();
+    assert_eq!(sum, 212);
+    let mut text = rprof(["diff", "--time", "0%-30%:30%-100%"]);
+    let text = run(text.arg(&spin.file)).ok().stdout;
+    assert!(text.contains("--per time"), "{text}");
+    let three = diff(&["--time", "0%-30%:30%-60%:60%-100%"]).fails(2);
+    assert!(three.contains("expected two times at most"), "{three}");
+    let dir = scratch();
+    let mut one = rprof(["diff", "--time", "+1,"]);
+    let said = run(one.arg(&spin.file).current_dir(dir.path())).fails(2);
+    assert!(
+        said.contains("no perf.data.old to compare with; two times"),
+        "{said}"
+    );
+}

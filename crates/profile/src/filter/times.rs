@@ -8,6 +8,8 @@ use std::ops::RangeInclusive;
 pub struct TimeSlices {
     text: String,
     slices: Vec<Slice>,
+    /// The times of the second one of two recordings, where they differ.
+    second: Option<Box<Self>>,
 }
 
 /// One span.
@@ -61,7 +63,32 @@ impl TimeSlices {
         Ok(Self {
             text: text.split_whitespace().collect::<Vec<_>>().join(" "),
             slices,
+            second: None,
         })
+    }
+
+    /// Reads the times of two recordings, with a colon between them where they differ: perf's `diff --time`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; [`FilterError`] if there are more than two.
+    pub fn parse_of_two(text: &str) -> Result<Self, FilterError> {
+        let Some((first, second)) = text.split_once(':') else {
+            return Self::parse(text);
+        };
+        if second.contains(':') {
+            return Err(FilterError(format!(
+                "time '{text}': expected two times at most"
+            )));
+        }
+        Ok(Self {
+            second: Some(Box::new(Self::parse(second)?)),
+            ..Self::parse(first)?
+        })
+    }
+
+    /// The times of the second one of two recordings, if they are its own.
+    pub fn of_second(&self) -> Option<&Self> {
+        self.second.as_deref()
     }
 
     /// One span, by the recording's clock.
@@ -71,6 +98,7 @@ impl TimeSlices {
         Self {
             text: format!("{},{}", seconds(start), seconds(stop)),
             slices: vec![Slice::Between(Bound::At(*start), Bound::At(*stop))],
+            second: None,
         }
     }
 

@@ -12,8 +12,9 @@ use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_base::Share;
 use rprof_diff::{CompareOptions, Compute, Condition, DiffShare, Per};
-use rprof_profile::Dimension;
+use rprof_profile::difference::Side;
 use rprof_profile::view::SortKey;
+use rprof_profile::{Dimension, Filter, TimeSlices};
 use rprof_symbols::Demangling;
 use rprof_untrusted::printable;
 use std::ffi::OsString;
@@ -34,6 +35,7 @@ Examples:
   rprof diff old new -g                             also call trees
   rprof diff --each a1 a2 a3 -- b c d               which of b, c, d regressed
   rprof diff --slower-than p99 perf.data            slow spans against others
+  rprof diff --time ,+10:+10, perf.data             two times of one recording
   rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2   a gate: exit status 1";
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +43,10 @@ Examples:
     mut_arg("comms", |comms| comms.short('C').help("Keep samples of threads with these names")),
     mut_arg("dsos", |dsos| dsos.help("Keep samples in these binaries and libraries")),
     mut_arg("cpu", |cpu| cpu.short(None).display_order(3)),
-    mut_arg("time", |time| time.help("Keep samples in this time range of each recording, such as +1,+3 or 10%-20%")),
+    mut_arg("time", |time| time
+        .help("Keep samples in this time range of each recording, such as +1,+3 or 10%-20%; BEFORE:AFTER: a time for each \
+               side. With a single recording, compare two times of it")
+        .value_parser(TimeSlices::parse_of_two)),
     after_help = EXAMPLES
 )]
 pub(crate) struct DiffArgs {
@@ -224,7 +229,13 @@ impl DiffArgs {
             // Fast spans of a recording are before, its slow ones after.
             ([], []) if self.has_speed() => Ok((vec![new.clone()], vec![new])),
             ([one], []) if self.has_speed() => Ok((vec![one.clone()], vec![one.clone()])),
+            ([one], []) if self.has_two_times() => Ok((vec![one.clone()], vec![one.clone()])),
+            ([], []) if self.has_two_times() && !old.exists() => Ok((vec![new.clone()], vec![new])),
             ([], []) => Ok((vec![old], vec![new])),
+            ([_], []) if self.filters.filter().times.is_some() && !old.exists() => Err(
+                "no perf.data.old to compare with; two times of one recording: --time ,+10:+10,"
+                    .to_owned(),
+            ),
             ([one], []) => Ok((vec![old], vec![one.clone()])),
             ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
             (all, []) => Err(format!(
@@ -234,6 +245,22 @@ impl DiffArgs {
             ([], _) => Err("no recordings before --".to_owned()),
             (before, after) => Ok((before.to_vec(), after.to_vec())),
         }
+    }
+
+    /// Which samples count of the recordings of a side.
+    pub(crate) fn filter_of(&self, side: Side) -> Filter {
+        let mut filter = self.filters.filter();
+        if let (Side::After, Some(times)) = (side, &filter.times) {
+            let second = times.of_second().cloned();
+            filter.times = second.or(filter.times.take());
+        }
+        filter
+    }
+
+    /// Whether each side has a time of its own.
+    pub(crate) fn has_two_times(&self) -> bool {
+        let times = self.filters.filter().times;
+        times.is_some_and(|times| times.of_second().is_some())
     }
 
     /// Whether samples in slow spans are asked for, or in fast ones.

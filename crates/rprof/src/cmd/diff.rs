@@ -19,6 +19,7 @@ use rprof_diff::{
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
+use rprof_profile::difference::Side;
 use rprof_profile::view::SortKey;
 use rprof_untrusted::printable;
 use std::io::{IsTerminal, Write, stdout};
@@ -33,7 +34,11 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     check_conditions(args)?;
     let trees = DiffTrees::load(args, &before, &after)?;
     let recordings = diff_load::load(args, &before, &after)?;
-    let usual_per = usual_per(args, &before, &after)?;
+    let usual_per = match usual_per(args, &before, &after)? {
+        // Times differ in their length.
+        None if args.has_two_times() => Some(Per::Time),
+        usual => usual,
+    };
     let paths = before.iter().chain(&after);
     let layout = layout(args);
     if args.each {
@@ -139,12 +144,12 @@ pub(super) fn code_of(gates: &[GateResult], format: DiffFormat) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// How recordings are read.
-pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
+/// How recordings of a side are read.
+pub(super) fn reading(args: &DiffArgs, reader: &Reader, side: Side) -> Options {
     let keys = args.keys();
     Options {
         nodes: NodeKey::Function,
-        filter: args.filters.filter(),
+        filter: args.filter_of(side),
         stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
         self_time: args.self_time.self_time(),

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use rprof_analysis::load_run;
 use rprof_base::parallel;
 use rprof_diff::{NamedRun, Recordings};
+use rprof_profile::difference::Side;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -39,6 +40,7 @@ pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Re
     let loading = Loading {
         args,
         speeds,
+        n_before: before.len(),
         n_blocks: match (before.len(), after.len()) {
             (1, 1) => Recordings::BLOCKS,
             (1, _) if args.each => Recordings::BLOCKS,
@@ -68,6 +70,8 @@ struct Loading<'a> {
     args: &'a DiffArgs,
     speeds: Option<Speeds>,
     n_blocks: u32,
+    /// How many of them are before the change.
+    n_before: usize,
     paths: Vec<&'a Path>,
     progress: Mutex<Shown>,
 }
@@ -104,11 +108,24 @@ impl Loading<'_> {
     fn one(&self, at: usize, path: &Path) -> Result<NamedRun> {
         let reader = open_any_file(path, self.args.limits)?;
         let mut name = path.display().to_string();
-        let mut options = reading(self.args, &reader);
+        let side = if at < self.n_before {
+            Side::Before
+        } else {
+            Side::After
+        };
+        let mut options = reading(self.args, &reader, side);
         if let Some(speeds) = &self.speeds {
             let (speed, what) = speeds.at(at);
             options.filter.span_speed = Some(speed);
             name = format!("{name} ({what} spans)");
+        }
+        if let Some(times) = options
+            .filter
+            .times
+            .as_ref()
+            .filter(|_| self.args.has_two_times())
+        {
+            name = format!("{name} (time {})", times.text());
         }
         let run = load_run(&reader, &options, self.n_blocks, &mut |share| {
             self.show(at, share);

@@ -8,7 +8,7 @@ use crate::usage::usage;
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{GroupBy, Options};
 use rprof_diff::{Comparison, DiffLayout, DiffShare, write_diff_tree};
-use rprof_profile::difference::BothCounts;
+use rprof_profile::difference::{BothCounts, Side};
 use rprof_profile::view::{FirstFrame, ThreadNames};
 use rprof_profile::{Profile, SampleCount};
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ impl DiffTrees {
         }
         let (before, after) = (single(before)?, single(after)?);
         Ok(Some(Self {
-            before: load(args, before)?,
-            after: load(args, after)?,
+            before: load(args, before, Side::Before)?,
+            after: load(args, after, Side::After)?,
             of: args.percentage,
         }))
     }
@@ -97,13 +97,18 @@ fn all_of(one: &NamedEvent<'_>) -> SampleCount {
 }
 
 /// Reads a recording once more; what could not be used was said when its rows were counted.
-fn load(args: &DiffArgs, path: &Path) -> Result<(String, Profile)> {
+fn load(args: &DiffArgs, path: &Path, side: Side) -> Result<(String, Profile)> {
     let reader = open_any(path, args.limits)?;
     let options = Options {
         group_by: GroupBy::default(),
-        ..reading(args, &reader)
+        ..reading(args, &reader, side)
     };
-    let name = path.display().to_string();
+    let name = match &options.filter.times {
+        Some(times) if args.has_two_times() => {
+            format!("{} (time {})", path.display(), times.text())
+        }
+        _ => path.display().to_string(),
+    };
     let profile = read(&reader, &options).with_context(|| format!("reading {name}"))?;
     Ok((name, profile))
 }
