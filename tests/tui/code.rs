@@ -114,7 +114,8 @@ fn code_is_of_the_image_and_the_threads_that_are_selected() {
     }
     // Stacks without a function cannot be asked of code.
     terminal.press(&["t", "f", "!in_library", "Enter"]);
-    let has_row = |screen: &str| screen.contains("!in_library\n") && screen.contains(" both\n");
+    let has_row =
+        |screen: &str| screen.contains("stacks without in_library\n") && screen.contains(" both\n");
     terminal.wait_until("the row of alpha", has_row);
     let page = code(&["Home", "a"]);
     let title = page.lines().next().unwrap_or_default().trim();

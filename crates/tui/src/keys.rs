@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Kernel,
     Thread,
     Frames,
+    Times,
     ZoomOut,
     Search,
     NextFound,
@@ -67,7 +68,7 @@ pub(crate) enum Command {
 const KEYS: &str = "\
 Move
 TAB Shift-TAB: next, previous event; with a single event: next, previous view
-arrows PGUP PGDN SPACE HOME END: move
+arrows PGUP PGDN SPACE HOME END: move; threads: HOME and END go to the first and last time
 ESC: leave a search, zoom or filter; then quit
 Expand and collapse
 ENTER +: expand or collapse a row or node; zoom into a frame; zoom into the marked time range
@@ -79,7 +80,8 @@ Show a part of the samples
 d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
 t: zoom into threads with this name, or this thread, or back out
-f: keep stacks with NAME; empty clears
+f: keep stacks with NAME; !NAME: without it; empty clears
+T: type a time range in seconds, such as 10,20; empty clears
 SPACE: threads: mark a time range; ENTER zooms into it
 u BACKSPACE: undo the last zoom
 Search
@@ -210,6 +212,7 @@ fn of_letter(letter: char) -> Option<Command> {
         'k' => Command::Kernel,
         't' => Command::Thread,
         'f' => Command::Frames,
+        'T' => Command::Times,
         'u' => Command::ZoomOut,
         '/' => Command::Search,
         'n' => Command::NextFound,

@@ -27,6 +27,8 @@ pub(crate) struct Menu {
     pub(crate) cursor: Cursor,
     /// Where it begins; in the middle if nobody says.
     pub(crate) at: Option<Position>,
+    /// Whether keys that choose nothing close it, and do what they do without it.
+    pub(crate) is_question: bool,
     /// The page that is shown again when nothing is chosen.
     pub(crate) under: Option<Box<Page>>,
 }
@@ -38,6 +40,7 @@ impl Menu {
             choices,
             cursor: Cursor::default(),
             at: None,
+            is_question: false,
             under: None,
         }
     }

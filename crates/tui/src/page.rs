@@ -45,6 +45,8 @@ pub(crate) struct Page {
     pub(crate) kind: PageKind,
     pub(crate) title: String,
     pub(crate) lines: Vec<PageLine>,
+    /// The source line with most samples, and what it has; the table of lines is at the beginning of the page.
+    pub(crate) hottest_line: Option<String>,
     /// Whether it is code that was inlined into several functions.
     pub(crate) has_choice: bool,
     /// The first line on the screen.
@@ -57,12 +59,24 @@ pub(crate) struct Page {
     nth: Option<usize>,
 }
 
+/// The first row of the table of source lines.
+fn hottest_line(lines: &[CodeLine]) -> Option<String> {
+    let is_table =
+        |line: &CodeLine| line.kind == CodeLineKind::TableHeading && line.text.ends_with(" Lines");
+    let table = lines.iter().position(is_table)?;
+    let row = lines.get(table + 1)?;
+    let is_row = row.kind == CodeLineKind::TableRow;
+    let words: Vec<&str> = row.text.split_whitespace().collect();
+    is_row.then(|| words.join(" "))
+}
+
 impl Page {
     fn new(kind: PageKind, title: String, lines: Vec<PageLine>) -> Self {
         Self {
             kind,
             title,
             lines,
+            hottest_line: None,
             has_choice: false,
             top: 0,
             left: 0,
@@ -89,6 +103,7 @@ impl Page {
         // Above are sums by source line.
         let is_heading = |line: &CodeLine| line.kind == CodeLineKind::CodeHeading;
         let heading = lines.iter().position(is_heading).unwrap_or(0);
+        let hottest_line = hottest_line(&lines);
         let lines: Vec<PageLine> = lines.into_iter().map(PageLine::from).collect();
         let code = lines.iter().enumerate().skip(heading);
         let mut hot: Vec<(usize, f64)> = code
@@ -97,6 +112,7 @@ impl Page {
         hot.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut page = Self {
             hot: hot.into_iter().map(|(number, _)| number).collect(),
+            hottest_line,
             ..Self::new(PageKind::Code, title, lines)
         };
         page.next_hot(height);
@@ -141,6 +157,22 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hottest_source_line_is_the_first_of_its_table() {
+        let line = |kind, text: &str| CodeLine::new(kind, text.to_owned());
+        let lines = vec![
+            line(CodeLineKind::TableHeading, "  Percent : Functions"),
+            line(CodeLineKind::TableRow, "    90.00 : f"),
+            line(CodeLineKind::TableHeading, "  Percent : Lines"),
+            line(CodeLineKind::TableRow, "    67.33 : a.c:10  x++;"),
+            line(CodeLineKind::TableRow, "    32.67 : a.c:11  y++;"),
+        ];
+        let page = Page::code(String::new(), lines.clone(), 10);
+        assert_eq!(page.hottest_line.as_deref(), Some("67.33 : a.c:10 x++;"));
+        let page = Page::code(String::new(), lines[..2].to_vec(), 10);
+        assert_eq!(page.hottest_line, None);
+    }
 
     #[test]
     fn code_begins_where_it_is_hottest() {

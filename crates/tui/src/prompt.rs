@@ -9,6 +9,8 @@ pub(crate) enum PromptKind {
     Search,
     /// Functions that stacks have.
     Frames,
+    /// A time of the recording.
+    Times,
     /// Percent below which rows are not shown.
     Limit,
 }
@@ -17,8 +19,9 @@ impl PromptKind {
     /// What is asked.
     pub(crate) fn question(self) -> &'static str {
         match self {
-            Self::Search => "search (part of a name, pat*, /regex/): ",
-            Self::Frames => "keep stacks with (part of a name, pat*, /regex/): ",
+            Self::Search => "search (part of a name, pat*, /regex/, !not): ",
+            Self::Frames => "keep stacks with (part of a name, pat*, /regex/; !NAME: without): ",
+            Self::Times => "show only seconds (10,20; 10,: from then on; empty: all): ",
             Self::Limit => "hide rows below percent: ",
         }
     }

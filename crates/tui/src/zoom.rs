@@ -1,7 +1,7 @@
 //! Parts of a profile that are looked at, one within the other.
 
 use rprof_base::Share;
-use rprof_profile::{Level, NameList, Profile, SampledProfile};
+use rprof_profile::{Level, NameList, Profile, SampledProfile, TimeSlices};
 use rprof_query::SampleSelection;
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ impl Zoom {
             Self::Kernel => "in the kernel".to_owned(),
             Self::Comm(comm) => format!("threads {comm}"),
             Self::Thread { tid, comm, .. } => format!("thread {comm}/{tid}"),
-            Self::Frames(names) => format!("stacks with {}", names.items().join(",")),
+            Self::Frames(names) => stacks_text(names),
             Self::Times(times) => {
                 let start = sampled.samples.span_ns().map_or(0, |span| *span.start());
                 let length = times.end().saturating_sub(*times.start());
@@ -80,6 +80,60 @@ impl Zoom {
             Self::Times(times) => selection.times_ns = Some(times.clone()),
         }
     }
+}
+
+/// Which stacks are shown: those with some names and without others.
+fn stacks_text(names: &NameList) -> String {
+    let (unwanted, wanted): (Vec<&str>, Vec<&str>) = names
+        .items()
+        .iter()
+        .map(String::as_str)
+        .partition(|item| item.starts_with('!'));
+    let unwanted: Vec<&str> = unwanted.iter().map(|item| &item[1..]).collect();
+    let mut parts = Vec::new();
+    if !wanted.is_empty() {
+        parts.push(format!("with {}", wanted.join(",")));
+    }
+    if !unwanted.is_empty() {
+        parts.push(format!("without {}", unwanted.join(",")));
+    }
+    format!("stacks {}", parts.join(" and "))
+}
+
+/// The time that a text says, in seconds from the first sample, or as `--time` has it; open ends are those of the
+/// samples.
+///
+/// # Errors
+/// Why it is no time of them.
+pub(crate) fn times_typed(
+    text: &str,
+    span: RangeInclusive<u64>,
+) -> Result<RangeInclusive<u64>, String> {
+    let bound = |text: &str| match text.trim() {
+        "" => String::new(),
+        text if text.starts_with(['+', '-']) => text.to_owned(),
+        text => format!("+{text}"),
+    };
+    let relative = match text.split_once(',') {
+        Some((start, stop)) if !text.contains('%') => {
+            format!("{},{}", bound(start), bound(stop))
+        }
+        _ => text.to_owned(),
+    };
+    let slices = TimeSlices::parse(&relative).map_err(|error| error.to_string())?;
+    let ranges = slices.ranges(span.clone());
+    let ranges = ranges.map_err(|error| error.to_string())?;
+    let [range] = &*ranges else {
+        return Err("expected one time range".to_owned());
+    };
+    let (start, stop) = (
+        *range.start().max(span.start()),
+        *range.end().min(span.end()),
+    );
+    if start > stop {
+        return Err("the recording has no such time".to_owned());
+    }
+    Ok(start..=stop)
 }
 
 /// The samples that are left of an event.

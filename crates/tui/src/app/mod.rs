@@ -1,5 +1,6 @@
 //! The application's state, and how keys and clicks change it.
 
+mod about;
 mod code;
 mod commands;
 mod context_menu;

@@ -1,5 +1,6 @@
 //! What stands in front of the view: pages, menus, a line that is typed; and what they do.
 
+use super::about;
 use super::context_menu::context_menu;
 use super::help::help;
 use super::{App, Effect, Over};
@@ -10,7 +11,7 @@ use crate::menu::{Choice, Menu};
 use crate::page::{Page, PageKind, PageLine};
 use crate::prompt::{Prompt, PromptKind, Typed};
 use crate::views::table::SORTS;
-use crate::zoom::Zoom;
+use crate::zoom::{Zoom, times_typed};
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent};
 
 impl App {
@@ -82,6 +83,8 @@ impl App {
         };
         match chosen {
             Some(command) => self.command(command),
+            // Another key means that nobody wants to quit, but something else.
+            None if menu.is_question && command_of(key).is_some_and(is_no_step) => self.key(key),
             None if key.code == KeyCode::Char('q') => {
                 self.close_menu(menu);
                 Effect::None
@@ -119,7 +122,7 @@ impl App {
         self.message = None;
         match &mut self.over {
             Over::Prompt(prompt) => prompt.paste(text),
-            _ => self.message = Some("paste works in the prompts of / and f".to_owned()),
+            _ => self.message = Some("paste works in the prompts of /, f and T".to_owned()),
         }
     }
 
@@ -148,6 +151,16 @@ impl App {
             PromptKind::Frames => {
                 let names = names(text)?;
                 self.zoom(Zoom::Frames(names));
+            }
+            PromptKind::Times if text.is_empty() => {
+                self.cx.zooms.retain(|zoom| !matches!(zoom, Zoom::Times(_)));
+                self.select();
+            }
+            PromptKind::Times => {
+                let span = self.cx.explorer.sampled().samples.span_ns();
+                let span = span.ok_or("the samples have no times")?;
+                self.zoom(Zoom::Times(times_typed(text, span)?));
+                self.views.iter_mut().for_each(|view| view.time_changed());
             }
             PromptKind::Limit => {
                 let percent = if text.is_empty() { "0" } else { text };
@@ -200,6 +213,7 @@ impl App {
                 prompt(PromptKind::Search, text)
             }
             Command::Frames => prompt(PromptKind::Frames, String::new()),
+            Command::Times => prompt(PromptKind::Times, String::new()),
             Command::Limit => prompt(PromptKind::Limit, String::new()),
             Command::Help => Over::Page(Page::keys(help(self.cx.size.0, &self.views))),
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
@@ -217,13 +231,18 @@ impl App {
             choice('y', "yes", Command::Quit),
             choice('n', "no", Command::Redraw),
         ];
-        self.over = Over::Menu(Menu::new("Really quit?", choices));
+        self.over = Over::Menu(Menu {
+            is_question: true,
+            ..Menu::new("Really quit?", choices)
+        });
     }
 
     fn about_lines(&self) -> Vec<String> {
-        let mut lines = self.about.clone();
+        let mut lines = about::lines(&self.cx);
         lines.push(format!("quality: {}", self.quality));
         lines.extend(self.advice.clone());
+        lines.push(String::new());
+        lines.extend(self.about.iter().cloned());
         let lines = lines
             .iter()
             .map(|line| rprof_untrusted::printable(line).into_owned());
@@ -244,6 +263,11 @@ impl App {
             .unwrap_or(0);
         menu
     }
+}
+
+/// Whether a command does something else than to move in a menu.
+fn is_no_step(command: Command) -> bool {
+    !matches!(command, Command::Step(_))
 }
 
 pub(super) fn choice(key: char, text: &str, command: Command) -> Choice {

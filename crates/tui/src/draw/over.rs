@@ -41,8 +41,12 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
         PageKind::Code => "H: next hottest line, ESC: back",
         PageKind::Keys | PageKind::Text => "ESC: back",
     };
+    let lines = page.hottest_line.as_ref();
+    let lines = lines.map_or_else(String::new, |line| {
+        format!("; HOME: all lines, first {line}")
+    });
     let text = format!(
-        " {} to {last} of {}; {keys}",
+        " {} to {last} of {}; {keys}{lines}",
         page.top + 1,
         page.lines.len()
     );

@@ -182,9 +182,10 @@ impl Context {
                 format!(", {} samples", grouped(shown.counted.samples))
             }
             Some(shown) => format!(
-                ", {} of {} samples",
+                ", {} of {} samples ({})",
                 grouped(shown.counted.samples),
-                grouped(shown.counted.event.samples)
+                grouped(shown.counted.event.samples),
+                percent(shown.share(shown.counted.weight, false))
             ),
         };
         for zoom in &self.zooms {

@@ -5,7 +5,7 @@ mod draw;
 use super::context::{Context, Selected};
 use super::table::SAVED_PERCENT;
 use super::view::{Answer, View};
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Step};
 use crate::draw::pen::Pen;
 use crate::keys::{Command, KeyHint, hint, letter};
 use crate::screen::Screen;
@@ -112,6 +112,8 @@ impl View for LanesView {
     fn command(&mut self, command: Command, cx: &mut Context) -> Option<Answer> {
         let n_slots = n_slots(cx);
         match command {
+            Command::Step(Step::Home) => self.slot = 0,
+            Command::Step(Step::End) => self.slot = n_slots.saturating_sub(1),
             Command::Step(step) => {
                 let height = cx.height().saturating_sub(1);
                 self.cursor.step(step, cx.n_lanes(), height);
@@ -136,6 +138,7 @@ impl View for LanesView {
         let mut keys = vec![
             hint(KeyCode::Enter, "zoom into the time"),
             mark,
+            letter('T', "type a time"),
             letter('t', "thread"),
             letter('y', "copy"),
             letter('s', "save"),
@@ -179,6 +182,10 @@ impl View for LanesView {
             self.mark.get_or_insert(self.slot);
             self.slot = slot.min(lane.slots.saturating_sub(1));
         }
+    }
+
+    fn time_changed(&mut self) {
+        (self.slot, self.mark) = (0, None);
     }
 
     fn has_search(&self) -> bool {

@@ -80,6 +80,9 @@ pub(crate) trait View: Any + Debug {
     /// The mouse was moved to this column while its button is down.
     fn drag(&mut self, _column: usize, _cx: &Context) {}
 
+    /// Another time is shown: what was marked of the one before is gone.
+    fn time_changed(&mut self) {}
+
     /// Whether the view can be searched; if not, the first one that can is shown instead.
     fn has_search(&self) -> bool {
         true

@@ -73,7 +73,7 @@ fn zooms_are_entered_and_left_by_one_key() {
     }
     press(&mut app, "t");
     assert!(rows(&app).len() < all.len());
-    assert!(line_with(&app, "cycles").contains("150 of 184 samples, threads server"));
+    assert!(line_with(&app, "cycles").contains("150 of 184 samples (81.52%), threads server"));
     press(&mut app, "<Esc>");
     assert_eq!(rows(&app), all);
     press(&mut app, "k");
@@ -86,13 +86,26 @@ fn zooms_are_entered_and_left_by_one_key() {
 fn stacks_can_be_those_with_a_function() {
     let mut app = app();
     press(&mut app, "fanswer<Enter>");
-    assert!(line_with(&app, "cycles").contains("50 of 184 samples, stacks with answer"));
+    assert!(line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with answer"));
     press(&mut app, "F");
     assert!(line_with(&app, "] main").contains("100.00%"));
     press(&mut app, "f<Enter>");
     assert!(app.cx.zooms.is_empty());
     press(&mut app, "fnswe<Enter>");
-    assert!(line_with(&app, "cycles").contains("50 of 184 samples, stacks with nswe"));
+    assert!(line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with nswe"));
+    press(&mut app, "f<Enter>");
+    press(&mut app, "f");
+    assert!(screen(&app).contains("!NAME: without"));
+    press(&mut app, "!answer<Enter>");
+    assert!(
+        line_with(&app, "cycles").contains("134 of 184 samples (72.83%), stacks without answer")
+    );
+    press(&mut app, "fmain,!answer,!wait<Enter>");
+    let what = line_with(&app, "cycles");
+    assert!(
+        what.contains("stacks with main and without answer,wait"),
+        "{what}"
+    );
     press(&mut app, "f<Enter>");
     press(&mut app, "f/(/<Enter>");
     let said = line_with(&app, "invalid regular expression");
@@ -396,4 +409,87 @@ proptest! {
             prop_assert_eq!(boxes.layout.whole, shown.counted.weight);
         }
     }
+}
+
+#[test]
+fn a_time_can_be_typed_and_home_and_end_go_to_its_ends() {
+    let mut app = app();
+    let shown = |app: &App| app.cx.shown.as_ref().unwrap().counted.samples;
+    press(&mut app, "T0.3,0.6<Enter>");
+    let what = line_with(&app, "cycles");
+    assert!(what.contains(", 300 to 600 ms"), "{what}");
+    assert!(what.contains("of 184 samples ("), "{what}");
+    let n_within = shown(&app);
+    press(&mut app, "T,300ms<Enter>");
+    let n_before = shown(&app);
+    press(&mut app, "T600ms,<Enter>");
+    // The samples at both ends are in two of them.
+    assert!((184..=190).contains(&(n_before + n_within + shown(&app))));
+    press(&mut app, "T5,6<Enter>");
+    assert!(
+        screen(&app).contains("the recording has no such time"),
+        "{}",
+        screen(&app)
+    );
+    press(&mut app, "<Esc>T7<Enter>");
+    assert!(screen(&app).contains("time '7': "), "{}", screen(&app));
+    press(&mut app, "<Esc>T<Enter>4");
+    assert_eq!((shown(&app), app.cx.zooms.len()), (184, 0));
+
+    assert!(!screen(&app).contains("marked"));
+    press(&mut app, "<End>");
+    assert_eq!(app.lanes().cursor.at, 0);
+    let last = app.lanes().slot;
+    press(&mut app, "<Right>");
+    assert!(last > 0 && app.lanes().slot == last);
+    press(&mut app, " <Home>");
+    assert_eq!(app.lanes().marked(), Some(0..=last));
+    let status = line_with(&app, "marked");
+    assert!(status.contains("; marked 0 to 99"), "{status}");
+    press(&mut app, "T0.3,0.6<Enter>");
+    assert_eq!((app.lanes().mark, app.lanes().slot), (None, 0));
+}
+
+#[test]
+fn another_key_than_y_does_what_it_does_without_the_question() {
+    let mut app = app();
+    press(&mut app, "<Esc>");
+    assert!(screen(&app).contains("Really quit?"));
+    press(&mut app, "4");
+    assert!(!screen(&app).contains("Really quit?"));
+    assert_eq!(app.view().name(), "threads");
+    press(&mut app, "<Esc>n");
+    assert_eq!(app.over, Over::Nothing);
+    press(&mut app, "<Esc><Down>");
+    assert!(screen(&app).contains("Really quit?"));
+    assert_eq!(press(&mut app, "<Up><Enter>"), Effect::Quit);
+}
+
+#[test]
+fn the_page_about_the_recording_begins_in_plain_words() {
+    let mut sampled = sampled();
+    let about = &mut sampled.profile.about;
+    about.command = ["rprof", "record", "-F", "99", "--", "./app", "x"]
+        .map(str::to_owned)
+        .into();
+    about.host = Some("box".to_owned());
+    about.n_cpus = Some(2);
+    about.cpu = Some("A CPU".to_owned());
+    let mut app = app_of(sampled, (80, 24));
+    press(&mut app, "i");
+    let screen = screen(&app);
+    let lines: Vec<&str> = screen.lines().skip(1).take(8).collect();
+    assert_eq!(
+        lines,
+        [
+            "command: ./app x",
+            "recorded by: rprof record -F 99 -- ./app x",
+            "machine: box, 2 CPUs (A CPU)",
+            "length: 990 ms, 3 threads of 3 processes",
+            "event: cycles, 184 samples",
+            "quality: 184 samples, 0.0 % lost",
+            "",
+            "recorded by rprof",
+        ]
+    );
 }

@@ -212,9 +212,10 @@ pub(super) fn status(view: &LanesView, cx: &Context) -> Option<String> {
         format!(", {name} {}", cx.percent(ns))
     });
     Some(format!(
-        "{} {}; {} to {}: {}{}",
+        "{} {}; {}{} to {}: {}{}",
         cx.thread_name(lane.thread),
         cx.percent(lane.weight),
+        view.mark.map_or("", |_| "marked "),
         unit.number(since(*times.start())),
         unit.text(since(*times.end())),
         cx.percent(within),
