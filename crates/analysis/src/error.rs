@@ -60,10 +60,13 @@ pub enum Error {
     NoSystemCalls,
     /// The events of waits for locks are missing.
     #[error(
-        "the recording has no waits for locks: record them with rprof record --lock -- COMMAND (as root), or perf lock \
-         record"
+        "the recording does not say which locks threads waited for: record with rprof record --lock -- COMMAND (as root), \
+         or perf lock record{instead}"
     )]
-    NoLocks,
+    NoLocks {
+        /// What it says of waits instead, for the end of the sentence.
+        instead: &'static str,
+    },
     /// Nothing says when events happened.
     #[error("the recording has no times: record without --per-thread, or with -T")]
     NoTimes,

@@ -68,6 +68,9 @@ pub(crate) fn write_heading(
         None => writeln!(out)?,
     }
     writeln!(out, "# Event count (approx.): {weight}")?;
+    if options.time_slices.is_some() {
+        writeln!(out, "# Time: samples of other times are in no total")?;
+    }
     if !options.is_filtered {
         return Ok(());
     }
@@ -93,6 +96,14 @@ mod tests {
     use rprof_profile::view::{Columns, EventSets, Weighing};
 
     fn heading(is_filtered: bool, percentage: Percentage) -> String {
+        heading_of(is_filtered, percentage, None)
+    }
+
+    fn heading_of(
+        is_filtered: bool,
+        percentage: Percentage,
+        time_slices: Option<String>,
+    ) -> String {
         let mut profile = testing::profile(&[("a;b", 1), ("a", 2)]);
         let event = &mut profile.events[0];
         (event.samples, event.weight) = (5, 50);
@@ -106,7 +117,7 @@ mod tests {
             limits_trees: false,
             is_filtered,
             percentage,
-            time_slices: None,
+            time_slices,
             colors: false,
             layout: Layout::default(),
         };
@@ -131,5 +142,16 @@ mod tests {
         assert!(relative.starts_with("# Samples: 2 of event "), "{relative}");
         let last = "\n# All: 5 samples, event count 50 (percentages are of the samples shown)\n";
         assert!(relative.ends_with(last), "{relative}");
+    }
+
+    #[test]
+    fn a_time_is_said_to_leave_samples_out_of_totals() {
+        let said = "# Time: samples of other times are in no total\n";
+        assert!(!heading(true, Percentage::Absolute).contains("# Time"));
+        let of_time = heading_of(true, Percentage::Absolute, Some("+10,".to_owned()));
+        assert!(
+            of_time.contains("(time slices: +10,)\n") && of_time.contains(said),
+            "{of_time}"
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::index::SampleOrder;
 use crate::locations::{LocationCache, comm_text};
 use crate::pauses::pauses_of;
 use crate::recording::Recording;
-use crate::samples::{DecodedSample, check_filter};
+use crate::samples::{DecodedSample, check_filter, tells_of_waits};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
 use rprof_abi::record::Record;
@@ -102,7 +102,12 @@ pub fn for_each_lock_event(
 ) -> Result<Profile, Error> {
     let decoder = SyscallDecoder::new(reader, WantedSteps::Locks);
     if !decoder.has_calls() && !decoder.has_locks() {
-        return Err(Error::NoLocks);
+        let instead = if tells_of_waits(reader) {
+            "; time spent waiting for futexes: rprof report --off-cpu -s comm,cause,waker"
+        } else {
+            ""
+        };
+        return Err(Error::NoLocks { instead });
     }
     for_each_step(reader, decoder, options, progress, visit)
 }

@@ -208,7 +208,11 @@ fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
 pub(crate) fn help() -> String {
     let mut text = String::from("Keys and fields (-s, -F):\n");
     for field in Field::all() {
-        text += &format!("  {:<20} {}\n", field.name(), field.about());
+        let needs = match field {
+            Field::Key(SortKey::Dimension(one)) if one.is_of_account() => " (--off-cpu, --wall)",
+            _ => "",
+        };
+        text += &format!("  {:<20} {}{needs}\n", field.name(), field.about());
     }
     text + "  FIELD, EVENT.FIELD    tracepoint field; EVENT.*, trace_fields: all fields"
 }

@@ -73,7 +73,7 @@ pub(crate) struct PartArgs {
 }
 
 const OFF_CPU_HELP: &str = "Record off-CPU time, too: when threads are switched out and in, where they wait, and who \
-    wakes them. User stacks are those of waits that last for MS milliseconds (1); 0 copies all of them. With CAP_PERFMON \
+    wakes them. User stacks are kept for waits of at least MS milliseconds [default: 1]; 0 keeps all of them. With CAP_PERFMON \
     the tracepoints sched:sched_switch and sched:sched_waking are recorded; where the kernel may be sampled \
     (kernel.perf_event_paranoid at 1 or below), the event context-switches and SWITCH records; else SWITCH records, \
     and /proc says why and where threads wait for long";

@@ -93,6 +93,13 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     if wanted.functions.is_empty() {
         say::warning(nothing(args, (&reader, &recordings), &recording.unnamed));
     }
+    if let Some(times) = args.samples.filter().times {
+        let said = format!(
+            "only samples of --time {}: percentages are of these",
+            times.text()
+        );
+        note = Some(note.map_or(said.clone(), |note: String| format!("{note}; {said}")));
+    }
     let view = View {
         args,
         reader: &reader,
