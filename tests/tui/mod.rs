@@ -257,7 +257,7 @@ fn what_is_pasted_is_typed_where_names_are_asked_for() {
     terminal.wait("paste works in the prompts");
     terminal.press(&["/"]);
     terminal.paste("main\nq\n");
-    terminal.wait("/regex/): main");
+    terminal.wait("/regex/, !not): main");
     terminal.press(&["Enter"]);
     terminal.wait("/main: ");
     terminal.press(&["q"]);
