@@ -47,7 +47,7 @@ function shown(tab) {
       lacks: document.querySelector("#summary .lacks")?.textContent ?? "",
       weight: rprofPage.whole,
       functions: [...rows.values()].sort(),
-      most: (100 * Math.max(0, ...[...rows.values()].map(([, self]) => self)) / rprofPage.whole).toFixed(6),
+      most: (100 * Math.max(0, ...[...rows.values()].map(([, self]) => self)) / (rprofPage.whole || 1)).toFixed(6),
     };
   })()`);
 }
