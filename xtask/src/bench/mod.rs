@@ -1,4 +1,4 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|top|critical|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|page [FILE..]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks [cost|slowdown]|read|symbols [FILE]|top|critical|diff [RUNS [SECONDS]]|fleet [MACHINES [SAMPLES]]|page [FILE..]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
@@ -44,7 +44,7 @@ const NEEDS: &[(&str, &str)] = &[
 #[derive(Debug, PartialEq)]
 enum Part<'a> {
     Record,
-    Stacks,
+    Stacks(stacks::Part),
     Read,
     /// Of this recording, or of rprof's own.
     Symbols(Option<&'a str>),
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let bench = Bench { folder, rprof };
     match part {
         Part::Record => recorder::run(&bench),
-        Part::Stacks => stacks::run(&bench),
+        Part::Stacks(part) => stacks::run(&bench, part),
         Part::Read => read::run(&bench),
         Part::Symbols(recording) => symbols::run(&bench, recording),
         Part::Top => top::run(&bench),
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Part::Page(recordings) => page::run(&bench, &recordings, COPIES),
         Part::All => {
             recorder::run(&bench)?;
-            stacks::run(&bench)?;
+            stacks::run(&bench, stacks::Part::All)?;
             read::run(&bench)?;
             symbols::run(&bench, None)?;
             top::run(&bench)
@@ -110,7 +110,9 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
     Ok(match words.as_slice() {
         [] | ["all"] => Part::All,
         ["record"] => Part::Record,
-        ["stacks"] => Part::Stacks,
+        ["stacks"] => Part::Stacks(stacks::Part::All),
+        ["stacks", "cost"] => Part::Stacks(stacks::Part::Cost),
+        ["stacks", "slowdown"] => Part::Stacks(stacks::Part::Slowdown),
         ["read"] => Part::Read,
         ["symbols"] => Part::Symbols(None),
         ["symbols", recording] => Part::Symbols(Some(recording)),
@@ -124,7 +126,7 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, top, critical, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, page with or without recordings, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks with or without cost or slowdown, read, symbols with or without a recording, top, critical, diff with or without numbers of runs and seconds, fleet with or without numbers of machines and samples, page with or without recordings, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })
@@ -190,6 +192,7 @@ mod tests {
         for good in [
             &[][..],
             &["stacks"],
+            &["stacks", "slowdown"],
             &["top"],
             &["symbols", "x"],
             &["diff", "20", "0.5"],
@@ -201,6 +204,7 @@ mod tests {
         for bad in [
             &["write"][..],
             &["read", "x"],
+            &["stacks", "speed"],
             &["--repeat", "many"],
             &["fleet", "0"],
         ] {

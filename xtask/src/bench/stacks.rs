@@ -40,13 +40,30 @@ struct Recorder {
     options: &'static [&'static str],
 }
 
-pub(super) fn run(bench: &Bench) -> Result<()> {
+/// What of it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// The recorder's CPU time a sample.
+    Cost,
+    /// How much slower the recorded program runs.
+    Slowdown,
+}
+
+pub(super) fn run(bench: &Bench, part: Part) -> Result<()> {
     heading("stacks without frame pointers");
     let shallow = deep_program(bench, "deep-3k", "64+N")?;
-    let deep = deep_program(bench, "deep-30k", "448+N")?;
-    compare(bench, "64 frames on 4 KB", &shallow, "999", PERF_8)?;
-    compare(bench, "64 frames on 30 KB", &deep, "999", PERF_32)?;
-    compare(bench, "64 frames on 4 KB", &shallow, "4999", PERF_8)?;
+    if part != Part::Slowdown {
+        let deep = deep_program(bench, "deep-30k", "448+N")?;
+        let small = "64 frames on 4 KB";
+        compare(bench, (small, 1), &shallow, "999", PERF_8)?;
+        compare(bench, (small, 2), &shallow, "999", PERF_8)?;
+        compare(bench, ("64 frames on 30 KB", 2), &deep, "999", PERF_32)?;
+        compare(bench, (small, 2), &shallow, "4999", PERF_8)?;
+    }
+    if part == Part::Cost {
+        return Ok(());
+    }
     slowdown(bench, &shallow)
 }
 
@@ -69,18 +86,26 @@ struct Watched {
     bytes: u64,
 }
 
-fn compare(bench: &Bench, what: &str, program: &Path, hz: &str, perf: Recorder) -> Result<()> {
+/// Compares the recorders while `n_programs` run.
+fn compare(
+    bench: &Bench,
+    (what, n_programs): (&str, usize),
+    program: &Path,
+    hz: &str,
+    perf: Recorder,
+) -> Result<()> {
     let mut all = Vec::new();
     for recorder in [perf, RPROF] {
-        let long = watch(bench, recorder, program, hz, LONG)?;
-        let short = watch(bench, recorder, program, hz, SHORT)?;
+        let programs = (program, n_programs);
+        let long = watch(bench, recorder, programs, hz, LONG)?;
+        let short = watch(bench, recorder, programs, hz, SHORT)?;
         all.push((long, short));
     }
     let [theirs, ours] = all.as_slice() else {
         return Ok(());
     };
     let dump = perf.options.last().copied().unwrap_or("");
-    let title = format!("{what}, {hz} Hz, perf {dump}");
+    let title = format!("{n_programs} x {what}, {hz} Hz, perf {dump}");
     #[expect(clippy::cast_precision_loss, reason = "some hundred thousand samples")]
     let per_sample = |(long, short): &(Watched, Watched)| {
         let samples = long.samples.saturating_sub(short.samples).max(1);
@@ -115,11 +140,11 @@ fn compare(bench: &Bench, what: &str, program: &Path, hz: &str, perf: Recorder) 
 fn watch(
     bench: &Bench,
     recorder: Recorder,
-    program: &Path,
+    (program, n_programs): (&Path, usize),
     hz: &str,
     seconds: u32,
 ) -> Result<Watched> {
-    let busy = Busy::start(program, "10000", 2)?;
+    let busy = Busy::start(program, "10000", n_programs)?;
     let pids = busy.pids();
     let output = bench.file("stacks.data");
     let options = [&["-F", hz, "-p", &pids], recorder.options].concat();

@@ -1,5 +1,5 @@
-//! `rprof top` beside perf top: what each takes itself while it watches all CPUs, busy with deep stacks and with
-//! processes that end at once.
+//! `rprof top` beside perf top: what each takes itself while it watches all CPUs, busy with deep stacks, and 30 new
+//! programs a second that end at once.
 
 use std::process::Command;
 

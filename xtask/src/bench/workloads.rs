@@ -134,10 +134,10 @@ impl Busy {
         Ok(Self(children.context("starting a busy program")?))
     }
 
-    /// And processes that end at once, one after the other.
+    /// And 30 processes a second that end at once: 15 that sleep, and 15 that do nothing.
     pub(super) fn with_short_processes(mut self) -> Result<Self> {
         let mut shell = Command::new("bash");
-        shell.args(["-c", "while /bin/true; do :; done"]);
+        shell.args(["-c", "while sleep 0.066; do /bin/true; done"]);
         self.0.push(shell.spawn().context("starting a shell")?);
         Ok(self)
     }
