@@ -115,10 +115,8 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         mut visit: impl FnMut(SchedStep) -> bool,
     ) -> Result<IgnoredSamples, Error> {
         let is_switch = |kind| matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
-        let kinds: Option<&dyn Fn(RecordKind) -> bool> = match self.have_records() {
-            true => Some(&is_switch),
-            false => None,
-        };
+        let kinds: &dyn Fn(RecordKind) -> bool = &is_switch;
+        let kinds = Some(kinds).filter(|_| self.have_records());
         let mut n_bad = 0;
         let mut states = KnownStates::default();
         let mut ignored = self.for_each_item(kinds, |item| {
