@@ -104,8 +104,7 @@ fn locks_in_static_data_have_the_names_of_their_symbols() {
         let mut record = rprof(["record", "-q", "-m", "1024"]);
         record.args(events).arg("-o").arg(&file);
         record.arg("--").arg(&program);
-        let traced = tracefs.within(&mut record);
-        let address = run(traced).ok().stdout;
+        let address = run(&mut tracefs.within(&record)).ok().stdout;
         let text = run(rprof(["lock", "-i"]).arg(&file)).ok().stdout;
         let rows = text
             .lines()
