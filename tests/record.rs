@@ -224,7 +224,7 @@ fn several_events_are_recorded_side_by_side() {
     let faults = names.last().unwrap().split('\'').next().unwrap();
     let other = run(rprof(["flame", "-e", faults]).arg(&out)).ok();
     assert!(!other.stderr.contains("event: "), "{}", other.stderr);
-    assert!(other.stdout.contains(&format!("{faults} of ")), "{faults}");
+    assert!(other.stdout.contains(&format!("{faults}, ")), "{faults}");
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn two_times_of_one_recording_are_compared() {
     let text = run(text.arg(&spin.file)).ok().stdout;
     assert!(text.contains("--per time"), "{text}");
     let three = diff(&["--time", "0%-30%:30%-60%:60%-100%"]).fails(2);
-    assert!(three.contains("expected two times at most"), "{three}");
+    assert!(three.contains("expected at most two times"), "{three}");
     let dir = scratch();
     let mut one = rprof(["diff", "--time", "+1,"]);
     let said = run(one.arg(&spin.file).current_dir(dir.path())).fails(2);

@@ -91,11 +91,11 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
     let said = many
         .stderr
         .lines()
-        .find(|line| line.contains(" threads have such names"));
+        .find(|line| line.contains(" threads match:"));
     let said = said.unwrap_or_else(|| panic!("{}", many.stderr));
     let chosen = format!("{}[{}]", last["comm"].as_str().unwrap(), last["tid"]);
     assert!(said.contains(&chosen), "{said}");
-    let (_, others) = said.split_once("chooses that: ").unwrap();
+    let (_, others) = said.split_once("for another: -t ").unwrap();
     let others = others
         .split([',', ' ', ')'])
         .filter(|word| !word.is_empty());
@@ -111,7 +111,7 @@ fn the_critical_path_is_that_of_what_the_end_waits_for() {
         let end = |all: &Value| number(all, "start_ns") + number(all, "duration_ns");
         assert!(end(&other) <= end(&last), "{other}");
     }
-    assert!(!text.stderr.contains("have such names"), "{}", text.stderr);
+    assert!(!text.stderr.contains("threads match"), "{}", text.stderr);
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(crate) fn write_heading(
     }
     writeln!(out, "# Event count (approx.): {weight}")?;
     if options.time_slices.is_some() {
-        writeln!(out, "# Time: samples of other times are in no total")?;
+        writeln!(out, "# Time: totals count only samples in this range")?;
     }
     if !options.is_filtered {
         return Ok(());
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_time_is_said_to_leave_samples_out_of_totals() {
-        let said = "# Time: samples of other times are in no total\n";
+        let said = "# Time: totals count only samples in this range\n";
         assert!(!heading(true, Percentage::Absolute).contains("# Time"));
         let of_time = heading_of(true, Percentage::Absolute, Some("+10,".to_owned()));
         assert!(

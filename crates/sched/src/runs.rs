@@ -253,6 +253,19 @@ impl<'r> SchedRecording<'r> {
             if pauses.has(time_ns) {
                 return true;
             }
+            let mut deliver = |mut run: ThreadRun, next: i32| {
+                if misses_cpus {
+                    n_elsewhere += u64::from(run.wait.is_some() && run.tid != IDLE);
+                    (run.wait, run.woken) = (None, None);
+                }
+                let cpu = Some(run.cpu);
+                let hidden = lost.hide(&mut run, cpu);
+                for ns in hidden.into_iter().flatten().filter(|_| run.tid != IDLE) {
+                    n_hidden += 1;
+                    hidden_ns = hidden_ns.saturating_add(ns);
+                }
+                visit(self.of_task((key, pid), run, next))
+            };
             let (switch, next) = match what {
                 SchedWhat::Event(SchedEvent::Switch(switch)) if is_of_some_threads => {
                     coming.insert(switch.cpu, (switch.next, time_ns));
@@ -286,6 +299,21 @@ impl<'r> SchedRecording<'r> {
                     };
                     (switch, tid)
                 }
+                SchedWhat::Leave { .. } | SchedWhat::Exit { .. } if !is_of_some_threads => {
+                    return true;
+                }
+                SchedWhat::Leave { tid, cpu, state } => {
+                    let Some(run) = scheduler.leave(time_ns, cpu, tid, state) else {
+                        return true;
+                    };
+                    return deliver(run, IDLE);
+                }
+                SchedWhat::Exit { tid } => {
+                    let cpu = scheduler.cpu_of(tid);
+                    let run =
+                        cpu.and_then(|cpu| scheduler.leave(time_ns, cpu, tid, SwitchState::Dead));
+                    return run.is_none_or(|run| deliver(run, IDLE));
+                }
                 SchedWhat::Event(SchedEvent::WakeUp { tid, woken }) => {
                     scheduler.wake(tid, woken);
                     return true;
@@ -296,18 +324,8 @@ impl<'r> SchedRecording<'r> {
                     return true;
                 }
             };
-            let mut run = scheduler.switch(switch);
-            if misses_cpus {
-                n_elsewhere += u64::from(run.wait.is_some() && run.tid != IDLE);
-                (run.wait, run.woken) = (None, None);
-            }
-            let cpu = Some(run.cpu);
-            let hidden = lost.hide(&mut run, cpu);
-            for ns in hidden.into_iter().flatten().filter(|_| run.tid != IDLE) {
-                n_hidden += 1;
-                hidden_ns = hidden_ns.saturating_add(ns);
-            }
-            visit(self.of_task((key, pid), run, next))
+            let run = scheduler.switch(switch);
+            deliver(run, next)
         })?;
         // What goes on then goes on up to the end of the recording, whatever is recorded last.
         if let (Some(of_events), Some(all)) = (&mut times, self.recording.sample_times()) {

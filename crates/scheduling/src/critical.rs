@@ -114,6 +114,18 @@ impl RunGraph {
         Some(self.threads.get(&tid)?.last()?.end_ns)
     }
 
+    /// How long a thread ran after a moment, nanoseconds, and whether it was woken then.
+    pub fn activity_after(&self, tid: i32, ns: u64) -> (u64, bool) {
+        let later = self.runs(tid).iter().rev();
+        let later = later.take_while(|run| run.end_ns > ns);
+        later.fold((0, false), |(ran_ns, is_woken), run| {
+            let start_ns = run.start_ns.unwrap_or(run.end_ns).max(ns);
+            let is_its = run.woken.is_some_and(|woken| woken.time_ns > ns);
+            let ran_ns = run.end_ns.saturating_sub(start_ns).saturating_add(ran_ns);
+            (ran_ns, is_woken || is_its)
+        })
+    }
+
     /// The critical path that ends with a thread at the end of a range: the steps fill the range, in order of time.
     ///
     /// It is followed backwards: a thread that runs is on it. Where the thread was woken by another one, the path goes on

@@ -21,7 +21,7 @@ impl PromptKind {
         match self {
             Self::Search => "search (part of a name, pat*, /regex/, !not): ",
             Self::Frames => "keep stacks with (part of a name, pat*, /regex/; !NAME: without): ",
-            Self::Times => "show only seconds (10,20; 10,: from then on; empty: all): ",
+            Self::Times => "time range in seconds (10,20 or 10, ; empty shows all): ",
             Self::Limit => "hide rows below percent: ",
         }
     }

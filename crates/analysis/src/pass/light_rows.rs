@@ -8,6 +8,7 @@ use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::group_key::GroupKey;
 use super::load::{Progress, progress_of};
+use super::mode::SortMode;
 use super::query::Query;
 use crate::Error;
 use crate::locations::{Location, LocationCache, distinct};
@@ -36,7 +37,8 @@ pub(super) fn count_light_rows(
     progress: &mut Progress<'_>,
 ) -> Result<Option<(Symbols, Counts)>, Error> {
     let filter = query.samples.filter;
-    if query.samples.need_order() || filter.has_functions() || filter.hide_unresolved {
+    let is_plain = query.mode == SortMode::Normal && !grouping.has_sizes_later();
+    if !is_plain || query.samples.need_order() || filter.has_functions() || filter.hide_unresolved {
         return Ok(None);
     }
     let n_chunks = query.recording.index.chunks.len();

@@ -10,7 +10,7 @@ use crate::pauses::pauses_of;
 use crate::samples::IgnoredSamples;
 use rprof_abi::{AttrFlags, Misc, Record, RecordKind};
 use rprof_machine::Key;
-use rprof_scheduling::LostTimes;
+use rprof_scheduling::{LostTimes, SwitchState};
 use std::ops::RangeInclusive;
 
 /// What happens in the scheduler.
@@ -35,6 +35,20 @@ pub enum SchedWhat {
         tid: i32,
         /// The CPU.
         cpu: u32,
+    },
+    /// A SWITCH record: a thread leaves its CPU. What its samples say of that comes before.
+    Leave {
+        /// The thread; 0 is the idle task.
+        tid: i32,
+        /// The CPU.
+        cpu: u32,
+        /// `Runnable` if it has to.
+        state: SwitchState,
+    },
+    /// A thread ends. Its events end before it leaves its CPU.
+    Exit {
+        /// The thread.
+        tid: i32,
     },
 }
 
@@ -91,8 +105,7 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     pub fn are_of_some_threads(&self) -> Result<bool, Error> {
         let mut is_of_threads = false;
         if self.have_records() {
-            let kinds = |kind| matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
-            self.for_each_record(&kinds, |record| {
+            self.for_each_record(&is_switch, |record| {
                 is_of_threads = matches!(record.record, Record::Switch(_));
                 false
             })?;
@@ -114,8 +127,8 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         &self,
         mut visit: impl FnMut(SchedStep) -> bool,
     ) -> Result<IgnoredSamples, Error> {
-        let is_switch = |kind| matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
-        let kinds: &dyn Fn(RecordKind) -> bool = &is_switch;
+        let kinds: &dyn Fn(RecordKind) -> bool =
+            &|kind| is_switch(kind) || kind == RecordKind::EXIT;
         let kinds = Some(kinds).filter(|_| self.have_records());
         let mut n_bad = 0;
         let mut states = KnownStates::default();
@@ -128,7 +141,7 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
                     };
                     (decoded.key, decoded.pid, SchedWhat::Event(event))
                 }
-                Item::Record(record) => match entering(&record) {
+                Item::Record(record) => match what_of(&record) {
                     Some(what) => (record.key, record.id.pid.unwrap_or(-1), what),
                     None => return true,
                 },
@@ -169,10 +182,28 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     }
 }
 
-/// Who comes to a CPU, as a SWITCH record says; `None` if it is another record.
-fn entering(record: &OrderedRecord<'_>) -> Option<SchedWhat> {
-    let is_switch = matches!(record.record, Record::Switch(_) | Record::SwitchCpuWide(_));
-    let is_in = is_switch && !record.raw.misc.has(Misc::SWITCH_OUT);
+/// What a record that is no sample says of the scheduler; `None` if that is nothing.
+fn what_of(record: &OrderedRecord<'_>) -> Option<SchedWhat> {
+    if let Record::Exit(task) = record.record {
+        return Some(SchedWhat::Exit { tid: task.tid });
+    }
+    if !is_switch(record.raw.kind) {
+        return None;
+    }
     let (tid, cpu) = (record.id.tid?, record.id.cpu?);
-    is_in.then_some(SchedWhat::Enter { tid, cpu })
+    let misc = record.raw.misc;
+    let state = if misc.has(Misc::SWITCH_OUT_PREEMPT) {
+        SwitchState::Runnable
+    } else {
+        SwitchState::Unknown
+    };
+    Some(if misc.has(Misc::SWITCH_OUT) {
+        SchedWhat::Leave { tid, cpu, state }
+    } else {
+        SchedWhat::Enter { tid, cpu }
+    })
+}
+
+fn is_switch(kind: RecordKind) -> bool {
+    matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE)
 }

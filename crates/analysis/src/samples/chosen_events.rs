@@ -1,6 +1,7 @@
 //! Events whose samples nobody asked for: those that waits are derived from, and all but the one that is named.
 
 use crate::about::command_line;
+use rprof_base::glob_matches;
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::{Account, EventChoice, Filter};
 
@@ -62,10 +63,16 @@ fn adds_events(words: &[&[u8]]) -> bool {
     own.any(|word| *word == b"--off-cpu" || word.starts_with(b"--off-cpu="))
 }
 
-/// Whether the words of a recorder, or of its command, name an event.
+/// Whether the words of a recorder, or of its command, name an event, or have a pattern that it matches.
 fn is_asked(words: &[&[u8]], name: &str) -> bool {
-    let name = name.as_bytes();
-    let has = |word: &&[u8]| word.windows(name.len()).any(|part| part == name);
+    let names = |part: &[u8]| {
+        let pattern = String::from_utf8_lossy(part);
+        pattern.contains(':') && glob_matches(&pattern, name)
+    };
+    let has = |word: &&[u8]| {
+        let is_part = |part: &[u8]| part == name.as_bytes();
+        word.windows(name.len()).any(is_part) || word.split(|&byte| byte == b',').any(names)
+    };
     words.iter().any(has)
 }
 
@@ -90,5 +97,8 @@ mod tests {
         let asked = words("rprof record --off-cpu -e cpu-clock,sched:sched_switch -- ls");
         assert!(is_asked(&asked, "sched:sched_switch"));
         assert!(!is_asked(&asked, "sched:sched_waking"));
+        let asked = words("rprof record --off-cpu -e cpu-clock,sched:* -- ls *");
+        assert!(is_asked(&asked, "sched:sched_waking"));
+        assert!(!is_asked(&asked, "context-switches"));
     }
 }

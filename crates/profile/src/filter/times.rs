@@ -77,7 +77,7 @@ impl TimeSlices {
         };
         if second.contains(':') {
             return Err(FilterError(format!(
-                "time '{text}': expected two times at most"
+                "time '{text}': expected at most two times: BEFORE:AFTER"
             )));
         }
         Ok(Self {

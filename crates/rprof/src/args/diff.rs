@@ -233,7 +233,7 @@ impl DiffArgs {
             ([], []) if self.has_two_times() && !old.exists() => Ok((vec![new.clone()], vec![new])),
             ([], []) => Ok((vec![old], vec![new])),
             ([_], []) if self.filters.filter().times.is_some() && !old.exists() => Err(
-                "no perf.data.old to compare with; two times of one recording: --time ,+10:+10,"
+                "no perf.data.old to compare with; to compare two times of one recording: --time ,+10:+10,"
                     .to_owned(),
             ),
             ([one], []) => Ok((vec![old], vec![one.clone()])),

@@ -16,7 +16,7 @@ Examples:
   rprof report --no-children -g caller     by self time, with callers
   rprof report -s comm,dso -g none         by thread and binary, without trees
   rprof report -S 'std::*' --time 10%/2    a pattern, in the second tenth
-  rprof report --keep-stacks '!parse*'     without what these functions called
+  rprof report --keep-stacks '!parse*'     without these, and what they called
   rprof report --format csv -n > work.csv  a table for a spreadsheet
   rprof report --stats                     samples, losses, stack ends";
 

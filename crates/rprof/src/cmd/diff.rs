@@ -18,9 +18,9 @@ use rprof_diff::{
     write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
-use rprof_profile::NodeKey;
 use rprof_profile::difference::Side;
 use rprof_profile::view::SortKey;
+use rprof_profile::{EventChoice, Filter, NodeKey};
 use rprof_untrusted::printable;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -149,7 +149,10 @@ pub(super) fn reading(args: &DiffArgs, reader: &Reader, side: Side) -> Options {
     let keys = args.keys();
     Options {
         nodes: NodeKey::Function,
-        filter: args.filter_of(side),
+        filter: Filter {
+            events: EventChoice::Asked,
+            ..args.filter_of(side)
+        },
         stacks: reader.has_call_chains() && !args.no_children,
         inlines: !args.no_inline,
         self_time: args.self_time.self_time(),

@@ -66,6 +66,9 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         event::check(reader, options.filter.account, name)?;
     }
     options.filter.events = event::chosen(asked);
+    if asked.is_none() && options.filter.account == Account::OnCpu {
+        event::say_bookkeeping(reader);
+    }
     let (mut profile, in_time) = if args.flamechart {
         let mut explorer = Explorer::new(read_samples(&opened, &options)?);
         (counted(&mut explorer), Some(explorer.into_sampled()))

@@ -62,7 +62,7 @@ fn say_quality(quality: &SchedQuality) {
     if *n_lost > 0 {
         let least = if *at_least { "at least " } else { "" };
         say::warning(format_args!(
-            "the kernel lost {least}{n_lost} events: what threads did around them is unknown, {} ({} ms) not counted \
+            "the kernel lost {least}{n_lost} events: what threads did around them is unknown; {} ({} ms) are left out \
              (record with a larger -m)",
             Counted::new(*n_hidden, "wait or run", "waits and runs"),
             Millis(*hidden_ns)

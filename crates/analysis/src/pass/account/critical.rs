@@ -275,8 +275,7 @@ fn namesakes(chosen: &dyn Display, others: &[i32]) -> String {
     let shown = shown.collect::<Vec<_>>().join(", ");
     let more = if others.len() > MOST { " .." } else { "" };
     format!(
-        "{} threads have such names: the critical path is that of {chosen}, which ended last (the id of another one \
-         chooses that: {shown}{more})",
+        "{} threads match: this is the critical path of {chosen}, which ended last (for another: -t {shown}{more})",
         others.len() + 1
     )
 }
@@ -294,7 +293,10 @@ fn last_of_process(
     let own = graph.threads().filter(|&tid| pid_of(tid) == main);
     let last = own.max_by_key(|&tid| (graph.end_ns(tid), Reverse(tid)))?;
     let later_ns = graph.end_ns(last)?.saturating_sub(end_ns);
-    (later_ns > MUCH_LATER_NS).then_some((last, later_ns))
+    // One that is killed may still wait long for a CPU to end on.
+    let (ran_ns, is_woken) = graph.activity_after(last, end_ns);
+    let goes_on = ran_ns > MUCH_LATER_NS || is_woken;
+    (later_ns > MUCH_LATER_NS && goes_on).then_some((last, later_ns))
 }
 
 /// The thread that executed the recorded command, and when: with `-a`, other programs are executed, too. And whether only
@@ -347,7 +349,7 @@ const MAX_COMM: usize = 15;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_scheduling::{SwitchState, ThreadRun};
+    use rprof_scheduling::{SwitchState, ThreadRun, WakeUp, Waker};
 
     #[test]
     fn a_process_ends_with_its_last_thread() {
@@ -376,14 +378,33 @@ mod tests {
         // It was killed as the main thread ended.
         let pid_of = |tid| if tid == 7 || tid == 10 { 7 } else { tid };
         assert_eq!(last_of_process(&graph, (7, 50_000_000), pid_of), None);
+        // It was killed, and had no CPU for long; or it slept meanwhile.
+        let pid_of = |tid| if tid == 7 || tid == 11 { 7 } else { tid };
+        for (woken_ns, last) in [(49_999_999, None), (89_000_000, Some((11, 40_000_000)))] {
+            graph.add(ThreadRun {
+                tid: 11,
+                cpu: 0,
+                start_ns: Some(89_500_000),
+                end_ns: 90_000_000,
+                state: SwitchState::Dead,
+                wait: None,
+                woken: Some(WakeUp {
+                    time_ns: woken_ns,
+                    waker: Waker::Timer,
+                }),
+                is_lost: false,
+                is_wait_lost: false,
+            });
+            assert_eq!(last_of_process(&graph, (7, 50_000_000), pid_of), last);
+        }
     }
 
     #[test]
     fn the_other_threads_of_a_name_are_listed_up_to_a_few() {
         let of = |n: i32| namesakes(&"worker[9]", &(10..10 + n).collect::<Vec<_>>());
         let text = of(2);
-        assert!(text.starts_with("3 threads have such names"), "{text}");
-        assert!(text.contains("that of worker[9]"), "{text}");
+        assert!(text.starts_with("3 threads match"), "{text}");
+        assert!(text.contains("path of worker[9]"), "{text}");
         assert!(text.ends_with(": 10, 11)"), "{text}");
         assert!(of(9).ends_with(": 10, 11, 12, 13, 14 ..)"), "{}", of(9));
     }

@@ -21,6 +21,8 @@ function threadLanes(profile, selection, closed) {
   forRows(profile, { ...selection, thread: null }, (node, weight, _samples, _time, thread) => {
     if (node >= 0 && (kept === null || kept[node] === 1)) weights[thread] += weight;
   });
+  // Threads of one name are of many processes.
+  const pidOf = (/** @type {number} */ thread) => (isByName ? -1 - thread : threads[thread][0]);
   /** @type {Map<number, Lane[]>} */
   const processes = new Map();
   const left = threadsLeft(profile, selection);
@@ -29,20 +31,26 @@ function threadLanes(profile, selection, closed) {
     // One that waited all the time has no samples.
     if (weight === 0 && (left === null || !left(thread) || !profile.waits.hasAny(thread, times))) return;
     const lane = laneOfThread(profile, thread, weight);
-    // Threads of one name are of many processes.
-    const pid = isByName ? -1 - thread : threads[thread][0];
+    const pid = pidOf(thread);
     const lanes = processes.get(pid);
     if (lanes === undefined) processes.set(pid, [lane]);
     else lanes.push(lane);
   });
   // Whatever is selected, lanes stay where they are.
   const ran = ranOfThreads(profile, selection.event);
+  /** @type {Map<number, {ran: number, first: number}>} */
+  const all = new Map();
+  ran.forEach((weight, thread) => {
+    const one = all.get(pidOf(thread));
+    if (one === undefined) all.set(pidOf(thread), { ran: weight, first: thread });
+    else one.ran += weight;
+  });
   const groups = [...processes].map(([pid, lanes]) => {
     lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
     const weight = lanes.reduce((sum, lane) => sum + lane.weight, 0);
-    return { pid, lanes, weight, ran: lanes.reduce((sum, { key }) => sum + ran[key], 0) };
+    return { pid, lanes, weight, .../** @type {{ran: number, first: number}} */ (all.get(pid)) };
   });
-  groups.sort((a, b) => b.ran - a.ran || a.lanes[0].key - b.lanes[0].key);
+  groups.sort((a, b) => b.ran - a.ran || a.first - b.first);
   return groups.flatMap(({ pid, lanes, weight }) => {
     if (lanes.length === 1) return lanes;
     const isOpen = !closed.has(pid);
