@@ -10,7 +10,9 @@ use rprof_locate::Locator;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
-use rprof_scheduling::{ContextSwitch, LostTimes, Open, Scheduler, SwitchState, ThreadRun};
+use rprof_scheduling::{
+    ContextSwitch, LostTimes, Open, Scheduler, SwitchState, ThreadRun, WakeUp, Waker,
+};
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -299,7 +301,14 @@ impl<'r> SchedRecording<'r> {
                     };
                     (switch, tid)
                 }
-                SchedWhat::Leave { .. } | SchedWhat::Exit { .. } if !is_of_some_threads => {
+                SchedWhat::Leave { .. } | SchedWhat::Exit { .. } | SchedWhat::Birth { .. }
+                    if !is_of_some_threads =>
+                {
+                    return true;
+                }
+                SchedWhat::Birth { tid, parent } => {
+                    let waker = Waker::Thread(parent);
+                    scheduler.wake(tid, WakeUp { time_ns, waker });
                     return true;
                 }
                 SchedWhat::Leave { tid, cpu, state } => {

@@ -45,6 +45,13 @@ pub enum SchedWhat {
         /// `Runnable` if it has to.
         state: SwitchState,
     },
+    /// A thread is made, which wakes it. If the recording has events of that, they say so.
+    Birth {
+        /// The thread.
+        tid: i32,
+        /// Who made it.
+        parent: i32,
+    },
     /// A thread ends. Its events end before it leaves its CPU.
     Exit {
         /// The thread.
@@ -127,8 +134,10 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         &self,
         mut visit: impl FnMut(SchedStep) -> bool,
     ) -> Result<IgnoredSamples, Error> {
-        let kinds: &dyn Fn(RecordKind) -> bool =
-            &|kind| is_switch(kind) || kind == RecordKind::EXIT;
+        let kinds: &dyn Fn(RecordKind) -> bool = &|kind| {
+            let is_birth = kind == RecordKind::FORK && !self.decoder.has_births();
+            is_switch(kind) || is_birth || kind == RecordKind::EXIT
+        };
         let kinds = Some(kinds).filter(|_| self.have_records());
         let mut n_bad = 0;
         let mut states = KnownStates::default();
@@ -184,11 +193,15 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
 
 /// What a record that is no sample says of the scheduler; `None` if that is nothing.
 fn what_of(record: &OrderedRecord<'_>) -> Option<SchedWhat> {
-    if let Record::Exit(task) = record.record {
-        return Some(SchedWhat::Exit { tid: task.tid });
-    }
-    if !is_switch(record.raw.kind) {
-        return None;
+    match record.record {
+        Record::Exit(task) => return Some(SchedWhat::Exit { tid: task.tid }),
+        // Without a time it says what was there before.
+        Record::Fork(task) => {
+            let (tid, parent) = (task.tid, task.ptid);
+            return (record.key.time_ns > 0).then_some(SchedWhat::Birth { tid, parent });
+        }
+        _ if !is_switch(record.raw.kind) => return None,
+        _ => {}
     }
     let (tid, cpu) = (record.id.tid?, record.id.cpu?);
     let misc = record.raw.misc;
