@@ -291,7 +291,7 @@ fn two_times_of_one_recording_are_compared() {
     let mut one = rprof(["diff", "--time", "+1,"]);
     let said = run(one.arg(&spin.file).current_dir(dir.path())).fails(2);
     assert!(
-        said.contains("no perf.data.old to compare with; two times"),
+        said.contains("no perf.data.old to compare with; to compare two times"),
         "{said}"
     );
 }

@@ -7,8 +7,8 @@ use rprof_profile::{NameList, Profile};
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "stacks/keep")]
 pub(crate) struct KeepArgs {
-    /// Keep samples with any of these functions anywhere in their stack: names and patterns as for --symbols;
-    /// '!NAME' keeps the stacks without it
+    /// Keep samples with any of these functions anywhere in their stack: a comma-separated list of names and patterns
+    /// ('std::*', '/regex/'); '!NAME' keeps the stacks without it
     #[arg(help_heading = "Filters", display_order = 2, long, value_name = "NAMES", value_parser = parse_names)]
     keep_stacks: Vec<NameList>,
 }
