@@ -405,8 +405,8 @@ mod tests {
         let text = of(2);
         assert!(text.starts_with("3 threads match"), "{text}");
         assert!(text.contains("path of worker[9]"), "{text}");
-        assert!(text.ends_with(": 10, 11)"), "{text}");
-        assert!(of(9).ends_with(": 10, 11, 12, 13, 14 ..)"), "{}", of(9));
+        assert!(text.ends_with("-t 10, 11)"), "{text}");
+        assert!(of(9).ends_with("-t 10, 11, 12, 13, 14 ..)"), "{}", of(9));
     }
 
     #[test]
