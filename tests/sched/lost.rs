@@ -36,8 +36,8 @@ fn no_run_or_wait_goes_on_where_switches_were_lost() {
     compile(&program, include_str!("storm.c"), &["-O1"]);
     let events = ("sched:sched_switch,sched:sched_waking", "none");
     // A page for each CPU.
-    let words = program.to_str().unwrap();
-    let file = record_rings(tracefs, dir.path(), (events, "1"), words);
+    let words = format!("exec {}", program.display());
+    let file = record_rings(tracefs, dir.path(), (events, "1"), &words);
     let losses = losses(&run(rprof(["dump"]).arg(&file)).ok().stdout);
     assert!(!losses.is_empty());
     let all = run(rprof(["sched", "timehist"]).arg(&file)).ok();

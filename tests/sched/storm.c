@@ -1,4 +1,5 @@
-// Two processes that switch to each other as often as they can.
+// Two processes that switch to each other as often as they can, while their recorder, which started them, is stopped.
+#include <signal.h>
 #include <unistd.h>
 
 int main(void) {
@@ -11,7 +12,12 @@ int main(void) {
             ;
         _exit(0);
     }
-    for (int i = 0; i < 20000; i++)
-        if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1) return 1;
-    return 0;
+    int bad = 0;
+    for (int i = 0; i < 20000 && !bad; i++) {
+        if (i == 10000) kill(getppid(), SIGSTOP);
+        bad = write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1;
+        if (i == 15000) kill(getppid(), SIGCONT);
+    }
+    kill(getppid(), SIGCONT);
+    return bad;
 }
