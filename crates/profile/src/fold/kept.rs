@@ -1,6 +1,6 @@
 //! Stacks that are kept by the names of their functions.
 
-use crate::{EventProfile, NameList, Profile, Tree};
+use crate::{EventProfile, NameList, Profile, SampleCount};
 
 impl Profile {
     /// Keeps samples whose stack has a function with a wanted name, if there are wanted ones, and none with an unwanted
@@ -21,39 +21,26 @@ impl Profile {
 }
 
 impl EventProfile {
-    /// Counts its stacks again, without those that are dropped. `found` says of each frame whether it is wanted, and
-    /// whether it is unwanted.
+    /// Drops samples by their stacks. `found` says of each frame whether it is wanted, and whether it is unwanted.
     fn keep_stacks(&mut self, found: &[(bool, bool)], needs_one: bool) {
-        let mut tree = Tree::default();
-        // By node: what its stack has.
-        let mut stacks: Vec<(bool, bool)> = Vec::with_capacity(self.tree.nodes().len());
-        let mut path = Vec::new();
-        for node in self.tree.nodes() {
-            let of_frame = |frame: usize| found.get(frame).copied().unwrap_or_default();
-            let own = of_frame(node.frame.number() as usize);
+        let nodes = self.tree.nodes();
+        // By node: whether any of its stack is wanted, and whether any is unwanted.
+        let mut stacks: Vec<(bool, bool)> = Vec::with_capacity(nodes.len());
+        let mut counts = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let own = found.get(node.frame.number() as usize);
+            let own = own.copied().unwrap_or_default();
             let outer = node.parent.and_then(|outer| stacks.get(outer as usize));
             let outer = outer.copied().unwrap_or_default();
             let (is_wanted, is_unwanted) = (own.0 || outer.0, own.1 || outer.1);
             stacks.push((is_wanted, is_unwanted));
             let is_kept = !is_unwanted && (is_wanted || !needs_one);
-            if !is_kept || node.self_samples == 0 {
-                continue;
-            }
-            path.clear();
-            let mut at = Some(node);
-            while let Some(here) = at {
-                path.push(here.frame);
-                at = here.parent.map(|outer| &self.tree.nodes()[outer as usize]);
-            }
-            let inwards = path.iter().rev();
-            let end = inwards.fold(None, |outer, &frame| {
-                Some(tree.child(outer, node.group, frame))
+            counts.push(if is_kept {
+                node.own()
+            } else {
+                SampleCount::default()
             });
-            if let Some(end) = end {
-                tree.count(end, node.own());
-            }
         }
-        tree.freeze();
-        self.tree = tree;
+        self.tree = self.tree.counted(&counts);
     }
 }
