@@ -272,13 +272,8 @@ impl<'r> SchedRecording<'r> {
                 SchedWhat::Event(SchedEvent::Switch(switch)) if is_of_some_threads => {
                     coming.insert(switch.cpu, (switch.next, time_ns));
                     // Nobody would say when a stranger leaves.
-                    (
-                        ContextSwitch {
-                            next: IDLE,
-                            ..switch
-                        },
-                        switch.next,
-                    )
+                    let next = IDLE;
+                    (ContextSwitch { next, ..switch }, switch.next)
                 }
                 SchedWhat::Event(SchedEvent::Switch(switch)) => {
                     seen.note(&switch);
@@ -312,10 +307,8 @@ impl<'r> SchedRecording<'r> {
                     return true;
                 }
                 SchedWhat::Leave { tid, cpu, state } => {
-                    let Some(run) = scheduler.leave(time_ns, cpu, tid, state) else {
-                        return true;
-                    };
-                    return deliver(run, IDLE);
+                    let run = scheduler.leave(time_ns, cpu, tid, state);
+                    return run.is_none_or(|run| deliver(run, IDLE));
                 }
                 SchedWhat::Exit { tid } => {
                     let cpu = scheduler.cpu_of(tid);

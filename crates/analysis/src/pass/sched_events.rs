@@ -112,7 +112,10 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
     pub fn are_of_some_threads(&self) -> Result<bool, Error> {
         let mut is_of_threads = false;
         if self.have_records() {
-            self.for_each_record(&is_switch, |record| {
+            self.for_each_item(Some(&is_switch), |item| {
+                let Item::Record(record) = item else {
+                    return true;
+                };
                 is_of_threads = matches!(record.record, Record::Switch(_));
                 false
             })?;
@@ -160,18 +163,6 @@ impl<'q, 'a> SchedEvents<'q, 'a> {
         })?;
         ignored.n_bad += n_bad;
         Ok(ignored)
-    }
-
-    fn for_each_record(
-        &self,
-        kinds: &dyn Fn(RecordKind) -> bool,
-        mut visit: impl FnMut(&OrderedRecord<'_>) -> bool,
-    ) -> Result<(), Error> {
-        self.for_each_item(Some(kinds), |item| match item {
-            Item::Record(record) => visit(&record),
-            Item::Sample(_) => true,
-        })?;
-        Ok(())
     }
 
     /// Calls `visit` for each sample, and for each record of some kinds.
