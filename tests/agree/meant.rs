@@ -90,19 +90,36 @@ pub(super) fn take_named(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
 
 const JOINED: &str = "**Functions of one name in one image are one row**";
 
-/// Takes away rows of functions of one name, which perf has several of, however small each is.
+/// Takes away rows of functions of one name, which perf has several of, however small each is: some may be without the
+/// name.
 pub(super) fn take_joined(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
     ours.retain(|own| {
         let (same, others) = theirs
             .iter()
             .cloned()
             .partition::<Vec<_>, _>(|perfs| is_text_same(&own.1, &perfs.1));
-        let is_sum = same.len() > 1 && is_sum_of(own, &same);
+        let is_sum =
+            same.len() > 1 && is_sum_of(own, &same) || is_rest_nameless(own, &same, &others);
         if is_sum {
             *theirs = others;
         }
         !is_sum
     });
+}
+
+/// Whether what our row has beyond perf's can be of addresses in the same image that have no name with perf. Rows that
+/// have other columns than the share are not taken for that.
+fn is_rest_nameless(own: &Row, same: &[Row], others: &[Row]) -> bool {
+    let share = |row: &Row| row.0.parse().unwrap_or(f64::NAN);
+    let named: f64 = same.iter().map(share).sum();
+    let of_image = |row: &&Row| {
+        let (own, perfs) = (at_symbol(&own.1), at_symbol(&row.1));
+        own.zip(perfs)
+            .is_some_and(|(own, perfs)| own.0 == perfs.0 && perfs.1.starts_with("0x"))
+    };
+    let nameless: f64 = others.iter().filter(of_image).map(share).sum();
+    let beyond = share(own) - named;
+    !same.is_empty() && beyond > 0.0 && beyond <= nameless + 0.01
 }
 
 /// Whether the cells differ in nothing but numbers.
@@ -202,6 +219,22 @@ fn functions_of_one_name_are_the_sum_of_perfs() {
     assert_eq!(left(row("1.95", "6 2800 0 [k] twice")), (1, 2));
     assert_eq!(left(row("1.85", "6 2800 1 [k] twice")), (1, 2));
     assert_eq!(left(row("1.85", "6 2800 0 [k] other")), (1, 2));
+}
+
+#[test]
+fn what_perf_has_no_name_for_may_be_part_of_a_row() {
+    let row = |share: &str, cells: &str| (share.to_owned(), cells.to_owned());
+    let left = |share: &str, nameless: &str| {
+        let mut ours = vec![row(share, "cc1 cc1 [.] parse")];
+        let mut theirs = vec![row("1.01", "cc1 cc1 [.] parse"), row("0.20", nameless)];
+        take_joined(&mut ours, &mut theirs);
+        (ours.len(), theirs.len())
+    };
+    assert_eq!(left("1.21", "cc1 cc1 [.] 0x000000000000e203"), (0, 1));
+    assert_eq!(left("1.41", "cc1 cc1 [.] 0x000000000000e203"), (1, 2));
+    assert_eq!(left("0.81", "cc1 cc1 [.] 0x000000000000e203"), (1, 2));
+    assert_eq!(left("1.21", "cc1 libc.so.6 [.] 0x000000000000e203"), (1, 2));
+    assert_eq!(left("1.21", "cc1 cc1 [.] other"), (1, 2));
 }
 
 #[test]
