@@ -111,8 +111,9 @@ impl<'a> Grouping<'a> {
     /// size is asked for: there are far fewer groups until then.
     pub(super) fn with_sizes_of_frames(self, query: &Query<'_>) -> Self {
         let are_own = query.stacks.chains.first == First::Own && query.mode != SortMode::Branch;
+        let are_wanted = self.by.dimensions.contains(&Dimension::SymSize);
         Self {
-            has_sizes_later: are_own && !query.samples.source.is_derived(),
+            has_sizes_later: are_wanted && are_own && !query.samples.source.is_derived(),
             ..self
         }
     }

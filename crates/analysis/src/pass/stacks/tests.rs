@@ -204,6 +204,7 @@ fn groups_count_the_same_without_functions() {
         ..GroupBy::of(&[Dimension::Time])
     };
     let grouping = Grouping::of(&recording, &group_by).unwrap();
+    let grouping = grouping.with_sizes_of_frames(&query);
     let request = Request::default();
     let all = count_stacks(&query, &grouping, request, ROOM, &mut |_| {});
     let (symbols, all) = all.unwrap();
