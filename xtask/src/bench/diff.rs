@@ -77,7 +77,7 @@ pub(super) fn run(bench: &Bench, size: Size) -> Result<()> {
             }
         }
     }
-    perf(&pool, &mut draws)
+    perf(bench, &pool, &mut draws)
 }
 
 /// Recordings before and after.
@@ -105,7 +105,7 @@ fn count(bench: &Bench, pairs: &[Sides], how: (&str, bool)) -> Result<(usize, us
 }
 
 /// What perf diff has as its first row, of one run a side: it has no other word on what is noise.
-fn perf(pool: &[Vec<PathBuf>], draws: &mut Draws) -> Result<()> {
+fn perf(bench: &Bench, pool: &[Vec<PathBuf>], draws: &mut Draws) -> Result<()> {
     println!(
         "\n| pairs | planted | perf diff: first row is it | its Delta, median | largest Delta of others, median |"
     );
@@ -115,7 +115,7 @@ fn perf(pool: &[Vec<PathBuf>], draws: &mut Draws) -> Result<()> {
         let (mut first, mut own, mut others) = (0, Vec::new(), Vec::new());
         for _ in 0..PAIRS {
             let (before, after) = draws.sides(base, variant, 1);
-            let mut perf = Command::new("perf");
+            let mut perf = bench.perf();
             perf.args(["diff", "-f", "-q", "-t", "|"])
                 .args(before)
                 .args(after);

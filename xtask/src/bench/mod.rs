@@ -30,6 +30,9 @@ const COPIES: u64 = 42;
 /// Names the rprof that is measured; without it, a release is built.
 const PROGRAM: &str = "RPROF_BENCH_PROGRAM";
 
+/// Names another perf than that of `PATH`.
+const PEER: &str = "RPROF_BENCH_PERF";
+
 /// Programs that measurements are made with, and their packages.
 const NEEDS: &[(&str, &str)] = &[
     ("perf", "linux-perf"),
@@ -83,7 +86,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     let folder = target.join("bench");
     make_folder(&folder)?;
-    let bench = Bench { folder, rprof };
+    let perf = std::env::var_os(PEER).unwrap_or_else(|| "perf".into());
+    let bench = Bench {
+        folder,
+        rprof,
+        perf: perf.into(),
+    };
     match part {
         Part::Record => recorder::run(&bench),
         Part::Stacks(part) => stacks::run(&bench, part),

@@ -56,7 +56,7 @@ fn reports(bench: &Bench, file: &Path) -> Result<()> {
         ),
     ] {
         let ours = measure::median(RUNS, || report(bench.rprof(&[]), file, flags))?;
-        let perf = || report(Command::new("perf"), file, flags);
+        let perf = || report(bench.perf(), file, flags);
         let theirs = match perf_runs {
             SLOW_RUNS => measure::once(&mut perf())?,
             runs => measure::median(runs, perf)?,
@@ -80,8 +80,10 @@ fn flames(bench: &Bench, file: &Path) -> Result<()> {
         row("flame: wall / peak memory", absent, &ours.text(), None);
         return Ok(());
     }
-    let pipeline = "perf script -i \"$0\" | inferno-collapse-perf | inferno-flamegraph";
-    let theirs = measure::once(Command::new("sh").args(["-c", pipeline]).arg(file))?;
+    let pipeline = "\"$1\" script -i \"$0\" | inferno-collapse-perf | inferno-flamegraph";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", pipeline]).arg(file).arg(&bench.perf);
+    let theirs = measure::once(&mut shell)?;
     compare("flame: wall / peak memory", theirs, ours);
     Ok(())
 }
@@ -97,7 +99,7 @@ fn agreement(bench: &Bench, file: &Path) -> Result<()> {
             Ok(rows::parse(&captured(&mut report(program, file, flags))?))
         };
         let ours = rows(bench.rprof(&[]))?;
-        let theirs = rows(Command::new("perf"))?;
+        let theirs = rows(bench.perf())?;
         let only_theirs: Vec<_> = theirs.difference(&ours).collect();
         let equal = theirs.len() - only_theirs.len();
         let text = format!("{equal} of {} equal", theirs.len());

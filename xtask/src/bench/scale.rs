@@ -13,15 +13,62 @@ use crate::repeat::repeat;
 /// Runs of rprof; perf takes minutes, once is enough.
 const RUNS: usize = 3;
 
-/// Ways to read, with perf's flags for the same.
-const WAYS: &[(&str, &[&str], &[&str])] = &[
-    (
-        "flat",
-        &["report", "--no-children", "-g", "none"],
-        &["report", "--stdio", "--no-children", "-g", "none"],
-    ),
-    ("trees", &["report"], &["report", "--stdio"]),
-    ("script", &["script"], &["script"]),
+/// A way to read.
+struct Way {
+    what: &'static str,
+    ours: &'static [&'static str],
+    /// perf's flags for the same.
+    theirs: Option<&'static [&'static str]>,
+    /// Whether perf takes minutes and gigabytes for all but the build itself.
+    is_slow: bool,
+    /// Whether it is measured on one CPU, too.
+    on_one: bool,
+}
+
+impl Way {
+    const fn new(what: &'static str, ours: &'static [&'static str]) -> Self {
+        Self {
+            what,
+            ours,
+            theirs: None,
+            is_slow: false,
+            on_one: false,
+        }
+    }
+
+    const fn and_perf(self, theirs: &'static [&'static str]) -> Self {
+        Self {
+            theirs: Some(theirs),
+            on_one: true,
+            ..self
+        }
+    }
+
+    const fn slow(self) -> Self {
+        Self {
+            is_slow: true,
+            ..self
+        }
+    }
+}
+
+const WAYS: &[Way] = &[
+    Way::new("flat", &["report", "--no-children", "-g", "none"]).and_perf(&[
+        "report",
+        "--stdio",
+        "--no-children",
+        "-g",
+        "none",
+    ]),
+    Way::new("trees", &["report"])
+        .and_perf(&["report", "--stdio"])
+        .slow(),
+    Way::new("by time", &["report", "-s", "time"]),
+    Way::new("by size of functions", &["report", "-s", "symbol_size"]),
+    Way::new("flame", &["flame"]),
+    Way::new("page", &["export", "--format", "html", "-o", "-"]),
+    Way::new("Firefox", &["export", "--format", "firefox", "-o", "-"]),
+    Way::new("script", &["script"]).and_perf(&["script"]),
 ];
 
 pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
@@ -47,23 +94,23 @@ pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
             &cat.text(),
             None,
         );
-        for (what, ours, theirs) in WAYS {
+        for way in WAYS {
+            let what = way.what;
             for (cpus, is_one) in [("0", true), ("0-255", false)] {
-                let cost = measure::median(RUNS, || on_cpus(cpus, &bench.rprof(ours), file))?;
+                if is_one && !way.on_one {
+                    continue;
+                }
+                let cost = measure::median(RUNS, || on_cpus(cpus, &bench.rprof(way.ours), file))?;
                 let rate = format!("{}, {:.0} MB/s", cost.text(), mb_per_s(bytes, cost));
                 let label = if is_one {
                     format!("{copies} x, {what}, 1 CPU")
                 } else {
                     format!("{copies} x, {what}, {n_cpus} CPUs")
                 };
-                let theirs = match is_one {
-                    true => None,
-                    false if *copies == 1 || *what != "trees" => {
-                        let mut perf = Command::new("perf");
-                        perf.args(*theirs).arg("-i").arg(file);
-                        Some(measure::once(&mut perf)?)
-                    }
-                    false => None,
+                let is_short = *copies == 1 || !way.is_slow;
+                let theirs = match way.theirs.filter(|_| !is_one && is_short) {
+                    Some(args) => Some(measure::once(bench.perf().args(args).arg("-i").arg(file))?),
+                    None => None,
                 };
                 let text = theirs.map_or_else(String::new, Cost::text);
                 let ratio = theirs.map(|theirs| theirs.wall_s / cost.wall_s);

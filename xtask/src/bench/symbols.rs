@@ -1,7 +1,6 @@
 //! Names: what it takes to name a recording's frames, inlined functions among them.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -29,7 +28,7 @@ pub(super) fn run(bench: &Bench, recording: Option<&str>) -> Result<()> {
         rprof
     };
     let perf = |args: &[&str]| {
-        let mut perf = Command::new("perf");
+        let mut perf = bench.perf();
         perf.args(args).arg("-i").arg(&file);
         perf
     };

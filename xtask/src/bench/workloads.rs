@@ -23,6 +23,8 @@ pub(super) struct Bench {
     pub(super) folder: PathBuf,
     /// The release binary.
     pub(super) rprof: PathBuf,
+    /// The perf that it is compared with.
+    pub(super) perf: PathBuf,
 }
 
 impl Bench {
@@ -30,6 +32,10 @@ impl Bench {
         let mut command = Command::new(&self.rprof);
         command.args(args);
         command
+    }
+
+    pub(super) fn perf(&self) -> Command {
+        Command::new(&self.perf)
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
@@ -96,7 +102,7 @@ impl Bench {
     /// `perf record` or `rprof record` with these options, ready for a command.
     pub(super) fn recorder(&self, by: &str, options: &[&str], output: &Path) -> Command {
         let mut recorder = match by {
-            "perf" => Command::new("perf"),
+            "perf" => self.perf(),
             _ => Command::new(&self.rprof),
         };
         recorder
