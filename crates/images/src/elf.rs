@@ -352,13 +352,25 @@ impl Elf {
         which: SymbolTable,
         visit: impl FnMut(ElfSymbol<'e>),
     ) -> Result<(), object::read::Error> {
+        self.for_each_wanted_symbol(which, |_| true, visit)
+    }
+
+    /// The same of those that are wanted, which is asked while their names are empty: to look for the ends of all names
+    /// takes longer than all else.
+    ///
+    /// # Errors
+    /// If the table or its strings are damaged.
+    pub fn for_each_wanted_symbol<'e>(
+        &'e self,
+        which: SymbolTable,
+        is_wanted: impl FnMut(&ElfSymbol<'e>) -> bool,
+        visit: impl FnMut(ElfSymbol<'e>),
+    ) -> Result<(), object::read::Error> {
+        type Of64 = elf::FileHeader64<Endianness>;
+        type Of32 = elf::FileHeader32<Endianness>;
         match self.object()? {
-            object::File::Elf64(_) => {
-                walk_symbols::<elf::FileHeader64<Endianness>, _>(&self.data, which, visit)
-            }
-            object::File::Elf32(_) => {
-                walk_symbols::<elf::FileHeader32<Endianness>, _>(&self.data, which, visit)
-            }
+            object::File::Elf64(_) => walk_symbols::<Of64, _>(&self.data, which, is_wanted, visit),
+            object::File::Elf32(_) => walk_symbols::<Of32, _>(&self.data, which, is_wanted, visit),
             _ => Ok(()),
         }
     }
@@ -375,6 +387,7 @@ pub(crate) fn most_decompressed(compressed: u64) -> u64 {
 fn walk_symbols<'d, H, R>(
     data: R,
     which: SymbolTable,
+    mut is_wanted: impl FnMut(&ElfSymbol<'d>) -> bool,
     mut visit: impl FnMut(ElfSymbol<'d>),
 ) -> Result<(), object::read::Error>
 where
@@ -408,25 +421,16 @@ where
         })
         .collect();
     for symbol in table.iter() {
-        let start = symbol.st_name(endian) as usize;
-        let name = names.get(start..).unwrap_or_default();
-        let name = name.get(..MAX_NAME).unwrap_or(name);
-        let ended = CStr::from_bytes_until_nul(name).ok().map(CStr::to_bytes);
-        let Some(rest) = left.checked_sub(ended.unwrap_or(name).len()) else {
-            break;
-        };
-        left = rest;
-        let Some(name) = ended else {
-            continue;
-        };
         let section = symbol.st_shndx(endian);
-        if matches!(section, elf::SHN_UNDEF | elf::SHN_ABS) || name.is_empty() {
+        let start = symbol.st_name(endian) as usize;
+        let is_nameless = matches!(names.get(start), None | Some(0));
+        if matches!(section, elf::SHN_UNDEF | elf::SHN_ABS) || is_nameless {
             continue;
         }
         let section = of_sections.get(usize::from(section.0)).copied();
         let (in_code, section_end) = section.unwrap_or((false, u64::MAX));
-        visit(ElfSymbol {
-            name,
+        let mut wanted = ElfSymbol {
+            name: &[],
             address: Svma(symbol.st_value(endian).into()),
             size: symbol.st_size(endian).into(),
             section_end: Svma(section_end),
@@ -434,7 +438,21 @@ where
             binding: symbol.st_bind().0,
             visibility: symbol.st_visibility().0,
             in_code,
-        });
+        };
+        if !is_wanted(&wanted) {
+            continue;
+        }
+        let name = names.get(start..).unwrap_or_default();
+        let name = name.get(..MAX_NAME).unwrap_or(name);
+        let ended = CStr::from_bytes_until_nul(name).ok().map(CStr::to_bytes);
+        let Some(rest) = left.checked_sub(ended.unwrap_or(name).len()) else {
+            break;
+        };
+        left = rest;
+        if let Some(name) = ended {
+            wanted.name = name;
+            visit(wanted);
+        }
     }
     Ok(())
 }
@@ -463,6 +481,26 @@ mod tests {
         let offset = elf.file_offset(address).unwrap();
         assert_eq!(elf.svma(offset), Some(address));
         assert!(elf.has_section(".text") && !elf.has_section(".nothing"));
+    }
+
+    #[test]
+    fn symbols_that_are_wanted_have_the_names_that_they_have_among_all() {
+        let path = std::env::current_exe().unwrap();
+        let elf = Elf::open(&path, &Budget::default()).unwrap();
+        let is_wanted = |symbol: &ElfSymbol<'_>| symbol.in_code && symbol.size > 100;
+        let (mut all, mut wanted) = (Vec::new(), Vec::new());
+        elf.for_each_symbol(SymbolTable::Static, |symbol| {
+            if is_wanted(&symbol) {
+                all.push((symbol.address, symbol.name));
+            }
+        })
+        .unwrap();
+        elf.for_each_wanted_symbol(SymbolTable::Static, is_wanted, |symbol| {
+            wanted.push((symbol.address, symbol.name));
+        })
+        .unwrap();
+        assert!(!all.is_empty() && all.iter().all(|(_, name)| !name.is_empty()));
+        assert_eq!(wanted, all);
     }
 
     #[test]

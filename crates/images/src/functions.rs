@@ -25,18 +25,21 @@ impl Elf {
     pub fn for_each_function(&self, visit: &mut dyn FnMut(ElfFunction<'_>)) {
         for table in [SymbolTable::Static, SymbolTable::Dynamic] {
             // A table that is absent or damaged has nothing to say.
-            let _ = self.for_each_symbol(table, |symbol| {
-                let is_function = symbol.in_code && matches!(symbol.kind, FUNC | IFUNC);
-                let (true, Ok(name)) = (is_function, std::str::from_utf8(symbol.name)) else {
-                    return;
-                };
-                visit(ElfFunction {
-                    name: name.split('@').next().unwrap_or_default(),
-                    address: symbol.address,
-                    size: symbol.size,
-                    is_indirect: symbol.kind == IFUNC,
-                });
-            });
+            let _ = self.for_each_wanted_symbol(
+                table,
+                |symbol| symbol.in_code && matches!(symbol.kind, FUNC | IFUNC),
+                |symbol| {
+                    let Ok(name) = std::str::from_utf8(symbol.name) else {
+                        return;
+                    };
+                    visit(ElfFunction {
+                        name: name.split('@').next().unwrap_or_default(),
+                        address: symbol.address,
+                        size: symbol.size,
+                        is_indirect: symbol.kind == IFUNC,
+                    });
+                },
+            );
         }
     }
 }

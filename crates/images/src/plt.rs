@@ -137,12 +137,14 @@ impl Elf {
         let mut names = HashMap::new();
         for table in [SymbolTable::Static, SymbolTable::Dynamic] {
             // What comes before damage counts.
-            let _ = self.for_each_symbol(table, |symbol| {
-                if symbol.kind == STT_GNU_IFUNC {
+            let _ = self.for_each_wanted_symbol(
+                table,
+                |symbol| symbol.kind == STT_GNU_IFUNC,
+                |symbol| {
                     let name = || symbol.name.to_vec();
                     names.entry(symbol.address.0).or_insert_with(name);
-                }
-            });
+                },
+            );
         }
         names
     }

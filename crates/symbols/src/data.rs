@@ -30,7 +30,11 @@ pub fn name_data(
     for file in debug.iter().chain([binary]).chain(&mini) {
         for which in [SymbolTable::Static, SymbolTable::Dynamic] {
             // A damaged table names what came before the damage.
-            let _ = file.for_each_symbol(which, |symbol| symbols.extend(object(&symbol, &asked)));
+            let _ = file.for_each_wanted_symbol(
+                which,
+                |symbol| is_object_with(symbol, &asked),
+                |symbol| symbols.push(Symbol::from_elf(&symbol)),
+            );
         }
     }
     let table = Table::new(symbols);
@@ -47,13 +51,12 @@ pub fn name_data(
     named.collect()
 }
 
-/// A symbol of an object, if one of some addresses, sorted, is in that.
-fn object<'e>(symbol: &ElfSymbol<'e>, asked: &[u64]) -> Option<Symbol<'e>> {
-    let is_object = symbol.kind == STT_OBJECT && symbol.size != 0;
+/// Whether a symbol is of an object that one of some addresses, sorted, is in.
+fn is_object_with(symbol: &ElfSymbol<'_>, asked: &[u64]) -> bool {
     let start = symbol.address.0;
-    let first = asked.get(asked.partition_point(|&address| address < start))?;
-    let is_asked = first - start < symbol.size;
-    (is_object && is_asked).then(|| Symbol::from_elf(symbol))
+    let first = || asked.get(asked.partition_point(|&address| address < start));
+    let is_asked = || first().is_some_and(|&first| first - start < symbol.size);
+    symbol.kind == STT_OBJECT && symbol.size != 0 && is_asked()
 }
 
 #[cfg(test)]
@@ -77,7 +80,7 @@ mod tests {
     fn only_objects_with_a_size_name_what_is_in_them() {
         const FUNC: u8 = 2;
         const TLS: u8 = 6;
-        let names = |symbol, address| object(&symbol, &[8, address, 0x900]).is_some();
+        let names = |symbol, address| is_object_with(&symbol, &[8, address, 0x900]);
         let data = symbol(STT_OBJECT, 0x100, 0x28);
         assert!(names(data, 0x100) && names(data, 0x127));
         assert!(!names(data, 0xff) && !names(data, 0x128));

@@ -50,10 +50,14 @@ impl<'l> NamedCode<'l> {
     /// Those that can be the answer for some addresses. `None` if nothing at all has a name.
     pub(crate) fn table(&self, addresses: &[Option<Svma>]) -> Option<Table<'_>> {
         let mut wanted = Wanted::new(addresses);
-        self.for_each(|symbol| wanted.see(&symbol));
+        let see = |symbol: &Symbol<'_>| {
+            wanted.see(symbol);
+            false
+        };
+        self.for_each(see, |_| {});
         wanted.sort();
         let mut symbols: Vec<Symbol<'_>> = Vec::new();
-        self.for_each(|symbol| symbols.extend(Some(symbol).filter(|one| wanted.takes(one))));
+        self.for_each(|one| wanted.takes(one), |symbol| symbols.push(symbol));
         end_at_functions(&mut symbols, &self.located.binary);
         wanted.has_seen().then(|| Table::new(symbols))
     }
@@ -61,45 +65,52 @@ impl<'l> NamedCode<'l> {
     /// All of them.
     pub(crate) fn whole_table(&self) -> Option<Table<'_>> {
         let mut symbols: Vec<Symbol<'_>> = Vec::new();
-        self.for_each(|symbol| symbols.push(symbol));
+        self.for_each(|_| true, |symbol| symbols.push(symbol));
         end_at_functions(&mut symbols, &self.located.binary);
         (!symbols.is_empty()).then(|| Table::new(symbols))
     }
 
-    /// The stubs, then `.symtab` and `.dynsym`, of the debug file first.
-    fn for_each<'e>(&'e self, mut visit: impl FnMut(Symbol<'e>)) {
+    /// The stubs, then `.symtab` and `.dynsym`, of the debug file first: those that are wanted, which is asked while some
+    /// have no names yet.
+    fn for_each<'e>(
+        &'e self,
+        mut is_wanted: impl FnMut(&Symbol<'e>) -> bool,
+        mut visit: impl FnMut(Symbol<'e>),
+    ) {
         for stub in &self.stubs {
-            visit(Symbol {
+            let stub = Symbol {
                 start: stub.place.address.0,
                 end: stub.place.address.0.saturating_add(stub.place.size),
                 has_size: true,
                 name: &stub.name,
                 binding: STB_GLOBAL,
                 in_module: false,
-            });
+            };
+            if is_wanted(&stub) {
+                visit(stub);
+            }
         }
         let Located { debug, binary, .. } = self.located;
         // As perf reads them: where two tables say the same, the first one counts.
         for file in debug.iter().chain([binary]).chain(&self.mini) {
             for which in [SymbolTable::Static, SymbolTable::Dynamic] {
                 // A damaged table names what came before the damage.
-                let _ = file.for_each_symbol(which, |symbol| {
-                    named_symbol(&symbol).into_iter().for_each(&mut visit);
-                });
+                let _ = file.for_each_wanted_symbol(
+                    which,
+                    |symbol| is_of_code(symbol) && is_wanted(&Symbol::from_elf(symbol)),
+                    |symbol| visit(Symbol::from_elf(&symbol)),
+                );
             }
         }
     }
 }
 
-/// A symbol as perf takes it, if it does.
-fn named_symbol<'e>(symbol: &ElfSymbol<'e>) -> Option<Symbol<'e>> {
+/// Whether perf takes a symbol for names of code.
+fn is_of_code(symbol: &ElfSymbol<'_>) -> bool {
     let is_label = symbol.kind == STT_NOTYPE
         && symbol.in_code
         && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
-    if !matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) && !is_label {
-        return None;
-    }
-    Some(Symbol::from_elf(symbol))
+    matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label
 }
 
 /// Lets symbols without a size end where unwind tables say that another function begins: of a

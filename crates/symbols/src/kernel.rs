@@ -98,11 +98,11 @@ impl<'k> KernelSymbols<'k> {
     pub fn of_code(code: KernelCode<'k>) -> Self {
         let mut entries = Vec::new();
         // A damaged table names what came before the damage.
-        let _ = code.elf.for_each_symbol(SymbolTable::Static, |symbol| {
-            if symbol.in_code && matches!(symbol.kind, STT_NOTYPE | STT_FUNC) {
-                entries.push(Symbol::from_elf(&symbol));
-            }
-        });
+        let _ = code.elf.for_each_wanted_symbol(
+            SymbolTable::Static,
+            |symbol| symbol.in_code && matches!(symbol.kind, STT_NOTYPE | STT_FUNC),
+            |symbol| entries.push(Symbol::from_elf(&symbol)),
+        );
         Self {
             table: Table::new(entries),
             shift: code.shift,
