@@ -8,7 +8,7 @@ use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, CountedCode, OpenCode};
 use rprof_annotate::{CodeListing, CodeLoop};
-use rprof_base::Counted;
+use rprof_base::{Counted, Share};
 use rprof_export::{
     PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
@@ -65,19 +65,28 @@ pub(super) fn page_code(
     } else {
         PageCode::default()
     };
-    let mut failed = None;
     let sources = (!args.code.no_source).then(|| args.code.sources(args.input.samples.symfs()));
-    let wanted = hottest.into_iter().take(PageCode::MAX_FUNCTIONS).collect();
+    let mut wanted = hottest;
+    wanted.truncate(PageCode::MAX_FUNCTIONS);
+    // Files of an image are read once for functions that follow each other.
+    wanted.sort_by(|one, other| one.image.cmp(&other.image));
+    let mut functions = Vec::with_capacity(wanted.len());
     code.listings(wanted, sources, &mut |code, listing| {
-        if failed.is_none() {
-            failed = page.add(function(code, listing, &events)).err();
-        }
+        functions.push((heat(listing), function(code, listing, &events)));
     })?;
-    if let Some(error) = failed {
-        return Err(error).context("packing the code");
+    functions.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    for (_, function) in functions {
+        page.add(function).context("packing the code")?;
     }
     page.n_left_out = n_functions - page.functions().len();
     Ok(page)
+}
+
+/// The shares of all events that a function has, added up.
+fn heat(listing: &CodeListing<'_>) -> f64 {
+    let shares = listing.events.iter();
+    let shares = shares.map(|event| Share::of(event.local.weight, event.all.weight).percent());
+    shares.sum()
 }
 
 /// Says that code is in the page: people give pages to others.
