@@ -261,6 +261,17 @@ fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
     }
 }
 
+/// From the first sample to the last, nanoseconds.
+fn span_of(recording: &Recording) -> f64 {
+    let samples = recording.read("script", &["--ns", "-F", "time"]);
+    let times = samples.lines().filter_map(|line| {
+        let (seconds, ns) = line.trim().trim_end_matches(':').split_once('.')?;
+        Some(seconds.parse::<f64>().ok()? * 1e9 + ns.parse::<f64>().ok()?)
+    });
+    let times: Vec<f64> = times.collect();
+    times[times.len() - 1] - times[0]
+}
+
 #[test]
 fn two_times_of_one_recording_are_compared() {
     let spin = Recording::fixture("spin");
@@ -282,6 +293,32 @@ fn two_times_of_one_recording_are_compared() {
     let sum =
         event["before"]["samples"].as_u64().unwrap() + event["after"]["samples"].as_u64().unwrap();
     assert_eq!(sum, 212);
+    // Amounts are those of a second of each time.
+    let span_ns = span_of(&spin);
+    for (side, share) in [("before", 0.3), ("after", 0.7)] {
+        let weight = event[side]["weight"].as_f64().unwrap();
+        let per_second = weight / (span_ns * share / 1e9);
+        let told = event["total"][side].as_f64().unwrap();
+        assert!(
+            (told / per_second - 1.0).abs() < 0.01,
+            "{side}: {told}, {per_second}"
+        );
+    }
+    // Also where one side has several times: what lies between them does not count.
+    let both = diff(&["--time", "0%-10%,50%-60%:70%-90%"]).ok().stdout;
+    let both: Value = serde_json::from_str(&both).unwrap();
+    let event = &both["events"][0];
+    for side in ["before", "after"] {
+        let per_second = event[side]["weight"].as_f64().unwrap() / (span_ns * 0.2 / 1e9);
+        let told = event["total"][side].as_f64().unwrap();
+        assert!(
+            (told / per_second - 1.0).abs() < 0.01,
+            "{side}: {told}, {per_second}"
+        );
+    }
+    // What is in both cannot differ.
+    let overlap = diff(&["--time", "0%-60%:50%-100%"]).fails(2);
+    assert!(overlap.contains("the two times overlap by"), "{overlap}");
     let mut text = rprof(["diff", "--time", "0%-30%:30%-100%"]);
     let text = run(text.arg(&spin.file)).ok().stdout;
     assert!(text.contains("--per time"), "{text}");

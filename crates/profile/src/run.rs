@@ -9,12 +9,15 @@ use crate::{
     About, EventKind, FrameId, Frames, Group, Loss, SampleCount, Sampling, StrId, Strings, Unwound,
     ValueSets,
 };
+use std::ops::RangeInclusive;
 
 /// A recording, counted in blocks of time.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Where and how it was recorded.
     pub about: About,
+    /// The times that were counted, in order, without holes between those that touch; none if samples have no times.
+    pub times_ns: Vec<RangeInclusive<u64>>,
     /// Names.
     pub strings: Strings,
     /// Functions.
@@ -47,7 +50,7 @@ pub struct RunEvent {
     /// Whether the samples have stacks, so that rows have sums with what they called.
     pub has_stacks: bool,
     /// The blocks: spans of equal length from the first sample of the recording to the last, as far as times are asked
-    /// for; one where samples have no times. All events of a recording have the same.
+    /// for, as if nothing were between these; one where samples have no times. All events of a recording have the same.
     pub blocks: Vec<Block>,
     /// The groups that rows name by number.
     pub groups: Vec<Group>,

@@ -8,31 +8,66 @@ use rprof_profile::run::Block;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// Equal spans of time, one after the other.
+/// Equal spans of time, one after the other. Of several times, each begins where the one before has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     start_ns: u64,
     /// Of each; never 0.
     len_ns: u64,
     n: u32,
+    /// The times that they are of, in order, each with what lies between those before it; none if times do not matter.
+    times: Arc<[(RangeInclusive<u64>, u64)]>,
 }
 
 impl Blocks {
     /// One, whatever the time.
-    pub(super) const ONE: Self = Self {
-        start_ns: 0,
-        len_ns: u64::MAX,
-        n: 1,
-    };
-
-    /// This many of a span.
-    pub(super) fn of(span: &RangeInclusive<u64>, n: u32) -> Self {
-        let (first, last) = (*span.start(), *span.end());
-        let n = n.max(1);
+    pub(super) fn one() -> Self {
         Self {
+            start_ns: 0,
+            len_ns: u64::MAX,
+            n: 1,
+            times: Arc::default(),
+        }
+    }
+
+    /// This many of times that are in order and apart from each other; `None` if there are no times.
+    pub(super) fn of(times: &[RangeInclusive<u64>], n: u32) -> Option<Self> {
+        let (first, last) = (*times.first()?.start(), *times.last()?.end());
+        let n = n.max(1);
+        let (mut between, mut end) = (0, first);
+        let times = times.iter().map(|range| {
+            between += range.start().saturating_sub(end);
+            end = range.end().saturating_add(1);
+            (range.clone(), between)
+        });
+        let times: Arc<[_]> = times.collect();
+        let between = times.last().map_or(0, |(_, between)| *between);
+        Some(Self {
             start_ns: first,
-            len_ns: last.saturating_sub(first) / u64::from(n) + 1,
+            len_ns: last.saturating_sub(first).saturating_sub(between) / u64::from(n) + 1,
             n,
+            times,
+        })
+    }
+
+    /// The times that they are of.
+    pub(super) fn times_ns(&self) -> Vec<RangeInclusive<u64>> {
+        let times = self.times.iter();
+        times.map(|(range, _)| range.clone()).collect()
+    }
+
+    /// A time without what lies between the times before it.
+    #[inline]
+    fn moved(&self, time_ns: u64) -> u64 {
+        if self.times.len() < 2 {
+            return time_ns;
+        }
+        let at = self
+            .times
+            .partition_point(|(range, _)| *range.start() <= time_ns);
+        match at.checked_sub(1).and_then(|at| self.times.get(at)) {
+            Some((_, between)) => time_ns.saturating_sub(*between),
+            None => time_ns,
         }
     }
 
@@ -46,9 +81,9 @@ impl Blocks {
         self.n as usize
     }
 
-    /// The number of the block that a time is in; of times outside all of them, that of the nearest.
-    fn at(&self, time_ns: u64) -> u32 {
-        let number = time_ns.saturating_sub(self.start_ns) / self.len_ns;
+    /// The number of the block that a [moved](Self::moved) time is in; of times outside all of them, that of the nearest.
+    fn at(&self, moved_ns: u64) -> u32 {
+        let number = moved_ns.saturating_sub(self.start_ns) / self.len_ns;
         u32::try_from(number).unwrap_or(u32::MAX).min(self.n - 1)
     }
 
@@ -99,6 +134,7 @@ impl BlockCursor {
         let Some(time) = time_ns.filter(|_| blocks.are_several()) else {
             return 0;
         };
+        let time = blocks.moved(time);
         if !self.span.contains(&time) {
             self.number = blocks.at(time);
             self.span = blocks.span(self.number);
@@ -240,7 +276,7 @@ mod tests {
             (7..=7, 5),
             (0..=u64::MAX, 3),
         ] {
-            let blocks = Blocks::of(&span, n);
+            let blocks = Blocks::of(std::slice::from_ref(&span), n).unwrap();
             assert_eq!(blocks.len(), n as usize);
             assert_eq!(blocks.at(*span.start()), 0);
             assert_eq!(blocks.at(0), 0);
@@ -252,7 +288,7 @@ mod tests {
             assert!(all.windows(2).all(|two| two[0].end_ns == two[1].start_ns));
             assert!(all[n as usize - 1].end_ns >= *span.end());
         }
-        let blocks = Blocks::of(&(100..=199), 4);
+        let blocks = Blocks::of(&[100..=199], 4).unwrap();
         let at = |time| blocks.at(time);
         assert_eq!(
             [at(99), at(124), at(125), at(199), at(200)],
@@ -261,14 +297,29 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_between_times_is_in_no_block() {
+        let times = [100..=149, 1000..=1019, 2000..=2029];
+        let blocks = Blocks::of(&times, 5).unwrap();
+        assert_eq!(blocks.times_ns(), times);
+        let all = blocks.counted(&[SampleCount::default(); 5]);
+        assert_eq!((all[0].start_ns, all[4].end_ns), (100, 200));
+        let mut cursor = BlockCursor::default();
+        let mut at = |time| cursor.at(&blocks, Some(time));
+        assert_eq!([at(100), at(149), at(1000), at(1019)], [0, 2, 2, 3]);
+        assert_eq!([at(2000), at(2009), at(2010), at(2029)], [3, 3, 4, 4]);
+        assert_eq!([at(5000), at(0), at(1009)], [4, 0, 2]);
+        assert!(Blocks::of(&[], 5).is_none());
+    }
+
+    #[test]
     fn the_cursor_says_what_blocks_say() {
-        let blocks = Blocks::of(&(10..=49), 4);
+        let blocks = Blocks::of(&[10..=49], 4).unwrap();
         let mut cursor = BlockCursor::default();
         for time in [0, 10, 19, 20, 45, 12, 60, 49, 5] {
             assert_eq!(cursor.at(&blocks, Some(time)), blocks.at(time), "{time}");
         }
         assert_eq!(cursor.at(&blocks, None), 0);
-        assert_eq!(cursor.at(&Blocks::ONE, Some(30)), 0);
+        assert_eq!(cursor.at(&Blocks::one(), Some(30)), 0);
     }
 
     #[test]

@@ -37,9 +37,9 @@ pub fn load_run(
     let recording = Recording::open(reader, &options.locator, SampleOrder::AnyWithTimes)?;
     let (mut query, request) = query_of(&recording, options, options.frames())?;
     if have_times(reader)
-        && let Some(times) = query.samples.asked_times()
+        && let Some(blocks) = Blocks::of(&query.samples.asked_times(), n_blocks)
     {
-        query.blocks = Blocks::of(&times, n_blocks);
+        query.blocks = blocks;
     }
     let grouping = Grouping::of(&recording, &options.group_by)?.with_sizes_of_frames(&query);
     // Stacks have as much room as in a profile, and what blocks counted as much again.
@@ -62,6 +62,7 @@ fn run_of(
     let recording = query.recording;
     let mut run = Run {
         about: about::about(recording.reader),
+        times_ns: query.blocks.times_ns(),
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),

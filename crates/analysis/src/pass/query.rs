@@ -92,7 +92,7 @@ impl<'a> Query<'a> {
             demangling: Demangling::default(),
             self_time: SelfTime::default(),
             mode: SortMode::Normal,
-            blocks: Blocks::ONE,
+            blocks: Blocks::one(),
             path,
         })
     }

@@ -139,17 +139,16 @@ impl Samples<'_> {
             && self.has_speed(decoded)
     }
 
-    /// From the first time that is asked for, and that any sample has, to the last; `None` without samples, or where
-    /// the index was not asked for it.
-    pub(crate) fn asked_times(&self) -> Option<RangeInclusive<u64>> {
-        let recorded = self.recording.index.sample_times.clone()?;
-        let Some(asked) = &self.times else {
-            return Some(recorded);
+    /// The times that are asked for, as far as samples go from the first to the last: in order, those that touch as one;
+    /// none without samples, or where the index was not asked for their times.
+    pub(crate) fn asked_times(&self) -> Vec<RangeInclusive<u64>> {
+        let Some(recorded) = self.recording.index.sample_times.clone() else {
+            return Vec::new();
         };
-        let first = asked.iter().map(|range| *range.start()).min()?;
-        let last = asked.iter().map(|range| *range.end()).max()?;
-        let (first, last) = (first.max(*recorded.start()), last.min(*recorded.end()));
-        (first <= last).then_some(first..=last)
+        match &self.times {
+            Some(asked) => times::joined(asked, &recorded),
+            None => vec![recorded],
+        }
     }
 
     /// The times that are asked for; `None` for all.

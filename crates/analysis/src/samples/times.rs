@@ -74,3 +74,39 @@ fn recorded_span(reader: &Reader) -> Option<RangeInclusive<u64>> {
         _ => None,
     }
 }
+
+/// Times as far as they are within others: in order, those that touch as one.
+pub(super) fn joined(
+    times: &[RangeInclusive<u64>],
+    within: &RangeInclusive<u64>,
+) -> Vec<RangeInclusive<u64>> {
+    let cut = times.iter().map(|range| {
+        let (start, stop) = (*range.start(), *range.end());
+        start.max(*within.start())..=stop.min(*within.end())
+    });
+    let mut cut: Vec<_> = cut.filter(|range| !range.is_empty()).collect();
+    cut.sort_unstable_by_key(|range| *range.start());
+    let mut joined: Vec<RangeInclusive<u64>> = Vec::new();
+    for range in cut {
+        match joined.last_mut() {
+            Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_touch_are_one() {
+        let of = |times: &[RangeInclusive<u64>]| joined(times, &(10..=99));
+        assert_eq!(of(&[0..=20, 90..=u64::MAX]), [10..=20, 90..=99]);
+        assert_eq!(of(&[50..=60, 10..=49, 20..=30]), [10..=60]);
+        assert_eq!(of(&[0..=9, 100..=200]), []);
+    }
+}

@@ -263,6 +263,14 @@ impl DiffArgs {
         times.is_some_and(|times| times.of_second().is_some())
     }
 
+    /// What a recording is called: where each side has a time of its own, with that of a filter.
+    pub(crate) fn with_time(&self, name: String, filter: &Filter) -> String {
+        match &filter.times {
+            Some(times) if self.has_two_times() => format!("{name} (time {})", times.text()),
+            _ => name,
+        }
+    }
+
     /// Whether samples in slow spans are asked for, or in fast ones.
     pub(crate) fn has_speed(&self) -> bool {
         self.filters.filter().span_speed.is_some()

@@ -5,15 +5,18 @@ use super::reading::open_any_file;
 use super::speeds::Speeds;
 use crate::args::DiffArgs;
 use crate::say;
+use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::load_run;
 use rprof_base::parallel;
 use rprof_diff::{NamedRun, Recordings};
 use rprof_profile::difference::Side;
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Of larger recordings one is read after the other, where stacks are: these take memory.
 const SMALL: u64 = 16 << 20;
@@ -53,16 +56,50 @@ pub(super) fn load(args: &DiffArgs, before: &[PathBuf], after: &[PathBuf]) -> Re
         paths,
     };
     let mut runs = loading.run(n_threads)?;
+    let of_runs = loading.paths;
     for NamedRun { name, run } in &runs {
         for warning in &run.warnings {
             say::warning(format_args!("{name}: {warning}"));
         }
+    }
+    if args.has_two_times() {
+        refuse_overlap(&runs, &of_runs)?;
     }
     let after = runs.split_off(before.len());
     Ok(Recordings {
         before: runs,
         after,
     })
+}
+
+/// Refuses two times of one recording that have samples in common: what is in both cannot differ, and the test of noise
+/// takes them for independent.
+fn refuse_overlap(runs: &[NamedRun], paths: &[&Path]) -> Result<()> {
+    let ([before, after], [path, other]) = (runs, paths) else {
+        return Ok(());
+    };
+    if path != other {
+        return Ok(());
+    }
+    match common_times(&before.run.times_ns, &after.run.times_ns) {
+        0 => Ok(()),
+        common_ns => Err(usage(format_args!(
+            "--time: the two times overlap by {:?}: leave out of one what is in the other, as in --time ,+10:+10,",
+            Duration::from_nanos(common_ns)
+        ))),
+    }
+}
+
+/// Nanoseconds that are in both, beside those at which one begins where the other ends.
+fn common_times(some: &[RangeInclusive<u64>], others: &[RangeInclusive<u64>]) -> u64 {
+    let common = |one: &RangeInclusive<u64>, other: &RangeInclusive<u64>| {
+        let (start, end) = (one.start().max(other.start()), one.end().min(other.end()));
+        end.saturating_sub(*start)
+    };
+    let each = some
+        .iter()
+        .flat_map(|one| others.iter().map(move |other| common(one, other)));
+    each.fold(0, u64::saturating_add)
 }
 
 /// Recordings that are being read.
@@ -119,14 +156,7 @@ impl Loading<'_> {
             options.filter.span_speed = Some(speed);
             name = format!("{name} ({what} spans)");
         }
-        if let Some(times) = options
-            .filter
-            .times
-            .as_ref()
-            .filter(|_| self.args.has_two_times())
-        {
-            name = format!("{name} (time {})", times.text());
-        }
+        name = self.args.with_time(name, &options.filter);
         let run = load_run(&reader, &options, self.n_blocks, &mut |share| {
             self.show(at, share);
         });

@@ -103,12 +103,7 @@ fn load(args: &DiffArgs, path: &Path, side: Side) -> Result<(String, Profile)> {
         group_by: GroupBy::default(),
         ..reading(args, &reader, side)
     };
-    let name = match &options.filter.times {
-        Some(times) if args.has_two_times() => {
-            format!("{} (time {})", path.display(), times.text())
-        }
-        _ => path.display().to_string(),
-    };
+    let name = args.with_time(path.display().to_string(), &options.filter);
     let profile = read(&reader, &options).with_context(|| format!("reading {name}"))?;
     Ok((name, profile))
 }

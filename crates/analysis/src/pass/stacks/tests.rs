@@ -131,7 +131,7 @@ fn the_same_is_counted_however_many_stacks_have_room() {
     let (locator, filter) = (Locator::default(), Filter::default());
     let recording = Recording::open(&reader, &locator, SampleOrder::Any).unwrap();
     let mut query = Query::of(&recording, &filter, WantedFrames::All, First::Own).unwrap();
-    query.blocks = Blocks::of(&(0..=SAMPLES), 5);
+    query.blocks = Blocks::of(&[0..=SAMPLES], 5).unwrap();
     let grouping = Grouping::of(&recording, &GroupBy::default()).unwrap();
     let n_chunks = recording.index.chunks.len();
     assert!(n_chunks > 3, "{n_chunks}");
