@@ -48,9 +48,51 @@ fn waits_have_boxes_and_letters() {
     let Some(terminal) = Terminal::start((120, 40), &line) else {
         return;
     };
-    let screen = terminal.wait("rprof tui --off-cpu shows the time spent waiting");
+    let screen = terminal.wait("w: time spent waiting, or both");
     assert!(screen.contains("perf.data (--time +0,)"), "{screen}");
     assert!(!screen.contains("sched_switch"), "{screen}");
+    // A key shows them, and rows by what was waited for: the report's.
+    terminal.press(&["w"]);
+    let waits = terminal.wait("w: the next of CPUs, waiting and both");
+    assert!(
+        waits.contains("offcpu-time") && waits.contains("Time (s)"),
+        "{waits}"
+    );
+    terminal.press(&["o", "8"]);
+    let rows = terminal.wait("Waker");
+    let report = recording.read(
+        "report",
+        &[
+            "--off-cpu",
+            "--time",
+            "+0,",
+            "-s",
+            "comm,cause,waker",
+            "-g",
+            "none",
+        ],
+    );
+    let row = report.lines().find(|line| line.contains(" futex "));
+    let words: Vec<&str> = row.unwrap_or_default().split_whitespace().collect();
+    let is_it = |line: &str| {
+        let shown: Vec<&str> = line.split_whitespace().collect();
+        words.iter().all(|word| shown.contains(word))
+    };
+    assert!(
+        words.len() > 4 && rows.lines().any(is_it),
+        "{words:?}\n{rows}"
+    );
+    // A time is compared with the rest.
+    terminal.press(&["T"]);
+    terminal.press(&["0,0.05"]);
+    terminal.press(&["Enter"]);
+    terminal.press(&["D"]);
+    let compared = terminal.wait("compared with the rest");
+    assert!(compared.contains("# Verdict: "), "{compared}");
+    terminal.press(&["q"]);
+    terminal.wait("? keys");
+    terminal.press(&["w"]);
+    terminal.wait("wall-time");
     terminal.press(&["q"]);
     terminal.wait("exit 0");
 }

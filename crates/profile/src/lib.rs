@@ -64,4 +64,5 @@ pub use tally::{SampleCount, Tally, TallyParts};
 pub use tasks::{RecordedTask, TaskMapping, Tasks};
 pub use tree::{Node, NodeLists, SelfTime, Tree, UseOrder};
 pub use unwound::{EndedStacks, Unwound};
+pub use waits::WAIT_DIMENSIONS;
 pub use window::SampleWindow;

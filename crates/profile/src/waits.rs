@@ -6,6 +6,9 @@ use crate::{
 };
 use rprof_untrusted::printable;
 
+/// What may tell apart the groups of samples that are one by one, beside the names of threads.
+pub const WAIT_DIMENSIONS: [Dimension; 3] = [Dimension::Cause, Dimension::State, Dimension::Waker];
+
 impl Profile {
     /// What the threads of a group wait for, if groups are told apart by that; `None` for those that run, and for waits
     /// that are folded ([`Fold::Idle`](crate::Fold::Idle)).
@@ -27,24 +30,25 @@ impl Profile {
 
     /// The values of a group that waits for this, and is told apart by nothing else.
     pub fn values_of_cause(&mut self, cause: StrId) -> ValuesId {
-        self.values_of_wait(Some(cause), None)
+        self.values_of_wait([Some(cause), None, None])
     }
 
-    /// The values of a group that waits for something and is in a state, as far as these tell groups apart.
-    pub fn values_of_wait(&mut self, cause: Option<StrId>, state: Option<StrId>) -> ValuesId {
-        if cause.is_none() && state.is_none() {
+    /// The values of a group in [`WAIT_DIMENSIONS`], as far as these tell groups apart.
+    pub fn values_of_wait(&mut self, words: [Option<StrId>; 3]) -> ValuesId {
+        if words == [None; 3] {
             return ValuesId::NONE;
         }
         let mut values = DimensionValues::NONE;
-        values.set(Dimension::Cause, cause.map(DimensionValue::Text));
-        values.set(Dimension::State, state.map(DimensionValue::Text));
+        for (dimension, word) in WAIT_DIMENSIONS.into_iter().zip(words) {
+            values.set(dimension, word.map(DimensionValue::Text));
+        }
         self.values.intern(values)
     }
 
     /// What [`Self::values_of_wait`] was made of.
-    pub(crate) fn wait_values(&self, group: &Group) -> [Option<StrId>; 2] {
+    pub(crate) fn wait_values(&self, group: &Group) -> [Option<StrId>; 3] {
         let values = self.values.of(group.values);
-        [Dimension::Cause, Dimension::State].map(|dimension| match values.get(dimension)? {
+        WAIT_DIMENSIONS.map(|dimension| match values.get(dimension)? {
             DimensionValue::Text(word) => Some(word),
             _ => None,
         })

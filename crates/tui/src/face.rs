@@ -1,15 +1,21 @@
 //! What only the program can do for the interface, and what it gives it.
 
 use rprof_profile::code::CodeLine;
+use rprof_profile::text::Fit;
 use rprof_profile::view::{SortKey, Weighing};
-use rprof_profile::{EventProfile, Profile, SampledProfile};
+use rprof_profile::{Account, Dimension, EventProfile, Profile, SampledProfile};
 use rprof_query::SampleSelection;
+use std::ops::RangeInclusive;
 
 /// What is looked at. It may be replaced while somebody looks.
 #[derive(Clone, Debug, Default)]
 pub struct TuiData {
     /// The samples.
     pub sampled: SampledProfile,
+    /// Which these are.
+    pub scope: SampleScope,
+    /// The parts of the time of threads that may be asked for instead; none if there is no choice.
+    pub accounts: Vec<Account>,
     /// What the recording is called.
     pub title: String,
     /// How good it is, in a line.
@@ -18,6 +24,50 @@ pub struct TuiData {
     pub advice: Option<String>,
     /// About the recording: a line each.
     pub about: Vec<String>,
+}
+
+/// Which samples are read, and what is known of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleScope {
+    /// The part of the time of threads that they are of.
+    pub account: Account,
+    /// What waits are told apart by, of [`WAIT_DIMENSIONS`](rprof_profile::WAIT_DIMENSIONS).
+    pub by: Vec<Dimension>,
+}
+
+/// Other samples that were asked for.
+#[derive(Debug)]
+pub struct ScopeAnswer {
+    /// What was asked for.
+    pub wanted: SampleScope,
+    /// The samples; or why there are none, in a line.
+    pub data: Result<TuiData, String>,
+}
+
+/// Two times of the samples that are shown, to be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WantedComparison {
+    /// The part of the time of threads that is shown.
+    pub account: Account,
+    /// The name of the event.
+    pub event: String,
+    /// Samples that are compared, whatever their times.
+    pub selection: SampleSelection,
+    /// The time that is compared with the rest, nanoseconds of the recording's clock.
+    pub times_ns: RangeInclusive<u64>,
+    /// What the rest is of.
+    pub all_ns: RangeInclusive<u64>,
+    /// Where lines end.
+    pub fit: Fit,
+}
+
+/// What became of a comparison.
+#[derive(Debug)]
+pub struct ComparisonAnswer {
+    /// What was asked for.
+    pub wanted: WantedComparison,
+    /// Lines of text; or why there are none.
+    pub lines: Result<Vec<String>, String>,
 }
 
 /// A function whose code is asked for.
@@ -38,6 +88,8 @@ pub struct WantedCode {
     pub function: FunctionOf,
     /// Of inlined code, the function whose part is shown; nothing shows all.
     pub into: Option<String>,
+    /// The part of the time of threads that is shown.
+    pub account: Account,
     /// Samples that are to be counted in it.
     pub selection: SampleSelection,
     /// The name of their event.
@@ -86,6 +138,10 @@ pub enum TuiUpdate {
     Data(Box<TuiData>),
     /// Code that was asked for.
     Code(Box<CodeAnswer>),
+    /// Samples that were asked for.
+    Scope(Box<ScopeAnswer>),
+    /// A comparison that was asked for.
+    Comparison(Box<ComparisonAnswer>),
     /// The end.
     End,
 }
@@ -114,6 +170,18 @@ pub trait Face {
     /// # Errors
     /// Why there is none, in a line.
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String>;
+
+    /// Begins to read other samples of the recording: they come as [`TuiUpdate::Scope`].
+    ///
+    /// # Errors
+    /// Why there are none, in a line.
+    fn ask_scope(&mut self, wanted: SampleScope) -> Result<(), String>;
+
+    /// Begins to compare two times: the result comes as [`TuiUpdate::Comparison`].
+    ///
+    /// # Errors
+    /// Why there is none, in a line.
+    fn ask_comparison(&mut self, wanted: WantedComparison) -> Result<(), String>;
 
     /// Writes what is seen into a file, and returns its name.
     ///

@@ -47,6 +47,14 @@ pub(crate) enum Command {
     Sort,
     /// Group rows by the sort keys with this number.
     SortBy(u8),
+    /// Type the sort keys.
+    TypeKeys,
+    /// Show rows, whose sort keys have changed.
+    Rows,
+    /// Another part of the time of threads: on CPUs, waiting, or both.
+    Account,
+    /// Compare a time with the rest.
+    Compare,
     /// Toggle total and self.
     Children,
     Save,
@@ -79,10 +87,12 @@ c: toggle the call trees of rows between callers and callees
 Show a part of the samples
 d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
+w: time on CPUs, time spent waiting, or both (of record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
 f: keep stacks with NAME; !NAME: without it; empty clears
 T: type a time range in seconds, such as 10,20; empty clears
-SPACE: threads: mark a time range; ENTER zooms into it
+SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
+D: compare the time that is marked, or zoomed into, with the rest: what changed beyond noise
 u BACKSPACE: undo the last zoom
 Search
 /: search names: filters rows; highlights in trees and graphs
@@ -209,6 +219,7 @@ fn of_letter(letter: char) -> Option<Command> {
         'c' => Command::Direction,
         'a' => Command::Code,
         'd' => Command::Dso,
+        'D' => Command::Compare,
         'k' => Command::Kernel,
         't' => Command::Thread,
         'f' => Command::Frames,
@@ -227,6 +238,7 @@ fn of_letter(letter: char) -> Option<Command> {
         'P' => Command::SaveAs(SaveForm::Text),
         'y' => Command::Copy,
         'p' => Command::Pause,
+        'w' => Command::Account,
         'i' => Command::About,
         'm' => Command::Actions,
         '?' | 'h' => Command::Help,

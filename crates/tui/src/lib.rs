@@ -31,7 +31,8 @@ mod zoom;
 
 pub use app::{App, Effect, Input, TuiSettings};
 pub use face::{
-    CodeAnswer, CodeLines, Face, FunctionOf, SaveForm, Saved, TuiData, TuiUpdate, WantedCode,
+    CodeAnswer, CodeLines, ComparisonAnswer, Face, FunctionOf, SampleScope, SaveForm, Saved,
+    ScopeAnswer, TuiData, TuiUpdate, WantedCode, WantedComparison,
 };
 pub use look::{Background, Colors, Look};
 pub use run::{RunError, Wires, run};

@@ -13,6 +13,8 @@ pub(crate) enum PromptKind {
     Times,
     /// Percent below which rows are not shown.
     Limit,
+    /// Sort keys that group rows.
+    Keys,
 }
 
 impl PromptKind {
@@ -23,6 +25,7 @@ impl PromptKind {
             Self::Frames => "keep stacks with (part of a name, pat*, /regex/; !NAME: without): ",
             Self::Times => "time range in seconds (10,20 or 10, ; empty shows all): ",
             Self::Limit => "hide rows below percent: ",
+            Self::Keys => "group rows by (keys, separated by commas): ",
         }
     }
 }

@@ -9,7 +9,7 @@ mod terminal;
 
 use crate::app::{App, Effect, Input};
 use crate::clipboard;
-use crate::face::{CodeAnswer, Face, TuiUpdate};
+use crate::face::{CodeAnswer, ComparisonAnswer, Face, ScopeAnswer, TuiUpdate};
 use crate::keys::is_interrupt;
 use crate::look::Colors;
 use beside::Beside;
@@ -227,6 +227,8 @@ impl Loop<'_> {
                 recv(*updates) -> data => match data {
                     Ok(TuiUpdate::Data(data)) => return Ok(Message::Data(data)),
                     Ok(TuiUpdate::Code(answer)) => return Ok(Message::Code(answer)),
+                    Ok(TuiUpdate::Scope(answer)) => return Ok(Message::Scope(answer)),
+                    Ok(TuiUpdate::Comparison(answer)) => return Ok(Message::Comparison(answer)),
                     Ok(TuiUpdate::End) => return Ok(Message::End),
                     Err(_) => is_closed = true,
                 },
@@ -250,6 +252,14 @@ impl Loop<'_> {
             }
             Message::Code(answer) => {
                 self.app.take_code(*answer);
+                Effect::None
+            }
+            Message::Scope(answer) => {
+                self.app.take_scope(*answer);
+                Effect::None
+            }
+            Message::Comparison(answer) => {
+                self.app.take_comparison(*answer);
                 Effect::None
             }
             Message::Input(input) => self.app.input(&input),
@@ -312,6 +322,19 @@ impl Loop<'_> {
                     let wanted = *wanted;
                     let code = Err(why);
                     self.app.take_code(CodeAnswer { wanted, code });
+                }
+            }
+            Effect::Scope(wanted) => {
+                if let Err(why) = self.face.ask_scope(wanted.clone()) {
+                    let data = Err(why);
+                    self.app.take_scope(ScopeAnswer { wanted, data });
+                }
+            }
+            Effect::Compare(wanted) => {
+                if let Err(why) = self.face.ask_comparison((*wanted).clone()) {
+                    let (wanted, lines) = (*wanted, Err(why));
+                    let answer = ComparisonAnswer { wanted, lines };
+                    self.app.take_comparison(answer);
                 }
             }
             Effect::Save(form) => {

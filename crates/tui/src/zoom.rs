@@ -185,6 +185,11 @@ impl TimeUnit {
         }
     }
 
+    /// The same with three decimals.
+    pub(crate) fn with_decimals(self) -> Self {
+        self.in_steps(self.ns / 1000)
+    }
+
     /// A time as a number of it, rounded.
     pub(crate) fn number(self, ns: u64) -> String {
         let Self {

@@ -7,7 +7,7 @@ use rprof_scheduling::{ThreadState, Waker};
 use std::borrow::Cow;
 
 /// Who ended a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WokenBy {
     /// The thread runs, or waits for a CPU that it had to leave: nobody wakes it.
     Nobody,

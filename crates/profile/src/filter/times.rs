@@ -91,13 +91,18 @@ impl TimeSlices {
         self.second.as_deref()
     }
 
-    /// One span, by the recording's clock.
-    pub fn of(times_ns: RangeInclusive<u64>) -> Self {
+    /// Spans by the recording's clock.
+    pub fn of(times_ns: impl IntoIterator<Item = RangeInclusive<u64>>) -> Self {
         let seconds = |time: &u64| format!("{}.{:09}", time / NANOS, time % NANOS);
-        let (start, stop) = (times_ns.start(), times_ns.end());
+        let (mut texts, mut slices) = (Vec::new(), Vec::new());
+        for times in times_ns {
+            let (start, stop) = (times.start(), times.end());
+            texts.push(format!("{},{}", seconds(start), seconds(stop)));
+            slices.push(Slice::Between(Bound::At(*start), Bound::At(*stop)));
+        }
         Self {
-            text: format!("{},{}", seconds(start), seconds(stop)),
-            slices: vec![Slice::Between(Bound::At(*start), Bound::At(*stop))],
+            text: texts.join(" "),
+            slices,
             second: None,
         }
     }

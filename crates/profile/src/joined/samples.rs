@@ -91,7 +91,7 @@ pub(crate) struct SampleRows {
     pub(crate) sampled: SampledProfile,
     /// Numbers of threads, by process, thread and name.
     threads: HashMap<(i32, i32, StrId), u32>,
-    groups: HashMap<(StrId, [Option<StrId>; 2]), u32>,
+    groups: HashMap<(StrId, [Option<StrId>; 3]), u32>,
     code: JoinedCode,
 }
 
@@ -268,8 +268,7 @@ impl SampleRows {
         let words =
             words.map(|word| word.map(|word| moved(&mut profile.strings, &part.profile, word)));
         *self.groups.entry((comm, words)).or_insert_with(|| {
-            let [cause, state] = words;
-            let values = profile.values_of_wait(cause, state);
+            let values = profile.values_of_wait(words);
             groups.push(Group { comm, values });
             u32::try_from(groups.len() - 1).unwrap_or(u32::MAX)
         })

@@ -3,6 +3,7 @@
 use super::{Args, Command, InputArgs, ReportArgs, SelfTimeArgs};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
+use rprof_profile::{Account, WAIT_DIMENSIONS};
 
 /// Shown at the end of `--help`.
 const EXAMPLES: &str = "\
@@ -20,7 +21,8 @@ pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// Group rows by these keys, separated by commas: comm, dso, sym; press o to change
+    /// Group rows by these keys, separated by commas: comm, dso, sym; with --off-cpu and --wall also cause, state,
+    /// waker; press o to change
     #[arg(short = 's', long, value_name = "KEYS", default_value = "comm,dso,sym", value_parser = parse_keys)]
     sort: SortKeys,
 
@@ -44,12 +46,14 @@ struct SortKeys(Vec<SortKey>);
 fn parse_keys(text: &str) -> Result<SortKeys, String> {
     let mut keys: Vec<SortKey> = Vec::new();
     for name in text.split(',') {
-        match SortKey::parse(name.trim()).filter(|key| SortKey::DEFAULT.contains(key)) {
+        match SortKey::parse(name.trim()).filter(is_shown) {
             Some(key) if keys.contains(&key) => {}
             Some(key) => keys.push(key),
             None => {
                 return Err(
-                    "expected comm, dso and sym, separated by commas (rprof report supports more keys)".to_owned(),
+                    "expected comm, dso, sym, cause, state and waker, separated by commas (rprof report supports \
+                     more keys)"
+                        .to_owned(),
                 );
             }
         }
@@ -57,7 +61,28 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
     Ok(SortKeys(keys))
 }
 
+/// Whether rows can be grouped by a key.
+fn is_shown(key: &SortKey) -> bool {
+    SortKey::DEFAULT.contains(key) || is_of_waits(key)
+}
+
+/// Whether only waits have values in a key.
+fn is_of_waits(key: &SortKey) -> bool {
+    matches!(key, SortKey::Dimension(one) if WAIT_DIMENSIONS.contains(one))
+}
+
 impl TuiArgs {
+    /// Refuses keys that no sample has a value in.
+    pub(crate) fn check_keys(&self) -> Result<(), String> {
+        let SortKeys(keys) = &self.sort;
+        match keys.iter().find(|key| is_of_waits(key)) {
+            Some(key) if self.input.filter().account == Account::OnCpu => {
+                Err(format!("-s {} needs --off-cpu or --wall", key.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The same as arguments of `rprof report`, which shows all events.
     pub(crate) fn into_report(self) -> anyhow::Result<ReportArgs> {
         let mut words = vec!["rprof".to_owned(), "report".to_owned()];
@@ -127,6 +152,7 @@ mod tests {
             parse_keys("dso, symbol,dso"),
             Ok(SortKeys(vec![SortKey::Dso, SortKey::Symbol]))
         );
+        assert!(parse_keys("cause,waker").is_ok());
         assert!(parse_keys("cpu").is_err() && parse_keys("").is_err());
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct OpenedRecordings<'a> {
     pub(super) paths: Recordings,
     samples: &'a SampleArgs,
     folders: TableFolders,
+    /// Whether nothing is said of reading them.
+    is_quiet: bool,
 }
 
 impl<'a> OpenedRecordings<'a> {
@@ -42,6 +44,7 @@ impl<'a> OpenedRecordings<'a> {
             paths,
             samples,
             folders,
+            is_quiet: false,
         })
     }
 
@@ -52,7 +55,25 @@ impl<'a> OpenedRecordings<'a> {
             paths: input.recordings.clone(),
             samples: &input.samples,
             folders: TableFolders::default(),
+            is_quiet: false,
         }
+    }
+
+    /// From now on, nothing is said of reading them: something else is on the terminal.
+    #[cfg(feature = "tui")]
+    pub(super) fn quiet(self) -> Self {
+        Self {
+            is_quiet: true,
+            ..self
+        }
+    }
+
+    /// Reads one, with a progress line.
+    fn show<T>(&self, reader: &Reader, read: impl FnOnce(&mut dyn FnMut(f64)) -> T) -> T {
+        if self.is_quiet {
+            return read(&mut |_| {});
+        }
+        with_progress(reader, read)
     }
 
     /// How many there are.
@@ -101,7 +122,7 @@ impl<'a> OpenedRecordings<'a> {
         load: impl Fn(&Reader, &Options, &mut Progress<'_>) -> Result<R, rprof_analysis::Error>,
     ) -> Result<R> {
         let options = &self.with_span_limits(options)?;
-        let first = with_progress(&self.first, |show| load(&self.first, options, show))?;
+        let first = self.show(&self.first, |show| load(&self.first, options, show))?;
         if self.paths.others().is_empty() {
             return Ok(first);
         }
@@ -121,7 +142,8 @@ impl<'a> OpenedRecordings<'a> {
         add(self.first.path(), first);
         for path in self.paths.others() {
             let reader = self.folders.read(path, self.samples.limits)?;
-            if reader.has_call_chains() && !self.first.has_call_chains() {
+            let lacks_chains = reader.has_call_chains() && !self.first.has_call_chains();
+            if lacks_chains && !self.is_quiet {
                 let (path, first) = (path.display(), self.first.path().display());
                 say::warning(format_args!(
                     "{path} has call chains, which are not shown: {first}, the first recording, has none"
@@ -131,7 +153,7 @@ impl<'a> OpenedRecordings<'a> {
                 locator: self.samples.locator(&reader),
                 ..options.clone()
             };
-            let read = with_progress(&reader, |show| load(&reader, &options, show));
+            let read = self.show(&reader, |show| load(&reader, &options, show));
             add(
                 path,
                 read.with_context(|| format!("reading {}", path.display()))?,

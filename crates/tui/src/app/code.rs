@@ -1,5 +1,6 @@
 //! The code of a function: asked for, and shown when it comes.
 
+use super::account::name_of;
 use super::over::choice;
 use super::{App, Effect, Over};
 use crate::face::{CodeAnswer, FunctionOf, WantedCode};
@@ -50,6 +51,7 @@ impl App {
                 is_inlined: frame.is_inlined,
             },
             into: None,
+            account: cx.scope.account,
             selection: selection(cx.event, &cx.zooms, profile),
             event: profile
                 .events
@@ -123,6 +125,13 @@ impl App {
 
     /// What is waited for, in a line.
     pub(crate) fn awaited_text(&self) -> Option<String> {
+        if let Some((scope, _)) = &self.awaited_scope {
+            let what = name_of(scope.account);
+            return Some(format!("reading {what} .. (ESC cancels)"));
+        }
+        if self.awaited_comparison.is_some() {
+            return Some("comparing ..  (ESC cancels)".to_owned());
+        }
         let WantedCode { function, .. } = self.awaited.as_ref()?;
         Some(format!(
             "reading the code of {} .. (ESC cancels)",

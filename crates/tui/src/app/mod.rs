@@ -1,18 +1,21 @@
 //! The application's state, and how keys and clicks change it.
 
 mod about;
+mod account;
 mod code;
 mod commands;
+mod compare;
 mod context_menu;
 mod help;
 mod mouse;
 mod over;
 mod prepared;
+mod sort;
 #[cfg(test)]
 mod tests;
 mod zooms;
 
-use crate::face::{SaveForm, Saved, TuiData, WantedCode};
+use crate::face::{SampleScope, SaveForm, Saved, TuiData, WantedCode, WantedComparison};
 use crate::look::{Background, Look};
 use crate::menu::Menu;
 use crate::page::Page;
@@ -23,8 +26,8 @@ use crate::views::context::Context;
 use crate::views::table::rows::RowsBy;
 use crate::views::view::View;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
-use rprof_profile::SampledProfile;
 use rprof_profile::view::{SortKey, Weighing};
+use rprof_profile::{Account, SampledProfile};
 use rprof_query::{Explorer, SampleSelection};
 use std::sync::Arc;
 
@@ -73,6 +76,10 @@ pub enum Effect {
     Redraw,
     /// Read the code of a function, and pass it to [`App::take_code`].
     Code(Box<WantedCode>),
+    /// Read other samples, and pass them to [`App::take_scope`].
+    Scope(SampleScope),
+    /// Compare two times, and pass the result to [`App::take_comparison`].
+    Compare(Box<WantedComparison>),
     /// Save the view: [`App::saved`], then [`App::take_saved`].
     Save(SaveForm),
     /// Copy a text to the clipboard.
@@ -114,16 +121,24 @@ pub struct App {
     inlined_into: Vec<(String, u64)>,
     /// The requested code that has not arrived yet.
     pub(crate) awaited: Option<WantedCode>,
+    /// The requested samples that have not arrived yet, and what rows are to be grouped by then.
+    awaited_scope: Option<(SampleScope, Vec<SortKey>)>,
+    awaited_comparison: Option<WantedComparison>,
+    /// The samples and the event that were shown first.
+    first: (Account, usize),
     pub(crate) is_paused: bool,
 }
 
 impl App {
     /// Starts with the rows of an event.
     pub fn new(data: TuiData, settings: TuiSettings) -> Self {
+        let first = (data.scope.account, settings.event);
         let cx = Context {
             look: settings.look,
             size: settings.size,
             has_chains: has_chains(&data.sampled),
+            scope: data.scope,
+            accounts: data.accounts,
             explorer: Arc::new(Explorer::new(data.sampled)),
             is_live: settings.is_live,
             event: settings.event,
@@ -154,6 +169,9 @@ impl App {
             shown_code: None,
             inlined_into: Vec::new(),
             awaited: None,
+            awaited_scope: None,
+            awaited_comparison: None,
+            first,
             is_paused: false,
         };
         app.select();
@@ -179,10 +197,16 @@ impl App {
     /// The same; what the view needs is still [`Self::needed`].
     pub(crate) fn take_data(&mut self, data: TuiData) {
         self.before_change();
+        self.put_data(data);
+    }
+
+    /// Puts data in the place of the one that is shown, of which views keep what they need.
+    fn put_data(&mut self, data: TuiData) {
         self.cx.shown = None;
         self.kept.clear();
         self.cx.has_chains = has_chains(&data.sampled);
         self.cx.explorer = Arc::new(Explorer::new(data.sampled));
+        (self.cx.scope, self.cx.accounts) = (data.scope, data.accounts);
         (self.title, self.quality) = (data.title, data.quality);
         (self.advice, self.about) = (data.advice, data.about);
         self.select();

@@ -10,7 +10,6 @@ use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
 use crate::page::{Page, PageKind, PageLine};
 use crate::prompt::{Prompt, PromptKind, Typed};
-use crate::views::table::SORTS;
 use crate::zoom::{Zoom, times_typed};
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent};
 
@@ -107,12 +106,13 @@ impl App {
         match prompt.key(key) {
             Typed::Off => {}
             Typed::On => self.over = Over::Prompt(prompt),
-            Typed::Done => {
-                if let Err(why) = self.typed(&prompt) {
+            Typed::Done => match self.typed(&prompt) {
+                Ok(effect) => return effect,
+                Err(why) => {
                     self.message = Some(why);
                     self.over = Over::Prompt(prompt);
                 }
-            }
+            },
         }
         Effect::None
     }
@@ -138,7 +138,7 @@ impl App {
     }
 
     /// Does what a line says.
-    fn typed(&mut self, prompt: &Prompt) -> Result<(), String> {
+    fn typed(&mut self, prompt: &Prompt) -> Result<Effect, String> {
         let text = prompt.text().trim();
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
@@ -169,8 +169,9 @@ impl App {
                 self.cx.min_percent = percent.ok_or("expected a percentage from 0 to 100")?;
                 self.settings_changed();
             }
+            PromptKind::Keys => return self.keys_typed(text),
         }
-        Ok(())
+        Ok(Effect::None)
     }
 
     /// The view that a search is in: the shown one, or the first that can be searched.
@@ -218,6 +219,7 @@ impl App {
             Command::Help => Over::Page(Page::keys(help(self.cx.size.0, &self.views))),
             Command::About => Over::Page(Page::text("About".to_owned(), self.about_lines())),
             Command::Sort => Over::Menu(self.sort_menu()),
+            Command::TypeKeys => prompt(PromptKind::Keys, self.keys_text()),
             Command::Save => Over::Menu(save_menu(self.cx.is_live)),
             Command::Actions => Over::Menu(context_menu(&self.cx, self.view())),
             _ => return false,
@@ -247,21 +249,6 @@ impl App {
             .iter()
             .map(|line| rprof_untrusted::printable(line).into_owned());
         lines.collect()
-    }
-
-    fn sort_menu(&self) -> Menu {
-        let choices = ('1'..).zip(0u8..).zip(SORTS).map(|((key, number), keys)| {
-            let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
-            choice(key, &names.join(","), Command::SortBy(number))
-        });
-        let mut menu = Menu::new("Group rows by", choices.collect());
-        menu.choices
-            .push(choice('x', "toggle total and self", Command::Children));
-        menu.cursor.at = SORTS
-            .iter()
-            .position(|keys| *keys == self.cx.by.keys)
-            .unwrap_or(0);
-        menu
     }
 }
 

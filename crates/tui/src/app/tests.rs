@@ -1,6 +1,8 @@
 //! Keys in, screens out.
 
+mod account;
 mod code;
+mod compare;
 mod keys;
 mod mouse;
 mod replaced;
@@ -88,8 +90,8 @@ pub(super) fn data(sampled: SampledProfile) -> TuiData {
         sampled,
         title: "perf.data".to_owned(),
         quality: "184 samples, 0.0 % lost".to_owned(),
-        advice: None,
         about: vec!["recorded by rprof".to_owned()],
+        ..TuiData::default()
     }
 }
 

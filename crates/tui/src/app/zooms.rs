@@ -63,7 +63,9 @@ impl App {
 
     /// Goes back one step; asks to quit at the end.
     pub(super) fn back(&mut self) {
-        let is_back = self.awaited.take().is_some()
+        let is_back = self.awaited_scope.take().is_some()
+            || self.awaited_comparison.take().is_some()
+            || self.awaited.take().is_some()
             || self.ask_shown_view(Command::Back)
             || self.cx.found.take().is_some()
             || self.ask_views(Command::Back)

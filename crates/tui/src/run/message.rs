@@ -1,7 +1,7 @@
 //! What the loop waits for.
 
 use crate::app::Input;
-use crate::face::{CodeAnswer, TuiData};
+use crate::face::{CodeAnswer, ComparisonAnswer, ScopeAnswer, TuiData};
 use crate::task::Made;
 use std::io;
 
@@ -10,6 +10,8 @@ pub(super) enum Message {
     Input(Input),
     Data(Box<TuiData>),
     Code(Box<CodeAnswer>),
+    Scope(Box<ScopeAnswer>),
+    Comparison(Box<ComparisonAnswer>),
     End,
     Broken(io::Error),
     Made(Box<Made>),
@@ -25,6 +27,8 @@ impl Message {
             Self::Input(input) => return format!("{input:?}"),
             Self::Data(_) => "data",
             Self::Code(_) => "code",
+            Self::Scope(_) => "samples",
+            Self::Comparison(_) => "comparison",
             Self::End => "end",
             Self::Broken(_) => "broken",
             Self::Made(_) => "made",

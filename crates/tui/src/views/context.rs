@@ -3,13 +3,15 @@
 use super::box_names::BoxNames;
 use super::boxes::{Boxes, Found};
 use super::table::rows::RowsBy;
+use crate::face::SampleScope;
+use crate::keys::{KeyHint, letter};
 use crate::look::Look;
 use crate::matcher::Matcher;
 use crate::screen::Screen;
 use crate::shown::Shown;
 use crate::zoom::{Zoom, percent};
 use rprof_base::{Share, grouped};
-use rprof_profile::{FrameId, Profile};
+use rprof_profile::{Account, FrameId, Profile};
 use rprof_query::Explorer;
 use rprof_untrusted::printable;
 use std::sync::Arc;
@@ -32,6 +34,10 @@ pub(crate) struct Context {
     /// Columns and lines.
     pub(crate) size: (u16, u16),
     pub(crate) explorer: Arc<Explorer>,
+    /// Which samples these are.
+    pub(crate) scope: SampleScope,
+    /// The parts of the time of threads to choose from.
+    pub(crate) accounts: Vec<Account>,
     /// Whether any stack has more than one function.
     pub(crate) has_chains: bool,
     /// Whether the data may be replaced (`rprof top`).
@@ -123,6 +129,11 @@ impl Context {
         let searched = boxes.zip(matcher);
         self.found =
             searched.map(|(boxes, matcher)| Found::new(boxes, self.explorer.profile(), matcher));
+    }
+
+    /// The key for another part of the time of threads, where there is a choice.
+    pub(super) fn waits_hint(&self) -> Option<KeyHint> {
+        (!self.accounts.is_empty()).then_some(letter('w', "CPUs/waiting"))
     }
 
     /// The name of a function.

@@ -130,7 +130,7 @@ impl View for LanesView {
         Some(Answer::Done)
     }
 
-    fn keys(&self, _: &Context) -> Vec<KeyHint> {
+    fn keys(&self, cx: &Context) -> Vec<KeyHint> {
         let mark = match self.mark {
             Some(_) => letter(' ', "drop the mark"),
             None => letter(' ', "mark"),
@@ -143,9 +143,11 @@ impl View for LanesView {
             letter('y', "copy"),
             letter('s', "save"),
         ];
-        if self.mark.is_none() {
-            keys.swap(0, 1);
+        match self.mark {
+            Some(_) => keys.insert(1, letter('D', "compare with the rest")),
+            None => keys.swap(0, 1),
         }
+        keys.extend(cx.waits_hint());
         keys
     }
 
@@ -182,6 +184,11 @@ impl View for LanesView {
             self.mark.get_or_insert(self.slot);
             self.slot = slot.min(lane.slots.saturating_sub(1));
         }
+    }
+
+    fn marked_times(&self, cx: &Context) -> Option<RangeInclusive<u64>> {
+        self.mark?;
+        Some(self.times(cx.lanes()?))
     }
 
     fn time_changed(&mut self) {

@@ -23,19 +23,9 @@ use ratatui_core::layout::Position;
 use ratatui_crossterm::crossterm::event::KeyCode;
 use remembered::RememberedRows;
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{Order, Row, SortKey, Weighing};
+use rprof_profile::view::{Order, Row, Weighing};
 use std::sync::Arc;
 use tree::OpenTree;
-
-/// Sort keys to choose from.
-pub(crate) const SORTS: &[&[SortKey]] = &[
-    SortKey::DEFAULT,
-    &[SortKey::Symbol],
-    &[SortKey::Dso, SortKey::Symbol],
-    &[SortKey::Dso],
-    &[SortKey::Comm],
-    &[SortKey::Comm, SortKey::Dso],
-];
 
 /// Columns of a percentage in saved text.
 pub(super) const SAVED_PERCENT: usize = 9;
@@ -182,11 +172,7 @@ impl View for TableView {
                 Some(Answer::Say(way.to_owned()))
             }
             Command::Children => Some(self.turn_weighing(cx)),
-            Command::SortBy(number) => {
-                let keys = SORTS.get(usize::from(number))?;
-                cx.by.keys = keys.to_vec();
-                Some(Answer::Show)
-            }
+            Command::Rows => Some(Answer::Show),
             Command::Back if self.filter.is_some() => {
                 self.filter_by(None, cx);
                 Some(Answer::Done)
@@ -207,7 +193,8 @@ impl View for TableView {
             letter('c', "callers"),
             letter('s', "save"),
         ];
-        open.into_iter().chain(others).collect()
+        let waits = cx.waits_hint();
+        open.into_iter().chain(waits).chain(others).collect()
     }
 
     fn select(&mut self, at: Position, cx: &mut Context) -> bool {

@@ -10,6 +10,7 @@ use crate::zoom::Zoom;
 use ratatui_core::layout::Position;
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a view asks the application for, when it has done what it was told.
@@ -79,6 +80,11 @@ pub(crate) trait View: Any + Debug {
 
     /// The mouse was moved to this column while its button is down.
     fn drag(&mut self, _column: usize, _cx: &Context) {}
+
+    /// The time range that is marked.
+    fn marked_times(&self, _cx: &Context) -> Option<RangeInclusive<u64>> {
+        None
+    }
 
     /// Another time is shown: what was marked of the one before is gone.
     fn time_changed(&mut self) {}

@@ -240,13 +240,10 @@ fn read(
 /// Stacks of functions, and what threads were called at last.
 fn add_functions(sampled: &mut SampledProfile, stacks: NamedStacks, query: &Query<'_>) {
     let profile = &mut sampled.profile;
-    let groups = stacks
-        .groups
-        .into_iter()
-        .map(|(comm, [cause, state])| Group {
-            comm,
-            values: profile.values_of_wait(cause, state),
-        });
+    let groups = stacks.groups.into_iter().map(|(comm, words)| Group {
+        comm,
+        values: profile.values_of_wait(words),
+    });
     sampled.groups = groups.collect();
     sampled.stacks = stacks.tree;
     let history = &query.recording.index.history;

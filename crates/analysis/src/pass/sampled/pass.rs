@@ -8,6 +8,7 @@ use crate::pass::group_by::GroupBy;
 use crate::pass::group_key::GroupKey;
 use crate::pass::query::Query;
 use crate::pass::stack_path::StackPath;
+use crate::samples::WokenBy;
 use crate::stacks::StackEndCounts;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
@@ -35,6 +36,8 @@ pub(super) struct StackGroup {
     pub(super) cause: Option<Cause>,
     /// What it does; `None` if it does not matter.
     pub(super) state: Option<ThreadState>,
+    /// Who ended its wait; `None` if it does not matter.
+    pub(super) waker: Option<WokenBy>,
 }
 
 /// Which of what threads do tells stacks apart, beside what they wait for.
@@ -43,6 +46,7 @@ pub(super) struct WaitKeys {
     /// Running is told apart, too, as a cause.
     cause: bool,
     state: bool,
+    waker: bool,
 }
 
 impl WaitKeys {
@@ -51,6 +55,7 @@ impl WaitKeys {
         Self {
             cause: has(Dimension::Cause),
             state: has(Dimension::State),
+            waker: has(Dimension::Waker),
         }
     }
 }
@@ -157,6 +162,9 @@ impl Pass for SampledPass<'_> {
             state: stretch
                 .map(|stretch| stretch.state)
                 .filter(|_| self.waits.state),
+            waker: stretch
+                .map(|stretch| stretch.waker)
+                .filter(|_| self.waits.waker),
         };
         let [thread, group] = local.numbers(thread, group);
         let chunk = local.chunks.last_mut()?;

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct NamedStacks {
     pub(super) tree: Tree,
-    /// What the tree's groups are: names of threads, what these wait for, and what they do.
-    pub(super) groups: Vec<(StrId, [Option<StrId>; 2])>,
+    /// What the tree's groups are: names of threads, and of what these wait for (`WAIT_DIMENSIONS`).
+    pub(super) groups: Vec<(StrId, [Option<StrId>; 3])>,
     /// By thread that read, by its node.
     places: Vec<Vec<StackPlace>>,
     pub(super) unnamed: UnnamedWeights,
@@ -44,18 +44,21 @@ impl NamedStacks {
             locations: has_places.then(Vec::new),
             ..Self::default()
         };
-        let mut names: BTreeMap<(String, Option<Cause>, Option<&str>), u32> = BTreeMap::new();
+        type GroupTexts<'a> = (String, Option<Cause>, Option<&'a str>, Option<String>);
+        let mut names: BTreeMap<GroupTexts<'_>, u32> = BTreeMap::new();
         let text = |group: &StackGroup| {
             let name = group.name.map(|name| comm_text(history, name).into_raw());
             let state = group.state.map(ThreadState::name);
-            (name.unwrap_or_default().into_owned(), group.cause, state)
+            let waker = group.waker.map(|waker| waker.text(history).into_owned());
+            let name = name.unwrap_or_default().into_owned();
+            (name, group.cause, state, waker)
         };
         for part in &*parts {
             names.extend(part.groups.values().iter().map(|group| (text(group), 0)));
         }
-        for (number, ((name, cause, state), place)) in (0..).zip(&mut names) {
+        for (number, ((name, cause, state, waker), place)) in (0..).zip(&mut names) {
             *place = number;
-            let words = [cause.map(Cause::name), *state];
+            let words = [cause.map(Cause::name), *state, waker.as_deref()];
             let words = words.map(|word| word.map(|word| symbols.strings.intern(word)));
             named.groups.push((symbols.strings.intern(name), words));
         }

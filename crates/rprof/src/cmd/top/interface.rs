@@ -11,7 +11,8 @@ use rprof_profile::SampledProfile;
 use rprof_record::{NextSegment, RecordedSegment, Segments};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{
-    App, Face, Look, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, WantedCode, Wires, run,
+    App, Face, Look, SampleScope, SaveForm, Saved, TuiData, TuiSettings, TuiUpdate, WantedCode,
+    WantedComparison, Wires, run,
 };
 use std::collections::VecDeque;
 use std::io;
@@ -253,6 +254,8 @@ fn data(window: &LiveWindow, n_dropped: u64, has_ended: bool) -> TuiData {
     }
     TuiData {
         sampled: sampled.clone(),
+        scope: window.scope(),
+        accounts: Vec::new(),
         title: format!("{state}last {:.0} s", window.time().as_secs_f64()),
         quality,
         advice: quality_advice(profile),
@@ -292,6 +295,14 @@ impl Face for LiveFace {
     fn ask_code(&mut self, wanted: WantedCode) -> Result<(), String> {
         let sent = self.asked.send(wanted);
         sent.map_err(|_| "code can no longer be read".to_owned())
+    }
+
+    fn ask_scope(&mut self, _: SampleScope) -> Result<(), String> {
+        Err("rprof top shows what it was started for: --off-cpu, --wall".to_owned())
+    }
+
+    fn ask_comparison(&mut self, _: WantedComparison) -> Result<(), String> {
+        Err("rprof tui compares times: save the samples (s), and open the file".to_owned())
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {

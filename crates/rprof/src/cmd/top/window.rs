@@ -14,6 +14,8 @@ use rprof_profile::{Account, CountedTime, Filter, Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_record::{RecordedSegment, save_segments, write_segments};
 use rprof_ringbuf::sys::give_back_free_memory;
+#[cfg(feature = "tui")]
+use rprof_tui::SampleScope;
 use rprof_untrusted::{memory_file, quoted};
 use std::collections::VecDeque;
 use std::fmt::{Display, Formatter};
@@ -185,6 +187,15 @@ impl LiveWindow {
     #[cfg(feature = "tui")]
     pub(super) fn filter(&self) -> Filter {
         self.options.filter.clone()
+    }
+
+    /// Which samples are read.
+    #[cfg(feature = "tui")]
+    pub(super) fn scope(&self) -> SampleScope {
+        SampleScope {
+            account: self.options.filter.account,
+            by: self.options.group_by.dimensions.clone(),
+        }
     }
 
     /// Whether all segments of it are kept.

@@ -8,6 +8,7 @@ use rprof_analysis::{ChoiceError, CodeOptions, CodeRecording, FoundFunction, Wan
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Account, Filter, TimeSlices};
+use rprof_query::SampleSelection;
 use rprof_tui::{CodeAnswer, CodeLines, FunctionOf, TuiUpdate, WantedCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -109,26 +110,23 @@ impl CodeReader {
     ) -> (CodeOptions, Option<&'static str>) {
         let WantedCode {
             function,
+            account,
             selection,
             event,
             into: _,
         } = wanted;
         let mut options = self.options.clone();
+        options.filter.account = *account;
         let mut is_exact = true;
         let filter = &mut options.filter;
         if let Some(times) = &selection.times_ns {
             // What is selected is within the command line's, if that is one time.
             is_exact = filter.times.as_ref().is_none_or(TimeSlices::is_one);
             if is_exact {
-                filter.times = Some(TimeSlices::of(times.clone()));
+                filter.times = Some(TimeSlices::of([times.clone()]));
             }
         }
-        if !selection.comms.is_empty() {
-            filter.comms = selection.comms.clone();
-        }
-        if !selection.tids.is_empty() {
-            (filter.pids, filter.tids) = (selection.pids.clone(), selection.tids.clone());
-        }
+        narrow_tasks(filter, selection);
         // Own samples of a function are in its image.
         is_exact &= selection.dsos.accepts(&[&function.image]);
         if selection.frames.has_unwanted() {
@@ -152,6 +150,16 @@ impl CodeReader {
     }
 }
 
+/// Leaves the tasks of a selection.
+pub(super) fn narrow_tasks(filter: &mut Filter, selection: &SampleSelection) {
+    if !selection.comms.is_empty() {
+        filter.comms = selection.comms.clone();
+    }
+    if !selection.tids.is_empty() {
+        (filter.pids, filter.tids) = (selection.pids.clone(), selection.tids.clone());
+    }
+}
+
 /// The index of the event with this name, if only one has it.
 fn event_number(reader: &Reader, name: &str) -> Option<usize> {
     let recorded = reader.events().iter().enumerate();
@@ -170,14 +178,19 @@ pub(in crate::cmd) fn answer(
 ) {
     while let Ok(wanted) = asked.recv() {
         let wanted = asked.try_iter().last().unwrap_or(wanted);
-        let code = catch_unwind(AssertUnwindSafe(|| lines(&wanted)));
-        let code = code.unwrap_or_else(|_| Err(anyhow!("reading the code failed")));
-        let code = code.map_err(|error| format!("{error:#}"));
+        let code = or_why(|| lines(&wanted));
         let answer = Box::new(CodeAnswer { wanted, code });
         if to.send(TuiUpdate::Code(answer)).is_err() {
             return;
         }
     }
+}
+
+/// What was read; or why nothing was, in a line.
+pub(super) fn or_why<T>(read: impl FnOnce() -> Result<T>) -> Result<T, String> {
+    let read = catch_unwind(AssertUnwindSafe(read));
+    let read = read.unwrap_or_else(|_| Err(anyhow!("reading the recording failed")));
+    read.map_err(|error| format!("{error:#}"))
 }
 
 /// The functions of that name in that image: those with samples of their own, the heaviest first, else those that its

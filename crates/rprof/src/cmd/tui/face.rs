@@ -1,5 +1,6 @@
 //! What the interface requests from the program: code of functions, files to save.
 
+use super::samples::WantedReading;
 use anyhow::{Context, Result};
 use crossbeam_channel::Sender;
 use rprof_export::{Folded, Format};
@@ -8,7 +9,7 @@ use rprof_profile::view::Columns;
 use rprof_report::{
     EventTables, FlameOptions, Layout, Percentage, TableOptions, write_flame, write_json,
 };
-use rprof_tui::{Face, SaveForm, Saved, WantedCode};
+use rprof_tui::{Face, SampleScope, SaveForm, Saved, WantedCode, WantedComparison};
 use std::io;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ use std::path::PathBuf;
 pub(super) struct TerminalFace {
     /// Channel to the thread that reads code.
     pub(super) asked: Sender<WantedCode>,
+    /// Channel to the thread that reads samples.
+    pub(super) reads: Sender<WantedReading>,
 }
 
 impl Face for TerminalFace {
@@ -24,11 +27,26 @@ impl Face for TerminalFace {
         sent.map_err(|_| "code can no longer be read".to_owned())
     }
 
+    fn ask_scope(&mut self, wanted: SampleScope) -> Result<(), String> {
+        self.read(WantedReading::Scope(wanted))
+    }
+
+    fn ask_comparison(&mut self, wanted: WantedComparison) -> Result<(), String> {
+        self.read(WantedReading::Comparison(Box::new(wanted)))
+    }
+
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
         save_view(saved).map_err(|error| format!("{error:#}"))
     }
 
     fn pause(&mut self, _: bool) {}
+}
+
+impl TerminalFace {
+    fn read(&self, wanted: WantedReading) -> Result<(), String> {
+        let sent = self.reads.send(wanted);
+        sent.map_err(|_| "samples can no longer be read".to_owned())
+    }
 }
 
 /// Writes the view to a new file, and returns its name.

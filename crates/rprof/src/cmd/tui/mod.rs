@@ -2,6 +2,7 @@
 
 mod code;
 mod face;
+mod samples;
 
 pub(super) use code::{CodeReader, answer};
 pub(super) use face::{free_name, save_view};
@@ -10,21 +11,21 @@ use super::event::choose;
 use super::reading::warn_of;
 use super::report;
 use super::several::OpenedRecordings;
-use crate::args::{Recordings, TuiArgs};
+use crate::args::TuiArgs;
 use crate::say;
 use crate::screen::{self, PagerArgs};
+use crate::usage::usage;
 use anyhow::{Context, Result};
 use crossbeam_channel::unbounded;
 use face::TerminalFace;
-use rprof_analysis::{Options, bookkeeping_events};
-use rprof_inspect::header_text;
-use rprof_perfdata::Reader;
-use rprof_profile::{Account, EventChoice, Filter, SampledProfile};
-use rprof_report::{quality_advice, quality_line};
-use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface};
+use rprof_profile::Account;
+use rprof_profile::view::SortKey;
+use rprof_tui::{App, RunError, SampleScope, TuiSettings, Wires, run as run_interface};
+use samples::SampleReader;
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 
 /// Environment variable with the name of a log file: one line per key, with its response time.
@@ -38,52 +39,54 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
             return report::run(&args.into_report()?, paging);
         }
     };
-    let args = &args;
+    args.check_keys().map_err(usage)?;
+    // Threads that nobody waits for use them until the program ends.
+    let args: &'static TuiArgs = Box::leak(Box::new(args));
     let opened = OpenedRecordings::open(&args.input.recordings, &args.input.samples)?;
-    let reader = &opened.first;
-    let has_chains = reader.has_call_chains();
-    let mut options = Options {
-        stacks: has_chains,
-        self_time: args.self_time.self_time(),
-        ..args.input.options(reader)
+    let reading = SampleReader { args, opened };
+    let scope = SampleScope {
+        account: args.input.filter().account,
+        by: SortKey::dimensions(&args.keys()),
     };
-    if args.event.is_none() {
-        options.filter.events = EventChoice::Asked;
-    }
-    let sampled: SampledProfile = opened.read(&options)?;
-    let profile = &sampled.profile;
+    let data = reading.data(&scope)?;
+    let reader = &reading.opened.first;
+    let profile = &data.sampled.profile;
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
-    let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
+    let is_shown = {
+        let mut samples = data.sampled.samples.iter();
+        samples.any(|sample| sample.stack.is_some())
+    };
     warn_of(profile, reader, &args.input, is_shown);
     let settings = TuiSettings {
         look,
         size,
         keys: args.keys(),
-        weighing: args.weighing(has_chains),
+        weighing: args.weighing(reader.has_call_chains()),
         event,
         is_live: false,
     };
-    let code = CodeReader::of(args, &opened.paths)?;
-    let mut data = data(&opened.paths, reader, sampled);
-    data.title += &filtered(&options.filter);
+    let code = CodeReader::of(args, &reading.opened.paths)?;
+    let locator = args.input.options(reader).locator;
+    let has_waits = !data.accounts.is_empty();
     let mut app = App::new(data, settings);
-    let is_on_cpu = options.filter.account == Account::OnCpu;
-    if is_on_cpu && args.event.is_none() && !bookkeeping_events(reader).is_empty() {
-        app.say("time on CPUs; rprof tui --off-cpu shows the time spent waiting, --wall both");
+    if has_waits && scope.account == Account::OnCpu {
+        app.say("time on CPUs; w: time spent waiting, or both");
     }
     let (asked, wanted) = unbounded();
+    let (reads, wanted_reads) = unbounded();
     let (to, updates) = unbounded();
-    let mut face = TerminalFace { asked };
+    let mut face = TerminalFace { asked, reads };
     // Before threads start: they are to block the same signals.
     let wires = Wires {
         updates,
         ..Wires::of(|| Box::new(io::stdout()), log()?)?
     };
-    // It ends with the program: what it reads nobody waits for.
-    let thread = thread::Builder::new().name("rprof-code".to_owned());
-    let (reader, locator) = (opened.first, options.locator);
-    let beside = move || code.run((&reader, &locator), &wanted, &to);
-    thread.spawn(beside).context("starting a thread")?;
+    let reading = Arc::new(reading.quiet());
+    let (of_code, to_code) = (Arc::clone(&reading), to.clone());
+    beside("rprof-code", move || {
+        code.run((&of_code.opened.first, &locator), &wanted, &to_code);
+    })?;
+    beside("rprof-read", move || reading.run(&wanted_reads, &to))?;
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         // As a shell says what ended something.
@@ -92,35 +95,10 @@ pub(crate) fn run(args: TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
 }
 
-/// What the title says of filters: samples that they leave out are nowhere on the screen.
-fn filtered(filter: &Filter) -> String {
-    match &filter.times {
-        Some(times) => format!(" (--time {})", times.text()),
-        None if !filter.accepts_all() => " (filtered)".to_owned(),
-        None => String::new(),
-    }
-}
-
-/// The data shown for recordings.
-fn data(paths: &Recordings, reader: &Reader, sampled: SampledProfile) -> TuiData {
-    let profile = &sampled.profile;
-    let (about, _) = header_text(reader, false);
-    let about = about.lines().map(str::to_owned);
-    let title = match (paths.first().path(), paths.others()) {
-        (path, []) => path
-            .file_name()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy()
-            .into_owned(),
-        _ => paths.name(),
-    };
-    TuiData {
-        title,
-        quality: quality_line(profile),
-        advice: quality_advice(profile),
-        about: about.chain(profile.warnings.iter().cloned()).collect(),
-        sampled,
-    }
+/// Starts a thread that ends with the program: what it reads nobody waits for.
+fn beside(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).map(drop).context("starting a thread")
 }
 
 /// The log of key response times, if requested.

@@ -4,7 +4,7 @@ use super::{TableLine, TableView};
 use crate::draw::pen::Pen;
 use crate::screen::{Screen, cells};
 use crate::views::context::Context;
-use crate::zoom::percent;
+use crate::zoom::{TimeUnit, percent};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use rprof_base::Share;
@@ -14,11 +14,16 @@ use rprof_profile::view::{Row, SortKey, Weighing};
 /// Columns of a percentage and the space before it.
 pub(crate) const PERCENT: u16 = 8;
 
+/// Columns of a time.
+const TIME: u16 = 9;
+
 /// Start positions of the table's columns.
 struct TableColumns {
     /// Whether there is a column for the total, too.
     has_children: bool,
     bar: Rect,
+    /// What rows are ordered by, where it is a time, and its unit.
+    time: Option<(Rect, TimeUnit)>,
     /// Start and width of each sort key's column, except the last.
     keys: Vec<(u16, u16)>,
     /// Start of the last column.
@@ -30,12 +35,20 @@ impl TableColumns {
         let total = screen.all.width;
         let has_children = cx.by.weighing == Weighing::WithChildren && total >= 40;
         let mut x = 2 + PERCENT * (1 + u16::from(has_children));
-        let bar = Rect::new(x + 1, 0, bar_width(total), 1);
+        let unit = time_unit(cx).filter(|_| total >= 60);
+        // Where there is room for one, a time tells more than a bar.
+        let bar = match unit {
+            Some(_) if total < 100 => 0,
+            _ => bar_width(total),
+        };
+        let bar = Rect::new(x + 1, 0, bar, 1);
         x = if bar.width > 0 {
             bar.right() + 2
         } else {
             x + 1
         };
+        let time = unit.map(|unit| (Rect::new(x, 0, TIME, 1), unit));
+        x += if time.is_some() { TIME + 2 } else { 0 };
         let names = cx.by.keys.last().map_or(0, |&key| widest(cx, key));
         let room = total.saturating_sub(x).saturating_sub(wanted(total, names));
         let others = cx.by.keys.iter().rev().skip(1).rev();
@@ -47,6 +60,7 @@ impl TableColumns {
         Self {
             has_children,
             bar,
+            time,
             keys,
             last: x,
         }
@@ -58,6 +72,13 @@ impl TableColumns {
         let last = Rect::new(self.last, line.y, line.width, 1).intersection(line);
         keys.chain([last])
     }
+}
+
+/// The unit of the weights of rows, where these are times.
+fn time_unit(cx: &Context) -> Option<TimeUnit> {
+    let event = &cx.shown.as_ref()?.counted.event;
+    let is_time = event.kind.is_time();
+    is_time.then(|| TimeUnit::of(event.weight).with_decimals())
 }
 
 /// Columns that names are to have: most of a narrow screen, if they are so wide.
@@ -169,6 +190,10 @@ impl Drawn<'_> {
             pen.text(Rect::new(x, at.y, PERCENT, 1), &text, style);
             x += PERCENT;
         }
+        if let Some((place, unit)) = self.columns.time {
+            let text = at_right(&format!("Time ({})", unit.name), TIME.into());
+            pen.text(Rect { y: at.y, ..place }, &text, style);
+        }
         for (key, cell) in by.keys.iter().zip(self.columns.cells(at)) {
             pen.text(cell, key.heading(), style);
         }
@@ -206,6 +231,10 @@ impl Drawn<'_> {
             ..self.columns.bar
         };
         pen.bar(place, row.self_weight, weight, whole);
+        if let Some((place, unit)) = self.columns.time {
+            let text = at_right(&unit.number(weight), TIME.into());
+            pen.text(Rect { y: at.y, ..place }, &text, Style::new());
+        }
         self.cells(pen, at, row);
     }
 

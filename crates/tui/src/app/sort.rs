@@ -1,0 +1,101 @@
+//! What rows are grouped by: chosen from a menu, or typed.
+
+use super::over::choice;
+use super::{App, Effect};
+use crate::keys::Command;
+use crate::menu::Menu;
+use rprof_profile::view::SortKey;
+use rprof_profile::{Account, Dimension, WAIT_DIMENSIONS};
+
+/// Sort keys to choose from.
+const SORTS: &[&[SortKey]] = &[
+    SortKey::DEFAULT,
+    &[SortKey::Symbol],
+    &[SortKey::Dso, SortKey::Symbol],
+    &[SortKey::Dso],
+    &[SortKey::Comm],
+    &[SortKey::Comm, SortKey::Dso],
+];
+
+const CAUSE: SortKey = SortKey::Dimension(Dimension::Cause);
+const STATE: SortKey = SortKey::Dimension(Dimension::State);
+const WAKER: SortKey = SortKey::Dimension(Dimension::Waker);
+
+/// The same where samples are of waits.
+const SORTS_OF_WAITS: &[&[SortKey]] = &[
+    &[SortKey::Comm, CAUSE],
+    &[SortKey::Comm, CAUSE, WAKER],
+    &[SortKey::Comm, STATE],
+];
+
+/// The names of keys, separated by commas.
+fn names_of(keys: &[SortKey]) -> String {
+    let names: Vec<&str> = keys.iter().map(|key| key.name()).collect();
+    names.join(",")
+}
+
+impl App {
+    /// The sort keys to choose from.
+    fn sorts(&self) -> impl Iterator<Item = &'static [SortKey]> {
+        let of_waits = match self.cx.scope.account {
+            Account::OnCpu => &[][..],
+            Account::OffCpu | Account::Wall => SORTS_OF_WAITS,
+        };
+        SORTS.iter().chain(of_waits).copied()
+    }
+
+    pub(super) fn sort_menu(&self) -> Menu {
+        let choices = ('1'..).zip(0u8..).zip(self.sorts());
+        let choices = choices
+            .map(|((key, number), keys)| choice(key, &names_of(keys), Command::SortBy(number)));
+        let mut menu = Menu::new("Group rows by", choices.collect());
+        let last = [
+            choice('o', "others ..", Command::TypeKeys),
+            choice('x', "toggle total and self", Command::Children),
+        ];
+        menu.choices.extend(last);
+        let shown = self.sorts().position(|keys| keys == self.cx.by.keys);
+        // What was typed is among the others.
+        menu.cursor.at = shown.unwrap_or(menu.choices.len() - 2);
+        menu
+    }
+
+    /// Groups rows by the keys with this number in the menu.
+    pub(super) fn sort_by(&mut self, number: u8) -> Effect {
+        let keys = self.sorts().nth(number.into());
+        match keys {
+            Some(keys) => self.group_by(keys.to_vec()),
+            None => Effect::None,
+        }
+    }
+
+    /// The keys that group rows, as they are typed.
+    pub(super) fn keys_text(&self) -> String {
+        names_of(&self.cx.by.keys)
+    }
+
+    /// Groups rows by the keys that a text names.
+    pub(super) fn keys_typed(&mut self, text: &str) -> Result<Effect, String> {
+        let of_waits = match self.cx.scope.account {
+            Account::OnCpu => &[][..],
+            Account::OffCpu | Account::Wall => &WAIT_DIMENSIONS,
+        };
+        let of_waits = of_waits.iter().copied().map(SortKey::Dimension);
+        let known: Vec<SortKey> = SortKey::DEFAULT.iter().copied().chain(of_waits).collect();
+        let mut keys = Vec::new();
+        for name in text.split(',') {
+            let key = SortKey::parse(name.trim()).filter(|key| known.contains(key));
+            match key {
+                Some(key) if keys.contains(&key) => {}
+                Some(key) => keys.push(key),
+                None => return Err(format!("keys are {}", names_of(&known))),
+            }
+        }
+        Ok(self.group_by(keys))
+    }
+
+    /// Shows rows, from wherever.
+    pub(super) fn show_rows(&mut self) {
+        self.ask_views(Command::Rows);
+    }
+}
