@@ -63,7 +63,7 @@ const PREPARED = `(() => {
   const words = ["a", "std", "core", "alloc", "read", "page", "mutex", "parse", "eval", "main"];
   const has = (name) => page.views.all[name] !== undefined && !document.getElementById(name + "-tab").hidden;
   const zoomed = (at) => {
-    const level = graph.boxes.levels[Math.min(at % 12, graph.boxes.levels.length - 1)];
+    const level = graph.boxes.lists[Math.min(at % 12, graph.boxes.lists.length - 1)];
     graph.zoomTo(level[at % Math.min(3, level.length)]);
     page.views.all.flame.zoomed();
   };

@@ -15,6 +15,7 @@ const filters = require("./filters.js");
 const frame = require("./frame.js");
 const inTime = require("./in_time.js");
 const lanes = require("./lanes.js");
+const old = require("./old.js");
 const panel = require("./panel.js");
 const ranges = require("./ranges.js");
 const save = require("./save.js");
@@ -372,6 +373,7 @@ async function main() {
       await manyLongNamesHoldNothingUp(tab, facts);
       await frame.check(tab, facts);
       await nothingOfOthersRuns(tab);
+      await old.check(tab, facts);
       console.log(`as expected: ${facts.page}`);
     }
   } finally {

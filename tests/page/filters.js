@@ -113,7 +113,7 @@ function byHand(page) {
 async function numbersAreTheReports(tab, facts) {
   const all = await tab.run(`(${candidates})(rprofPage)`);
   /** @type {Transform[]} */
-  const single = all.filter((/** @type {Transform} */ { grouping }) => grouping !== "state");
+  const single = all.filter((/** @type {Transform} */ { grouping, key }) => grouping !== "state" && key >= 0);
   const of = (/** @type {string} */ name) => single.filter(({ grouping }) => grouping === name);
   assert.ok(of("process").length > 1 && of("task").length > 3 && of("cpu").length > 0, JSON.stringify(single));
   const span = await tab.run(`rprofPage.profile.head.span_ns`);

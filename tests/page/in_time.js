@@ -82,34 +82,43 @@ async function aFirstPictureIsFollowedByAllOfIt(tab) {
   assert.deepEqual([left, placing], [0, false]);
 }
 
-/** What is placed later is there for whoever asks, and drawn after the first frame. @param {Tab} tab */
-async function narrowBoxesArePlacedLater(tab) {
-  const [first, afterwards, all, whole] = await tab.run(`(async () => {
+/** What no eye sees has its place for whoever asks, and once it is zoomed into. @param {Tab} tab */
+async function narrowBoxesArePlacedWhenTheyAreSeen(tab) {
+  const [first, zoomed, within, asked, all] = await tab.run(`(() => {
     const { graph } = rprofPage.views.all.flame;
-    const all = graph.boxes.levels.map((level) => [...level]);
     const { first } = graph.boxes.constructor;
     const before = { ...first };
+    const said = (levels) => {
+      const { labels, starts, widths } = graph.boxes;
+      return levels.map((level) => [...level].map((box) => [labels[box], starts[box], widths[box]]));
+    };
+    const all = said(graph.boxes.levels);
     Object.assign(first, { most: 0, parts: 0.5 });
     rprofPage.boxes.list = [];
     rprofPage.set({ order: "name" });
     rprofPage.set({ order: "heavy" });
-    const placed = graph.boxes.lists.map((level) => [...level]);
-    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => setTimeout(resolve, 0), 0)));
-    const afterwards = graph.boxes.lists.map((level) => [...level]);
-    rprofPage.boxes.list = [];
-    rprofPage.set({ order: "name" });
-    rprofPage.set({ order: "heavy" });
-    const asked = graph.boxes.levels.map((level) => [...level]);
+    const placed = said(graph.boxes.lists);
+    // From twice as narrow on.
+    Object.assign(first, { parts: 2 });
+    const box = graph.boxes.lists[0][0];
+    const [start, end] = [graph.boxes.starts[box], graph.boxes.endOf(box)];
+    graph.zoomTo(box);
+    // What is beside it may have its place, too.
+    const within = (levels) => levels[1].filter(([, from, width]) => from >= start && from + width <= end);
+    const zoomed = within(said(graph.boxes.lists));
+    const asked = said(graph.boxes.levels);
     Object.assign(first, before);
-    return [placed, afterwards, all, asked];
+    graph.zoomOut();
+    return [placed, zoomed, within(all), asked, all];
   })()`);
   assert.ok(first.flat().length < all.flat().length);
-  assert.deepEqual([afterwards, whole], [all, all]);
+  assert.deepEqual(zoomed, within);
+  assert.deepEqual(asked, all);
 }
 
 /** @param {Tab} tab @param {{inTime: Boxes}} facts */
 async function check(tab, { inTime }) {
-  await narrowBoxesArePlacedLater(tab);
+  await narrowBoxesArePlacedWhenTheyAreSeen(tab);
   await aFirstPictureIsFollowedByAllOfIt(tab);
   await tab.run(`rprofPage.set({ order: "time" })`);
   const all = inOrder(await drawn(tab));

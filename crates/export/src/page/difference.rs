@@ -49,7 +49,7 @@ impl Format for DifferentialPage {
     type Source = ComparedRecordings;
 
     fn write(&self, compared: &ComparedRecordings, out: &mut dyn Write) -> io::Result<()> {
-        let room = base64_decoded_len(self.0.max_bytes.saturating_sub(shell::len()));
+        let room = base64_decoded_len(self.0.max_bytes.saturating_sub(shell::len()?));
         let mut min_samples = 0;
         let bytes = loop {
             let bytes = Columns::of(compared, min_samples).compressed(&self.0, compared)?;

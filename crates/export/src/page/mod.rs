@@ -33,7 +33,7 @@ impl Format for Page {
     type Source = SampledProfile;
 
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
-        let room = self.max_bytes.saturating_sub(shell::len());
+        let room = self.max_bytes.saturating_sub(shell::len()?);
         let payload = Payload::of(self, sampled, base64_decoded_len(room))?;
         let text = PageText {
             title: &self.title,

@@ -1,6 +1,8 @@
-//! The file around the profile: HTML, style, script. Nothing in it is from a recording but the title, escaped.
+//! The file around the profile: HTML, style, scripts. Nothing in it is from a recording but the title, escaped.
 
 use super::plain;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use rprof_base::{base64_text, base64_write};
 use rprof_untrusted::printable;
 use sha2::{Digest, Sha256};
@@ -8,6 +10,9 @@ use std::io::{self, Write};
 
 const HTML: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
+
+/// What runs first, in old browsers, too: it unpacks the script of the page.
+const FIRST: &str = include_str!("assets/first.js");
 
 /// One idea each; together they are one script. A view registers itself in its own.
 const SCRIPTS: &[&str] = &[
@@ -19,9 +24,10 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/filters.js"),
     include_str!("assets/transforms.js"),
     include_str!("assets/layout.js"),
-    include_str!("assets/merged.js"),
+    include_str!("assets/preorder.js"),
     include_str!("assets/growing.js"),
-    include_str!("assets/inverted.js"),
+    include_str!("assets/unfolding.js"),
+    include_str!("assets/around.js"),
     include_str!("assets/in_time.js"),
     include_str!("assets/difference.js"),
     include_str!("assets/noise.js"),
@@ -31,6 +37,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/legend.js"),
     include_str!("assets/timeline.js"),
     include_str!("assets/waits.js"),
+    include_str!("assets/bars.js"),
     include_str!("assets/flame.js"),
     include_str!("assets/pointer.js"),
     include_str!("assets/menu.js"),
@@ -70,10 +77,36 @@ const SCRIPTS: &[&str] = &[
 const MAX_TITLE: usize = 200;
 
 /// How many bytes the file has beside the profile, at most.
-pub(super) fn len() -> usize {
-    let hashes = 2 * 64;
+pub(super) fn len() -> io::Result<usize> {
+    let packed = Scripts::new()?.packed.len().div_ceil(3) * 4;
+    let hashes = 3 * 64;
     // A character of a title may be six bytes when it is escaped.
-    HTML.len() + STYLE.len() + script().len() + hashes + 6 * (MAX_TITLE + plain::MAX_LEN)
+    let texts = 6 * (MAX_TITLE + plain::MAX_LEN);
+    Ok(HTML.len() + STYLE.len() + FIRST.len() + packed + hashes + texts)
+}
+
+/// What may run in a page.
+struct Scripts {
+    first: String,
+    page: String,
+    /// The script of the page as a zlib stream.
+    packed: Vec<u8>,
+}
+
+impl Scripts {
+    fn new() -> io::Result<Self> {
+        let mut first = String::new();
+        append_code(FIRST, &mut first);
+        let page = script();
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
+        zlib.write_all(page.as_bytes())?;
+        let packed = zlib.finish()?;
+        Ok(Self {
+            first,
+            page,
+            packed,
+        })
+    }
 }
 
 /// Texts of a page that are HTML.
@@ -90,7 +123,7 @@ pub(super) fn write(
     [profile, code]: [&[u8]; 2],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let script = script();
+    let scripts = Scripts::new()?;
     let mut rest = HTML;
     while let Some((before, after)) = rest.split_once("{{") {
         out.write_all(before.as_bytes())?;
@@ -103,8 +136,12 @@ pub(super) fn write(
             "plain" => out.write_all(escaped(plain).as_bytes())?,
             "style" => out.write_all(STYLE.as_bytes())?,
             "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
-            "script" => out.write_all(script.as_bytes())?,
-            "script-hash" => out.write_all(hash(&script).as_bytes())?,
+            "first" => out.write_all(scripts.first.as_bytes())?,
+            "script" => base64_write(&scripts.packed, out)?,
+            "script-hashes" => {
+                let hashes = [hash(&scripts.first), hash(&scripts.page)];
+                out.write_all(hashes.join(" ").as_bytes())?;
+            }
             "profile" => base64_write(profile, out)?,
             "code" => base64_write(code, out)?,
             _ => {}
@@ -139,7 +176,7 @@ fn append_code(source: &str, out: &mut String) {
 }
 
 /// By which the page's policy knows what may run.
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     format!("'sha256-{}'", base64_text(&Sha256::digest(text)))
 }
 

@@ -30,14 +30,20 @@ fn written(page: &Page, sampled: &SampledProfile) -> Vec<u8> {
     out
 }
 
-fn read(html: Vec<u8>) -> ReadPage {
-    let html = String::from_utf8(html).unwrap();
-    let (_, text) = html.split_once("id=\"profile\">").unwrap();
+/// What an element of a page has packed.
+fn unpacked(html: &str, id: &str) -> Vec<u8> {
+    let (_, text) = html.split_once(&format!("id=\"{id}\">")).unwrap();
     let (text, _) = text.split_once("</script>").unwrap();
     let mut plain = Vec::new();
     let bytes = decoded(text);
     let mut zlib = ZlibDecoder::new(&*bytes);
     zlib.read_to_end(&mut plain).unwrap();
+    plain
+}
+
+fn read(html: Vec<u8>) -> ReadPage {
+    let html = String::from_utf8(html).unwrap();
+    let plain = unpacked(&html, "profile");
     let mut numbers = &plain[8..];
     assert_eq!(&plain[..8], b"RPROFPG1");
     let json = usize::try_from(number(&mut numbers)).unwrap();
@@ -183,8 +189,8 @@ fn names_of_others_are_never_code() {
     let read = read(html);
     assert_eq!(
         read.html.matches("</script>").count(),
-        3,
-        "those of the profile, of the code and of the page"
+        4,
+        "those of the profile, of the code, of the page and what runs first"
     );
     assert!(!read.html.contains("alert(1)</script>"));
     assert!(
@@ -204,7 +210,7 @@ fn names_of_others_are_never_code() {
 }
 
 #[test]
-fn the_policy_lets_only_the_pages_own_script_run() {
+fn the_policy_lets_only_the_pages_own_scripts_run() {
     let read = read(written(
         &page(Page::MAX_BYTES),
         &testing::sampled(&[(0, "a", "main", 1)]),
@@ -221,6 +227,12 @@ fn the_policy_lets_only_the_pages_own_script_run() {
     for word in ["unsafe", "http", "*", "data:"] {
         assert!(!policy.contains(word), "{word}: {policy}");
     }
+    let script = String::from_utf8(unpacked(&read.html, "page-script")).unwrap();
+    let (_, first) = read.html.rsplit_once("<script>").unwrap();
+    let (first, _) = first.split_once("</script>").unwrap();
+    for script in [first, &script] {
+        assert!(policy.contains(&shell::hash(script)), "{policy}");
+    }
     for word in [
         "eval(",
         "innerHTML",
@@ -231,6 +243,7 @@ fn the_policy_lets_only_the_pages_own_script_run() {
         "import(",
     ] {
         assert!(!read.html.contains(word), "{word}");
+        assert!(!script.contains(word), "{word}");
     }
     assert!(!read.html.contains("src=") && !read.html.contains("href="));
 }

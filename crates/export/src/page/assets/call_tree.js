@@ -22,7 +22,7 @@ const TREE_COLUMNS = [
 ];
 
 /** Rows that are there at once, and how many more each time. */
-const TREE_ROWS = 200;
+const TREE_ROWS = 100;
 
 /** Rows that `*` opens at most. */
 const MOST_OPENED = 2000;
@@ -133,10 +133,11 @@ class CallTree {
     const { boxes, open } = this;
     if (this.matches === null) return;
     // By box, whether it or one further out matches.
+    const { levels } = boxes;
     const isWithin = new Uint8Array(boxes.n);
     /** @type {number[]} */
     const found = [];
-    for (const level of boxes.levels) {
+    for (const level of levels) {
       for (const box of level) {
         const parent = boxes.parents[box];
         if (parent >= 0 && isWithin[parent] === 1) isWithin[box] = 1;

@@ -219,7 +219,7 @@ function flagsOfRows(profile, transforms) {
   const words = [];
   for (const grouping of rowGroupingsOf(profile)) {
     if (ROW_GROUPINGS[grouping].flag === "") continue;
-    const kept = transforms.filter((one) => one.kind === "keep" && one.grouping === grouping).map(({ key }) => key);
+    const kept = transforms.filter((one) => one.kind === "keep" && one.grouping === grouping && one.key >= 0).map(({ key }) => key);
     if (kept.length > 0) words.push(ROW_GROUPINGS[grouping].flag, [...new Set(kept)].join(","));
   }
   return words;

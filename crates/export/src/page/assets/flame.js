@@ -44,6 +44,7 @@ class Flame {
     /** @type {Map<number, {text: string, width: number}>} */
     this.texts = new Map();
     this.charWidth = 0;
+    this.bars = new Bars();
     listenTo(this);
   }
 
@@ -55,12 +56,18 @@ class Flame {
     this.fit();
     this.place.scrollTop = 0;
     this.zoomOut();
-    if (boxes.rest === null) return;
-    afterFrame(() => {
-      if (this.boxes !== boxes || boxes.levels.length === 0) return;
-      this.fit();
-      this.ask();
-    });
+    if (boxes.rest !== null) afterFrame(() => this.step(boxes));
+  }
+
+  /**
+   * Places boxes that are left, as long as these are shown.
+   * @param {Boxes} boxes
+   */
+  step(boxes) {
+    if (this.boxes !== boxes) return;
+    if (boxes.step()) return void setTimeout(() => this.step(boxes), 0);
+    this.fit();
+    this.ask();
   }
 
   /** All levels have room. */
@@ -79,6 +86,12 @@ class Flame {
     if (box < 0) return this.zoomOut();
     this.start = this.boxes.starts[box];
     this.width = this.boxes.widths[box];
+    this.reach();
+  }
+
+  /** What is seen has its place. */
+  reach() {
+    if (this.boxes.reach(this.start, this.width)) this.fit();
     this.ask();
   }
 
@@ -87,7 +100,7 @@ class Flame {
     const { boxes, start, width } = this;
     if (width >= boxes.whole) return -1;
     let found = -1;
-    for (let level = 0; level < boxes.levels.length; level++) {
+    for (let level = 0; level < boxes.lists.length; level++) {
       const box = boxes.at(level, start + width / 2);
       if (box < 0 || boxes.starts[box] > start || boxes.endOf(box) < start + width) break;
       found = box;
@@ -119,55 +132,54 @@ class Flame {
     const top = this.theme.isPrinted ? 0 : this.place.scrollTop;
     const first = Math.floor(top / ROW);
     const last = Math.min(this.boxes.lists.length - 1, Math.floor((top + height) / ROW));
-    for (let level = first; level <= last; level++) this.drawLevel(context, level, level * ROW - top, width);
+    const bars = this.bars.begin(this.canvas, ROW - 1);
+    /** @type {{box: number, x: number, y: number, w: number}[]} */
+    const named = [];
+    for (let level = first; level <= last; level++) {
+      const y = level * ROW - top;
+      this.drawLevel(bars, level, width, (box, x, w) => named.push({ box, x, y, w }));
+      bars.end(y);
+    }
+    bars.show(context);
+    for (const one of named) this.drawName(context, one);
+    context.globalAlpha = 1;
     this.outline(context, this.hovered, top, width, 1);
     this.outline(context, this.selected, top, width, 2);
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
+   * @param {Bars} bars
    * @param {number} level
-   * @param {number} y
    * @param {number} width
+   * @param {(box: number, x: number, w: number) => void} name called with boxes that have room for a name
    */
-  drawLevel(context, level, y, width) {
+  drawLevel(bars, level, width, name) {
     const { boxes, start } = this;
     const { starts, widths } = boxes;
     const list = boxes.lists[level];
     const scale = width / this.width;
     let at = boxes.firstAt(level, start);
-    // Thin boxes of one colour beside each other are drawn at once.
-    const run = { from: 0, end: -1, fill: "" };
-    const drawRun = () => {
-      if (run.end < 0) return;
-      context.fillStyle = run.fill;
-      context.fillRect(run.from, y, run.end - run.from, ROW - 1);
-      run.end = -1;
-    };
     while (at < list.length) {
       const box = list[at];
       const x = (starts[box] - start) * scale;
       if (x >= width) break;
       const w = widths[box] * scale;
       if (w >= 1) {
-        this.drawBox(context, box, Math.max(0, x), y, Math.min(width, x + w) - Math.max(0, x));
+        const [from, to] = [Math.max(0, x), Math.min(width, x + w)];
+        const isMatch = this.isMatch(box);
+        bars.add(from, to - (w > 3 ? 1 : 0), isMatch ? this.theme.colours.match : this.fill(box), this.matches !== null && !isMatch);
+        if (to - from >= MIN_TEXT) name(box, from, to - from);
         at++;
         continue;
       }
       // All that ends within this pixel is one.
-      const pixel = Math.floor(x);
-      const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale, at));
-      const end = (boxes.endOf(list[next - 1]) - start) * scale;
-      const fill = this.thinFill(list, at, next);
-      if (run.end < 0 || fill !== run.fill || x > run.end + 0.3) {
-        drawRun();
-        run.from = x;
-        run.fill = fill;
-      }
-      run.end = Math.max(end, x + 0.4);
+      const edge = start + (Math.floor(x) + 1) / scale;
+      let next = at + 1;
+      while (next < list.length && next < at + 8 && starts[list[next]] + widths[list[next]] <= edge) next++;
+      if (next === at + 8) next = Math.max(next, boxes.firstAt(level, edge, next));
+      bars.add(x, (boxes.endOf(list[next - 1]) - start) * scale, this.thinFill(list, at, next), false);
       at = next;
     }
-    drawRun();
   }
 
   /**
@@ -208,24 +220,14 @@ class Flame {
 
   /**
    * @param {CanvasRenderingContext2D} context
-   * @param {number} box
-   * @param {number} x
-   * @param {number} y
-   * @param {number} w
+   * @param {{box: number, x: number, y: number, w: number}} place
    */
-  drawBox(context, box, x, y, w) {
+  drawName(context, { box, x, y, w }) {
     const isMatch = this.isMatch(box);
-    const isDim = this.matches !== null && !isMatch;
-    context.globalAlpha = isDim ? 0.45 : 1;
-    context.fillStyle = isMatch ? this.theme.colours.match : this.fill(box);
-    context.fillRect(x, y, w > 3 ? w - 1 : w, ROW - 1);
-    if (w >= MIN_TEXT) {
-      context.globalAlpha = isDim ? 0.7 : 1;
-      context.fillStyle = isMatch ? this.theme.colours.matchInk : this.theme.colours.ink;
-      const mark = this.mark(box);
-      context.fillText(`${mark}${this.cut(context, this.boxes.labels[box], w - 9 - mark.length * this.charWidth)}`, x + 4, y + ROW / 2);
-    }
-    context.globalAlpha = 1;
+    context.globalAlpha = this.matches !== null && !isMatch ? 0.7 : 1;
+    context.fillStyle = isMatch ? this.theme.colours.matchInk : this.theme.colours.ink;
+    const mark = this.mark(box);
+    context.fillText(`${mark}${this.cut(context, this.boxes.labels[box], w - 9 - mark.length * this.charWidth)}`, x + 4, y + ROW / 2);
   }
 
   /**
@@ -299,7 +301,7 @@ class Flame {
     const whole = this.boxes.whole;
     this.width = Math.min(whole, Math.max(whole / MAX_ZOOM, width));
     this.start = Math.min(whole - this.width, Math.max(0, start));
-    this.ask();
+    this.reach();
   }
 
   /** @param {number} box */

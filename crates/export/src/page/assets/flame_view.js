@@ -45,17 +45,22 @@ function markFound({ profile, state }, flames) {
  * @param {"heavy" | "name"} order
  */
 function boxesOfStacks({ profile, counts, state, comparison }, order) {
-  const whole = state.inverted ? null : profile.shownTree();
-  const tree = whole === null ? new Growing(profile.parents.length) : Growing.over(whole);
   const sides = counts.before === null ? [counts] : [counts.before, counts];
   // Inverted, a function is one box, whichever threads it ran in.
   const isMerged = state.threads === "alike" && profile.sides === null;
-  if (state.inverted) tree.standsFor = isMerged ? STANDS_FOR.merged : STANDS_FOR.inverted;
-  const moved = whole === null ? growOutwards(profile, sides, tree, isMerged) : whole.moved;
-  growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
-  const boxes = tree.boxes(profile, order);
+  const unfolding = state.inverted ? new Outwards(profile, sides, isMerged) : new Inwards(profile, sides);
+  const boxes = comparison === null ? unfolding.boxes(order) : comparedBoxes();
   boxes.hasOwn = !state.inverted;
   return boxes;
+
+  function comparedBoxes() {
+    const { tree, moved } = unfolding;
+    unfolding.openAll();
+    tree.setAside();
+    if (state.inverted) tree.standsFor = isMerged ? STANDS_FOR.merged : STANDS_FOR.inverted;
+    growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
+    return tree.boxes(profile, order);
+  }
 }
 
 /** Boxes that were placed last: many look from one flame graph to the other and back. */
@@ -212,6 +217,8 @@ class FlameView {
     this.note.textContent = said[1] ?? "";
     graph.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
     const box = state.zoom.length === 0 ? -1 : graph.boxes.find(state.zoom);
+    // It may be one that has no place yet.
+    if (box >= 0 && graph.boxes.widths[box] < graph.boxes.least) graph.boxes.placeAll();
     if (box >= 0) graph.zoomTo(box);
     else if (state.span !== null) graph.view(state.span[0], state.span[1] - state.span[0]);
   }

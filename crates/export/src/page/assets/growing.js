@@ -32,11 +32,6 @@ class Growing {
     /** Made when a node is looked for. */
     this.slots = new Int32Array(0);
     /**
-     * Of a tree that does not grow.
-     * @type {{children: ChildLists, depths: Uint32Array} | null}
-     */
-    this.shape = null;
-    /**
      * Of two recordings.
      * @type {Sides | null}
      */
@@ -45,26 +40,6 @@ class Growing {
     this.comparison = null;
     /** What a node stands for: its function with what that called, or a part of what its outermost one is. */
     this.standsFor = STANDS_FOR.callees;
-  }
-
-  /**
-   * A tree that has its nodes, and counts nothing yet.
-   * @param {MergedTree} merged
-   */
-  static over(merged) {
-    const { parents, labels, depths } = merged;
-    const tree = new Growing();
-    const children = (merged.children ??= childrenOf(parents));
-    const [weights, samples, own] = [0, 1, 2].map(() => new Float64Array(parents.length));
-    return Object.assign(tree, { n: parents.length, parents, labels, weights, samples, own, shape: { children, depths } });
-  }
-
-  /**
-   * Makes room for nodes, of a tree that has none.
-   * @param {number} likely how many there will likely be
-   */
-  makeRoom(likely) {
-    if (likely > this.labels.length) Object.assign(this, new Growing(likely));
   }
 
   /** What was counted so far; from now on the tree counts from nothing. @returns {Columns} */
@@ -177,17 +152,13 @@ class Growing {
     boxes.own = this.own;
     boxes.samples = this.samples;
     boxes.starts = new Float64Array(n);
-    boxes.depths = this.shape?.depths ?? depthsOf(parents, n);
-    const children = this.shape?.children ?? childrenOf(parents.subarray(0, n));
-    const compare = siblingOrder(boxes, profile, order);
+    boxes.depths = depthsOf(parents, n);
+    const children = childrenOf(parents.subarray(0, n));
+    const compare = siblingOrder(this, profile, order);
     const { most, parts } = Boxes.first;
-    layOut(boxes, children, compare, n > most ? whole(children, weights) / parts : 0);
-    if (n > most) {
-      boxes.rest = () => {
-        boxes.rest = null;
-        layOut(boxes, children, compare, 0);
-      };
-    }
+    boxes.least = n > most ? whole(children, weights) / parts : 0;
+    layOut(boxes, children, compare, boxes.least);
+    if (n > most) boxes.rest = restOf(boxes, children, compare);
     if (this.sides !== null) this.compareBoxes(boxes, this.sides);
     return boxes;
   }
@@ -243,23 +214,34 @@ function depthsOf(parents, n) {
 }
 
 /**
- * Which of two siblings comes first. It is one order, whatever they were in before.
+ * Places what a first picture leaves out.
  * @param {Boxes} boxes
+ * @param {ChildLists} children
+ * @param {(a: number, b: number) => number} compare
+ * @returns {Generator<undefined, void, undefined>}
+ */
+function* restOf(boxes, children, compare) {
+  layOut(boxes, children, compare, 0);
+}
+
+/**
+ * Which of two siblings comes first. It is one order, whatever they were in before.
+ * @param {Growing} tree
  * @param {Profile} profile
  * @param {"heavy" | "name"} order
  */
-function siblingOrder({ widths, labels }, profile, order) {
+function siblingOrder(tree, profile, order) {
   const rankOf = profile.nameRanks();
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byName = (a, b) => rankOf(labels[a]) - rankOf(labels[b]) || a - b;
+  const byName = (a, b) => rankOf(tree.labels[a]) - rankOf(tree.labels[b]) || a - b;
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byWeight = (a, b) => widths[b] - widths[a] || byName(a, b);
+  const byWeight = (a, b) => tree.weights[b] - tree.weights[a] || byName(a, b);
   return order === "heavy" ? byWeight : byName;
 }
 

@@ -104,11 +104,12 @@ class TimeChart {
    */
   constructor(profile, boxes, together) {
     this.profile = profile;
-    this.labels = profile.labelsOfNodes();
+    this.ends = profile.nodeEnds();
     this.boxes = boxes;
     this.together = together;
     this.thread = -1;
-    const n_levels = profile.depths.reduce((most, depth) => Math.max(most, depth + 1), 0);
+    let n_levels = 0;
+    for (const depth of profile.depths) if (depth >= n_levels) n_levels = depth + 1;
     /** By depth, the open boxes, and the nodes that they were opened for. */
     this.open = new Int32Array(n_levels);
     this.nodes = new Int32Array(n_levels);
@@ -132,7 +133,7 @@ class TimeChart {
       this.end();
       this.thread = thread;
     }
-    const common = group.rows === 0 ? node : commonNode(this.profile, group.node, node);
+    const common = group.rows === 0 ? node : this.commonNode(group.node, node);
     if (common < 0) this.flush();
     group.node = common < 0 ? node : common;
     group.weight += weight;
@@ -141,20 +142,20 @@ class TimeChart {
   }
 
   flush() {
-    const { boxes, labels, open, nodes, path, group } = this;
+    const { boxes, open, nodes, path, group, profile } = this;
     if (group.rows === 0) return;
-    const { parents, depths } = this.profile;
+    const { parents, depths } = profile;
     const depth = depths[group.node];
     let shared = depth + 1;
     for (let at = group.node; at >= 0 && (shared > this.n_open || nodes[shared - 1] !== at); at = parents[at]) path[--shared] = at;
     // Other nodes may be called the same. The lowest box is the thread's.
-    while (shared <= depth && shared < this.n_open && (shared === 0 || boxes.labels[open[shared]] === labels[path[shared]])) {
+    while (shared <= depth && shared < this.n_open && (shared === 0 || boxes.labels[open[shared]] === profile.labelOf(path[shared]))) {
       nodes[shared] = path[shared];
       shared++;
     }
     this.close(shared);
     for (; shared <= depth; shared++) {
-      const box = boxes.push(shared === 0 ? -1 : open[shared - 1], labels[path[shared]], boxes.whole);
+      const box = boxes.push(shared === 0 ? -1 : open[shared - 1], profile.labelOf(path[shared]), boxes.whole);
       boxes.samples[box] = -this.n_samples;
       open[shared] = box;
       nodes[shared] = path[shared];
@@ -184,19 +185,16 @@ class TimeChart {
     this.flush();
     this.close(0);
   }
-}
 
-/**
- * The innermost node that is on the way to both; -1 if there is none.
- * @param {Profile} profile
- * @param {number} one
- * @param {number} other
- */
-function commonNode({ parents, depths }, one, other) {
-  let [a, b] = [one, other];
-  while (a !== b && a >= 0 && b >= 0) {
-    if (depths[a] >= depths[b]) a = parents[a];
-    else b = parents[b];
+  /**
+   * The innermost node that is on the way to both; -1 if there is none.
+   * @param {number} one
+   * @param {number} other
+   */
+  commonNode(one, other) {
+    const { parents } = this.profile;
+    let at = one;
+    while (at >= 0 && (other < at || other >= this.ends[at])) at = parents[at];
+    return at;
   }
-  return a === b ? a : -1;
 }

@@ -12,8 +12,8 @@ function longer(old, length) {
 }
 
 class Boxes {
-  /** Of more boxes, what is on those that are narrower than such a part of all, much less than a pixel, is placed later. */
-  static first = { most: 20000, parts: 20000 };
+  /** Of more boxes, what is on those that are narrower than such a part of what is shown, less than a pixel, has no place. */
+  static first = { most: 20000, parts: 4000 };
 
   /** @param {number} capacity */
   constructor(capacity) {
@@ -34,10 +34,19 @@ class Boxes {
      */
     this.lists = [];
     /**
-     * Places those that no eye misses at first, if there are some.
-     * @type {(() => void) | null}
+     * Places those that no eye misses at first, in steps, if there are some.
+     * @type {Generator<undefined, void, undefined> | null}
      */
     this.rest = null;
+    /** What is on boxes that are as wide as this has its place. */
+    this.least = 0;
+    /**
+     * What opens them, if they are opened one by one.
+     * @type {Unfolding | null}
+     */
+    this.unfolding = null;
+    /** The part in which what is on narrower boxes has its place, too. */
+    this.near = { start: 0, end: 0, least: Infinity };
     /** Whether what ends in a box is its function's own. */
     this.hasOwn = true;
     /** In order of time: how many rows count together. */
@@ -53,10 +62,38 @@ class Boxes {
     this.degrees = new Float32Array(0);
   }
 
-  /** By depth, the boxes from left to right. */
+  /** By depth, all boxes from left to right. */
   get levels() {
-    this.rest?.();
+    this.placeAll();
     return this.lists;
+  }
+
+  placeAll() {
+    while (this.step());
+    if (this.least > 0 && this.unfolding !== null) this.unfolding.place(this, { start: 0, end: this.whole, least: 0 });
+    this.least = 0;
+  }
+
+  /** Places some of those that are left; whether there may be more. */
+  step() {
+    if (this.rest === null) return false;
+    if (this.rest.next().done === true) this.rest = null;
+    return this.rest !== null;
+  }
+
+  /**
+   * Places all that is seen in a part, and beside it. Whether boxes have come.
+   * @param {number} start
+   * @param {number} width
+   */
+  reach(start, width) {
+    const least = width / Boxes.first.parts;
+    const { near } = this;
+    const isThere = near.least <= least * 1.01 && start >= near.start && start + width <= near.end;
+    if (this.unfolding === null || this.least <= least * 1.01 || isThere) return false;
+    this.near = { start: start - width / 2, end: start + 1.5 * width, least };
+    this.unfolding.place(this, this.near);
+    return true;
   }
 
   /**
@@ -135,7 +172,7 @@ class Boxes {
    * @param {number} place
    */
   at(level, place) {
-    const boxes = this.levels[level];
+    const boxes = this.lists[level];
     if (boxes === undefined) return -1;
     const found = boxes[this.firstAt(level, place)];
     return found !== undefined && this.starts[found] <= place ? found : -1;
@@ -147,21 +184,12 @@ class Boxes {
    */
   find(path) {
     let found = -1;
-    for (let level = 0; level < path.length; level++) {
-      const boxes = this.levels[level];
-      if (boxes === undefined) return -1;
-      const first = found < 0 ? 0 : this.firstAt(level, this.starts[found]);
-      const parent = found;
-      found = -1;
-      for (let at = first; at < boxes.length && this.starts[boxes[at]] <= this.endOf(parent); at++) {
-        if (this.labels[boxes[at]] === path[level] && this.parents[boxes[at]] === parent) {
-          found = boxes[at];
-          break;
-        }
-      }
-      if (found < 0) return -1;
+    for (const label of path) {
+      const child = this.childrenOf(found).find((box) => this.labels[box] === label);
+      if (child === undefined) return -1;
+      found = child;
     }
-    return found;
+    return path.length === 0 ? -1 : found;
   }
 
   /**
@@ -169,6 +197,7 @@ class Boxes {
    * @param {number} box
    */
   childrenOf(box) {
+    if (this.unfolding !== null) return this.unfolding.childrenOf(this, box);
     const level = box < 0 ? 0 : this.depths[box] + 1;
     const list = this.levels[level] ?? new Uint32Array(0);
     const first = box < 0 || list.length === 0 ? 0 : this.firstAt(level, this.starts[box]);

@@ -93,8 +93,8 @@ function turn(flame, event) {
  */
 function key(flame, name) {
   const { boxes, selected } = flame;
-  if (boxes.levels.length === 0) return false;
-  const first = boxes.levels[0][0];
+  if (boxes.lists.length === 0) return false;
+  const first = boxes.lists[0][0];
   switch (name) {
     case "ArrowUp":
       flame.choose(selected < 0 ? first : Math.max(boxes.parents[selected], boxes.parents[selected] < 0 ? selected : 0));
@@ -132,7 +132,7 @@ function key(flame, name) {
  */
 function childOf(boxes, box) {
   const level = boxes.depths[box] + 1;
-  const list = boxes.levels[level];
+  const list = boxes.lists[level];
   if (list === undefined) return box;
   let widest = -1;
   for (let at = boxes.firstAt(level, boxes.starts[box]); at < list.length; at++) {
@@ -150,6 +150,6 @@ function childOf(boxes, box) {
  * @param {number} step
  */
 function besides(boxes, box, step) {
-  const list = boxes.levels[boxes.depths[box]];
+  const list = boxes.lists[boxes.depths[box]];
   return list[boxes.firstAt(boxes.depths[box], boxes.starts[box]) + step] ?? box;
 }

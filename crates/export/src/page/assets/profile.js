@@ -17,9 +17,6 @@
 /** Bits of a frame's flags. */
 const FLAGS = { level: 7, inlined: 8, jit: 16, nameless: 32, wait: 64 };
 
-/** Trees that are kept. */
-const MOST_TREES = 3;
-
 class Profile {
   /**
    * @param {Head} head
@@ -68,11 +65,10 @@ class Profile {
      * @type {Partial<Profile> | null}
      */
     this.alike = null;
-    /**
-     * The last trees as they are shown, the newest first.
-     * @type {{key: object[], isByLine: boolean, tree: MergedTree}[]}
-     */
-    this.shownTrees = [];
+    /** What frames are called, as it was asked for last. */
+    this.knownLabels = { functionOf: new Uint32Array(0), isByLine: false, labels: new Int32Array(0) };
+    /** Where nodes end, of the stacks that were asked for last. */
+    this.knownEnds = { parents: new Int32Array(0), ends: new Int32Array(0) };
     /**
      * Rows of nodes as they were asked for last, the newest first.
      * @type {RowColumns[]}
@@ -176,10 +172,13 @@ class Profile {
    */
   moveStacks(counts, moved) {
     const before = this.moved ?? ownNumbers(this.recorded.parents.length);
-    this.moved = before.map((node) => {
-      if (node < 0 || (counts !== null && counts[node] === 0)) return -1;
-      return moved === null ? node : moved[node];
-    });
+    const after = new Int32Array(before.length);
+    for (let at = 0; at < after.length; at++) {
+      const node = before[at];
+      const isLeft = node >= 0 && (counts === null || counts[node] !== 0);
+      after[at] = !isLeft ? -1 : moved === null ? node : moved[node];
+    }
+    this.moved = after;
   }
 
   /** What transforms change. */
@@ -302,22 +301,29 @@ class Profile {
     return this.parents[node] < 0 ? -1 - this.labels[node] : this.shownFrame(this.labels[node]);
   }
 
-  /** The same of all nodes. */
-  labelsOfNodes() {
-    const labels = new Int32Array(this.labels.length);
-    for (let node = 0; node < labels.length; node++) labels[node] = this.labelOf(node);
-    return labels;
+  /** By frame, the label of its boxes. */
+  labelsOfFrames() {
+    const { functionOf, isByLine, knownLabels: known } = this;
+    if (known.functionOf !== functionOf || known.isByLine !== isByLine) {
+      const labels = new Int32Array(functionOf.length);
+      for (let frame = 0; frame < labels.length; frame++) labels[frame] = this.shownFrame(frame);
+      this.knownLabels = { functionOf, isByLine, labels };
+    }
+    return this.knownLabels.labels;
   }
 
-  /** The tree of boxes that stacks are, whatever counts. It is kept, as most of what users do changes only counts. */
-  shownTree() {
-    const { parents, labels, functionOf, isByLine } = this;
-    const key = [parents, labels, functionOf];
-    const known = this.shownTrees.find((one) => one.isByLine === isByLine && one.key.every((column, at) => column === key[at]));
-    const others = this.shownTrees.filter((one) => one !== known).slice(0, MOST_TREES - 1);
-    const found = known ?? { key, isByLine, tree: mergedTree(parents, this.labelsOfNodes(), ownNumbers(parents.length)) };
-    this.shownTrees = [found, ...others];
-    return found.tree;
+  /** By node, the first one that is neither this node nor below it. */
+  nodeEnds() {
+    const { parents } = this;
+    if (this.knownEnds.parents === parents) return this.knownEnds.ends;
+    const ends = new Int32Array(parents.length);
+    for (let node = parents.length - 1; node >= 0; node--) {
+      if (ends[node] === 0) ends[node] = node + 1;
+      const parent = parents[node];
+      if (parent >= 0 && ends[parent] === 0) ends[parent] = ends[node];
+    }
+    this.knownEnds = { parents, ends };
+    return ends;
   }
 
   /** By process, its place in the order of first samples. */

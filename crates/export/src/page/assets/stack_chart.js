@@ -194,7 +194,6 @@ class ChartBoxes {
     this.open = [];
     /** When what is open ends. */
     this.end = -1;
-    this.labels = profile.labelsOfNodes();
     this.read(selection);
     this.boxes.whole = this.whole;
     this.boxes.hasOwn = false;
@@ -248,7 +247,7 @@ class ChartBoxes {
    * @param {{node: number, wait: number, samples: number}} part
    */
   add(from, width, { node, wait, samples }) {
-    const { boxes, open, labels, profile } = this;
+    const { boxes, open, profile } = this;
     if (from > this.end + 1) open.length = 0;
     this.end = from + width;
     if (wait >= 0) {
@@ -259,7 +258,7 @@ class ChartBoxes {
       return;
     }
     const path = [];
-    for (let at = node; at >= 0; at = profile.parents[at]) path.push(labels[at]);
+    for (let at = node; at >= 0; at = profile.parents[at]) path.push(profile.labelOf(at));
     path.reverse();
     let shared = 0;
     while (shared < path.length && shared < open.length && boxes.labels[open[shared]] === path[shared]) shared++;

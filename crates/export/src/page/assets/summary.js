@@ -227,7 +227,8 @@ function commandOf({ state, profile, counts }) {
   if (ofRows.includes("--tid") && words.includes("--tid")) lacks.push(profile.nameOfThread(state.thread ?? 0));
   else words.push(...ofRows);
   for (const one of state.transforms) {
-    if (one.kind === "keep" && isRowGrouping(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "") continue;
+    // A dead task has no id that a flag takes.
+    if (one.kind === "keep" && isRowGrouping(one.grouping) && ROW_GROUPINGS[one.grouping].flag !== "" && one.key >= 0) continue;
     if (one.grouping === "state" && only !== null) continue;
     const comms = one.kind === "keep" && one.grouping === "thread" ? commsOf(profile, one.key, state.threads) : [];
     // Names that the page escapes are others in the recording.

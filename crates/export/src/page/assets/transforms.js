@@ -177,6 +177,8 @@ class StackColumns {
     this.to = new Int32Array(0);
     this.labels = profile.labels;
     this.isTreeSame = true;
+    /** Whether all that is below a node still follows it. */
+    this.isInOrder = true;
     /** By node, whether what ends there still counts. @type {Uint8Array | null} */
     this.counts = null;
   }
@@ -241,6 +243,7 @@ class StackColumns {
    * @param {Uint8Array} is
    */
   collapseRecursion(is) {
+    this.isInOrder = false;
     // By node, the outermost one on its way.
     const outermost = new Int32Array(is.length).fill(-1);
     this.each((node, parent) => {
@@ -281,22 +284,32 @@ class StackColumns {
   }
 
   /**
-   * Nodes of one parent and label are one. Returns where each is.
+   * Nodes that others stand for are gone. Returns where each is.
    * @param {Profile} profile
    */
   moveTree(profile) {
-    const labels = new Int32Array(this.labels.length);
-    for (let node = 0; node < labels.length; node++) {
-      labels[node] = this.parents[node] < 0 ? -1 - this.labels[node] : this.labels[node];
+    const { outer, to, labels } = this;
+    const n = outer.length;
+    const moved = new Int32Array(n);
+    const [parents, left, depths] = [new Int32Array(n), new Uint32Array(n), new Uint32Array(n)];
+    let n_left = 0;
+    // What stands for a node comes before it, as its parent does.
+    for (let node = 0; node < n; node++) {
+      if (to[node] !== node) {
+        moved[node] = moved[to[node]];
+        continue;
+      }
+      const place = n_left++;
+      const parent = outer[node] < 0 ? -1 : moved[outer[node]];
+      moved[node] = place;
+      parents[place] = parent;
+      depths[place] = parent < 0 ? 0 : depths[parent] + 1;
+      left[place] = labels[node];
     }
-    const tree = mergedTree(this.outer, labels, this.to);
-    profile.parents = tree.parents;
-    profile.depths = tree.depths;
-    profile.labels = new Uint32Array(tree.labels.length);
-    for (let node = 0; node < tree.labels.length; node++) {
-      profile.labels[node] = tree.parents[node] < 0 ? -1 - tree.labels[node] : tree.labels[node];
-    }
-    return tree.moved;
+    profile.parents = parents.subarray(0, n_left);
+    profile.labels = left.subarray(0, n_left);
+    profile.depths = depths.subarray(0, n_left);
+    return this.isInOrder ? moved : inPreorder(profile, moved);
   }
 }
 

@@ -1,0 +1,95 @@
+// What stacks count in trees that have them, and trees around one function.
+
+/**
+ * Nodes at which samples of any side end.
+ * @param {Counts[]} sides
+ */
+function countedNodes(sides) {
+  const counted = new Uint8Array(sides[0].samples.length);
+  for (const { samples } of sides) {
+    for (let node = 0; node < samples.length; node++) if (samples[node] > 0) counted[node] = 1;
+  }
+  return counted;
+}
+
+/**
+ * Counts stacks in a tree that has them.
+ * @param {Growing} tree
+ * @param {Int32Array} moved
+ * @param {Counts} counts
+ */
+function countMoved(tree, moved, counts) {
+  const { n, weights, samples, own, parents } = tree;
+  for (let node = 0; node < moved.length; node++) {
+    if (counts.samples[node] === 0) continue;
+    const at = moved[node];
+    const weight = counts.weights[node];
+    weights[at] += weight;
+    own[at] += weight;
+    samples[at] += counts.samples[node];
+  }
+  // Children come after their parents.
+  for (let node = n - 1; node >= 0; node--) {
+    const parent = parents[node];
+    if (parent < 0 || samples[node] === 0) continue;
+    weights[parent] += weights[node];
+    samples[parent] += samples[node];
+  }
+}
+
+/**
+ * @param {Growing} tree
+ * @param {number} node
+ * @param {number} weight
+ * @param {number} samples
+ */
+function add(tree, node, weight, samples) {
+  tree.weights[node] += weight;
+  tree.samples[node] += samples;
+}
+
+/**
+ * The outermost node of each.
+ * @param {Profile} profile
+ */
+function rootsOf(profile) {
+  const roots = new Uint32Array(profile.parents.length);
+  for (let node = 0; node < roots.length; node++) {
+    const parent = profile.parents[node];
+    roots[node] = parent < 0 ? node : roots[parent];
+  }
+  return roots;
+}
+
+/**
+ * What a function called, and who called it: each sample that has it counts once, at the outermost place.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {number} wanted
+ * @param {{callers: Growing, callees: Growing}} trees
+ */
+function growAround(profile, counts, wanted, { callers, callees }) {
+  const { parents, labels, functionOf } = profile;
+  const totals = counts.totals(profile);
+  const label = profile.frameOfFunction[wanted];
+  // -1: not below the function.
+  const moved = new Int32Array(parents.length).fill(-1);
+  for (let node = 0; node < parents.length; node++) {
+    if (totals.samples[node] === 0 || parents[node] < 0) continue;
+    const parent = moved[parents[node]];
+    const isFirst = parent < 0 && functionOf[labels[node]] === wanted;
+    if (parent < 0 && !isFirst) continue;
+    const here = callees.child(parent, isFirst ? label : profile.labelOf(node));
+    moved[node] = here;
+    add(callees, here, totals.weights[node], totals.samples[node]);
+    callees.own[here] += counts.weights[node];
+    if (!isFirst) continue;
+    let outer = callers.child(-1, label);
+    add(callers, outer, totals.weights[node], totals.samples[node]);
+    for (let at = parents[node]; at >= 0; at = parents[at]) {
+      outer = callers.child(outer, profile.labelOf(at));
+      add(callers, outer, totals.weights[node], totals.samples[node]);
+    }
+    callers.own[outer] += totals.weights[node];
+  }
+}

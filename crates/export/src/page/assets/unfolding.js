@@ -1,0 +1,327 @@
+// Trees that unfold as far as somebody looks. A box is a list of nodes that are one in it; it is opened, which tells apart
+// what comes next of each, once it is wide enough to be seen.
+
+/** Boxes that there is room for at first. */
+const FIRST_ROOM = 1 << 16;
+
+/** A tree whose boxes know what they are made of: the first member of each, and by member the next one. */
+class Unfolding {
+  /**
+   * @param {Profile} profile
+   * @param {Counts[]} sides what is counted; of two sides, both have their boxes
+   */
+  constructor(profile, sides) {
+    const n = profile.parents.length;
+    this.profile = profile;
+    this.sides = sides;
+    this.labelOf = profile.labelsOfFrames();
+    this.n_frames = profile.names.length;
+    this.tree = new Growing(Math.min(n, FIRST_ROOM));
+    const room = this.tree.labels.length;
+    /** By member, the box that it is on, as far as boxes are open; the next member of that box. */
+    this.moved = new Int32Array(n).fill(-1);
+    this.same = new Int32Array(n);
+    this.heads = new Int32Array(room);
+    this.lasts = new Int32Array(room);
+    /** By box + 1, its first child and the one after its last; 0 where it is not open. */
+    this.firsts = new Int32Array(room + 1);
+    this.ends = new Int32Array(room + 1);
+    /** Children of each box in order, where these are by number. */
+    this.ordered = new Uint32Array(room);
+    this.starts = new Float64Array(room);
+    this.depths = new Uint32Array(room);
+    /** By label, that child of the box which is being opened. */
+    this.childOf = new Int32Array(this.n_frames + profile.head.comms.length).fill(-1);
+    /** @type {(a: number, b: number) => number} */
+    this.compare = (a, b) => a - b;
+  }
+
+  /**
+   * Adds what comes next of each member of a box; -1 is all.
+   * @param {number} _box
+   */
+  follow(_box) {}
+
+  grow() {
+    this.tree.grow();
+    const room = this.tree.labels.length;
+    this.heads = longer(this.heads, room);
+    this.lasts = longer(this.lasts, room);
+    this.firsts = longer(this.firsts, room + 1);
+    this.ends = longer(this.ends, room + 1);
+    this.ordered = longer(this.ordered, room);
+    this.starts = longer(this.starts, room);
+    this.depths = longer(this.depths, room);
+  }
+
+  /** @param {number} label */
+  placeOf(label) {
+    return label >= 0 ? label : this.n_frames - 1 - label;
+  }
+
+  /**
+   * A member of the child of a box that has a label. Returns the child.
+   * @param {number} box
+   * @param {number} label
+   * @param {number} member
+   * @param {number} weight
+   * @param {number} samples
+   */
+  add(box, label, member, weight, samples) {
+    const { tree, same } = this;
+    const place = label >= 0 ? label : this.n_frames - 1 - label;
+    let child = this.childOf[place];
+    if (child < 0) {
+      if (tree.n === tree.labels.length) this.grow();
+      child = tree.push(box, label);
+      this.childOf[place] = child;
+      this.heads[child] = member;
+      this.depths[child] = box < 0 ? 0 : this.depths[box] + 1;
+    } else same[this.lasts[child]] = member;
+    this.lasts[child] = member;
+    same[member] = -1;
+    this.moved[member] = child;
+    tree.weights[child] += weight;
+    tree.samples[child] += samples;
+    return child;
+  }
+
+  /** @param {number} box */
+  open(box) {
+    const { tree } = this;
+    const first = tree.n;
+    this.follow(box);
+    for (let child = first; child < tree.n; child++) {
+      this.childOf[this.placeOf(tree.labels[child])] = -1;
+      this.ordered[child] = child;
+    }
+    this.firsts[box + 1] = first;
+    this.ends[box + 1] = tree.n;
+    if (tree.n - first > 1) sortPart(this.ordered, first, tree.n, this.compare);
+  }
+
+  /** Opens all boxes. */
+  openAll() {
+    for (let box = -1; box < this.tree.n; box++) if (this.ends[box + 1] === 0) this.open(box);
+  }
+
+  /**
+   * Its boxes, as far as they are seen if all are shown.
+   * @param {"heavy" | "name"} order
+   */
+  boxes(order) {
+    this.compare = siblingOrder(this.tree, this.profile, order);
+    const boxes = new Boxes(0);
+    boxes.unfolding = this;
+    this.open(-1);
+    let whole = 0;
+    for (let box = 0; box < this.tree.n; box++) whole += this.tree.weights[box];
+    const { most, parts } = Boxes.first;
+    boxes.least = this.profile.parents.length > most ? whole / parts : 0;
+    this.place(boxes, { start: 0, end: whole, least: boxes.least });
+    return boxes;
+  }
+
+  /**
+   * Places boxes level by level, each on its parent. What weighs nothing is on no level, and nothing is on what is not
+   * open. Boxes of a part are opened that are as wide as what can be seen there.
+   * @param {Boxes} boxes
+   * @param {{start: number, end: number, least: number}} part
+   */
+  place(boxes, { start, end, least }) {
+    const { tree } = this;
+    /** @type {Uint32Array[]} */
+    const lists = [];
+    this.placeOn(-1, 0);
+    /** @type {number[]} */
+    let below = this.placed(-1, []);
+    while (below.length > 0) {
+      lists.push(Uint32Array.from(below));
+      /** @type {number[]} */
+      const list = [];
+      for (const box of below) {
+        const [from, width] = [this.starts[box], tree.weights[box]];
+        if (this.ends[box + 1] === 0) {
+          if (width < least || from > end || from + width < start) continue;
+          this.open(box);
+        }
+        this.placeOn(box, from);
+        this.placed(box, list);
+      }
+      below = list;
+    }
+    boxes.lists = lists;
+    this.show(boxes);
+  }
+
+  /**
+   * Children of an open box stand on it from left to right.
+   * @param {number} box
+   * @param {number} start
+   */
+  placeOn(box, start) {
+    const { firsts, ends, ordered, starts, tree: { weights } } = this;
+    let next = start;
+    for (let at = firsts[box + 1]; at < ends[box + 1]; at++) {
+      starts[ordered[at]] = next;
+      next += weights[ordered[at]];
+    }
+  }
+
+  /**
+   * Adds those that weigh something.
+   * @param {number} box
+   * @param {number[]} list
+   */
+  placed(box, list) {
+    const { firsts, ends, ordered, tree: { weights } } = this;
+    for (let at = firsts[box + 1]; at < ends[box + 1]; at++) if (weights[ordered[at]] > 0) list.push(ordered[at]);
+    return list;
+  }
+
+  /**
+   * Gives boxes the columns as they are now.
+   * @param {Boxes} boxes
+   */
+  show(boxes) {
+    const { tree, starts, depths } = this;
+    const { n, labels, parents, weights: widths, own, samples } = tree;
+    Object.assign(boxes, { n, labels, parents, widths, own, samples, starts, depths });
+    const last = boxes.lists[0]?.at(-1);
+    boxes.whole = last === undefined ? 0 : starts[last] + widths[last];
+  }
+
+  /**
+   * Those on a box, whether it was open or not.
+   * @param {Boxes} boxes
+   * @param {number} box
+   */
+  childrenOf(boxes, box) {
+    if (this.ends[box + 1] === 0) {
+      this.open(box);
+      this.show(boxes);
+    }
+    return Uint32Array.from(this.placed(box, []));
+  }
+}
+
+/** Stacks from the outermost frame inwards. */
+class Inwards extends Unfolding {
+  /**
+   * @param {Profile} profile
+   * @param {Counts[]} sides
+   */
+  constructor(profile, sides) {
+    super(profile, sides);
+    const n = profile.parents.length;
+    /** What is counted at all nodes before one: nodes below another follow it. Samples are those of both sides. */
+    this.weightsBefore = new Float64Array(n + 1);
+    this.samplesBefore = new Float64Array(n + 1);
+    const { weightsBefore, samplesBefore } = this;
+    this.own = sides[sides.length - 1].weights;
+    const { samples } = sides[sides.length - 1];
+    const other = sides.length > 1 ? sides[0].samples : null;
+    let [weight, sum] = [0, 0];
+    for (let node = 0; node < n; node++) {
+      weight += this.own[node];
+      sum += samples[node] + (other === null ? 0 : other[node]);
+      weightsBefore[node + 1] = weight;
+      samplesBefore[node + 1] = sum;
+    }
+    this.nodeEnds = profile.nodeEnds();
+  }
+
+  /** @param {number} box */
+  follow(box) {
+    const { nodeEnds, same } = this;
+    if (box < 0) for (let node = 0; node < nodeEnds.length; node = nodeEnds[node]) this.join(-1, node);
+    else {
+      for (let node = this.heads[box]; node >= 0; node = same[node]) {
+        for (let child = node + 1, end = nodeEnds[node]; child < end; child = nodeEnds[child]) this.join(box, child);
+      }
+    }
+  }
+
+  /**
+   * @param {number} box
+   * @param {number} node
+   */
+  join(box, node) {
+    const { samplesBefore, weightsBefore } = this;
+    const end = this.nodeEnds[node];
+    const samples = samplesBefore[end] - samplesBefore[node];
+    if (samples === 0) return;
+    const label = this.profile.labels[node];
+    const child = this.add(box, box < 0 ? -1 - label : this.labelOf[label], node, weightsBefore[end] - weightsBefore[node], samples);
+    this.tree.own[child] += this.own[node];
+  }
+}
+
+/** Stacks from the innermost frame outwards: below the name of their thread or, if threads are merged, that name outermost. */
+class Outwards extends Unfolding {
+  /**
+   * @param {Profile} profile
+   * @param {Counts[]} sides
+   * @param {boolean} isMerged
+   */
+  constructor(profile, sides, isMerged) {
+    super(profile, sides);
+    this.isMerged = isMerged;
+    this.parents = profile.parents;
+    /** By stack, the node of its next frame. */
+    this.next = new Int32Array(profile.parents.length);
+    /** What stacks count; what goes on alike is counted by one of them, unless sides tell stacks apart. */
+    const counts = sides[sides.length - 1];
+    this.isJoined = sides.length === 1;
+    this.weights = counts.weights.slice();
+    this.samples = counts.samples.slice();
+  }
+
+  /**
+   * A stack on the child of a box, before its next frame.
+   * @param {number} box
+   * @param {number} node
+   * @param {number} stack
+   */
+  join(box, node, stack) {
+    const { next, weights, samples, tree } = this;
+    const label = this.profile.labels[node];
+    const named = this.parents[node] < 0 ? -1 - label : this.labelOf[label];
+    const known = this.childOf[named >= 0 ? named : this.n_frames - 1 - named];
+    const last = known < 0 ? -1 : this.lasts[known];
+    if (last < 0 || !this.isJoined || next[last] !== next[stack]) return void this.add(box, named, stack, weights[stack], samples[stack]);
+    weights[last] += weights[stack];
+    samples[last] += samples[stack];
+    tree.weights[known] += weights[stack];
+    tree.samples[known] += samples[stack];
+  }
+
+  /** @param {number} box */
+  follow(box) {
+    if (box < 0) return this.begin();
+    const { same, next, parents, isMerged } = this;
+    for (let stack = this.heads[box]; stack >= 0;) {
+      const following = same[stack];
+      const node = next[stack];
+      // No frame of it is left.
+      if (node < 0 || (!isMerged && parents[node] < 0)) this.tree.own[box] += this.weights[stack];
+      else {
+        next[stack] = parents[node];
+        this.join(box, node, stack);
+      }
+      stack = following;
+    }
+  }
+
+  /** Names of threads are lowest, or functions. */
+  begin() {
+    const { next, parents, isMerged, profile } = this;
+    const counted = countedNodes(this.sides);
+    const roots = isMerged ? null : rootsOf(profile);
+    for (let node = 0; node < counted.length; node++) {
+      if (counted[node] === 0) continue;
+      next[node] = roots === null ? parents[node] : node;
+      this.join(-1, roots === null ? node : roots[node], node);
+    }
+  }
+}
