@@ -68,7 +68,19 @@ impl Relocation {
     }
 }
 
+/// Where linkers put stubs.
+pub(crate) const SECTIONS: [&str; 3] = [".plt", ".plt.got", ".plt.sec"];
+
 impl Elf {
+    /// Whether one of some addresses may be in a stub. To find all stubs means to read all relocations.
+    pub fn may_be_in_stubs<'s>(&self, mut addresses: impl Iterator<Item = &'s Svma>) -> bool {
+        let ranges: Vec<_> = (SECTIONS.iter())
+            .filter_map(|section| self.section_range(section))
+            .collect();
+        !ranges.is_empty()
+            && addresses.any(|address| ranges.iter().any(|range| range.contains(address)))
+    }
+
     pub(crate) fn relocations(&self, section: &str) -> Vec<Relocation> {
         let mut all = Vec::new();
         self.for_each_relocation(section, |one| all.push(one));

@@ -30,7 +30,8 @@ pub(crate) struct NamedCode<'l> {
 }
 
 impl<'l> NamedCode<'l> {
-    pub(crate) fn open(located: &'l Located) -> Self {
+    /// For the names of some addresses, or of all.
+    pub(crate) fn open(located: &'l Located, addresses: Option<&[Option<Svma>]>) -> Self {
         let named = |mut place: PltEntry| Stub {
             name: match place.function.take() {
                 Some(function) => [&function, &b"@plt"[..]].concat(),
@@ -38,12 +39,17 @@ impl<'l> NamedCode<'l> {
             },
             place,
         };
+        let binary = &located.binary;
+        let is_wanted = addresses.is_none_or(|all| binary.may_be_in_stubs(all.iter().flatten()));
+        let stubs = if is_wanted {
+            binary.plt_entries()
+        } else {
+            Vec::new()
+        };
         Self {
             located,
             mini: located.mini(),
-            stubs: (located.binary.plt_entries().into_iter())
-                .map(named)
-                .collect(),
+            stubs: stubs.into_iter().map(named).collect(),
         }
     }
 

@@ -78,8 +78,8 @@ pub fn symbolize_user(
 
 /// Names addresses of a file, code or data, by symbols and stubs alone; they need not be in the file (`.bss`).
 pub fn name_addresses(located: &Located, addresses: &[Svma], demangling: Demangling) -> Symbolized {
-    let code = NamedCode::open(located);
     let addresses: Vec<Option<Svma>> = addresses.iter().copied().map(Some).collect();
+    let code = NamedCode::open(located, Some(&addresses));
     let table = code.table(&addresses).unwrap_or_default();
     let sources = Sources {
         table: &table,
@@ -96,10 +96,10 @@ fn name_places(
     request: Request,
 ) -> Result<Symbolized, Reason> {
     let dwarf = packed_dwarf(located, request.detail);
-    let code = NamedCode::open(located);
     let binary = &located.binary;
     let addresses: Vec<_> = offsets.iter().map(|&one| binary.svma(one)).collect();
     let wants_index = request.index && request.detail == Detail::Functions;
+    let code = NamedCode::open(located, Some(&addresses[..]).filter(|_| !wants_index));
     let read_table = || {
         if wants_index {
             code.whole_table()

@@ -1,7 +1,7 @@
 //! x86-64. Source: System V ABI, AMD64 supplement.
 
 use super::Arch;
-use crate::plt::{Stub, WordRelocations};
+use crate::plt::{self, Stub, WordRelocations};
 use crate::{Elf, PltEntry};
 use object::elf::{self, RelocationType};
 use rprof_base::Svma;
@@ -36,7 +36,7 @@ impl Arch for X86_64 {
     fn plt_entries(elf: &Elf) -> Vec<PltEntry> {
         let mut stubs = Vec::new();
         let mut header = None;
-        for section in [".plt", ".plt.got", ".plt.sec"] {
+        for section in plt::SECTIONS {
             let (Some(code), Some(range)) = (elf.section(section), elf.section_range(section))
             else {
                 continue;
