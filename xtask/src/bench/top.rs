@@ -22,7 +22,7 @@ pub(super) fn run(bench: &Bench) -> Result<()> {
         ("no call chains", &[][..], &["--call-graph", "none"][..]),
         ("call chains (perf: frame pointers)", &["-g"], &[]),
     ] {
-        let theirs = watch(bench, perf(perf_words))?;
+        let theirs = watch(bench, perf(bench, perf_words))?;
         let ours = watch(bench, rprof(bench, rprof_words))?;
         row(
             &format!("-a -F 99, {SECONDS} s, {what}"),
@@ -43,11 +43,11 @@ fn watch(bench: &Bench, mut top: Command) -> Result<Cost> {
 }
 
 /// It has no flag to end, and where its input ends it does nothing but look there.
-fn perf(words: &[&str]) -> Command {
-    let script = "sleep $(($0 + 1)) | timeout --preserve-status -s INT \"$0\" perf \"$@\"";
+fn perf(bench: &Bench, words: &[&str]) -> Command {
+    let script = "sleep $(($0 + 1)) | timeout --preserve-status -s INT \"$0\" \"$@\"";
     let mut command = Command::new("bash");
     command.args(["-c", script, &SECONDS.to_string()]);
-    command.args(WATCH).args(words);
+    command.arg(&bench.perf).args(WATCH).args(words);
     command
 }
 
