@@ -16,6 +16,7 @@ const frame = require("./frame.js");
 const inTime = require("./in_time.js");
 const lanes = require("./lanes.js");
 const old = require("./old.js");
+const typed = require("./typed.js");
 const panel = require("./panel.js");
 const ranges = require("./ranges.js");
 const save = require("./save.js");
@@ -361,6 +362,7 @@ async function main() {
       await rowsThatAreKeptCountWhatTheySay(tab);
       await aBrushChoosesARangeOfTime(tab);
       await panel.check(tab, facts);
+      await typed.check(tab);
       await transforms.check(tab);
       await callTree.check(tab, facts);
       await save.check(tab, facts);

@@ -327,15 +327,20 @@ async function filtersGoWithTransforms(tab) {
 
 /** @param {Tab} tab */
 async function rowsAreWhatTheirFiltersKeep(tab) {
-  const groupings = await tab.run(`["process", "task", "cpu", ...(rprofPage.profile.head.waits === undefined ? [] : ["state", "cause"])]`);
+  const groupings = await tab.run(`["process", "task", "cpu", "level", "state", "cause"].filter((one) =>
+    [...document.getElementById("grouping").options].some(({ value, hidden }) => value === one && !hidden))`);
+  assert.ok(groupings.includes("level"), "code of the kernel");
   for (const grouping of groupings) {
     await tab.run(`rprofPage.set({ view: "table", grouping: ${JSON.stringify(grouping)} })`);
     const rows = await tab.run(`rprofPage.views.all.table.table.rows.map(({ key, total }) => [key, total])`);
+    const names = await tab.run(`rprofPage.views.all.table.table.rows.map(({ name }) => name)`);
     assert.ok(rows.length > 0);
     const sum = rows.reduce((/** @type {number} */ all, /** @type {number[]} */ [, total]) => all + total, 0);
     assert.equal(sum, await tab.run(`rprofPage.counts.shown.weight`));
     for (let at = 0; at < rows.length; at++) {
       await tab.run(`document.querySelectorAll("#table-place tbody .name button")[${at}].click()`);
+      assert.deepEqual(await tab.run(`[rprofPage.state.transforms.length, document.getElementById("chosen").textContent]`), [0, names[at]]);
+      await tab.run(`document.getElementById("keep-this").click()`);
       const [transforms, shown] = await tab.run(`[rprofPage.state.transforms, rprofPage.counts.shown.weight]`);
       assert.deepEqual(transforms, [{ kind: "keep", grouping, key: rows[at][0] }]);
       assert.equal(shown, rows[at][1]);

@@ -67,6 +67,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/undo.js"),
     include_str!("assets/shares.js"),
     include_str!("assets/only.js"),
+    include_str!("assets/typed.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),
     include_str!("assets/keys.js"),

@@ -1,15 +1,16 @@
 // The line below all views: what is pointed at; of what is selected also its stack, and what can be done with it.
 
 /**
- * A stack, the innermost frame first; lines of that frame's function with what they count, if any are shown.
- * @typedef {{labels: number[], sum: string, lines?: [string, string][]}} Chosen
+ * A stack, the innermost frame first; lines of that frame's function with what they count, if any are shown. Or a row that
+ * is no function.
+ * @typedef {{labels: number[], sum: string, lines?: [string, string][], row?: {grouping: Grouping, key: number, name: string}}} Chosen
  */
 
 class Details {
   /**
    * @param {Profile} profile
-   * @param {{open: (label: number) => void, code: (label: number) => void, keep: (label: number) => void,
-   *   menu: (label: number, at: {x: number, y: number}) => void}} events
+   * @param {{open: (label: number) => void, code: (label: number) => void, keep: (chosen: Chosen) => void,
+   *   menu: (chosen: Chosen, at: {x: number, y: number}) => void}} events
    */
   constructor(profile, events) {
     this.profile = profile;
@@ -22,23 +23,21 @@ class Details {
     this.lines = element("lines", HTMLElement);
     /** @type {Chosen | null} */
     this.chosen = null;
-    const label = () => this.chosen?.labels[0] ?? null;
     /**
      * @param {string} id
-     * @param {(label: number) => void} action
+     * @param {(chosen: Chosen) => void} action
      */
     const button = (id, action) => {
       element(id, HTMLButtonElement).addEventListener("click", () => {
-        const found = label();
-        if (found !== null) action(found);
+        if (this.chosen !== null) action(this.chosen);
       });
     };
-    button("open", events.open);
-    button("show-code", events.code);
+    button("open", ({ labels }) => events.open(labels[0]));
+    button("show-code", ({ labels }) => events.code(labels[0]));
     button("keep-this", events.keep);
-    button("transform", (label) => {
+    button("transform", (chosen) => {
       const { left, top } = element("transform", HTMLButtonElement).getBoundingClientRect();
-      events.menu(label, { x: left, y: top });
+      events.menu(chosen, { x: left, y: top });
     });
     button("copy", () => this.copy());
     button("close", () => this.choose(null));
@@ -71,13 +70,15 @@ class Details {
     this.chosen = chosen;
     this.panel.hidden = chosen === null;
     if (chosen === null) return;
-    const label = chosen.labels[0];
+    const { row } = chosen;
+    const label = chosen.labels[0] ?? -1;
     const image = label >= 0 ? this.profile.imageOfFrame(label) : "";
     // Of a wait, or of threads, there is no code.
     const hasCode = label >= 0 && (this.profile.flags[label] & FLAGS.wait) === 0;
     element("show-code", HTMLElement).hidden = !hasCode || !HAS_CODE || this.profile.sides !== null;
     element("open", HTMLElement).hidden = label < 0;
-    this.name.textContent = this.profile.nameOf(label);
+    element("keep-this", HTMLElement).textContent = row === undefined || row.grouping === "image" ? "Keep stacks containing this" : "Keep only this";
+    this.name.textContent = row?.name ?? this.profile.nameOf(label);
     this.sum.textContent = image === "" ? chosen.sum : `${chosen.sum} · ${image}`;
     this.stack.replaceChildren(...chosen.labels.slice(1, 200).map((one) => made("li", this.profile.nameOf(one))));
     this.stack.hidden = chosen.labels.length < 2;
@@ -86,8 +87,9 @@ class Details {
 
   async copy() {
     if (this.chosen === null) return;
-    await copyText(this.chosen.labels.map((label) => this.profile.nameOf(label)).join("\n"));
-    this.say("Copied the stack.");
+    const { labels, row } = this.chosen;
+    await copyText(row?.name ?? labels.map((label) => this.profile.nameOf(label)).join("\n"));
+    this.say(row === undefined ? "Copied the stack." : "Copied the name.");
   }
 }
 

@@ -1,13 +1,16 @@
 // Filters by process, thread, CPU, and whether a thread runs: transforms of rows, whatever their stacks. What they leave
 // is what `rprof report` counts with --pid, --tid and --cpu. Rows of the table by the same.
 
-/** @typedef {"process" | "task" | "cpu" | "state" | "cause"} RowGrouping */
+/** @typedef {"process" | "task" | "cpu" | "level" | "state" | "cause"} RowGrouping */
 
 /** The stack of rows that filters by CPU leave out: percentages are not of them, as in `rprof report --cpu`. */
 const IN_NO_TOTAL = -2;
 
 /** Instead of an id: nothing is known of it. */
 const NO_ID = -1;
+
+/** Levels of code, by key: that of the innermost function. */
+const LEVELS = ["user", "kernel", "hypervisor", "guest kernel", "guest user"];
 
 /** What threads do, by key. */
 const STATES = ["running", "waiting"];
@@ -20,6 +23,7 @@ const ROW_GROUPINGS = {
   process: { one: "process", many: "processes", flag: "--pid" },
   task: { one: "thread", many: "threads", flag: "--tid" },
   cpu: { one: "CPU", many: "CPUs", flag: "--cpu" },
+  level: { one: "level", many: "levels", flag: "" },
   state: { one: "state", many: "states", flag: "" },
   cause: { one: "cause", many: "causes", flag: "" },
 };
@@ -38,11 +42,12 @@ function isRowGrouping(grouping) {
  * @param {Profile} profile
  * @returns {RowGrouping[]}
  */
-function rowGroupingsOf({ head, sides }) {
+function rowGroupingsOf({ head, sides, flags }) {
   if (sides !== null) return [];
   /** @type {RowGrouping[]} */
   const known = head.by_name ? [] : ["process", "task"];
   if (head.has_cpus) known.push("cpu");
+  if (flags.some((one) => (one & FLAGS.level) !== 0)) known.push("level");
   if (head.waits !== undefined) known.push("state", "cause");
   return known;
 }
@@ -57,19 +62,27 @@ function hasRowsIn(profile, grouping, key) {
   if (!rowGroupingsOf(profile).includes(grouping)) return false;
   if (grouping === "cpu") return profile.cpus.includes(key + 1);
   if (grouping === "state") return key < STATES.length;
+  if (grouping === "level") return key < LEVELS.length;
   if (grouping === "cause") return key === 0 || (profile.recorded.flags[key - 1] & FLAGS.wait) !== 0;
   const at = grouping === "process" ? 0 : 1;
   return profile.head.threads.some((thread) => thread[at] === key);
 }
 
 /**
- * The id of a row: a process, a thread, a CPU.
+ * The id of a row: a process, a thread, a CPU, a level.
  * @param {Profile} profile
  * @param {RowGrouping} grouping
  * @returns {(thread: number, row: number) => number}
  */
 function idsByGrouping(profile, grouping) {
   const { head, cpus } = profile;
+  if (grouping === "level") {
+    const { stacks, labels, parents, flags } = profile;
+    return (_, row) => {
+      const node = stacks[row] > 0 ? profile.codeOf(stacks[row] - 1) : -1;
+      return node < 0 || parents[node] < 0 ? NO_ID : flags[labels[node]] & FLAGS.level;
+    };
+  }
   if (grouping === "state") {
     const { stacks } = profile;
     return (_, row) => (stacks[row] > 0 && profile.isWait(stacks[row] - 1) ? 1 : 0);
@@ -94,6 +107,7 @@ function idsByGrouping(profile, grouping) {
 function nameInGrouping(profile, grouping, key) {
   if (grouping === "cpu") return key < 0 ? "unknown CPU" : `CPU ${key}`;
   if (grouping === "state") return STATES[key] ?? "";
+  if (grouping === "level") return LEVELS[key] ?? "unknown level";
   if (grouping === "cause") return key === 0 ? STATES[0] : nameOfCause(profile, key - 1);
   profile.lastNames ??= lastNames(profile);
   const found = profile.lastNames[grouping].get(key);
@@ -204,7 +218,7 @@ function chipOfGrouping(profile, { kind, grouping, key }, before) {
   const of = /** @type {RowGrouping} */ (grouping);
   const { one } = ROW_GROUPINGS[of];
   const name = middleCut(nameInGrouping(profile, of, key), 60);
-  const said = of === "cpu" || of === "state" || of === "cause" ? name : `${one} ${name}`;
+  const said = of === "process" || of === "task" ? `${one} ${name}` : name;
   if (kind === "drop") return `without ${said}`;
   const isMore = before.some((other) => other.kind === "keep" && other.grouping === grouping);
   return isMore ? `or ${said}` : said;

@@ -41,7 +41,7 @@ class HeatView {
     const steps = Math.min(4, most);
     const counts = Array.from({ length: steps + 1 }, (_, step) => Math.round((most * step) / Math.max(1, steps)));
     showLegend(this.legend, counts.map((count) => [`rgb(${theme.heat(count / (most || 1)).join(" ")})`, String(count)]));
-    this.legend.append(` samples in ${duration(map.unit / HEAT_ROWS)}`);
+    this.legend.append(` samples in ${duration(map.unit / HEAT_ROWS)}. Columns: ${duration(map.unit)} each, from left to right; within a column, time runs upwards.`);
   }
 
   draw() {
@@ -139,7 +139,7 @@ class HeatMap {
   }
 
   get cellWidth() {
-    return Math.min(40, (this.place.clientWidth - HEAT_LEFT) / this.columns);
+    return (this.place.clientWidth - HEAT_LEFT) / this.columns;
   }
 
   get cellHeight() {
@@ -256,7 +256,8 @@ class HeatMap {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     for (let part = 0; part < 4; part++) {
-      context.fillText(duration((part * this.unit) / 4), 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
+      const text = part === 0 ? "0" : duration((part * this.unit) / 4);
+      context.fillText(text, 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
     }
     const step = niceStep(60 / w);
     for (let column = 0; column < this.columns; column += Math.max(1, step)) {

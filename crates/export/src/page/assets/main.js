@@ -14,8 +14,8 @@ class App {
     this.details = new Details(profile, {
       open: (label) => this.open(label),
       code: (label) => this.showCode(label),
-      keep: (label) => this.addTransform({ kind: "keep", ...rowOfLabel(profile, label) }),
-      menu: (label, at) => this.menu.open(at, itemsOf(this, label)),
+      keep: ({ labels, row = rowOfLabel(profile, labels[0]) }) => this.addTransform({ kind: "keep", grouping: row.grouping, key: row.key }),
+      menu: ({ labels, row }, at) => this.menu.open(at, row === undefined ? itemsOf(this, labels[0]) : transformItems(this, row.grouping, row.key)),
     });
     this.search = element("search", HTMLInputElement);
     this.event = element("event", HTMLSelectElement);
@@ -30,6 +30,7 @@ class App {
     this.boxes = new KnownBoxes(this);
     this.only = new OnlyState(this);
     this.shares = new SharesChoice(this);
+    this.typed = new TypedRange(this);
     /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
     this.knownRows = null;
     this.views = new Views(this);
@@ -131,7 +132,7 @@ class App {
   showChips() {
     const { state, profile, counts } = this;
     /** @type {HTMLElement[]} */
-    const chips = [...this.only.shown(), made("span", this.said(), "said"), ...this.shares.shown()];
+    const chips = [...this.only.shown(), made("span", this.said(), "said"), ...this.shares.shown(), ...this.typed.shown()];
     /**
      * @param {string} text
      * @param {Partial<State>} without
@@ -243,7 +244,7 @@ class App {
   /** @param {Row} row */
   chooseRow(row) {
     const { grouping } = this.state;
-    if (grouping === "thread" || grouping === "image" || isRowGrouping(grouping)) return this.addTransform({ kind: "keep", grouping, key: row.key });
+    const isFunction = grouping === "function" || grouping === "line";
     const frame = grouping === "line" ? row.key : this.profile.frameOfFunction[row.key];
     const { whole } = this;
     const event = this.profile.head.events[this.state.event];
@@ -251,6 +252,7 @@ class App {
     const sum = this.comparison === null || changed.all === undefined
       ? `self ${shareWithTime(event, row.self, whole)}; total ${shareWithTime(event, row.total, whole)}`
       : `total ${this.comparison.text(changed.all)}; self ${this.comparison.text(changed.own)}`;
+    if (!isFunction) return this.details.choose({ labels: [], sum, row: { grouping, key: row.key, name: row.name } });
     const lines = linesOf(this, this.profile.functionOf[frame]);
     this.details.choose({ labels: [frame], sum, lines });
   }
@@ -284,6 +286,7 @@ class App {
     const { grouping } = this.state;
     if (grouping === "function") this.open(this.profile.frameOfFunction[row.key]);
     else if (grouping === "line") this.open(row.key);
+    else this.addTransform({ kind: "keep", grouping, key: row.key });
   }
 
   /**

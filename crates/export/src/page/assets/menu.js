@@ -1,7 +1,7 @@
 // The context menu: what can be done with a function, a module or threads. It opens where the pointer is, or with the
 // keyboard.
 
-/** @typedef {{text: string, act: () => void}} MenuItem */
+/** @typedef {{text: string, act: () => void, title?: string, key?: string, isFirst?: boolean}} MenuItem The first of a group, its letter. */
 
 class Menu {
   constructor() {
@@ -29,16 +29,19 @@ class Menu {
     if (items.length === 0) return;
     this.place.setAttribute("aria-label", title);
     this.before = document.activeElement;
-    this.place.replaceChildren(...items.map(({ text, act }) => {
+    this.place.replaceChildren(...items.flatMap(({ text, act, title: says = "", key = "", isFirst = false }) => {
       const item = made("button", text);
       item.type = "button";
+      item.title = says;
+      item.dataset.key = key;
+      if (key !== "") item.setAttribute("aria-keyshortcuts", key);
       item.setAttribute("role", "menuitem");
       item.tabIndex = -1;
       item.addEventListener("click", () => {
         this.close();
         act();
       });
-      return item;
+      return isFirst ? [made("hr"), item] : [item];
     }));
     this.place.hidden = false;
     const { width, height } = this.place.getBoundingClientRect();
@@ -54,19 +57,21 @@ class Menu {
 
   /** @param {number} at */
   focus(at) {
-    const items = /** @type {HTMLElement[]} */ ([...this.place.children]);
+    const items = [...this.place.querySelectorAll("button")];
     items[(at + items.length) % items.length].focus();
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const items = [...this.place.children];
-    const at = items.indexOf(/** @type {Element} */ (document.activeElement));
+    const items = [...this.place.querySelectorAll("button")];
+    const at = items.findIndex((item) => item === document.activeElement);
+    const typed = event.ctrlKey || event.altKey || event.metaKey ? undefined : items.find((item) => item.dataset.key === event.key);
     if (event.key === "ArrowDown") this.focus(at + 1);
     else if (event.key === "ArrowUp") this.focus(at - 1);
     else if (event.key === "Home") this.focus(0);
     else if (event.key === "End") this.focus(items.length - 1);
     else if (event.key === "Escape" || event.key === "Tab") this.close();
+    else if (typed !== undefined) typed.click();
     // The page's own keys rest meanwhile; those of the browser do what they always do.
     else return event.stopPropagation();
     event.stopPropagation();
@@ -86,12 +91,23 @@ function transformItems(app, grouping, key) {
     const transform = { kind, grouping, key };
     const name = middleCut(nameOfTransformed(app.profile, transform), 60);
     if (isRowGrouping(grouping)) {
-      const said = `${grouping === "cpu" || grouping === "state" || grouping === "cause" ? "" : `${ROW_GROUPINGS[grouping].one} `}${name}`;
-      return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, act: () => app.addTransform(transform) };
+      const said = `${grouping === "process" || grouping === "task" ? `${ROW_GROUPINGS[grouping].one} ` : ""}${name}`;
+      return { text: `${kind === "keep" ? "Keep" : "Drop"} ${said}`, key: kind[0], act: () => app.addTransform(transform) };
     }
     const of = grouping === "image" ? `shared object ${name}` : name;
-    return { text: `${TRANSFORMS[kind].menu} ${of}`.trim(), act: () => app.addTransform(transform) };
+    const { menu, title, key: letter } = TRANSFORMS[kind];
+    // Of shared objects with Shift: they are in the menu of their functions.
+    const typed = grouping === "image" ? letter.toUpperCase() : letter;
+    return { text: `${menu} ${of}`.trim(), title, key: typed, act: () => app.addTransform(transform) };
   });
+}
+
+/**
+ * Items with a line above the first.
+ * @param {MenuItem[]} items
+ */
+function group(items) {
+  return items.map((item, at) => ({ ...item, isFirst: at === 0 }));
 }
 
 /**
@@ -107,12 +123,12 @@ function itemsOf(app, label) {
   const isHidden = app.state.transforms.some(({ kind }) => kind === "types");
   const image = profile.images[label];
   return [
-    { text: "Callers and callees", act: () => app.open(label) },
-    ...(app.hasCode ? [{ text: "Show code", act: () => app.showCode(label) }] : []),
-    ...transformItems(app, "function", profile.functionOf[label]),
-    ...(profile.text(image) === "" ? [] : transformItems(app, "image", image)),
-    ...(isHidden ? [] : transformItems(app, "all", 0)),
-    { text: "Copy name", act: () => void copyText(profile.nameOf(label)) },
+    { text: "Callers and callees", key: "s", title: "Who calls it, and what it calls, whatever the path", act: () => app.open(label) },
+    ...(app.hasCode ? [{ text: "Show code", key: "a", title: "Its instructions and source lines", act: () => app.showCode(label) }] : []),
+    ...group(transformItems(app, "function", profile.functionOf[label])),
+    ...group(profile.text(image) === "" ? [] : transformItems(app, "image", image)),
+    ...group(isHidden ? [] : transformItems(app, "all", 0)),
+    ...group([{ text: "Copy name", key: "y", act: () => void copyText(profile.nameOf(label)) }]),
   ];
 }
 

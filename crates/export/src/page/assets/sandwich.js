@@ -8,6 +8,9 @@ addView({
   make: (app, section) => new Sandwich(app, section),
 });
 
+/** Names of functions that are offered. */
+const OFFERED = 500;
+
 class Sandwich {
   /**
    * @param {App} app
@@ -21,6 +24,19 @@ class Sandwich {
     this.name = placed(bar, "strong", "focus-name");
     bar.append(" ");
     this.sum = placed(bar, "span", "focus-sum");
+    this.picker = placed(bar, "input", "focus-picker");
+    this.picker.type = "search";
+    this.picker.placeholder = "Choose a function: name or part of it";
+    this.picker.setAttribute("aria-label", "Choose a function");
+    this.picker.setAttribute("list", "focus-names");
+    this.names = placed(bar, "datalist", "focus-names");
+    this.picker.addEventListener("focus", () => this.offer());
+    this.picker.addEventListener("change", () => this.pick());
+    /**
+     * What the names are of.
+     * @type {Row[] | null}
+     */
+    this.offered = null;
     this.lines = placed(section, "ul", "focus-lines", "lines");
     /**
      * @param {string} title
@@ -32,6 +48,31 @@ class Sandwich {
     };
     this.callers = flame("Callers", "callers-place");
     this.callees = flame("Callees", "callees-place");
+  }
+
+  /** Names to choose from, the heaviest first. */
+  offer() {
+    const rows = this.app.functions();
+    if (this.offered === rows) return;
+    this.offered = rows;
+    const heaviest = rows.slice().sort((a, b) => b.total - a.total).slice(0, OFFERED);
+    this.names.replaceChildren(...heaviest.map(({ name }) => {
+      const option = made("option");
+      option.value = name.slice(0, SEARCHED);
+      return option;
+    }));
+  }
+
+  /** The heaviest function of that name, or with it in its name. */
+  pick() {
+    const text = this.picker.value.trim();
+    if (text === "") return;
+    const rows = this.app.functions().slice().sort((a, b) => b.total - a.total);
+    const part = text.toLowerCase();
+    const found = rows.find(({ name }) => name.slice(0, SEARCHED) === text) ?? rows.find(({ name }) => name.slice(0, SEARCHED).toLowerCase().includes(part));
+    if (found === undefined) return this.app.details.say(`No function is called ${middleCut(text, 60)} in what is shown.`);
+    this.picker.value = "";
+    this.app.set({ focus: found.key });
   }
 
   /** It is about what is selected. */

@@ -19,7 +19,7 @@ class TableView {
     /** @type {[Grouping, string][]} */
     const groupings = [["function", "functions"], ["image", "shared objects"], ["thread", "threads by name"],
       ["task", "threads"], ["process", "processes"], ["cpu", "CPUs"],
-      ["state", "running or waiting"], ["cause", "causes of waits"], ["line", "source lines"]];
+      ["level", "user or kernel"], ["state", "running or waiting"], ["cause", "causes of waits"], ["line", "source lines"]];
     const grouping = choice("grouping", "Rows", groupings, (value) => app.set({ grouping: /** @type {Grouping} */ (value) }));
     const known = groupingsOf(profile);
     allow(grouping.select, (value) => known.some((one) => one === value));
@@ -69,6 +69,7 @@ const NOUNS = {
   process: ["process", "processes"],
   task: ["thread", "threads"],
   cpu: ["CPU", "CPUs"],
+  level: ["level", "levels"],
   state: ["state", "states"],
   cause: ["cause", "causes"],
 };

@@ -8,41 +8,45 @@
  */
 
 /**
- * What each is called in the menu and on its chip, what it can be of, and what it does.
- * @type {{[kind in TransformKind]: {menu: string, chip: string, of: TransformedGrouping[],
+ * What each is called in the menu and on its chip, its letter there, its tip, what it can be of, and what it does.
+ * @type {{[kind in TransformKind]: {menu: string, chip: string, key: string, title: string, of: TransformedGrouping[],
  *   apply: (stacks: StackColumns, profile: Profile, transform: Transform) => void}}}
  */
 const TRANSFORMS = {
   keep: {
-    menu: "Keep stacks containing", chip: "with",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state", "cause"],
+    menu: "Keep stacks containing", chip: "with", key: "k", title: "Count only samples that have it anywhere in their stack",
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 1),
   },
   drop: {
-    menu: "Drop stacks containing", chip: "without",
-    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "state", "cause"],
+    menu: "Drop stacks containing", chip: "without", key: "d", title: "Leave out samples that have it anywhere in their stack",
+    of: ["function", "image", "thread", "line", "wait", "process", "task", "cpu", "level", "state", "cause"],
     apply: (stacks, profile, transform) => stacks.keepRows(nodesBelow(profile, transform), 0),
   },
   focus: {
-    menu: "Focus on", chip: "focus on", of: ["function"],
+    menu: "Focus on", chip: "focus on", of: ["function"], key: "f", title: "Begin stacks at it, and leave out samples without it",
     apply: (stacks, profile, transform) => stacks.focus(nodesOf(profile, transform)),
   },
   merge: {
-    menu: "Merge into callers:", chip: "merged:", of: ["function", "image"],
+    menu: "Merge into callers:", chip: "merged:", of: ["function", "image"], key: "m", title: "Its own time is that of who calls it",
     apply: (stacks, profile, transform) => stacks.merge(nodesOf(profile, transform)),
   },
   collapse: {
-    menu: "Collapse", chip: "collapsed:", of: ["function", "image"],
+    menu: "Collapse", chip: "collapsed:", of: ["function", "image"], key: "c", title: "One frame with all that it calls",
     apply: (stacks, profile, transform) => {
       if (transform.grouping === "function") stacks.collapse(nodesOf(profile, transform));
       else stacks.collapseRuns(nodesOf(profile, transform), frameOfImage(profile, transform.key));
     },
   },
   recursion: {
-    menu: "Collapse recursion of", chip: "recursion collapsed:", of: ["function"],
+    menu: "Collapse recursion of", chip: "recursion collapsed:", of: ["function"], key: "r",
+    title: "Its calls of itself are the outermost one",
     apply: (stacks, profile, transform) => stacks.collapseRecursion(nodesOf(profile, transform)),
   },
-  types: { menu: "Hide type arguments", chip: "type arguments hidden", of: ["all"], apply: (_, profile) => hideTypes(profile) },
+  types: {
+    menu: "Hide type arguments", chip: "type arguments hidden", of: ["all"], key: "h", title: "Vec<u8>::push and Vec<u32>::push are one",
+    apply: (_, profile) => hideTypes(profile),
+  },
 };
 
 /** A link has no more. */
@@ -166,21 +170,21 @@ function nodesBelow(profile, transform) {
   return has;
 }
 
-/** Stacks, as they become others: for each node the one that stands for it, its parent and its label. */
+/** @typedef {{parents: Int32Array, labels: Uint32Array, depths: Uint32Array, moved: Int32Array}} ContractedTree */
+
+/** Stacks, as they become others. */
 class StackColumns {
   /** @param {Profile} profile */
   constructor(profile) {
     this.profile = profile;
     this.parents = profile.parents;
-    /** Of nodes that stand for themselves; like `to`, empty until a tree changes. */
-    this.outer = new Int32Array(0);
-    this.to = new Int32Array(0);
     this.labels = profile.labels;
-    this.isTreeSame = true;
-    /** Whether all that is below a node still follows it. */
-    this.isInOrder = true;
     /** By node, whether what ends there still counts. @type {Uint8Array | null} */
     this.counts = null;
+    /** The tree without the nodes that others stand for, and where each node is in it, if it changes. @type {ContractedTree | null} */
+    this.tree = null;
+    /** Whether all that is below a node still follows it. */
+    this.isInOrder = true;
   }
 
   /**
@@ -194,22 +198,40 @@ class StackColumns {
   }
 
   /**
-   * Each node that is not the root of its stack: `stand` says which node stands for it, by its parent's.
+   * Each node that is not the root of its stack: `stand` says which node stands for it, by its parent's; `outerOf`, on
+   * which it stands, if not on its parent.
    * @param {(node: number, parent: number) => number} stand
+   * @param {(node: number, parent: number) => number} [outerOf]
    */
-  each(stand) {
-    const { profile, parents } = this;
-    const to = ownNumbers(parents.length);
-    const outer = parents.slice();
-    Object.assign(this, { isTreeSame: false, to, outer, labels: this.labels.slice() });
+  each(stand, outerOf) {
+    const { profile, parents: all } = this;
+    const n = all.length;
+    const [to, moved] = [new Int32Array(n), new Int32Array(n)];
+    const [parents, labels, depths] = [new Int32Array(n), new Uint32Array(n), new Uint32Array(n)];
     const hasWaits = profile.head.waits !== undefined;
-    for (let node = 0; node < parents.length; node++) {
-      if (parents[node] < 0) continue;
-      const parent = to[parents[node]];
-      outer[node] = parent;
-      // What a thread waits for stays where a stack ends.
-      to[node] = hasWaits && profile.isWait(node) ? node : stand(node, parent);
+    let n_left = 0;
+    // What stands for a node comes before it, as its parent does.
+    for (let node = 0; node < n; node++) {
+      let outer = -1;
+      if (all[node] >= 0) {
+        const parent = to[all[node]];
+        // What a thread waits for stays where a stack ends.
+        const stands = hasWaits && profile.isWait(node) ? node : stand(node, parent);
+        if (stands !== node) {
+          to[node] = stands;
+          moved[node] = moved[stands];
+          continue;
+        }
+        outer = moved[outerOf === undefined ? parent : outerOf(node, parent)];
+      }
+      to[node] = node;
+      const place = n_left++;
+      moved[node] = place;
+      parents[place] = outer;
+      depths[place] = outer < 0 ? 0 : depths[outer] + 1;
+      labels[place] = this.labels[node];
     }
+    this.tree = { parents: parents.subarray(0, n_left), labels: labels.subarray(0, n_left), depths: depths.subarray(0, n_left), moved };
   }
 
   /** @param {Uint8Array} is */
@@ -231,9 +253,10 @@ class StackColumns {
    * @param {number} label
    */
   collapseRuns(is, label) {
+    const labels = (this.labels = this.labels.slice());
     this.each((node, parent) => {
       if (is[node] === 0) return node;
-      this.labels[node] = label;
+      labels[node] = label;
       return is[parent] === 1 ? parent : node;
     });
   }
@@ -266,10 +289,11 @@ class StackColumns {
       roots[node] = parent < 0 ? node : roots[parent];
       isWithin[node] = is[node] === 1 || (parent >= 0 && isWithin[parent] === 1) ? 1 : 0;
     }
-    this.each((node, parent) => {
-      if (isWithin[this.parents[node]] === 0) this.outer[node] = roots[node];
-      return isWithin[node] === 1 ? node : parent;
-    });
+    const { parents } = this;
+    this.each(
+      (node, parent) => (isWithin[node] === 1 ? node : parent),
+      (node, parent) => (isWithin[parents[node]] === 0 ? roots[node] : parent),
+    );
     this.counts = isWithin;
   }
 
@@ -278,38 +302,10 @@ class StackColumns {
    * @param {Profile} profile
    */
   moveInto(profile) {
-    const { counts } = this;
-    const moved = this.isTreeSame ? null : this.moveTree(profile);
+    const { counts, tree } = this;
+    if (tree !== null) Object.assign(profile, { parents: tree.parents, labels: tree.labels, depths: tree.depths });
+    const moved = tree === null || this.isInOrder ? tree?.moved ?? null : inPreorder(profile, tree.moved);
     if (moved !== null || counts !== null) profile.moveStacks(counts, moved);
-  }
-
-  /**
-   * Nodes that others stand for are gone. Returns where each is.
-   * @param {Profile} profile
-   */
-  moveTree(profile) {
-    const { outer, to, labels } = this;
-    const n = outer.length;
-    const moved = new Int32Array(n);
-    const [parents, left, depths] = [new Int32Array(n), new Uint32Array(n), new Uint32Array(n)];
-    let n_left = 0;
-    // What stands for a node comes before it, as its parent does.
-    for (let node = 0; node < n; node++) {
-      if (to[node] !== node) {
-        moved[node] = moved[to[node]];
-        continue;
-      }
-      const place = n_left++;
-      const parent = outer[node] < 0 ? -1 : moved[outer[node]];
-      moved[node] = place;
-      parents[place] = parent;
-      depths[place] = parent < 0 ? 0 : depths[parent] + 1;
-      left[place] = labels[node];
-    }
-    profile.parents = parents.subarray(0, n_left);
-    profile.labels = left.subarray(0, n_left);
-    profile.depths = depths.subarray(0, n_left);
-    return this.isInOrder ? moved : inPreorder(profile, moved);
   }
 }
 

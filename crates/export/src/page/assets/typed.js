@@ -1,0 +1,91 @@
+// A time range that is typed: `1.5 s - 2 s`, `250-300 ms`, `30%-35%`; an end that is left out is that of the recording.
+
+/** Nanoseconds of each unit. */
+const UNITS = /** @type {{[unit: string]: number}} */ ({ ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12 });
+
+/**
+ * The range that a text says, within a recording; `null` if it says none.
+ * @param {string} text
+ * @param {number} span
+ * @returns {[number, number] | null}
+ */
+function rangeOfText(text, span) {
+  const time = "(?:(\\d+(?:\\.\\d*)?|\\.\\d+)\\s*(ns|us|µs|ms|s|min|h|%)?)?";
+  const found = new RegExp(`^\\s*${time}\\s*(?:-|–|,|to|\\.\\.)\\s*${time}\\s*$`).exec(text);
+  if (found === null) return null;
+  const [, first, ownUnit, second, lastUnit] = found;
+  if (first === undefined && second === undefined) return null;
+  /**
+   * @param {string | undefined} number
+   * @param {string} unit
+   * @param {number} otherwise
+   */
+  const ns = (number, unit, otherwise) => (number === undefined ? otherwise : Number(number) * (unit === "%" ? span / 100 : UNITS[unit]));
+  const unit = lastUnit ?? ownUnit ?? "s";
+  const [from, to] = [ns(first, ownUnit ?? unit, 0), ns(second, lastUnit ?? unit, span)].map((at) => Math.min(span, Math.round(at)));
+  return from < to ? [from, to] : null;
+}
+
+/** The button beside the total that becomes a field. */
+class TypedRange {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.button = made("button", "Type a time range", "small");
+    this.button.type = "button";
+    this.button.id = "type-range";
+    this.button.addEventListener("click", () => this.edit(true));
+    this.field = made("input");
+    this.field.id = "typed-range";
+    this.field.placeholder = "1.5 s - 2 s, 30%-35%";
+    this.field.setAttribute("aria-label", "Time range");
+    this.isEdited = false;
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.stopPropagation();
+      event.preventDefault();
+      if (event.key === "Escape") this.edit(false);
+      else this.apply();
+    });
+    this.field.addEventListener("blur", () => this.field.isConnected && this.field.value === this.said() && this.edit(false));
+  }
+
+  /** @returns {HTMLElement[]} */
+  shown() {
+    const { profile } = this.app;
+    if (!profile.head.has_times || profile.sides !== null) return [];
+    return [this.isEdited ? this.field : this.button];
+  }
+
+  /** The range that is shown, in all digits. */
+  said() {
+    const { range } = this.app.state;
+    return range === null ? "" : range.map((at) => `${Number((at / 1e9).toFixed(9))} s`).join(" - ");
+  }
+
+  /** @param {boolean} isEdited */
+  edit(isEdited) {
+    if (this.isEdited === isEdited) return;
+    this.isEdited = isEdited;
+    this.field.value = this.said();
+    this.field.setCustomValidity("");
+    this.app.showChips();
+    this.app.ranges.show();
+    if (!isEdited) return void this.button.focus();
+    this.field.focus();
+    this.field.select();
+  }
+
+  apply() {
+    const { app, field } = this;
+    const span = Math.max(1, app.profile.head.span_ns);
+    const range = field.value.trim() === "" ? null : rangeOfText(field.value, span);
+    if (range === null && field.value.trim() !== "") {
+      field.setCustomValidity(`No time range within ${duration(span)}: type one as 1.5 s - 2 s, 250-300 ms or 30%-35%`);
+      return void field.reportValidity();
+    }
+    this.isEdited = false;
+    app.set(app.ranges.showing(range));
+    this.button.focus();
+  }
+}

@@ -1,0 +1,83 @@
+// What is typed: a time range, a function whose callers are looked for, letters of a menu.
+"use strict";
+
+const assert = require("node:assert/strict");
+
+/** @typedef {import("./checks.js").Tab} Tab */
+
+/** @param {Tab} tab @param {string} text */
+async function typeRange(tab, text) {
+  await tab.run(`document.getElementById("type-range").click(); document.getElementById("typed-range").value = ""`);
+  await tab.type(text);
+  await tab.press("Enter");
+  return tab.run(`rprofPage.state.range`);
+}
+
+/** @param {Tab} tab */
+async function rangesAreTyped(tab) {
+  const span = await tab.run(`rprofPage.set({ view: "flame", range: null }), Math.max(1, rprofPage.profile.head.span_ns)`);
+  assert.deepEqual(await typeRange(tab, "25%-50%"), [Math.round(span / 4), Math.round(span / 2)]);
+  assert.deepEqual(await typeRange(tab, "10 – 60 ms"), [1e7, 6e7]);
+  assert.deepEqual(await typeRange(tab, "0.02 to .05 s"), [2e7, 5e7]);
+  // What is shown can be edited, and says all digits.
+  await tab.run(`document.getElementById("type-range").click()`);
+  assert.equal(await tab.run(`document.activeElement.value`), "0.02 s - 0.05 s");
+  await tab.press("Escape");
+  assert.deepEqual(await tab.run(`[rprofPage.state.range, document.getElementById("typed-range")]`), [[2e7, 5e7], null]);
+  // An end that is left out is that of the recording, as is one after it.
+  assert.deepEqual(await typeRange(tab, "30ms-"), [3e7, span]);
+  assert.deepEqual(await typeRange(tab, "10ms - 5 h"), [1e7, span]);
+  // What is no range changes nothing, and says what one is.
+  for (const text of ["soon", "-", "5-4 ms", "9 h - 10 h"]) {
+    assert.deepEqual(await typeRange(tab, text), [1e7, span], text);
+    assert.match(await tab.run(`document.getElementById("typed-range").validationMessage`), /^No time range within .* 30%-35%$/);
+    await tab.press("Escape");
+  }
+  assert.equal(await typeRange(tab, ""), null);
+}
+
+/** @param {Tab} tab */
+async function functionsAreChosenByName(tab) {
+  await tab.run(`rprofPage.set({ view: "sandwich" })`);
+  const rows = await tab.run(`rprofPage.functions().map(({ key, name, total }) => ({ key, name: name.slice(0, 500), total })).sort((a, b) => b.total - a.total)`);
+  for (const { name } of rows.slice(0, 5)) {
+    await tab.run(`document.getElementById("focus-picker").focus()`);
+    const offered = await tab.run(`[...document.getElementById("focus-names").options].map(({ value }) => value)`);
+    assert.ok(offered.includes(name), name);
+    await tab.type(name);
+    await tab.press("Enter");
+    const { key } = rows.find((/** @type {any} */ row) => row.name === name);
+    assert.equal(await tab.run(`rprofPage.state.focus`), key, name);
+  }
+  await tab.run(`document.getElementById("focus-picker").focus()`);
+  await tab.type("no such function");
+  await tab.press("Enter");
+  assert.match(await tab.run(`document.getElementById("pointed").textContent`), /^No function is called no such function/);
+  await tab.run(`document.getElementById("focus-picker").value = ""; document.activeElement.blur(); rprofPage.set({ view: "flame", focus: null })`);
+}
+
+/** @param {Tab} tab */
+async function lettersChooseInMenus(tab) {
+  const key = await tab.run(`(() => {
+    const { key } = rprofPage.functions()[0];
+    rprofPage.set({ view: "table", grouping: "function" });
+    const at = rprofPage.views.all.table.table.rows.findIndex((row) => row.key === key);
+    const button = document.querySelectorAll("#table-place tbody .name button")[at];
+    button.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
+    return key;
+  })()`);
+  const letters = await tab.run(`[...document.querySelectorAll("#menu button")].map(({ dataset }) => dataset.key)`);
+  assert.equal(new Set(letters).size, letters.length, letters.join(" "));
+  await tab.press("d", "d");
+  assert.deepEqual(await tab.run(`rprofPage.state.transforms`), [{ kind: "drop", grouping: "function", key }]);
+  await tab.run(`rprofPage.set({ transforms: [], view: "flame" })`);
+}
+
+/** @param {Tab} tab */
+async function check(tab) {
+  await rangesAreTyped(tab);
+  await functionsAreChosenByName(tab);
+  await lettersChooseInMenus(tab);
+}
+
+module.exports = { check };
