@@ -50,6 +50,9 @@ async function check(tab) {
     theme.toggle();
     return [first, second];
   })()`);
+  // What has a hue in one theme has it in the other.
+  const [light, dark] = themes.map(({ images, kinds, kernel }) => [...images, kernel, ...Object.values(kinds)]);
+  light.forEach(([hue], at) => assert.ok(Math.abs(hue - dark[at][0]) <= 6, `${light[at]}; ${dark[at]}`));
   for (const { ink, images, kinds, kernel, spread } of themes) {
     for (const palette of [[...images, kernel], Object.values(kinds)]) {
       for (const [h, s, l] of palette) {

@@ -214,9 +214,22 @@ async function keysChooseARangeInTheHeatMap(tab) {
 /** @param {Tab} tab */
 async function phonesReachAllTabs(tab) {
   await tab.size(360, 640);
-  const [width, tabs] = await tab.run(`[document.documentElement.clientWidth, [...document.querySelectorAll("#tabs [role=tab]")]
-    .filter(({ hidden }) => !hidden).map((tab) => { const { left, right } = tab.getBoundingClientRect(); return [left, right]; })]`);
-  for (const [left, right] of tabs) assert.ok(left >= 0 && right <= width, `${left} ${right} ${width}`);
+  const names = await tab.run(`[...document.querySelectorAll("#tabs [role=tab]")].filter(({ hidden }) => !hidden).map(({ id }) => id)`);
+  for (const name of names) {
+    const [left, right, width, isChosen] = await tab.run(`(() => {
+      const tab = document.getElementById("${name}");
+      tab.click();
+      const { left, right } = tab.getBoundingClientRect();
+      return [left, right, document.documentElement.clientWidth, tab.getAttribute("aria-selected")];
+    })()`);
+    assert.ok(left >= 0 && right <= width && isChosen === "true", `${name}: ${left} ${right} ${width}`);
+  }
+  // Options are folded until they are asked for.
+  const isThere = `rprofPage.set({ view: "flame" }), document.getElementById("order").getBoundingClientRect().height > 0`;
+  assert.equal(await tab.run(isThere), false);
+  await tab.run(`document.getElementById("fold").click()`);
+  assert.equal(await tab.run(isThere), true);
+  await tab.run(`document.getElementById("fold").click()`);
   await tab.size(1280, 800);
 }
 

@@ -1,6 +1,6 @@
 // Colours, light and dark: calm ones for boxes by image or by kind, a few for what is to be seen at once. Text on boxes
 // has a contrast of 4.5 to 1; the colours of the five heaviest images, of the kernel, and of kinds differ for those who
-// see no red or no green, too (tests/page/colours.js).
+// see no red or no green, too. In dark and light each has about the same hue (tests/page/colours.js).
 
 /** Hues of images that have no colour of their own. */
 const HUES = [212, 38, 168, 282, 96, 330, 190, 54, 250, 140];
@@ -25,9 +25,9 @@ const THEMES = {
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
-    loss: "#ff7b8a", throttle: "#e0a458", kernel: [46, 72, 25], user: [28, 30], spread: 3,
-    images: [[236, 40, 24], [192, 28, 32], [287, 69, 41], [91, 27, 24], [334, 41, 20]],
-    kinds: { user: [205, 45, 38], inlined: [40, 81, 23], jit: [147, 90, 12], kernel: [4, 31, 44] },
+    loss: "#ff7b8a", throttle: "#e0a458", kernel: [15, 53, 23], user: [28, 30], spread: 3,
+    images: [[238, 60, 42], [290, 51, 35], [96, 62, 25], [331, 29, 25], [141, 27, 32]],
+    kinds: { user: [236, 30, 48], inlined: [53, 92, 24], jit: [140, 8, 39], kernel: [34, 50, 24] },
     wait: 0.4, heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
     less: [32, 104, 176], alike: [62, 66, 74], more: [152, 74, 0],
   },

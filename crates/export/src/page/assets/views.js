@@ -59,6 +59,12 @@ class Views {
      * @type {{[name: string]: View}}
      */
     this.all = Object.fromEntries(this.list.map(({ entry, view }) => [entry.name, view]));
+    // Phones have room for a view's options when these are asked for.
+    const fold = element("fold", HTMLButtonElement);
+    fold.addEventListener("click", () => {
+      fold.setAttribute("aria-expanded", String(document.body.classList.toggle("unfolded")));
+    });
+    this.isNarrow = matchMedia("(max-width: 720px)");
     element("tabs", HTMLElement).addEventListener("keydown", (event) => {
       const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
       if (step === 0) return;
@@ -105,6 +111,8 @@ class Views {
       tab.setAttribute("aria-selected", String(isShown));
       tab.tabIndex = isShown ? 0 : -1;
       section.hidden = !isShown;
+      // Tabs are a row that scrolls there.
+      if (isShown && this.isNarrow.matches) tab.scrollIntoView({ block: "nearest", inline: "center" });
     }
     this.shown.show();
   }
