@@ -152,6 +152,31 @@ fn functions_and_stacks_of_the_path_are_told_apart_from_all_others() {
     assert_eq!(work[2], work[0] / 10);
     assert!(of_function(&all, "usleep", "path_ns") >= 29 * MS, "{all}");
     assert!(of_function(&all, "usleep", "cpu_ns") < 3 * MS, "{all}");
+    // What waits in the kernel is a cause: none of its functions has a wait, and causes come last.
+    let is_cause = |row: &Value| row["cause"].is_string();
+    let asleep = sum(&all, "functions", "path_self_ns", |row| {
+        row["cause"] == "sleep" && row["symbol"] == "[sleep]"
+    });
+    assert!(asleep >= 29 * MS, "{all}");
+    let functions = all["functions"].as_array().unwrap();
+    assert!(functions.is_sorted_by_key(is_cause), "{all}");
+    for row in functions.iter().filter(|row| !is_cause(row)) {
+        let of_kernel = row["symbol"].as_str().unwrap().starts_with("[k]");
+        assert!(
+            !of_kernel || row["path_ns"] == row["path_cpu_ns"] && row["wall_ns"] == row["cpu_ns"],
+            "{row}"
+        );
+    }
+    let text = run(rprof(["critical"]).arg(&file)).ok().stdout;
+    let (functions, causes) = text.split_once("What the path waits for").unwrap();
+    assert!(
+        functions.contains("[.] work") && !functions.contains("[sleep]"),
+        "{text}"
+    );
+    assert!(
+        causes.contains("[sleep]") && !causes.contains("[.] "),
+        "{text}"
+    );
     for other in ["quick", "keep_busy"] {
         let times = ["path_ns", "cpu_ns", "wall_ns"].map(|time| of_function(&all, other, time));
         assert!(

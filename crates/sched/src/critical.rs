@@ -74,12 +74,12 @@ impl CriticalReport {
             },
             group_by: GroupBy {
                 names: false,
-                ..GroupBy::of(&[Dimension::State, Dimension::Critical])
+                ..GroupBy::of(&[Dimension::State, Dimension::Cause, Dimension::Critical])
             },
             ..options
         };
-        let (profile, path) = load_critical(reader, &options, end, times)?;
-        let sums = sums_of(&profile);
+        let (mut profile, path) = load_critical(reader, &options, end, times)?;
+        let sums = sums_of(&mut profile);
         Ok(Self {
             path,
             profile,
@@ -88,7 +88,7 @@ impl CriticalReport {
         })
     }
 
-    /// The functions of all threads, those first that are on the path for longest.
+    /// The functions of all threads, those first that run on the path for longest; then the causes of waits.
     pub fn functions(&self) -> &[CriticalFunction] {
         &self.sums.functions
     }

@@ -7,6 +7,7 @@ mod idle;
 mod kept;
 mod parents;
 mod sampled;
+mod waits;
 
 use crate::{EventProfile, FrameId, NameList, Profile, Tree};
 use cycles::repeated;

@@ -1,4 +1,4 @@
-//! Functions with their shares of CPU time, of all time, and of a critical path.
+//! Functions, and causes of waits, with their shares of CPU time, of all time, and of a critical path.
 
 use foldhash::HashMap;
 use rprof_profile::view::{Row, Rows, SortKey, Weighing};
@@ -6,25 +6,30 @@ use rprof_profile::{Dimension, DimensionValue, Profile};
 use rprof_scheduling::ThreadState;
 use std::cmp::Reverse;
 
-/// A function. Times include those of what it called; nanoseconds.
+/// A function, or a cause of waits. Times include those of what it called; nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticalFunction {
     /// Its name as tables have it: `[.] main`, `[k] schedule`.
     pub symbol: String,
-    /// The program or library that it is in.
+    /// The program or library that it is in; empty for a cause.
     pub image: String,
+    /// If it is a cause of waits, its name: `sleep` where the symbol is `[sleep]`. It stands for the functions of the
+    /// kernel in which the thread waits.
+    pub cause: Option<String>,
     /// Time on CPUs, of all threads.
     pub cpu_ns: u64,
     /// Time running and waiting, of all threads.
     pub wall_ns: u64,
     /// Time on the critical path, running and waiting.
     pub path_ns: u64,
+    /// Time running on the critical path.
+    pub path_cpu_ns: u64,
     /// Time on the path of the function alone, without what it called.
     pub path_self_ns: u64,
 }
 
 impl CriticalFunction {
-    /// How much sooner the end comes at most if the function takes a tenth less time, nanoseconds.
+    /// How much sooner the end comes at most if it takes a tenth less time, nanoseconds.
     ///
     /// As long as threads wait for each other in the same order, the path does not become shorter than this; another path
     /// may then be longer.
@@ -44,9 +49,14 @@ pub(super) struct TimeSums {
     pub(super) n_samples: u64,
 }
 
-/// Adds up a profile whose samples are told apart by state, and by whether they are on the path.
-pub(super) fn sums_of(profile: &Profile) -> TimeSums {
+/// Adds up a profile whose samples are told apart by state, by cause, and by whether they are on the path.
+///
+/// Of a wait, the kernel's functions become its cause: who reads that less time in the scheduler saves something has
+/// learned nothing.
+pub(super) fn sums_of(profile: &mut Profile) -> TimeSums {
     let mut sums = TimeSums::default();
+    let causes = profile.fold_kernel_waits();
+    let profile = &*profile;
     let Some(event) = profile.events.first() else {
         return sums;
     };
@@ -68,10 +78,18 @@ pub(super) fn sums_of(profile: &Profile) -> TimeSums {
         let next = sums.functions.len();
         let at = *places.entry(place).or_insert(next);
         if at == next {
-            sums.functions.push(CriticalFunction {
-                symbol: SortKey::Symbol.cell(&row.key, profile),
-                image: SortKey::Dso.cell(&row.key, profile),
-                ..CriticalFunction::default()
+            let cause = row.key.frame().and_then(|frame| causes.get(&frame));
+            sums.functions.push(match cause {
+                Some(&cause) => CriticalFunction {
+                    symbol: profile.wait_label(cause),
+                    cause: Some(profile.strings.of(cause).to_string()),
+                    ..CriticalFunction::default()
+                },
+                None => CriticalFunction {
+                    symbol: SortKey::Symbol.cell(&row.key, profile),
+                    image: SortKey::Dso.cell(&row.key, profile),
+                    ..CriticalFunction::default()
+                },
             });
         }
         let Some(function) = sums.functions.get_mut(at) else {
@@ -89,11 +107,18 @@ pub(super) fn sums_of(profile: &Profile) -> TimeSums {
             add(&mut function.path_ns, all);
             add(&mut function.path_self_ns, own);
             add(&mut sums.path_ns, own);
-            sums.n_samples += if is_running { row.self_samples } else { 0 };
+            if is_running {
+                add(&mut function.path_cpu_ns, all);
+                sums.n_samples += row.self_samples;
+            }
         }
     }
     sums.functions.sort_by(|a, b| {
-        let times = |one: &CriticalFunction| Reverse((one.path_ns, one.path_self_ns, one.cpu_ns));
+        // What runs can be made faster: waits are for others.
+        let times = |one: &CriticalFunction| {
+            let runs = (one.path_cpu_ns, one.path_ns, one.path_self_ns, one.cpu_ns);
+            (one.cause.is_some(), Reverse(runs))
+        };
         let by_name = || (&a.symbol, &a.image).cmp(&(&b.symbol, &b.image));
         times(a).cmp(&times(b)).then_with(by_name)
     });

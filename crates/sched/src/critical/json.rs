@@ -7,7 +7,7 @@ use rprof_untrusted::{JsonLayout, JsonWriter};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Writes one object; a row of its lists is a line.
 pub(super) fn write_json(report: &CriticalReport, out: &mut dyn Write) -> io::Result<()> {
@@ -81,10 +81,14 @@ fn write_thread(report: &CriticalReport, row: &CriticalThread, json: &mut JsonWr
 
 fn write_function(function: &CriticalFunction, json: &mut JsonWriter<'_>) {
     json.field("symbol", function.symbol.as_str());
-    json.field("dso", function.image.as_str());
+    match &function.cause {
+        Some(cause) => json.field("cause", cause.as_str()),
+        None => json.field("dso", function.image.as_str()),
+    }
     json.field("cpu_ns", function.cpu_ns);
     json.field("wall_ns", function.wall_ns);
     json.field("path_ns", function.path_ns);
+    json.field("path_cpu_ns", function.path_cpu_ns);
     json.field("path_self_ns", function.path_self_ns);
     json.field("saves_ns", function.saves_ns());
 }

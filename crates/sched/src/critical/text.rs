@@ -47,93 +47,148 @@ pub(super) fn write_shares(
     write_functions(report, least, out)
 }
 
+/// Widths and parts of the table of functions.
+struct FunctionTable<'a> {
+    report: &'a CriticalReport,
+    len_ns: u64,
+    /// Where it is not known who waits for whom, nobody knows what is saved.
+    has_saves: bool,
+    /// Of the column of images.
+    width: usize,
+}
+
+/// Shares of a function, in the order of columns.
+type Shares = [Share; 6];
+
 fn write_functions(report: &CriticalReport, least: Share, out: &mut dyn Write) -> io::Result<()> {
-    let len_ns = report.path.len_ns();
-    let has_saves = report.path.has_wakers();
-    let shares = |one: &CriticalFunction| {
-        [
-            Share::of(one.cpu_ns, report.cpu_ns()),
-            Share::of(one.wall_ns, report.wall_ns()),
-            Share::of(one.path_ns, len_ns),
-            Share::of(one.path_self_ns, len_ns),
-            Share::of(one.saves_ns(), len_ns),
-        ]
+    let mut table = FunctionTable {
+        report,
+        len_ns: report.path.len_ns(),
+        has_saves: report.path.has_wakers(),
+        width: 0,
     };
-    writeln!(
-        out,
-        "#\n# Each function with what it calls: its share of CPU time, of the time of all threads (Wall), and of the path \
-         (Path;\n# Self: without what it calls). The path has {} on CPUs.",
-        Counted::new(report.n_samples(), "sample", "samples")
-    )?;
-    if report.is_part {
-        writeln!(out, "# CPU and Wall are of the whole recording.")?;
-    }
-    if has_saves {
-        writeln!(
-            out,
-            "# Saves: if the function took 10 % less time, the path would be shorter by this at most."
-        )?;
-    }
-    writeln!(out, "#")?;
     let is_shown =
-        |[cpu, _, path, ..]: &[Share; 5]| *cpu >= least && cpu.percent() > 0.0 || *path >= least;
-    let all: Vec<_> = report
-        .functions()
-        .iter()
-        .map(|one| (one, shares(one)))
-        .collect();
+        |[cpu, _, path, ..]: &Shares| *cpu >= least && cpu.percent() > 0.0 || *path >= least;
+    let functions = report.functions().iter();
+    let all: Vec<_> = functions.map(|one| (one, table.shares(one))).collect();
     let (shown, hidden): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, shares)| is_shown(shares));
     let width = shown.iter().map(|(one, _)| one.image.chars().count()).max();
-    let width = width.unwrap_or(0).max("Shared Object".len());
-    // Where it is not known who waits for whom, nobody knows what is saved.
-    let saves_cell = |text: String| {
-        if has_saves {
-            format!(" {text:>8}")
-        } else {
-            String::new()
-        }
-    };
-    writeln!(
-        out,
-        "#{:>8} {:>8} {:>8} {:>8}{}  {:<width$}  Symbol",
-        "CPU",
-        "Wall",
-        "Path",
-        "Self",
-        saves_cell("Saves".to_owned()),
-        "Shared Object"
-    )?;
-    for (function, [cpu, wall, path, own, saves]) in shown {
-        writeln!(
-            out,
-            " {cpu:>7.2}% {wall:>7.2}% {path:>7.2}% {own:>7.2}%{}  {:<width$}  {}",
-            saves_cell(format!("{saves:.2}%")),
-            function.image,
-            function.symbol
-        )?;
+    table.width = width.unwrap_or(0).max("Shared Object".len());
+    table.write_head(out)?;
+    let (waits, functions): (Vec<_>, Vec<_>) =
+        shown.into_iter().partition(|(one, _)| one.cause.is_some());
+    for (function, shares) in functions {
+        table.write_row(function, &shares, out)?;
     }
     let unknown_ns = report.unknown_ns();
+    if !waits.is_empty() || unknown_ns > 0 {
+        writeln!(out, "#\n# What the path waits for, by cause:\n#")?;
+    }
+    for (cause, shares) in waits {
+        table.write_row(cause, &shares, out)?;
+    }
     if unknown_ns > 0 {
-        let share = Share::of(unknown_ns, len_ns);
-        writeln!(
-            out,
-            " {:>8} {:>8} {share:>7.2}% {share:>7.2}%{}  {:<width$}  [unknown: not recorded]",
-            "",
-            "",
-            saves_cell(String::new()),
-            ""
-        )?;
+        table.write_unknown(Share::of(unknown_ns, table.len_ns), out)?;
     }
     if !hidden.is_empty() {
+        let is_wait = |(one, _): &&(&CriticalFunction, Shares)| one.cause.is_some();
+        let n_waits = hidden.iter().filter(is_wait).count();
+        let n_functions = hidden.len() - n_waits;
+        let functions = (n_functions, "more function", "more functions");
+        let waits = (n_waits, "more cause", "more causes");
+        let counts = [functions, waits].into_iter().filter(|(n, ..)| *n > 0);
+        let counts = counts.map(|(n, one, many)| Counted::new(n as u64, one, many).to_string());
+        let counts: Vec<String> = counts.collect();
         writeln!(
             out,
             "#\n# {} below {:.2}% (--percent-limit 0 shows all)",
-            Counted::new(hidden.len() as u64, "more function", "more functions"),
+            counts.join(" and "),
             least
         )?;
     }
     Ok(())
+}
+
+impl FunctionTable<'_> {
+    fn shares(&self, one: &CriticalFunction) -> Shares {
+        [
+            Share::of(one.cpu_ns, self.report.cpu_ns()),
+            Share::of(one.wall_ns, self.report.wall_ns()),
+            Share::of(one.path_ns, self.len_ns),
+            Share::of(one.path_cpu_ns, self.len_ns),
+            Share::of(one.path_self_ns, self.len_ns),
+            Share::of(one.saves_ns(), self.len_ns),
+        ]
+    }
+
+    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "#\n# Each function with what it calls: its share of CPU time, of the time of all threads (Wall), and of the path \
+             (Path;\n# Run: without waits; Self: without what it calls). The path has {} on CPUs.",
+            Counted::new(self.report.n_samples(), "sample", "samples")
+        )?;
+        if self.report.is_part {
+            writeln!(out, "# CPU and Wall are of the whole recording.")?;
+        }
+        if self.has_saves {
+            writeln!(
+                out,
+                "# Saves: if the function or wait took 10 % less time, the path would be shorter by this at most."
+            )?;
+        }
+        writeln!(
+            out,
+            "#\n#{:>8} {:>8} {:>8} {:>8} {:>8}{}  {:<width$}  Symbol",
+            "CPU",
+            "Wall",
+            "Path",
+            "Run",
+            "Self",
+            self.saves_cell("Saves".to_owned()),
+            "Shared Object",
+            width = self.width
+        )
+    }
+
+    fn write_row(
+        &self,
+        function: &CriticalFunction,
+        [cpu, wall, path, run, own, saves]: &Shares,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(
+            out,
+            " {cpu:>7.2}% {wall:>7.2}% {path:>7.2}% {run:>7.2}% {own:>7.2}%{}  {:<width$}  {}",
+            self.saves_cell(format!("{saves:.2}%")),
+            function.image,
+            function.symbol,
+            width = self.width
+        )
+    }
+
+    /// Time of the path of which nothing is recorded.
+    fn write_unknown(&self, share: Share, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            " {:>8} {:>8} {share:>7.2}% {:>8} {share:>7.2}%{}  {:<width$}  [unknown: not recorded]",
+            "",
+            "",
+            "",
+            self.saves_cell(String::new()),
+            "",
+            width = self.width
+        )
+    }
+
+    fn saves_cell(&self, text: String) -> String {
+        if self.has_saves {
+            format!(" {text:>8}")
+        } else {
+            String::new()
+        }
+    }
 }
 
 pub(super) fn write_steps(report: &CriticalReport, out: &mut dyn Write) -> io::Result<()> {
