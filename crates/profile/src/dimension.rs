@@ -121,6 +121,7 @@ dimensions! {
     Waker = "waker", "Waker", text, "thread that ended the wait, or [timer], [irq], [softirq]";
     Wakee = "wakee", "Wakee", text, "thread whose wait was ended: with waker, who woke whom";
     Lock = "lock", "Lock", text, "lock that the thread waited for: data symbol or address (record --off-cpu --lock)";
+    File = "file", "File", text, "descriptor that the thread waited for, and its pipe, socket or path (record --off-cpu)";
     Critical = "critical", "Critical", text, "whether the time is on the critical path: yes or no";
     Span = "span", "Span", text, "span that the thread was in, such as a request (record --span)";
     Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the previous branch";
@@ -164,7 +165,13 @@ impl Dimension {
     pub const fn is_of_account(self) -> bool {
         matches!(
             self,
-            Self::State | Self::Cause | Self::Waker | Self::Wakee | Self::Lock | Self::Critical
+            Self::State
+                | Self::Cause
+                | Self::Waker
+                | Self::Wakee
+                | Self::Lock
+                | Self::File
+                | Self::Critical
         )
     }
 

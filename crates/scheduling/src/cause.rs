@@ -261,6 +261,22 @@ impl Cause {
         }
     }
 
+    /// Whether a thread that waits for this may do so through a descriptor. Where it waits for memory or a lock in between,
+    /// it does not.
+    pub const fn may_be_of_descriptor(self) -> bool {
+        !matches!(
+            self,
+            Self::Running
+                | Self::Runnable
+                | Self::Futex
+                | Self::PageFault
+                | Self::Child
+                | Self::Signal
+                | Self::Stop
+                | Self::KernelLock
+        )
+    }
+
     /// Why a thread is in a state, where its functions say that it waits for this.
     pub fn in_state(self, state: ThreadState) -> Self {
         match state {

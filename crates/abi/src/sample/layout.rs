@@ -103,6 +103,11 @@ impl SampleLayout {
         place_of_word(self.sample_type, SampleType::PERIOD)
     }
 
+    /// Where the address is in a sample's body, bytes; `None` if it has none.
+    pub fn addr_place(&self) -> Option<usize> {
+        place_of_word(self.sample_type, SampleType::ADDR)
+    }
+
     /// Where samples and other records hold the event id: equal for events of which either can find
     /// the other's id.
     pub fn id_places(&self) -> (Option<usize>, SampleType) {

@@ -9,6 +9,7 @@ use super::query::Query;
 use super::recorded::check;
 use super::tallied::Tallied;
 use super::trace_texts::TraceTexts;
+use super::waited_files::WaitedFiles;
 use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text, last_comm};
@@ -34,6 +35,7 @@ pub(crate) struct Grouping<'a> {
     texts: TraceTexts,
     places: ValuePlaces,
     locks: GroupedLocks<'a>,
+    files: WaitedFiles,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
     /// Whether sizes of functions are found when frames have names.
@@ -99,6 +101,7 @@ impl<'a> Grouping<'a> {
             texts: TraceTexts::of(recording.reader, has_texts),
             places: ValuePlaces::new(recording.reader.budget()),
             locks: GroupedLocks::of(recording),
+            files: WaitedFiles::of(recording.reader, has(Dimension::File)),
             by,
             recording,
             sockets,
@@ -238,6 +241,7 @@ impl<'a> Grouping<'a> {
                 _ => WokenBy::Thread(tallied.task).number(),
             }),
             Dimension::Lock => self.locks.number(tallied, numbers),
+            Dimension::File => WaitedFiles::number(sample, fields),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => {
@@ -413,6 +417,7 @@ impl<'a> Grouping<'a> {
                 let text = self.locks.text(value, naming.demangling);
                 DimensionValue::Text(naming.strings.intern(&text))
             }
+            Dimension::File => DimensionValue::Text(strings.intern(&self.files.text(value))),
             Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
             Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))

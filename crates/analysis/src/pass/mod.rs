@@ -41,6 +41,7 @@ mod tallied;
 mod tests;
 mod trace_texts;
 mod used_images;
+mod waited_files;
 mod words;
 mod written;
 

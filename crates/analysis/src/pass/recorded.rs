@@ -1,6 +1,7 @@
 //! Whether a recording has what a dimension is of.
 
 use super::account::tells_of_locks;
+use super::waited_files::tells_of_files;
 use crate::Error;
 use crate::samples::{has_switches, sockets};
 use rprof_abi::{AttrFlags, SampleType};
@@ -34,6 +35,13 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
             Ok(())
         } else {
             Err(not_recorded("locks", "lock", " --off-cpu --lock"))
+        };
+    }
+    if dimension == Dimension::File {
+        return if tells_of_files(reader) {
+            Ok(())
+        } else {
+            Err(not_recorded("waited-for files", "file", " --off-cpu"))
         };
     }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
@@ -112,6 +120,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Waker
         | Dimension::Wakee
         | Dimension::Lock
+        | Dimension::File
         // The index says whether processes had marker files.
         | Dimension::Span => return Ok(()),
     };

@@ -35,6 +35,7 @@ mod time;
 mod topology;
 mod tracing;
 mod varint;
+mod waited_files;
 
 pub use auxtrace::AuxtraceIndexEntry;
 pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
@@ -66,6 +67,7 @@ pub use thinning::SampleThinning;
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
 pub use tracing::{TracingData, TracingSummary};
+pub use waited_files::{WaitedFd, WaitedFile};
 
 use rprof_abi::{Endian, Fields, Value, WireError};
 use section::Section;
@@ -200,6 +202,7 @@ features! {
     209 THINNING => Thinning(SampleThinning), "How many samples were kept of those that were taken.";
     210 SPANS => Spans(Vec<SpanEdge>), "Which events begin and end spans of threads' time.";
     211 PAUSES => Pauses(Vec<EventPause>), "When samples of events were paused.";
+    212 WAITED_FILES => WaitedFiles(Vec<WaitedFile>), "What threads waited for through descriptors.";
 }
 
 impl FeatureId {

@@ -2,6 +2,7 @@
 //! function of the kernel that it waits in, and where it is in user space. Of this, the sample is made that the kernel
 //! would have taken.
 
+use crate::drain::waited_files::{ProcCalls, hex};
 use foldhash::HashMap;
 use rprof_abi::record::{Ksymbol, Record};
 use rprof_abi::registers::{RegisterTable, Registers};
@@ -9,7 +10,6 @@ use rprof_abi::sample::{StackDump, context};
 use rprof_abi::{
     Callchain, Encoder, Endian, Misc, RawRecord, RecordKind, Sample, SampleId, SampleLayout,
 };
-use rprof_syscalls::{SyscallAbi, SyscallNames};
 use std::env::consts::ARCH;
 use std::fs;
 
@@ -20,6 +20,8 @@ pub(crate) struct BlockedThread {
     pub(crate) functions: Vec<String>,
     /// Where it is in user space, if this user may know.
     pub(crate) user: Option<UserPlace>,
+    /// The descriptor that its system call may wait for.
+    pub(crate) fd: Option<u32>,
 }
 
 /// Where a thread left user space.
@@ -30,17 +32,9 @@ pub(crate) struct UserPlace {
 }
 
 /// Looks at threads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ProcReader {
-    names: SyscallNames,
-}
-
-impl Default for ProcReader {
-    fn default() -> Self {
-        Self {
-            names: SyscallNames::of(SyscallAbi::of_machine(ARCH)),
-        }
-    }
+    calls: ProcCalls,
 }
 
 impl ProcReader {
@@ -59,7 +53,6 @@ impl ProcReader {
         if words.first() == Some(&"running") {
             return None;
         }
-        let hex = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
         let user = match words[..] {
             [_, .., sp, ip] => hex(sp).zip(hex(ip)),
             _ => None,
@@ -68,12 +61,7 @@ impl ProcReader {
         let is_name = |name: &&str| !matches!(*name, "" | "0");
         let innermost = function.map(str::trim).filter(is_name);
         // -1: it was interrupted, or faulted.
-        let number = words.first().and_then(|word| word.parse().ok());
-        // Those of 32-bit tasks have other numbers; their stacks are in the first 4 GiB.
-        let is_native = user.is_none_or(|place| place.sp > u64::from(u32::MAX));
-        let name = number
-            .filter(|_| is_native)
-            .and_then(|number| self.names.name(number));
+        let name = self.calls.name(&words);
         // The kernel's own names of its functions differ by release and machine.
         let entry = name.map(|name| format!("sys_{name}"));
         let functions: Vec<String> = innermost
@@ -81,7 +69,11 @@ impl ProcReader {
             .into_iter()
             .chain(entry)
             .collect();
-        (user.is_some() || !functions.is_empty()).then_some(BlockedThread { functions, user })
+        (user.is_some() || !functions.is_empty()).then_some(BlockedThread {
+            functions,
+            user,
+            fd: self.calls.fd(&words),
+        })
     }
 }
 
@@ -95,10 +87,11 @@ pub(crate) struct SampleOf {
     pub(crate) time_ns: u64,
 }
 
-/// Makes the sample of a thread as it left its CPU; `stack` is what was read of its stack, and whether that is all.
+/// Makes the sample of a thread as it left its CPU; `addr` is its field of that name, `stack` what was read of its stack,
+/// and whether that is all.
 pub(crate) fn sample(
     of: SampleOf,
-    (user, functions): (Option<UserPlace>, &[u64]),
+    (user, functions, addr): (Option<UserPlace>, &[u64], Option<u64>),
     (stack, is_whole): (&[u8], bool),
     layout: &SampleLayout,
 ) -> Option<Vec<u8>> {
@@ -127,6 +120,7 @@ pub(crate) fn sample(
         pid: Some(of.pid),
         tid: Some(of.tid),
         time_ns: Some(of.time_ns),
+        addr,
         cpu: Some(of.cpu),
         period: Some(1),
         callchain: Some(Callchain::from_encoded(&chain, Endian::NATIVE)),
@@ -226,6 +220,7 @@ impl KernelFunctions {
 mod tests {
     use super::*;
     use rprof_abi::{PerfEventAttr, SampleType};
+    use rprof_syscalls::{SyscallAbi, SyscallNames};
 
     #[test]
     fn texts_of_proc_are_read() {
@@ -248,11 +243,12 @@ mod tests {
             ip: 0x40_1000,
         };
         assert_eq!(fault.user, Some(place));
-        let number = reader.names.numbers("read")[0];
+        let read = SyscallNames::of(SyscallAbi::of_machine(ARCH)).numbers("read");
+        let number = read[0];
         let call = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0x7ffc00000010 0x401000\n");
         let known = thread(Some(&call), Some("0")).unwrap();
         assert!(known.functions[0].ends_with("sys_read"), "{known:?}");
-        assert_eq!(known.user, Some(place));
+        assert_eq!((known.user, known.fd), (Some(place), Some(0)));
         let of_32_bits = format!("{number} 0x0 0x1 0x2 0x3 0x4 0x5 0xffb0c010 0x401000\n");
         assert!(
             thread(Some(&of_32_bits), Some("0"))
@@ -293,6 +289,7 @@ mod tests {
         let mut attr = PerfEventAttr {
             sample_type: SampleType::TID
                 .with(SampleType::TIME)
+                .with(SampleType::ADDR)
                 .with(SampleType::IDENTIFIER),
             ..PerfEventAttr::default()
         };
@@ -314,12 +311,18 @@ mod tests {
             ip: 0x2000,
         };
         let stack = [1; 16];
-        let record = sample(of, (Some(place), &[0x10, 0x20]), (&stack, true), &layout).unwrap();
+        let record = sample(
+            of,
+            (Some(place), &[0x10, 0x20], Some(9)),
+            (&stack, true),
+            &layout,
+        )
+        .unwrap();
         let raw = RawRecord::parse(&record, Endian::NATIVE).unwrap();
         let parsed = layout.parse_sample(raw.body).unwrap();
         assert_eq!(
-            (parsed.tid, parsed.time_ns, parsed.id),
-            (Some(2), Some(4), Some(7))
+            (parsed.tid, parsed.time_ns, parsed.id, parsed.addr),
+            (Some(2), Some(4), Some(7), Some(9))
         );
         let chain: Vec<u64> = parsed.callchain.unwrap().entries().collect();
         assert_eq!(chain, [context::KERNEL, 0x10, 0x21]);
@@ -329,7 +332,7 @@ mod tests {
         let dump = parsed.stack_user.unwrap();
         assert_eq!((dump.stack(), dump.data.len()), (&stack[..], 24));
         // Nothing of user space may be known.
-        let record = sample(of, (None, &[0x10]), (&[], false), &layout).unwrap();
+        let record = sample(of, (None, &[0x10], None), (&[], false), &layout).unwrap();
         let raw = RawRecord::parse(&record, Endian::NATIVE).unwrap();
         let parsed = layout.parse_sample(raw.body).unwrap();
         assert_eq!(parsed.regs_user, Some(Registers::NONE));

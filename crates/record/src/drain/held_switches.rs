@@ -6,14 +6,20 @@
 //! begins after the reading finds that record, if there is one. Where a ring may have lost records meanwhile, nothing
 //! that was read counts.
 
+mod held;
+
 use crate::drain::blocked::{self, BlockedThread, KernelFunctions, ProcReader, SampleOf};
 use crate::drain::head::Head;
+use crate::drain::waited_files::WaitedFiles;
 use crate::live::process_memory::{ProcessMemory, is_refused};
 use crate::note::{Note, OffCpuStacks};
 use crate::opening::stack_dump;
 use foldhash::HashMap;
+use held::{Held, Life, ReadStack, Switch};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{RecordHeader, SampleLayout};
+use rprof_perfdata::FeatureId;
+use rprof_perfdata::feature::WaitedFd;
 use rprof_ringbuf::sys::Clock;
 use std::env::consts::ARCH;
 use std::time::Duration;
@@ -48,51 +54,6 @@ struct HeldCounts {
     unfinished: u64,
 }
 
-/// When the owner of an id last began and ended, in whatever order rings tell.
-#[derive(Clone, Copy, Debug, Default)]
-struct Life {
-    began_ns: u64,
-    ended_ns: u64,
-}
-
-impl Life {
-    fn has_ended_at(self, time_ns: u64) -> bool {
-        (self.began_ns + 1..=time_ns).contains(&self.ended_ns)
-    }
-}
-
-/// A thread that is off.
-#[derive(Debug)]
-struct Held {
-    /// When it was switched out.
-    time_ns: u64,
-    pid: i32,
-    event: usize,
-    switch: Switch,
-    /// When it was first seen to run again.
-    runs_ns: Option<u64>,
-    stack: Option<ReadStack>,
-}
-
-/// How a thread was switched out.
-#[derive(Debug)]
-enum Switch {
-    /// It was sampled.
-    Sample { record: Vec<u8>, sp: u64 },
-    /// A record says so; a sample is made if the wait is long.
-    Record(SampleOf),
-}
-
-/// A stack as it was read.
-#[derive(Debug)]
-struct ReadStack {
-    bytes: Vec<u8>,
-    /// Of a thread that was not sampled.
-    thread: Option<BlockedThread>,
-    /// It was read by then.
-    until_ns: u64,
-}
-
 /// A sample that is held no longer.
 #[derive(Debug)]
 pub(crate) struct Released {
@@ -121,6 +82,7 @@ pub(crate) struct HeldSwitches {
     room: Vec<u8>,
     functions: KernelFunctions,
     proc: ProcReader,
+    files: WaitedFiles,
     are_unsampled: bool,
     poll: Duration,
     /// Events are off: nothing that is read now could be proved.
@@ -143,6 +105,7 @@ impl HeldSwitches {
             room: vec![0; MOST_BYTES],
             functions: KernelFunctions::default(),
             proc: ProcReader::default(),
+            files: WaitedFiles::default(),
             are_unsampled: false,
             poll: LONGEST_POLL,
             is_over: false,
@@ -344,9 +307,17 @@ impl HeldSwitches {
             let bytes = self.room.get(..read.unwrap_or(0) & !7);
             let bytes = bytes.unwrap_or_default().to_vec();
             self.held_bytes += bytes.len();
+            let file = match &thread {
+                None => self.files.look(held.pid, tid),
+                Some(thread) => {
+                    let fd = thread.fd;
+                    fd.map(|fd| self.files.of_fd((held.pid, tid), fd))
+                }
+            };
             held.stack = Some(ReadStack {
                 bytes,
                 thread,
+                file,
                 until_ns: self.clock.now_ns(),
             });
         }
@@ -376,16 +347,21 @@ impl HeldSwitches {
         let proved = stack.filter(|stack| runs_ns.is_none_or(|runs_ns| stack.until_ns < runs_ns));
         let with = proved.and_then(|stack| {
             let is_whole = stack.bytes.len() < MOST_BYTES;
+            let addr = stack.file.and_then(WaitedFd::to_addr);
             match &switch {
                 Switch::Sample { record, .. } => {
-                    stack_dump::with_dump(record, layout, &stack.bytes, is_whole)
+                    let with = stack_dump::with_dump(record, layout, &stack.bytes, is_whole);
+                    with.map(|record| with_addr(record, layout, addr))
                 }
                 Switch::Record(of) => {
-                    let BlockedThread { functions, user } = stack.thread?;
+                    let BlockedThread {
+                        functions, user, ..
+                    } = stack.thread?;
                     let functions = functions.iter();
                     let functions = functions.filter_map(|name| self.functions.address(name));
                     let functions: Vec<u64> = functions.collect();
-                    blocked::sample(*of, (user, &functions), (&stack.bytes, is_whole), layout)
+                    let place = (user, &*functions, addr);
+                    blocked::sample(*of, place, (&stack.bytes, is_whole), layout)
                 }
             }
         });
@@ -461,6 +437,11 @@ impl HeldSwitches {
         })
     }
 
+    /// What threads waited for, for a file that ends now.
+    pub(crate) fn waited_files(&self) -> (FeatureId, Vec<u8>) {
+        self.files.section()
+    }
+
     /// Records that name functions of the kernel which samples have.
     pub(crate) fn tell_functions(&mut self, layout: &SampleLayout) -> Vec<Vec<u8>> {
         self.functions.tell(layout)
@@ -480,6 +461,17 @@ impl HeldSwitches {
             shortest
         };
     }
+}
+
+/// A sample with its field ADDR, if it has one.
+fn with_addr(mut record: Vec<u8>, layout: &SampleLayout, addr: Option<u64>) -> Vec<u8> {
+    let place = layout.addr_place().map(|place| RecordHeader::LEN + place);
+    if let (Some(place), Some(addr)) = (place, addr)
+        && let Some(field) = record.get_mut(place..place + 8)
+    {
+        field.copy_from_slice(&addr.to_ne_bytes());
+    }
+    record
 }
 
 /// Where a thread's stack is; `None` for one of the kernel.

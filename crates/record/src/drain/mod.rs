@@ -15,6 +15,7 @@ pub(crate) mod off_cpu;
 pub(crate) mod own;
 mod rounds;
 pub(crate) mod streams;
+pub(crate) mod waited_files;
 
 use crate::drain::alive::Alive;
 use crate::drain::coverage::Coverage;

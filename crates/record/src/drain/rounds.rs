@@ -8,7 +8,7 @@ use crate::control::POLL_INTERVAL;
 use crate::interrupts::WriterStalled;
 use crate::sink::Sink;
 use rprof_abi::{Endian, Misc, RawRecord};
-use rprof_perfdata::file_kind;
+use rprof_perfdata::{FeatureId, file_kind};
 use rprof_ringbuf::Ring;
 use std::time::Duration;
 
@@ -36,6 +36,13 @@ impl Tracked {
 }
 
 impl Drain {
+    /// The section that says what threads waited for, if their stacks are read later.
+    pub(crate) fn waited_files(&self) -> Option<(FeatureId, Vec<u8>)> {
+        let off_cpu = self.tracked.off_cpu.as_ref();
+        let held = off_cpu.and_then(|off_cpu| off_cpu.held.as_ref());
+        held.map(HeldSwitches::waited_files)
+    }
+
     /// The longest time to the next pass.
     pub(crate) fn poll_interval(&self) -> Duration {
         let held = self

@@ -4,8 +4,8 @@ use crate::note::{Note, OffCpuMethod};
 use crate::opening::filter::Filter;
 use crate::opening::stack_dump::NO_STACK_BYTES;
 use crate::settings::{CallChains, Inherit, Settings, Space, Watch};
-use rprof_abi::AttrFlags;
 use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
+use rprof_abi::{AttrFlags, SampleType};
 use rprof_events::{Callers, Event, EventError, Sources, parse_events};
 use rprof_probes::Tracefs;
 use rprof_ringbuf::OpenError;
@@ -242,11 +242,8 @@ fn blocked_samples(settings: &Settings) -> Option<OffCpuEvent> {
     let mut events = parse_events("context-switches:u", &Sources::default()).ok()?;
     let mut event = events.pop()?;
     event.attr.sample_period = 1;
-    event.callers = Some(Callers::Dwarf {
-        bytes: Some(NO_STACK_BYTES),
-    });
     Some(OffCpuEvent {
-        event,
+        event: read_later(event),
         purpose: Purpose::Blocked,
     })
 }
@@ -255,9 +252,6 @@ fn blocked_samples(settings: &Settings) -> Option<OffCpuEvent> {
 fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) -> OffCpuEvent {
     let is_read_later = reads_later(settings);
     event.callers = match settings.call_chains {
-        CallChains::Auto if is_read_later => Some(Callers::Dwarf {
-            bytes: Some(NO_STACK_BYTES),
-        }),
         CallChains::Auto => Some(Callers::Dwarf {
             bytes: Some(STACK_BYTES),
         }),
@@ -267,6 +261,9 @@ fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) 
         CallChains::BranchRecords => Some(Callers::FramePointers),
         CallChains::FramePointers | CallChains::None => None,
     };
+    if is_read_later {
+        event = read_later(event);
+    }
     OffCpuEvent {
         event,
         purpose: Purpose::Switch {
@@ -274,6 +271,15 @@ fn of_switches(mut event: Event, next: Option<FieldPlace>, settings: &Settings) 
             is_read_later,
         },
     }
+}
+
+/// With as little of a stack as there can be, and with a field for what the thread waits for: both are read while it does.
+fn read_later(mut event: Event) -> Event {
+    event.callers = Some(Callers::Dwarf {
+        bytes: Some(NO_STACK_BYTES),
+    });
+    event.attr.sample_type = event.attr.sample_type.with(SampleType::ADDR);
+    event
 }
 
 /// Whether user stacks are read while threads wait; `dwarf` reads nothing afterwards.

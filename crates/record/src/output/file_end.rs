@@ -30,6 +30,8 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) thinning: Option<SampleThinning>,
     /// When events were paused, if they could be.
     pub(crate) pauses: Option<(FeatureId, Vec<u8>)>,
+    /// What threads waited for, if it was looked at.
+    pub(crate) waited_files: Option<(FeatureId, Vec<u8>)>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -64,6 +66,7 @@ impl FileEnd<'_> {
         let thinning = self.thinning.as_ref();
         sections.extend(thinning.map(|thinning| encoded(FeatureId::THINNING, thinning)));
         sections.extend(self.pauses);
+        sections.extend(self.waited_files);
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

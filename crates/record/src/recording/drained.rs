@@ -173,6 +173,7 @@ impl Unfinished {
             budget: self.budget,
             thinning: counts.thinning(settings.samples_per_hour),
             pauses: self.pauses.section(settings.clock.now_ns()),
+            waited_files: self.drain.waited_files(),
             missing_build_ids: mem::take(&mut self.drain.missing_build_ids),
             build_ids: !settings.writing.no_build_ids,
             segment: files.current.segment_end(self.drain.complete_until_ns())?,

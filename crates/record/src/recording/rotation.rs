@@ -208,6 +208,7 @@ impl Recorder {
             budget: self.budget.as_ref().map(|budget| budget.cuts),
             thinning: counts.thinning(self.settings.samples_per_hour),
             pauses: self.pauses.section(self.settings.clock.now_ns()),
+            waited_files: self.drain.waited_files(),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
