@@ -5,6 +5,7 @@ mod latency;
 mod map;
 mod narrow;
 mod runs;
+mod seen_threads;
 mod table;
 mod threads;
 mod timehist;

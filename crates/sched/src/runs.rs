@@ -1,6 +1,7 @@
 //! The runs of a recording's threads.
 
-use foldhash::{HashMap, HashSet};
+use crate::seen_threads::SeenThreads;
+use foldhash::HashMap;
 use rprof_analysis::{
     First, Query, Recording, SampleOrder, SchedEvent, SchedEvents, SchedStep, SchedWhat, TaskName,
     WantedFrames, comm_text,
@@ -67,33 +68,20 @@ pub(crate) struct RunsRead {
     pub(crate) is_of_some_threads: bool,
 }
 
-/// Who leaves CPUs, and who comes to them.
-#[derive(Debug, Default)]
-struct SeenThreads {
-    cpus: HashSet<u32>,
-    prevs: HashSet<i32>,
-    nexts: HashSet<i32>,
+/// Waits and runs in which records were lost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hidden {
+    n: u64,
+    ns: u64,
 }
 
-impl SeenThreads {
-    fn note(&mut self, switch: &ContextSwitch) {
-        self.cpus.insert(switch.cpu);
-        self.prevs.insert(switch.prev);
-        self.nexts.insert(switch.next);
-    }
-
-    /// Says so if some threads come and never leave, more than there are CPUs to stay on: then their switches are not
-    /// recorded.
-    fn warning(&self) -> Option<String> {
-        // Some kernels do not record how CPUs stop being idle.
-        let come = self.nexts.iter().filter(|&&tid| tid != IDLE);
-        let n_stay = come.filter(|tid| !self.prevs.contains(tid)).count();
-        let is_everybody = self.prevs.contains(&IDLE) || n_stay <= self.cpus.len();
-        (!is_everybody).then(|| {
-            "only some threads' switches are recorded: how long others ran, and when these came back, is not known \
-             (record with -a, or use rprof report --off-cpu)"
-                .to_owned()
-        })
+impl Hidden {
+    /// Adds what a wait and a run have lost.
+    fn add(&mut self, hidden: [Option<u64>; 2]) {
+        for ns in hidden.into_iter().flatten() {
+            self.n += 1;
+            self.ns = self.ns.saturating_add(ns);
+        }
     }
 }
 
@@ -119,6 +107,8 @@ struct Pauses<'l> {
     /// Those after which something had been known of threads, and how long they were.
     n: u64,
     ns: u64,
+    /// What lost records hide of what was going on as they began.
+    hidden: Hidden,
 }
 
 impl<'l> Pauses<'l> {
@@ -131,6 +121,7 @@ impl<'l> Pauses<'l> {
             until_ns: 0,
             n: 0,
             ns: 0,
+            hidden: Hidden::default(),
         }
     }
 
@@ -143,12 +134,14 @@ impl<'l> Pauses<'l> {
     ) {
         while let Some(range) = self.next.pop_if(|range| *range.start() <= time_ns) {
             let (start_ns, until_ns) = range.into_inner();
-            pause(&Stopped {
+            let stopped = Stopped {
                 scheduler,
                 at_ns: start_ns,
                 lost: self.lost,
                 misses_cpus: self.misses_cpus,
-            });
+            };
+            stopped.visit_open(&mut self.hidden, &mut |_, _| ());
+            pause(&stopped);
             if !scheduler.pause(until_ns).is_empty() {
                 self.n += 1;
                 self.ns = self.ns.saturating_add(until_ns.saturating_sub(start_ns));
@@ -176,18 +169,26 @@ impl<'l> Pauses<'l> {
 impl Stopped<'_> {
     /// What threads do, by thread. Who waits is left out where that is not known.
     pub(crate) fn open(&self) -> Vec<(i32, Open)> {
-        let mut all = self.scheduler.open();
-        all.retain_mut(|(tid, open)| {
-            if self.misses_cpus {
-                (open.wait, open.woken) = (None, None);
-                if open.start_ns.is_none() {
-                    return false;
-                }
-            }
-            let cpu = self.scheduler.cpu_of(*tid);
-            self.lost.hide_open(open, cpu, self.at_ns)
+        let mut all = Vec::new();
+        self.visit_open(&mut Hidden::default(), &mut |tid, open| {
+            all.push((tid, open));
         });
         all
+    }
+
+    /// Calls `visit` for what each thread does, as far as it is known; `hidden` is what lost records hide of it.
+    fn visit_open(&self, hidden: &mut Hidden, visit: &mut dyn FnMut(i32, Open)) {
+        for (tid, mut open) in self.scheduler.open() {
+            if self.misses_cpus {
+                (open.wait, open.woken) = (None, None);
+            }
+            let cpu = self.scheduler.cpu_of(tid);
+            hidden.add(self.lost.hide_open(&mut open, cpu, self.at_ns));
+            let is_known = open.start_ns.is_some() || open.wait.is_some() || open.woken.is_some();
+            if is_known {
+                visit(tid, open);
+            }
+        }
     }
 }
 
@@ -241,7 +242,7 @@ impl<'r> SchedRecording<'r> {
         let mut n_elsewhere = 0;
         let lost = events.lost_times()?;
         let mut pauses = Pauses::new(events.pauses(), &lost, misses_cpus);
-        let (mut n_hidden, mut hidden_ns) = (0, 0u64);
+        let mut hidden = Hidden::default();
         let is_of_some_threads = events.are_of_some_threads()?;
         // Who comes to a CPU, and since when, as a switch of the thread before says.
         let mut coming: HashMap<u32, (i32, u64)> = HashMap::default();
@@ -261,10 +262,9 @@ impl<'r> SchedRecording<'r> {
                     (run.wait, run.woken) = (None, None);
                 }
                 let cpu = Some(run.cpu);
-                let hidden = lost.hide(&mut run, cpu);
-                for ns in hidden.into_iter().flatten().filter(|_| run.tid != IDLE) {
-                    n_hidden += 1;
-                    hidden_ns = hidden_ns.saturating_add(ns);
+                let of_run = lost.hide(&mut run, cpu);
+                if run.tid != IDLE {
+                    hidden.add(of_run);
                 }
                 visit(self.of_task((key, pid), run, next))
             };
@@ -294,6 +294,7 @@ impl<'r> SchedRecording<'r> {
                         prev_state: SwitchState::Runnable,
                         next: tid,
                     };
+                    seen.note(&switch);
                     (switch, tid)
                 }
                 SchedWhat::Leave { .. } | SchedWhat::Exit { .. } | SchedWhat::Birth { .. }
@@ -335,6 +336,13 @@ impl<'r> SchedRecording<'r> {
         }
         if let Some(times) = &times {
             pauses.until(*times.end(), &mut scheduler, pause);
+            let end = Stopped {
+                scheduler: &scheduler,
+                at_ns: *times.end(),
+                lost: &lost,
+                misses_cpus,
+            };
+            end.visit_open(&mut hidden, &mut |_, _| ());
         }
         let losses = self.recording.index.losses.iter();
         let mut quality = SchedQuality {
@@ -342,13 +350,15 @@ impl<'r> SchedRecording<'r> {
             n_lost: losses.clone().map(|loss| loss.samples).sum(),
             at_least: losses.clone().any(|loss| loss.at_least),
             n_contradictions: scheduler.n_contradictions(),
-            n_hidden,
-            hidden_ns,
+            n_hidden: hidden.n + pauses.hidden.n,
+            hidden_ns: hidden.ns.saturating_add(pauses.hidden.ns),
         };
         quality.warnings.extend(ignored.warnings());
-        quality
-            .warnings
-            .extend(seen.warning().filter(|_| !is_of_some_threads));
+        quality.warnings.extend(
+            seen.warning()
+                .filter(|_| !is_of_some_threads)
+                .map(str::to_owned),
+        );
         quality.warnings.extend(pauses.warning());
         quality.warnings.extend((n_elsewhere > 0).then(|| {
             format!(
@@ -391,24 +401,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_come_and_never_leave_are_not_recorded() {
-        let warning = |switches: &[(i32, i32)]| {
-            let mut seen = SeenThreads::default();
-            for &(prev, next) in switches {
-                seen.note(&ContextSwitch {
-                    time_ns: 1,
-                    cpu: 0,
-                    prev,
-                    prev_state: SwitchState::Sleeping,
-                    next,
-                });
-            }
-            seen.warning().is_some()
+    fn what_is_hidden_as_a_recording_ends_is_counted() {
+        let mut scheduler = Scheduler::default();
+        let mut switch = |time_ns, prev, next| {
+            scheduler.switch(ContextSwitch {
+                time_ns,
+                cpu: 0,
+                prev,
+                prev_state: SwitchState::Sleeping,
+                next,
+            });
         };
-        assert!(!warning(&[(7, 8), (8, 0), (0, 9)]));
-        assert!(!warning(&[(7, 8), (8, 9)]));
-        assert!(warning(&[(7, 8), (7, 9)]));
-        // Nothing says how CPUs stop being idle.
-        assert!(!warning(&[(7, 8), (8, 0), (9, 0)]));
+        switch(10, 7, 8);
+        switch(20, 8, 9);
+        for (lost_from, hidden_ns, open) in [
+            // Both waits and the run.
+            (25, [90, 80, 80].to_vec(), [9].to_vec()),
+            (100, Vec::new(), [7, 8, 9].to_vec()),
+        ] {
+            let lost = LostTimes::new([(Some(0), vec![lost_from..=u64::MAX])]);
+            let stopped = Stopped {
+                scheduler: &scheduler,
+                at_ns: 100,
+                lost: &lost,
+                misses_cpus: false,
+            };
+            let mut hidden = Hidden::default();
+            stopped.visit_open(&mut hidden, &mut |_, _| ());
+            assert_eq!(
+                (hidden.n, hidden.ns),
+                (hidden_ns.len() as u64, hidden_ns.iter().sum())
+            );
+            let tids: Vec<i32> = stopped.open().into_iter().map(|(tid, _)| tid).collect();
+            assert_eq!(tids, open);
+        }
     }
 }

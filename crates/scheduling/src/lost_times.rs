@@ -68,18 +68,17 @@ impl LostTimes {
         [wait_ns, Some(run_ns).filter(|_| run.is_lost)]
     }
 
-    /// The same of what a thread on a CPU, or on none, does at a moment. Returns whether anything of it is known.
-    pub fn hide_open(&self, open: &mut Open, cpu: Option<u32>, end_ns: u64) -> bool {
+    /// The same of what a thread on a CPU, or on none, does at a moment.
+    pub fn hide_open(&self, open: &mut Open, cpu: Option<u32>, end_ns: u64) -> [Option<u64>; 2] {
         let waits_until = open.start_ns.unwrap_or(end_ns);
         let wait_ns = self.hide_wait((&mut open.wait, &mut open.woken), waits_until);
         open.is_wait_lost = wait_ns.is_some();
-        match open.start_ns {
-            Some(start_ns) => {
-                open.is_lost = self.first_on(cpu, start_ns, end_ns).is_some();
-                true
-            }
-            None => wait_ns.is_none(),
-        }
+        let Some(start_ns) = open.start_ns else {
+            return [wait_ns, None];
+        };
+        open.is_lost = self.first_on(cpu, start_ns, end_ns).is_some();
+        let run_ns = end_ns.saturating_sub(start_ns);
+        [wait_ns, Some(run_ns).filter(|_| open.is_lost)]
     }
 
     fn hide_wait(
@@ -204,14 +203,20 @@ mod tests {
                 is_wait_lost: false,
             };
             let lost = LostTimes::new([(Some(0), vec![times])]);
-            let is_known = lost.hide_open(&mut open, cpu, 50);
-            (is_known, open.is_lost, open.wait.is_some())
+            let hidden = lost.hide_open(&mut open, cpu, 50);
+            let [wait_ns, run_ns] = hidden;
+            assert_eq!(
+                (open.is_lost, open.is_wait_lost),
+                (run_ns.is_some(), wait_ns.is_some())
+            );
+            assert_eq!(open.wait.is_some(), wait_ns.is_none());
+            hidden
         };
-        assert_eq!(at(Some(30), Some(0), 45..=u64::MAX), (true, true, true));
-        assert_eq!(at(Some(30), Some(1), 45..=u64::MAX), (true, false, true));
-        assert_eq!(at(Some(30), None, 45..=u64::MAX), (true, true, true));
-        assert_eq!(at(Some(30), Some(0), 20..=21), (true, false, false));
-        assert_eq!(at(None, None, 45..=u64::MAX), (false, false, false));
-        assert_eq!(at(None, None, 50..=u64::MAX), (true, false, true));
+        assert_eq!(at(Some(30), Some(0), 45..=u64::MAX), [None, Some(20)]);
+        assert_eq!(at(Some(30), Some(1), 45..=u64::MAX), [None, None]);
+        assert_eq!(at(Some(30), None, 45..=u64::MAX), [None, Some(20)]);
+        assert_eq!(at(Some(30), Some(0), 20..=21), [Some(20), None]);
+        assert_eq!(at(None, None, 45..=u64::MAX), [Some(40), None]);
+        assert_eq!(at(None, None, 50..=u64::MAX), [None, None]);
     }
 }

@@ -10,11 +10,16 @@ pub(super) struct Lost {
     pub(super) records: u64,
 }
 
-/// Most recorders let the event that carries sideband share its ring with samples: what a LOST
-/// record says of it is about samples, too. rprof's own has rings of its own.
-pub(super) fn charge_shared_rings(reader: &Reader, lost: &mut [Lost]) {
+/// Whether sideband has rings of its own, as our recorder makes them. Most recorders let the event that carries it share
+/// its ring with samples.
+pub(crate) fn has_sideband_rings(reader: &Reader) -> bool {
     let tool = reader.feature_text(FeatureId::VERSION);
-    if tool.is_some_and(|tool| tool.starts_with("rprof ")) {
+    tool.is_some_and(|tool| tool.starts_with("rprof "))
+}
+
+/// Where sideband shares its ring with samples, what a LOST record says of it is about samples, too.
+pub(super) fn charge_shared_rings(reader: &Reader, lost: &mut [Lost]) {
+    if has_sideband_rings(reader) {
         return;
     }
     let dummies: Vec<bool> = reader

@@ -30,6 +30,7 @@ use foldhash::HashMap;
 use gaps::GapCounts;
 use ignored::IgnoredRecords;
 use jit_code::add_jit_code;
+pub(crate) use losses::has_sideband_rings;
 use losses::{Lost, charge_shared_rings};
 use namespaces::CgroupNamespaces;
 use rprof_abi::record::Record;

@@ -1,6 +1,7 @@
 //! When records were lost of which it matters that they are missing: switches and wake-ups.
 
 use crate::Error;
+use crate::index::has_sideband_rings;
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use foldhash::HashMap;
@@ -37,13 +38,24 @@ struct Records {
     lost: Vec<RangeInclusive<u64>>,
 }
 
+/// Records that are missing, as the kernel counts them in two ways.
+#[derive(Clone, Copy, Debug, Default)]
+struct Missing {
+    /// Where it could say so, between others.
+    n_placed: u64,
+    /// In all.
+    n_lost: u64,
+}
+
 /// Rings so far. Records of each come in order.
 #[derive(Debug, Default)]
 struct Rings {
     all: HashMap<Ring, Records>,
-    /// Records that are missing where the kernel could say so, and samples that it says are missing in all.
-    n_placed: u64,
-    n_lost: u64,
+    /// Whether sideband has rings of its own; else it is in those of samples.
+    has_sideband: bool,
+    /// Of rings with samples, and of those without: what one of them has lost says nothing of the other.
+    samples: Missing,
+    sideband: Missing,
 }
 
 /// When records of a recording were lost.
@@ -53,8 +65,11 @@ pub(in crate::pass) fn lost_times(recording: &Recording<'_>) -> Result<LostTimes
     if !tells.iter().any(|kind| kinds.contains_key(kind)) {
         return Ok(LostTimes::default());
     }
-    let mut rings = Rings::default();
     let reader = recording.reader;
+    let mut rings = Rings {
+        has_sideband: has_sideband_rings(reader),
+        ..Rings::default()
+    };
     reader.walk(reader.data(), |offset, raw| {
         // A damaged one says nothing.
         let _ = rings.take(recording, offset, raw);
@@ -79,14 +94,20 @@ impl Rings {
         let reader = recording.reader;
         let recorded = reader.events().get(reader.event_of(raw)?)?;
         let (record, id) = Record::parse(raw, &recorded.layout).ok()?;
-        let ring = Ring::of(recorded.is_dummy(), id.cpu, id.tid.unwrap_or(-1));
+        let is_sideband = self.has_sideband && recorded.is_dummy();
+        let ring = Ring::of(is_sideband, id.cpu, id.tid.unwrap_or(-1));
+        let missing = if is_sideband {
+            &mut self.sideband
+        } else {
+            &mut self.samples
+        };
         match record {
             Record::Lost(lost) => {
-                self.n_placed = self.n_placed.saturating_add(lost.lost);
+                missing.n_placed = missing.n_placed.saturating_add(lost.lost);
                 self.lose(ring, id.time_ns?);
             }
             Record::LostSamples(lost) if !raw.misc.has(Misc::LOST_SAMPLES_BPF) => {
-                self.n_lost = self.n_lost.saturating_add(lost.lost);
+                missing.n_lost = missing.n_lost.saturating_add(lost.lost);
             }
             _ if is_loss => {}
             _ => self.see(ring, id.time_ns?),
@@ -113,11 +134,14 @@ impl Rings {
     }
 
     /// The kernel says that records are lost when it writes the next one. What it never could say was lost at the end,
-    /// of whichever ring.
+    /// of whichever ring of its kind.
     fn finish(mut self) -> LostTimes {
-        if self.n_lost > self.n_placed {
-            let rings = self.all.iter_mut().filter(|(ring, _)| !ring.is_sideband);
-            rings.for_each(|(_, records)| records.lost.push(records.last_ns..=u64::MAX));
+        for (is_sideband, missing) in [(false, self.samples), (true, self.sideband)] {
+            if missing.n_lost > missing.n_placed {
+                let all = self.all.iter_mut();
+                let rings = all.filter(|(ring, _)| ring.is_sideband == is_sideband);
+                rings.for_each(|(_, records)| records.lost.push(records.last_ns..=u64::MAX));
+            }
         }
         let rings = self.all.into_iter();
         LostTimes::new(rings.map(|(ring, records)| (ring.cpu, records.lost)))
@@ -163,13 +187,23 @@ mod tests {
 
     #[test]
     fn what_the_kernel_could_not_place_was_lost_at_the_end() {
-        let mut rings = rings();
-        (rings.n_placed, rings.n_lost) = (3, 3);
-        assert_eq!(rings.finish().first_on(Some(1), 40, 100), None);
-        let mut rings = self::rings();
-        (rings.n_placed, rings.n_lost) = (3, 4);
-        let lost = rings.finish();
-        assert_eq!(lost.first_on(Some(0), 31, 100), Some(31));
-        assert_eq!(lost.first_on(Some(1), 39, 100), Some(40));
+        let lost = |samples: (u64, u64), sideband: (u64, u64)| {
+            let mut rings = rings();
+            let missing = |(n_placed, n_lost)| Missing { n_placed, n_lost };
+            (rings.samples, rings.sideband) = (missing(samples), missing(sideband));
+            let quiet = Ring {
+                is_sideband: true,
+                ..ON[1]
+            };
+            rings.see(quiet, 60);
+            let lost = rings.finish();
+            [(0, 31), (1, 39), (1, 55)].map(|(cpu, from)| lost.first_on(Some(cpu), from, 100))
+        };
+        assert_eq!(lost((3, 3), (0, 0)), [None; 3]);
+        assert_eq!(lost((3, 4), (0, 0)), [Some(31), Some(40), Some(55)]);
+        // What rings without samples have lost is theirs: it neither hides losses of samples, nor is it one.
+        assert_eq!(lost((3, 4), (9, 9)), [Some(31), Some(40), Some(55)]);
+        assert_eq!(lost((3, 3), (9, 9)), [None; 3]);
+        assert_eq!(lost((3, 3), (0, 2)), [None, Some(60), Some(60)]);
     }
 }
