@@ -1,5 +1,6 @@
 //! Runs and waits of threads: those that perf sched has, and those of programs that wait as told.
 
+mod causes;
 mod conservation;
 mod critical;
 mod firefox;

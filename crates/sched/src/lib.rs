@@ -1,5 +1,6 @@
 //! `rprof sched`: what the scheduler did to threads; `rprof critical`: what the end of a program waited for.
 
+mod causes;
 mod critical;
 mod latency;
 mod map;
@@ -10,6 +11,7 @@ mod table;
 mod threads;
 mod timehist;
 
+pub use causes::write_causes;
 pub use critical::{CriticalForm, CriticalFunction, CriticalReport, CriticalThread};
 pub use latency::write_latency;
 pub use map::write_map;

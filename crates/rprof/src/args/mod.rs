@@ -89,7 +89,7 @@ pub(crate) use record::{
 };
 pub(crate) use recording::{Recording, Recordings};
 pub(crate) use report::ReportArgs;
-pub(crate) use sched::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+pub(crate) use sched::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs, WaitsBy};
 pub(crate) use script::ScriptArgs;
 pub(crate) use self_time::SelfTimeArgs;
 pub(crate) use source_files::SourceFileArgs;

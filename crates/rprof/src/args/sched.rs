@@ -13,7 +13,8 @@ use rprof_sched::SchedSort;
     rprof sched timehist [FILE]  shows each run of each thread\n\n\
     Record with:\n  \
     rprof record -a -e sched:sched_switch,sched:sched_waking -- COMMAND (as root)\n  \
-    perf sched record -- COMMAND"
+    perf sched record -- COMMAND\n  \
+    rprof record --off-cpu -- COMMAND (for --by cause)"
 )]
 pub(crate) struct SchedArgs {
     #[command(flatten)]
@@ -23,9 +24,21 @@ pub(crate) struct SchedArgs {
     #[arg(short = 's', long, value_name = "KEY", default_value = "run", value_parser = parse_sort)]
     pub(crate) sort: SchedSort,
 
+    /// Show what threads wait for by: state (sleep, disk) or cause (futex, pipe, sleep, file I/O, ...: the kernel's
+    /// functions in which they wait, as rprof record --off-cpu has them)
+    #[arg(long, value_name = "WHAT", default_value = "state", value_parser = parse_by)]
+    pub(crate) by: WaitsBy,
+
     /// Show all columns and do not cut lines to the terminal's width
     #[arg(long)]
     pub(crate) full_names: bool,
+}
+
+/// How the table of threads tells waits apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitsBy {
+    State,
+    Cause,
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,6 +98,14 @@ impl SchedInputArgs {
             tids: self.tid.clone(),
             ..Filter::default()
         }
+    }
+}
+
+fn parse_by(text: &str) -> Result<WaitsBy, String> {
+    match text {
+        "state" => Ok(WaitsBy::State),
+        "cause" => Ok(WaitsBy::Cause),
+        _ => Err("expected state or cause".to_owned()),
     }
 }
 

@@ -1,20 +1,30 @@
 //! `rprof sched`, `rprof sched latency`, `rprof sched map`, `rprof sched timehist`.
 
 use super::reading::open;
-use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs};
+use crate::args::{LatencyArgs, MapArgs, SchedArgs, SchedInputArgs, TimehistArgs, WaitsBy};
 use crate::say;
 use crate::screen::{self, PagerArgs};
+use crate::usage::usage;
 use anyhow::Result;
 use rprof_base::{Counted, Millis};
 use rprof_perfdata::Reader;
 use rprof_sched::{
-    Error, SchedOptions, SchedQuality, write_latency, write_map, write_table, write_timehist,
+    Error, SchedOptions, SchedQuality, SchedSort, write_causes, write_latency, write_map,
+    write_table, write_timehist,
 };
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SchedArgs, paging: PagerArgs) -> Result<ExitCode> {
     let fit = (!args.full_names).then(screen::fit).flatten();
+    if args.by == WaitsBy::Cause {
+        if matches!(args.sort, SchedSort::Max | SchedSort::Switches) {
+            return Err(usage("--by cause sorts by run, runnable or blocked"));
+        }
+        return show(&args.input, paging, |reader, options, out| {
+            write_causes(reader, options, args.sort, fit, out)
+        });
+    }
     show(&args.input, paging, |reader, options, out| {
         write_table(reader, options, args.sort, fit, out)
     })
