@@ -1,9 +1,11 @@
 //! Perfetto's traces: the states of threads that `rprof sched` has, wakers and samples.
 
 use super::record_events;
+use super::trace_messages::{Packet, Trace};
 use super::trace_processor::{StateRow, Tables};
 use super::waiting::{SWITCHES, milliseconds, of_sched};
-use crate::common::{compile, needs, rprof, run, scratch, tool, tracefs};
+use crate::common::{compile, fixtures, needs, rprof, run, scratch, tool, tracefs};
+use prost::Message;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -170,4 +172,37 @@ fn cpus_of_others_are_not_idle() {
     assert!(hidden.is_empty(), "{hidden:?}");
     let again = sum(shown.states_of("in_pipe"), &["S"]);
     assert_eq!(again, in_pipe);
+}
+
+/// The packets of a trace of some recordings.
+#[track_caller]
+fn packets(dir: &Path, recordings: &[&Path]) -> Vec<Packet> {
+    let trace = dir.join("work.pftrace");
+    run(rprof(["export", "-o"]).arg(&trace).args(recordings)).ok();
+    check_by_published_messages(&trace);
+    Trace::decode(&*std::fs::read(&trace).unwrap()).unwrap().packet
+}
+
+#[test]
+fn several_recordings_are_machines_each_as_it_is_alone() {
+    let dir = scratch();
+    let recordings = ["spin/perf.data", "dwarf/perf.data"].map(|name| fixtures().join(name));
+    let recordings = recordings.each_ref().map(|path| path.as_path());
+    let alone = recordings.map(|one| packets(dir.path(), &[one]));
+    let mut both = packets(dir.path(), &recordings);
+    let second = both.split_off(alone[0].len());
+    assert_eq!(both, alone[0]);
+    // Sequences go on where those of the first recording end.
+    let last = alone[0].iter().map(|packet| packet.sequence).max().unwrap();
+    let first = second[0].sequence - alone[1][0].sequence;
+    assert!(first + 1 > last, "{first} {last}");
+    let as_alone = second.into_iter().map(|packet| {
+        assert_eq!(packet.machine, Some(1));
+        Packet {
+            machine: None,
+            sequence: packet.sequence - first,
+            ..packet
+        }
+    });
+    assert_eq!(as_alone.collect::<Vec<_>>(), alone[1]);
 }

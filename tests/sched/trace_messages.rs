@@ -28,6 +28,8 @@ pub(super) struct Packet {
     pub(super) defaults: Option<Defaults>,
     #[prost(message, optional, tag = "66")]
     pub(super) sample: Option<Sample>,
+    #[prost(uint32, optional, tag = "98")]
+    pub(super) machine: Option<u32>,
     #[prost(message, optional, tag = "117")]
     pub(super) state: Option<State>,
 }

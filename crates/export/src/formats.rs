@@ -49,7 +49,7 @@ pub enum Content {
     /// A folder of tables for query engines, read and written in one.
     #[cfg(feature = "parquet")]
     Tables,
-    /// A trace, read and written in one ([`write_perfetto`](crate::write_perfetto)).
+    /// A trace, read and written in one ([`PerfettoTrace`](crate::PerfettoTrace)).
     Trace,
     /// A [`Page`](crate::Page), or a [`DifferentialPage`](crate::DifferentialPage) of two recordings.
     Page,

@@ -73,7 +73,7 @@ pub use page::{
     ComparedRecordings, DifferentialPage, EventOfBoth, Page, PageCode, PageCounts, PageFrame,
     PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
-pub use perfetto::{PerfettoError, WrittenTrace, write_perfetto};
+pub use perfetto::{PerfettoError, PerfettoTrace, WrittenTrace};
 pub use pprof::{Pprof, SampleLabels, StorePprof, store_series};
 pub use profile_json::{Json, PROFILE_VERSION};
 pub use speedscope::Speedscope;

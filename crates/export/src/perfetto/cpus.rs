@@ -144,7 +144,7 @@ fn write(cpu: u32, events: Vec<FtraceEvent>, packets: &mut PacketWriter<'_>) -> 
     if events.is_empty() {
         return Ok(());
     }
-    packets.write(&TracePacket {
+    packets.write(TracePacket {
         trusted_packet_sequence_id: Some(Sequence::KERNEL),
         ftrace_events: Some(FtraceEventBundle {
             cpu: Some(cpu),

@@ -10,8 +10,12 @@ use rprof_analysis::{Query, Recording, about};
 use rprof_profile::Profile;
 use std::io;
 
-/// Writes what is known before any sample.
-pub(super) fn write(recording: &Recording<'_>, packets: &mut PacketWriter<'_>) -> io::Result<()> {
+/// Writes what is known before any sample. The machine has a name if there are several.
+pub(super) fn write(
+    recording: &Recording<'_>,
+    machine_name: Option<String>,
+    packets: &mut PacketWriter<'_>,
+) -> io::Result<()> {
     let about = about(recording.reader);
     let begin_ns = recording.sample_times().map_or(0, |times| *times.start());
     let clock = |clock_id, timestamp| Clock {
@@ -25,7 +29,7 @@ pub(super) fn write(recording: &Recording<'_>, packets: &mut PacketWriter<'_>) -
     }
     let wall_ns = about.wall_clock.and_then(|wall| wall.at(begin_ns));
     clocks.extend(wall_ns.map(|wall_ns| clock(CLOCK_REALTIME, wall_ns)));
-    packets.write(&TracePacket {
+    packets.write(TracePacket {
         timestamp: Some(begin_ns),
         trusted_packet_sequence_id: Some(Sequence::FACTS),
         clock_snapshot: Some(ClockSnapshot {
@@ -34,7 +38,7 @@ pub(super) fn write(recording: &Recording<'_>, packets: &mut PacketWriter<'_>) -
         }),
         ..TracePacket::default()
     })?;
-    packets.write(&TracePacket {
+    packets.write(TracePacket {
         timestamp: Some(begin_ns),
         trusted_packet_sequence_id: Some(Sequence::FACTS),
         system_info: Some(SystemInfo {
@@ -44,6 +48,7 @@ pub(super) fn write(recording: &Recording<'_>, packets: &mut PacketWriter<'_>) -
                 machine: about.arch,
             }),
             num_cpus: about.n_cpus,
+            machine_name,
         }),
         ..TracePacket::default()
     })
@@ -64,7 +69,7 @@ pub(super) fn write_losses(
             named.is_some_and(|(name, _)| name.raw() == event.name.raw())
         };
         let number = sequences.iter().find(is_its).copied().unwrap_or(0);
-        packets.write(&TracePacket {
+        packets.write(TracePacket {
             timestamp: Some(end_ns),
             trusted_packet_sequence_id: Some(sequence_of(number)),
             perf_sample: Some(PerfSample {

@@ -34,6 +34,9 @@ pub(super) struct TracePacket {
     pub(super) trace_packet_defaults: Option<TracePacketDefaults>,
     #[prost(message, optional, tag = "66")]
     pub(super) perf_sample: Option<PerfSample>,
+    /// `None` of the first machine.
+    #[prost(uint32, optional, tag = "98")]
+    pub(super) machine_id: Option<u32>,
     #[prost(message, optional, tag = "117")]
     pub(super) generic_kernel_task_state_event: Option<GenericKernelTaskStateEvent>,
 }
@@ -70,6 +73,8 @@ pub(super) struct SystemInfo {
     pub(super) utsname: Option<Utsname>,
     #[prost(uint32, optional, tag = "8")]
     pub(super) num_cpus: Option<u32>,
+    #[prost(string, optional, tag = "17")]
+    pub(super) machine_name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

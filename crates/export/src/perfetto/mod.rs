@@ -23,7 +23,7 @@ mod tests;
 pub use error::PerfettoError;
 
 use cpus::CpuEvents;
-use packets::PacketWriter;
+use packets::{Machine, PacketWriter};
 use pass::TracePass;
 use rprof_analysis::{
     Error, Options, Progress, Query, Recording, SampleOrder, StackEndCounts, check_filter,
@@ -34,6 +34,7 @@ use rprof_profile::Profile;
 use samples::SampleWriter;
 use stacks::Names;
 use states::ThreadStates;
+use std::fmt;
 use std::io::{self, Write};
 
 /// What was written of a recording.
@@ -45,14 +46,56 @@ pub struct WrittenTrace {
     pub n_samples: u64,
 }
 
-/// Writes a recording as a trace of Perfetto. `progress` is told how far it is.
-///
-/// # Errors
-/// [`PerfettoError`] if the recording cannot be read at all or has no times, or the writer fails.
-pub fn write_perfetto(
-    reader: &Reader,
+/// Writes recordings as one trace of Perfetto: each is a machine of its own, with its own CPUs, processes and clock.
+pub struct PerfettoTrace<'a> {
+    out: &'a mut dyn Write,
+    machine: Machine,
+    /// Whether there is more than one recording.
+    are_several: bool,
+}
+
+impl fmt::Debug for PerfettoTrace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("PerfettoTrace");
+        fields
+            .field("machine", &self.machine)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> PerfettoTrace<'a> {
+    /// A trace of one recording, or of several.
+    pub fn new(out: &'a mut dyn Write, are_several: bool) -> Self {
+        Self {
+            out,
+            machine: Machine::default(),
+            are_several,
+        }
+    }
+
+    /// Adds a recording. `progress` is told how far it is.
+    ///
+    /// # Errors
+    /// [`PerfettoError`] if the recording cannot be read at all or has no times, or the writer fails.
+    pub fn add(
+        &mut self,
+        reader: &Reader,
+        options: &Options,
+        progress: &mut Progress<'_>,
+    ) -> Result<WrittenTrace, PerfettoError> {
+        let path = reader.path().to_string_lossy();
+        let name = self.are_several.then(|| path.into_owned());
+        let mut packets = PacketWriter::new(self.out, self.machine);
+        let written = write_recording((reader, name), options, &mut packets, progress)?;
+        self.machine = self.machine.next(reader.events().len());
+        Ok(written)
+    }
+}
+
+fn write_recording(
+    (reader, machine_name): (&Reader, Option<String>),
     options: &Options,
-    out: &mut dyn Write,
+    packets: &mut PacketWriter<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<WrittenTrace, PerfettoError> {
     check_filter(reader, &options.filter)?;
@@ -66,8 +109,7 @@ pub fn write_perfetto(
         progress(progress_of(0.1, 0.3, done, n_chunks));
     })?;
     let mut symbols = query.symbolize(found.locations, request)?;
-    let mut packets = PacketWriter::new(out);
-    facts::write(&recording, &mut packets)?;
+    facts::write(&recording, machine_name, packets)?;
     let pass = TracePass {
         query: &query,
         symbols: &symbols,
@@ -79,7 +121,7 @@ pub fn write_perfetto(
     let result = run_ordered(&query, &pass, &mut |bytes, n| {
         n_done += n;
         progress(progress_of(0.4, 0.4, n_done, n_samples));
-        written = samples.take(bytes, &mut packets);
+        written = samples.take(bytes, packets);
         written.is_ok()
     })?;
     written?;
@@ -89,11 +131,9 @@ pub fn write_perfetto(
     }
     let n_samples = samples.n_written();
     let lost = samples.sequences();
-    symbols
-        .warnings
-        .extend(write_threads(&query, &mut packets)?);
+    symbols.warnings.extend(write_threads(&query, packets)?);
     let profile = result.samples.profile(&query, Some(symbols), ends)?;
-    facts::write_losses(&query, &profile, &lost, &mut packets)?;
+    facts::write_losses(&query, &profile, &lost, packets)?;
     progress(1.0);
     Ok(WrittenTrace { profile, n_samples })
 }

@@ -116,7 +116,7 @@ impl<'a> SampleWriter<'a> {
         let is_first = !std::mem::replace(&mut event.is_begun, true);
         let id = |id: i32| Some(id.cast_unsigned());
         self.n_written += 1;
-        packets.write(&TracePacket {
+        packets.write(TracePacket {
             timestamp: Some(sample.time_ns),
             trusted_packet_sequence_id: Some(sequence_of(sample.event)),
             sequence_flags: Some(if is_first {

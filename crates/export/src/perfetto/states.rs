@@ -78,7 +78,7 @@ impl<'a> ThreadStates<'a> {
             },
             ThreadActivity::Waited { .. } => Ok(()),
             ThreadActivity::Lost { start_ns } => match self.thread(event, start_ns) {
-                Some(thread) => packets.write(&unknown(thread, start_ns)),
+                Some(thread) => packets.write(unknown(thread, start_ns)),
                 None => Ok(()),
             },
         }

@@ -23,7 +23,7 @@ pub(super) fn write(
     };
     // Who is named may not have been seen before.
     if task.time_ns.is_none() || task.parent.is_none() {
-        packets.write(&TracePacket {
+        packets.write(TracePacket {
             timestamp: Some(task.time_ns.unwrap_or(begin_ns)),
             process_tree: Some(tree(task)),
             ..packet.clone()
@@ -32,7 +32,7 @@ pub(super) fn write(
     let Some(time_ns) = task.time_ns else {
         return Ok(());
     };
-    packets.write(&TracePacket {
+    packets.write(TracePacket {
         ftrace_events: Some(FtraceEventBundle {
             cpu: Some(task.cpu.unwrap_or(0)),
             event: vec![event(task, time_ns)],

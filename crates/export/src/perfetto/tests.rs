@@ -2,7 +2,7 @@
 
 use super::cpus::{CpuEvents, Run, Switched};
 use super::messages::{SchedSwitch, TracePacket};
-use super::packets::PacketWriter;
+use super::packets::{Machine, PacketWriter, Sequence};
 use super::states::StateBits;
 use prost::Message;
 use rprof_scheduling::SwitchState;
@@ -16,7 +16,7 @@ struct Trace {
 /// The switches of a CPU: when, who left in which state, who came.
 fn switches(runs: &[(i32, Option<u64>, u64, Option<i64>)]) -> (Vec<(u64, i32, i64, i32)>, u64) {
     let mut bytes = Vec::new();
-    let mut packets = PacketWriter::new(&mut bytes);
+    let mut packets = PacketWriter::new(&mut bytes, Machine::default());
     let mut cpus = CpuEvents::default();
     let thread = |tid| Switched {
         tid,
@@ -86,4 +86,44 @@ fn states_are_the_bits_of_the_recorded_kernel() {
     assert_eq!(preempted, [0x100, 0x100, 0x1000, 0x800, 0x800]);
     assert_eq!(bits(None, SwitchState::Idle), 0x402);
     assert_eq!(bits(Some("5.10.0"), SwitchState::Idle), 0x80);
+}
+
+#[test]
+fn each_machine_has_sequences_of_its_own() {
+    let mut bytes = Vec::new();
+    let mut machine = Machine::default();
+    for n_events in [2, 0, 1] {
+        let mut packets = PacketWriter::new(&mut bytes, machine);
+        let sequences = [Sequence::FACTS, Sequence::SAMPLES + n_events];
+        for sequence in sequences {
+            let packet = TracePacket {
+                trusted_packet_sequence_id: Some(sequence),
+                ..TracePacket::default()
+            };
+            packets.write(packet).unwrap();
+        }
+        // The last event is the one before that number.
+        machine = machine.next(usize::try_from(n_events).unwrap() + 1);
+    }
+    let trace = Trace::decode(&*bytes).unwrap();
+    let ids = trace.packet.iter();
+    let ids = ids.map(|packet| {
+        (
+            packet.machine_id,
+            packet.trusted_packet_sequence_id.unwrap(),
+        )
+    });
+    let ids: Vec<_> = ids.collect();
+    // Readers take packets without a number for those of the first machine.
+    assert_eq!(
+        ids,
+        [
+            (None, 1),
+            (None, 18),
+            (Some(1), 20),
+            (Some(1), 35),
+            (Some(2), 37),
+            (Some(2), 53)
+        ]
+    );
 }

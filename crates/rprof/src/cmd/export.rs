@@ -10,7 +10,7 @@ use super::sure;
 use crate::args::ExportArgs;
 use crate::usage::usage;
 use crate::{say, target};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rprof_analysis::{
     CodeDetail, GroupBy, Options, Progress, SampleExtras, load_code_samples, load_samples_with,
 };
@@ -18,7 +18,8 @@ use rprof_diff::NamedRun;
 #[cfg(feature = "parquet")]
 use rprof_export::TablesError;
 use rprof_export::{
-    Content, ExportFormat, FORMATS, Format, Page, PageCode, PerfettoError, through_gzip, write_gzip,
+    Content, ExportFormat, FORMATS, Format, Page, PageCode, PerfettoError, PerfettoTrace,
+    through_gzip, write_gzip,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::{CountedStacks, Fold, NodeKey, Profile, SampledProfile};
@@ -278,40 +279,63 @@ impl Writer<'_> {
         Ok(ending)
     }
 
-    /// A trace is written while the recording is read.
+    /// A trace is written while recordings are read, one after the other.
     fn trace(&self, options: &Options) -> Result<ExitCode> {
-        self.opened.paths.only("--format perfetto")?;
         let mut failed = None;
-        let mut trace = None;
+        let mut ending = ExitCode::SUCCESS;
         let written = target::write(self.output, |out| {
-            let result = with_progress(self.reader, |progress| {
-                let mut write = |out: &mut dyn Write| {
-                    rprof_export::write_perfetto(self.reader, options, out, progress)
-                };
-                if self.is_compressed {
-                    through_gzip(out, write)
-                } else {
-                    write(out)
+            let mut write = |out: &mut dyn Write| self.write_trace(options, out, &mut ending);
+            let result = if self.is_compressed {
+                through_gzip(out, |out| Ok::<_, io::Error>(write(out)))?
+            } else {
+                write(out)
+            };
+            let Err(error) = result else {
+                return Ok(());
+            };
+            // What is wrong with the output is said with its name.
+            match error.downcast::<PerfettoError>() {
+                Ok(PerfettoError::Write(error)) => Err(error),
+                Ok(error) => {
+                    failed = Some(error.into());
+                    Err(io::ErrorKind::Other.into())
                 }
-            });
-            match result {
-                Ok(written) => trace = Some(written),
-                Err(PerfettoError::Write(error)) => return Err(error),
-                Err(error) => failed = Some(error),
+                Err(error) => {
+                    failed = Some(error);
+                    Err(io::ErrorKind::Other.into())
+                }
             }
-            if failed.is_some() {
-                return Err(io::ErrorKind::Other.into());
-            }
-            Ok(())
         });
         if let Some(error) = failed {
-            return Err(error.into());
+            return Err(error);
         }
         written?;
-        let trace = trace.context("nothing was written")?;
-        let shown = trace.n_samples > 0;
-        warn_of(&trace.profile, self.reader, &self.args.input, shown);
-        Ok(self.end(&trace.profile, shown))
+        Ok(ending)
+    }
+
+    /// Writes the recordings as one trace; `ending` is what becomes of all.
+    fn write_trace(
+        &self,
+        options: &Options,
+        out: &mut dyn Write,
+        ending: &mut ExitCode,
+    ) -> Result<()> {
+        let options = &self.opened.with_span_limits(options)?;
+        let mut trace = PerfettoTrace::new(out, self.opened.count() > 1);
+        self.opened.each(|reader| {
+            let options = Options {
+                locator: self.args.input.samples.locator(reader),
+                ..options.clone()
+            };
+            let written = with_progress(reader, |progress| trace.add(reader, &options, progress))?;
+            let shown = written.n_samples > 0;
+            warn_of(&written.profile, reader, &self.args.input, shown);
+            let ended = self.end(&written.profile, shown);
+            if ended != ExitCode::SUCCESS {
+                *ending = ended;
+            }
+            Ok(())
+        })
     }
 
     /// Prints the warnings of what was loaded, writes it, and says how good it is.

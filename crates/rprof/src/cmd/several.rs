@@ -97,7 +97,7 @@ impl<'a> OpenedRecordings<'a> {
     }
 
     /// The same options, with percentiles of spans that are those of all recordings together.
-    fn with_span_limits(&self, options: &Options) -> Result<Options> {
+    pub(super) fn with_span_limits(&self, options: &Options) -> Result<Options> {
         let mut options = options.clone();
         if let (Some(speed), false) = (
             &mut options.filter.span_speed,
