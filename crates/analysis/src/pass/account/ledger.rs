@@ -167,8 +167,13 @@ impl<'a> Ledger<'a> {
             What::Enter => self.enter(step, tid, false),
             What::Birth { parent } => {
                 self.begin(tid);
-                self.threads.entry(tid).or_default().charged_ns = time_ns;
-                self.wake(step, (tid, Waker::Thread(parent)), facts);
+                // What it does while the recording is paused is unknown.
+                let resumed_ns = self.scheduler.resumed_ns().filter(|_| self.is_in_pause);
+                let known_ns = resumed_ns.unwrap_or(time_ns);
+                self.threads.entry(tid).or_default().charged_ns = known_ns;
+                if resumed_ns.is_none() {
+                    self.wake(step, (tid, Waker::Thread(parent)), facts);
+                }
             }
             What::Exit => self.exit(step, facts),
             What::OnCpu { ns } => self.sample(step, ns),

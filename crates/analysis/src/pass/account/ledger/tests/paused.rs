@@ -60,6 +60,31 @@ fn who_runs_as_the_recording_goes_on_has_run_since_then() {
 }
 
 #[test]
+fn who_is_made_in_a_pause_waits_from_no_moment_of_it() {
+    let steps = [
+        step(10, (0, 0), to(0, SwitchState::Runnable, 7)),
+        step(30, (8, 0), What::Birth { parent: 7 }),
+        // It is first seen as it leaves a CPU, or by a sample that stands for more than the time since the pause.
+        step(90, (8, 0), What::OnCpu { ns: 50 }),
+        step(95, (8, 0), to(8, SLEEPING, 0)),
+    ];
+    let (parts, _) = paused(&steps, vec![20..=80], 100);
+    let of_8: u64 = parts
+        .iter()
+        .filter(|(at, _)| *at >= 30)
+        .map(|(_, ns)| ns)
+        .sum();
+    assert_eq!(of_8, 15 + 5, "{parts:?}");
+    let (parts, _) = paused(&[steps[0], steps[1], steps[3]], vec![20..=80], 100);
+    let of_8: u64 = parts
+        .iter()
+        .filter(|(at, _)| *at >= 30)
+        .map(|(_, ns)| ns)
+        .sum();
+    assert_eq!(of_8, 5, "{parts:?}");
+}
+
+#[test]
 fn a_pause_before_all_and_one_up_to_the_end_leave_nothing_out_of_what_is_known() {
     let steps = [
         step(5, (0, 0), to(0, SwitchState::Runnable, 7)),
