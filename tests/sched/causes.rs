@@ -19,7 +19,15 @@ fn record_waits(dir: &Path) -> PathBuf {
 #[track_caller]
 fn rows(file: &Path, account: &str, keys: &str) -> Vec<Vec<String>> {
     let fields = format!("{keys},period");
-    let options = ["report", account, "-s", keys, "-F", &fields, "--no-children"];
+    let options = [
+        "report",
+        account,
+        "-s",
+        keys,
+        "-F",
+        &fields,
+        "--no-children",
+    ];
     let table = run(rprof(options).args(["--format", "csv", "-i"]).arg(file)).ok();
     let cells = |line: &str| line.split(',').map(str::to_owned).collect();
     table.stdout.lines().skip(1).map(cells).collect()
@@ -42,7 +50,9 @@ fn sched_by_cause_has_the_numbers_of_the_report() {
         let tid = tid.trim().split(':').next().unwrap().to_owned();
         *of_report.entry((tid, cause.clone())).or_default() += period.parse::<u64>().unwrap();
     }
-    let table = run(rprof(["sched", "--by", "cause"]).arg(&file)).ok().stdout;
+    let table = run(rprof(["sched", "--by", "cause"]).arg(&file))
+        .ok()
+        .stdout;
     let heads = table.lines().filter(|line| line.starts_with('#'));
     let head = heads.last().unwrap();
     let mut of_sched: BTreeMap<(String, String), String> = BTreeMap::new();
@@ -103,7 +113,9 @@ fn what_a_thread_waits_for_is_named() {
         let (mut all, mut named) = (0, 0);
         for row in its {
             let ns: u64 = row[3].parse().unwrap();
-            let words = row[2].strip_prefix("fd ").and_then(|rest| rest.split_once(' '));
+            let words = row[2]
+                .strip_prefix("fd ")
+                .and_then(|rest| rest.split_once(' '));
             let fd = words.map(|(fd, _)| fd.parse::<u32>().unwrap());
             let is_right = match name {
                 Some(name) => words.is_some_and(|(_, of_fd)| of_fd.starts_with(name)),
@@ -114,7 +126,10 @@ fn what_a_thread_waits_for_is_named() {
             named += if is_right { ns } else { 0 };
         }
         // Each waits for 20 ms at a time; some waits end before they are looked at.
-        assert!(all > 10_000_000 && named * 2 > all, "{comm}: {named} of {all}");
+        assert!(
+            all > 10_000_000 && named * 2 > all,
+            "{comm}: {named} of {all}"
+        );
     }
     if has("perf", "linux-perf") {
         let read = run(perf(["script", "-i"]).arg(&file)).ok();

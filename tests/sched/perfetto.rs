@@ -180,7 +180,9 @@ fn packets(dir: &Path, recordings: &[&Path]) -> Vec<Packet> {
     let trace = dir.join("work.pftrace");
     run(rprof(["export", "-o"]).arg(&trace).args(recordings)).ok();
     check_by_published_messages(&trace);
-    Trace::decode(&*std::fs::read(&trace).unwrap()).unwrap().packet
+    Trace::decode(&*std::fs::read(&trace).unwrap())
+        .unwrap()
+        .packet
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::index::{EmbeddedSymbols, SampleOrder, has_stack, kernel_avma};
 use crate::locations::OtherAddress;
-use crate::pass::{Query, WantedFrames, find_locations};
+use crate::pass::{Query, WantedFrames, find_locations, has_data_addresses};
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use crate::stacks::First;
@@ -122,9 +122,11 @@ fn for_each_beside_stack(
     decoded: &DecodedSample<'_>,
     visit: &mut dyn FnMut(Avma),
 ) {
-    let attr = reader.events().get(decoded.event).map(|event| &event.attr);
-    let has = |field| attr.is_some_and(|attr| attr.sample_type.has(field));
-    if !has(SampleType::BRANCH_STACK) && !has(SampleType::ADDR) {
+    let event = reader.events().get(decoded.event);
+    let has_branches =
+        event.is_some_and(|event| event.attr.sample_type.has(SampleType::BRANCH_STACK));
+    let has_data = event.is_some_and(has_data_addresses);
+    if !has_branches && !has_data {
         return;
     }
     let fields = decoded.all_fields(reader).unwrap_or_default();
@@ -132,7 +134,8 @@ fn for_each_beside_stack(
         visit(Avma(branch.from));
         visit(Avma(branch.to));
     }
-    fields.addr.into_iter().map(Avma).for_each(visit);
+    let data = fields.addr.filter(|_| has_data);
+    data.into_iter().map(Avma).for_each(visit);
 }
 
 fn piece((time_ns, code): (Option<u64>, JitCode)) -> SymbolPiece {

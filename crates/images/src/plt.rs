@@ -8,6 +8,7 @@ use object::elf::RelocationType;
 use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex};
 use rprof_base::Svma;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// One stub.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,13 +73,12 @@ impl Relocation {
 pub(crate) const SECTIONS: [&str; 3] = [".plt", ".plt.got", ".plt.sec"];
 
 impl Elf {
-    /// Whether one of some addresses may be in a stub. To find all stubs means to read all relocations.
-    pub fn may_be_in_stubs<'s>(&self, mut addresses: impl Iterator<Item = &'s Svma>) -> bool {
-        let ranges: Vec<_> = (SECTIONS.iter())
+    /// Where stubs may be.
+    pub fn stub_ranges(&self) -> Vec<Range<Svma>> {
+        let ranges = SECTIONS.iter();
+        ranges
             .filter_map(|section| self.section_range(section))
-            .collect();
-        !ranges.is_empty()
-            && addresses.any(|address| ranges.iter().any(|range| range.contains(address)))
+            .collect()
     }
 
     pub(crate) fn relocations(&self, section: &str) -> Vec<Relocation> {

@@ -8,10 +8,11 @@ use rprof_analysis::{GroupBy, Options, load};
 use rprof_base::{Counted, Millis};
 use rprof_perfdata::Reader;
 use rprof_profile::text::{Fit, at_right, comment_lines, width};
-use rprof_profile::{Account, Dimension, DimensionValue, Filter, Group, Profile};
+use rprof_profile::{Account, Dimension, DimensionValue, Filter, Group, Loss, Profile};
 use rprof_scheduling::Cause;
 use std::cmp::Reverse;
 use std::io::{self, Write};
+use std::ops::Add;
 
 /// A thread: ids that are used again are one.
 struct ThreadCauses {
@@ -66,8 +67,14 @@ pub fn write_causes(
     let mut threads = threads_of(&profile);
     threads.sort_by_key(|thread| (Reverse(thread.key(sort)), thread.pid, thread.tid));
     write_threads(&threads, fit, out)?;
+    let losses = profile.events.iter().map(|event| event.loss);
+    let lost = losses.fold(Loss::default(), Add::add);
+    let lost = (lost.samples > 0).then(|| {
+        let (bound, n) = (lost.bound(), lost.samples);
+        format!("the kernel lost {bound}{n} events (record with a larger -m)")
+    });
     Ok(SchedQuality {
-        warnings: profile.warnings,
+        warnings: profile.warnings.into_iter().chain(lost).collect(),
         ..SchedQuality::default()
     })
 }

@@ -40,8 +40,8 @@ impl SeenThreads {
         } else if self.misses_idle {
             // Of one thread alone, or of a kernel that has no event of that.
             Some(
-                "nothing says when CPUs stop being idle: when threads came to those, and how long they had waited, is not \
-                 known (rprof record --off-cpu records it)",
+                "switches from idle are not recorded: when runs began and how long waits were is unknown there \
+                 (rprof record --off-cpu records it)",
             )
         } else {
             None

@@ -27,6 +27,8 @@ pub(crate) struct NamedCode<'l> {
     /// What the program has inside.
     pub(crate) mini: Option<Elf>,
     stubs: Vec<Stub>,
+    /// Whether there are more stubs, where no address is.
+    has_more_stubs: bool,
 }
 
 impl<'l> NamedCode<'l> {
@@ -40,15 +42,17 @@ impl<'l> NamedCode<'l> {
             place,
         };
         let binary = &located.binary;
-        let is_wanted = addresses.is_none_or(|all| binary.may_be_in_stubs(all.iter().flatten()));
-        let stubs = if is_wanted {
-            binary.plt_entries()
-        } else {
-            Vec::new()
+        let ranges = binary.stub_ranges();
+        let is_in_stubs = |address: &Svma| ranges.iter().any(|range| range.contains(address));
+        // To find stubs means to read all relocations.
+        let stubs = match addresses {
+            Some(all) if !all.iter().flatten().any(is_in_stubs) => Vec::new(),
+            _ => binary.plt_entries(),
         };
         Self {
             located,
             mini: located.mini(),
+            has_more_stubs: stubs.is_empty() && !ranges.is_empty(),
             stubs: stubs.into_iter().map(named).collect(),
         }
     }
@@ -65,7 +69,7 @@ impl<'l> NamedCode<'l> {
         let mut symbols: Vec<Symbol<'_>> = Vec::new();
         self.for_each(|one| wanted.takes(one), |symbol| symbols.push(symbol));
         end_at_functions(&mut symbols, &self.located.binary);
-        wanted.has_seen().then(|| Table::new(symbols))
+        (wanted.has_seen() || self.has_more_stubs).then(|| Table::new(symbols))
     }
 
     /// All of them.

@@ -64,6 +64,7 @@ pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};
 pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
+pub(crate) use recorded::has_data_addresses;
 pub use sampled::{CodeDetail, SampleExtras, load_code_samples, load_samples, load_samples_with};
 pub use sched_decoder::SchedEvent;
 pub use sched_events::{SchedEvents, SchedStep, SchedWhat};

@@ -4,8 +4,8 @@ use super::account::tells_of_locks;
 use super::waited_files::tells_of_files;
 use crate::Error;
 use crate::samples::{has_switches, sockets};
-use rprof_abi::{AttrFlags, SampleType};
-use rprof_perfdata::Reader;
+use rprof_abi::{AttrFlags, SampleType, event_type, sw};
+use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::Dimension;
 
 /// Refuses a dimension in which no sample has a value.
@@ -96,7 +96,12 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::Locked
         | Dimension::Blocked => (&[SampleType::DATA_SRC][..], "data sources", " -d"),
         Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
-            (&[SampleType::ADDR][..], "data addresses", " -d")
+            let mut events = reader.events().iter();
+            return if events.any(has_data_addresses) {
+                Ok(())
+            } else {
+                Err(not_recorded("data addresses", dimension.name(), " -d"))
+            };
         }
         Dimension::Addr
         | Dimension::SymbolIaddr
@@ -133,6 +138,18 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
     } else {
         Err(not_recorded(what, dimension.name(), flag))
     }
+}
+
+/// Whether samples of an event have addresses of data. Switches have none: what threads wait for may be in their place
+/// ([`rprof_perfdata::feature::WaitedFd`]).
+pub(crate) fn has_data_addresses(event: &RecordedEvent) -> bool {
+    let attr = &event.attr;
+    let is_switch = match attr.kind {
+        event_type::TRACEPOINT => event.name.raw() == "sched:sched_switch",
+        event_type::SOFTWARE => attr.config == sw::CONTEXT_SWITCHES,
+        _ => false,
+    };
+    attr.sample_type.has(SampleType::ADDR) && !is_switch
 }
 
 fn not_recorded(what: &'static str, key: &'static str, flag: &'static str) -> Error {

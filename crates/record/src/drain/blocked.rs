@@ -2,7 +2,7 @@
 //! function of the kernel that it waits in, and where it is in user space. Of this, the sample is made that the kernel
 //! would have taken.
 
-use crate::drain::waited_files::{ProcCalls, hex};
+use crate::drain::waited_files::{Descriptor, ProcCalls, hex};
 use foldhash::HashMap;
 use rprof_abi::record::{Ksymbol, Record};
 use rprof_abi::registers::{RegisterTable, Registers};
@@ -38,6 +38,11 @@ pub(crate) struct ProcReader {
 }
 
 impl ProcReader {
+    /// The descriptor that a thread may wait for.
+    pub(super) fn descriptor(&self, pid: i32, tid: i32) -> Option<Descriptor> {
+        self.calls.descriptor(pid, tid)
+    }
+
     /// Looks at a thread; `None` if it runs, or if nothing of it may be known.
     pub(crate) fn look(&self, pid: i32, tid: i32) -> Option<BlockedThread> {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/task/{tid}/{file}")).ok();

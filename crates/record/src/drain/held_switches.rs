@@ -10,7 +10,7 @@ mod held;
 
 use crate::drain::blocked::{self, BlockedThread, KernelFunctions, ProcReader, SampleOf};
 use crate::drain::head::Head;
-use crate::drain::waited_files::WaitedFiles;
+use crate::drain::waited_files::{Descriptor, WaitedFiles};
 use crate::live::process_memory::{ProcessMemory, is_refused};
 use crate::note::{Note, OffCpuStacks};
 use crate::opening::stack_dump;
@@ -19,7 +19,6 @@ use held::{Held, Life, ReadStack, Switch};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{RecordHeader, SampleLayout};
 use rprof_perfdata::FeatureId;
-use rprof_perfdata::feature::WaitedFd;
 use rprof_ringbuf::sys::Clock;
 use std::env::consts::ARCH;
 use std::time::Duration;
@@ -307,17 +306,14 @@ impl HeldSwitches {
             let bytes = self.room.get(..read.unwrap_or(0) & !7);
             let bytes = bytes.unwrap_or_default().to_vec();
             self.held_bytes += bytes.len();
-            let file = match &thread {
-                None => self.files.look(held.pid, tid),
-                Some(thread) => {
-                    let fd = thread.fd;
-                    fd.map(|fd| self.files.of_fd((held.pid, tid), fd))
-                }
+            let waited = match &thread {
+                None => self.proc.descriptor(held.pid, tid),
+                Some(thread) => thread.fd.map(|fd| Descriptor::of(held.pid, tid, fd)),
             };
             held.stack = Some(ReadStack {
                 bytes,
                 thread,
-                file,
+                waited,
                 until_ns: self.clock.now_ns(),
             });
         }
@@ -347,7 +343,7 @@ impl HeldSwitches {
         let proved = stack.filter(|stack| runs_ns.is_none_or(|runs_ns| stack.until_ns < runs_ns));
         let with = proved.and_then(|stack| {
             let is_whole = stack.bytes.len() < MOST_BYTES;
-            let addr = stack.file.and_then(WaitedFd::to_addr);
+            let addr = stack.waited.and_then(|waited| self.files.addr(waited));
             match &switch {
                 Switch::Sample { record, .. } => {
                     let with = stack_dump::with_dump(record, layout, &stack.bytes, is_whole);
@@ -433,6 +429,7 @@ impl HeldSwitches {
             missed: counts.missed,
             refused: counts.refused,
             unfinished: counts.unfinished,
+            nameless: self.files.n_nameless(),
             are_unsampled: self.are_unsampled,
         })
     }
@@ -440,6 +437,11 @@ impl HeldSwitches {
     /// What threads waited for, for a file that ends now.
     pub(crate) fn waited_files(&self) -> (FeatureId, Vec<u8>) {
         self.files.section()
+    }
+
+    /// Lets the next file have names of its own for that.
+    pub(crate) fn begin_waited_files(&mut self) {
+        self.files.begin_anew();
     }
 
     /// Records that name functions of the kernel which samples have.

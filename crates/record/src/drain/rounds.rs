@@ -43,6 +43,15 @@ impl Drain {
         held.map(HeldSwitches::waited_files)
     }
 
+    /// Lets the next file have names of its own for what threads wait for, unless it may get older samples.
+    pub(crate) fn begin_waited_files(&mut self) {
+        if self.tracked.flight.is_none()
+            && let Some(held) = self.tracked.held_switches()
+        {
+            held.begin_waited_files();
+        }
+    }
+
     /// The longest time to the next pass.
     pub(crate) fn poll_interval(&self) -> Duration {
         let held = self

@@ -28,6 +28,8 @@ const CALLS: &[&str] = &[
     "getdents64",
     "io_uring_enter",
     "ioctl",
+    "mq_timedreceive",
+    "mq_timedsend",
     "pread64",
     "preadv",
     "preadv2",
@@ -44,11 +46,12 @@ const CALLS: &[&str] = &[
     "sendto",
     "sync_file_range",
     "syncfs",
+    "vmsplice",
     "write",
     "writev",
 ];
 
-/// Names of a recording, and bytes of one. Descriptors of others have no name.
+/// Names of a file, and bytes of one. Descriptors of others have no name.
 const MOST_FILES: usize = 1 << 16;
 const MOST_NAME_BYTES: usize = 1 << 10;
 /// Bytes of all names.
@@ -92,11 +95,11 @@ impl ProcCalls {
             .filter(|&fd| i32::try_from(fd).is_ok())
     }
 
-    /// The same of a thread.
-    fn fd_of(&self, pid: i32, tid: i32) -> Option<u32> {
+    /// What a thread may wait for.
+    pub(super) fn descriptor(&self, pid: i32, tid: i32) -> Option<Descriptor> {
         let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/syscall")).ok()?;
         let words: Vec<&str> = text.split_whitespace().collect();
-        self.fd(&words)
+        self.fd(&words).map(|fd| Descriptor::of(pid, tid, fd))
     }
 }
 
@@ -104,28 +107,48 @@ pub(super) fn hex(word: &str) -> Option<u64> {
     u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()
 }
 
-/// What threads waited for so far.
-#[derive(Debug, Default)]
-pub(crate) struct WaitedFiles {
-    calls: ProcCalls,
-    numbers: HashMap<Vec<u8>, u32>,
-    n_bytes: usize,
+/// A descriptor that a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Descriptor {
+    fd: u32,
+    /// What it is open for.
+    name: Option<Vec<u8>>,
 }
 
-impl WaitedFiles {
-    /// Finds what a thread waits for.
-    pub(super) fn look(&mut self, pid: i32, tid: i32) -> Option<WaitedFd> {
-        let fd = self.calls.fd_of(pid, tid)?;
-        Some(self.of_fd((pid, tid), fd))
-    }
-
-    /// What a descriptor of a thread is open for.
-    pub(super) fn of_fd(&mut self, (pid, tid): (i32, i32), fd: u32) -> WaitedFd {
+impl Descriptor {
+    /// One of a thread, as it is now.
+    pub(super) fn of(pid: i32, tid: i32, fd: u32) -> Self {
         // A name alone: nothing is opened.
         let name = fs::read_link(format!("/proc/{pid}/task/{tid}/fd/{fd}"));
         let name = name.map(|name| name.into_os_string().into_vec());
-        let file = name.ok().and_then(|name| self.number(name));
-        WaitedFd { fd, file }
+        let is_short = |name: &Vec<u8>| name.len() <= MOST_NAME_BYTES;
+        Self {
+            fd,
+            name: name.ok().filter(is_short),
+        }
+    }
+}
+
+/// What threads waited for in a file.
+#[derive(Debug, Default)]
+pub(crate) struct WaitedFiles {
+    numbers: HashMap<Vec<u8>, u32>,
+    n_bytes: usize,
+    /// Descriptors whose names had no room, of all files.
+    n_nameless: u64,
+}
+
+impl WaitedFiles {
+    /// What the field ADDR of a sample is to say.
+    pub(super) fn addr(&mut self, waited: Descriptor) -> Option<u64> {
+        let file = waited.name.and_then(|name| self.number(name));
+        let fd = waited.fd;
+        WaitedFd { fd, file }.to_addr()
+    }
+
+    /// Descriptors whose names had no room.
+    pub(super) fn n_nameless(&self) -> u64 {
+        self.n_nameless
     }
 
     fn number(&mut self, name: Vec<u8>) -> Option<u32> {
@@ -133,14 +156,20 @@ impl WaitedFiles {
             return Some(known);
         }
         let n_bytes = self.n_bytes + name.len();
-        let has_room = self.numbers.len() < MOST_FILES && n_bytes <= MOST_BYTES;
-        if !has_room || name.len() > MOST_NAME_BYTES {
+        if self.numbers.len() >= MOST_FILES || n_bytes > MOST_BYTES {
+            self.n_nameless += 1;
             return None;
         }
         let number = u32::try_from(self.numbers.len()).ok()?;
         self.n_bytes = n_bytes;
         self.numbers.insert(name, number);
         Some(number)
+    }
+
+    /// Lets the next file have names of its own: no sample of the one before is still to be written.
+    pub(crate) fn begin_anew(&mut self) {
+        self.numbers.clear();
+        self.n_bytes = 0;
     }
 
     /// The section of a file that ends now.
@@ -199,23 +228,25 @@ mod tests {
         let (reader, _writer) = std::io::pipe().unwrap();
         let fd = u32::try_from(reader.as_raw_fd()).unwrap();
         let own = i32::try_from(std::process::id()).unwrap();
-        let first = files.of_fd((own, own), fd);
-        assert_eq!((first.fd, first.file), (fd, Some(0)));
-        assert_eq!(files.of_fd((own, own), fd), first);
         let closed = u32::try_from(i32::MAX).unwrap();
-        assert_eq!(files.of_fd((own, own), closed).file, None);
+        for (fd, file) in [(fd, Some(0)), (fd, Some(0)), (closed, None)] {
+            let addr = files.addr(Descriptor::of(own, own, fd));
+            assert_eq!(addr, WaitedFd { fd, file }.to_addr());
+        }
         let (id, bytes) = files.section();
         let Ok(Feature::WaitedFiles(all)) = Feature::parse(id, &bytes, Endian::NATIVE) else {
             panic!("no such section");
         };
         assert_eq!(all.len(), 1);
         assert!(all[0].name.starts_with(b"pipe:["), "{all:?}");
+        // The next file does not have those.
+        files.begin_anew();
+        assert_eq!(files.number(b"socket:[1]".to_vec()), Some(0));
     }
 
     #[test]
     fn names_are_bounded() {
         let mut files = WaitedFiles::default();
-        assert_eq!(files.number(vec![b'x'; MOST_NAME_BYTES + 1]), None);
         let long = |n: usize| {
             let mut name = n.to_string().into_bytes();
             name.resize(MOST_NAME_BYTES, b'x');
@@ -224,6 +255,7 @@ mod tests {
         let kept =
             (0..2 * MOST_BYTES / MOST_NAME_BYTES).filter(|&n| files.number(long(n)).is_some());
         assert_eq!(kept.count(), MOST_BYTES / MOST_NAME_BYTES);
+        assert_eq!(files.n_nameless(), (MOST_BYTES / MOST_NAME_BYTES) as u64);
         // Those that are known stay so.
         assert_eq!(files.number(long(1)), Some(1));
         let mut files = WaitedFiles::default();

@@ -52,6 +52,8 @@ pub struct OffCpuStacks {
     pub refused: u64,
     /// Longer ones that went on when the recording ended.
     pub unfinished: u64,
+    /// Those whose descriptors are numbers only: there was no room for more names.
+    pub nameless: u64,
 }
 
 impl fmt::Display for OffCpuStacks {
@@ -62,6 +64,7 @@ impl fmt::Display for OffCpuStacks {
             missed,
             refused,
             unfinished,
+            nameless,
             are_unsampled,
             ..
         } = *self;
@@ -85,6 +88,10 @@ impl fmt::Display for OffCpuStacks {
                 f,
                 "; {others} went on at the end, before the stack was read"
             )?;
+        }
+        if nameless > 0 {
+            let others = Counted::new(nameless, "descriptor", "descriptors");
+            write!(f, "; no room for the names of {others}")?;
         }
         if short > 0 {
             let shorter = Counted::new(short, "shorter wait", "shorter waits");

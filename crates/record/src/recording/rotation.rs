@@ -214,6 +214,7 @@ impl Recorder {
             build_ids: !self.settings.writing.no_build_ids,
             segment: before.segment_end(self.drain.complete_until_ns())?,
         };
+        self.drain.begin_waited_files();
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
         self.files.begun(next.n_begun_with);

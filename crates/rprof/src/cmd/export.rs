@@ -293,18 +293,18 @@ impl Writer<'_> {
             let Err(error) = result else {
                 return Ok(());
             };
+            let is_of_output = |error: &PerfettoError| matches!(error, PerfettoError::Write(_));
+            let error = if error.downcast_ref().is_some_and(is_of_output) {
+                error.downcast()
+            } else {
+                Err(error)
+            };
             // What is wrong with the output is said with its name.
-            match error.downcast::<PerfettoError>() {
-                Ok(PerfettoError::Write(error)) => Err(error),
-                Ok(error) => {
-                    failed = Some(error.into());
-                    Err(io::ErrorKind::Other.into())
-                }
-                Err(error) => {
-                    failed = Some(error);
-                    Err(io::ErrorKind::Other.into())
-                }
+            if let Ok(PerfettoError::Write(error)) = error {
+                return Err(error);
             }
+            failed = error.err();
+            Err(io::ErrorKind::Other.into())
         });
         if let Some(error) = failed {
             return Err(error);

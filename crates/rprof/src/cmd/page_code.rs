@@ -1,6 +1,6 @@
 //! The code of a recording's hottest functions, for its page: what `rprof annotate` shows of them.
 
-use super::annotate::{CodeOf, by_heat};
+use super::annotate::{CodeOf, by_heat, heat};
 use super::reading::with_progress;
 use super::several::OpenedRecordings;
 use crate::args::{AnnotateArgs, ExportArgs};
@@ -8,7 +8,7 @@ use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{CodeOptions, CodeRecording, CountedCode, OpenCode};
 use rprof_annotate::{CodeListing, CodeLoop};
-use rprof_base::{Counted, Share};
+use rprof_base::Counted;
 use rprof_export::{
     PageCode, PageCounts, PageFrame, PageFunction, PageInstruction, PageLoop, PagePart, PageSource,
 };
@@ -72,7 +72,9 @@ pub(super) fn page_code(
     wanted.sort_by(|one, other| one.image.cmp(&other.image));
     let mut functions = Vec::with_capacity(wanted.len());
     code.listings(wanted, sources, &mut |code, listing| {
-        functions.push((heat(listing), function(code, listing, &events)));
+        let counts = listing.events.iter();
+        let heat = heat(counts.map(|event| (event.local.weight, event.all.weight)));
+        functions.push((heat, function(code, listing, &events)));
     })?;
     functions.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     for (_, function) in functions {
@@ -80,13 +82,6 @@ pub(super) fn page_code(
     }
     page.n_left_out = n_functions - page.functions().len();
     Ok(page)
-}
-
-/// The shares of all events that a function has, added up.
-fn heat(listing: &CodeListing<'_>) -> f64 {
-    let shares = listing.events.iter();
-    let shares = shares.map(|event| Share::of(event.local.weight, event.all.weight).percent());
-    shares.sum()
 }
 
 /// Says that code is in the page: people give pages to others.

@@ -135,7 +135,7 @@ impl FunctionTable<'_> {
         if self.has_saves {
             writeln!(
                 out,
-                "# Saves: if the function or wait took 10 % less time, the path would be shorter by this at most."
+                "# Saves: by how much the path would be shorter at most if this took 10 % less time."
             )?;
         }
         writeln!(

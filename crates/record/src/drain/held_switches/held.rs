@@ -1,7 +1,7 @@
 //! Threads that are off, and what is known of them.
 
 use crate::drain::blocked::{BlockedThread, SampleOf};
-use rprof_perfdata::feature::WaitedFd;
+use crate::drain::waited_files::Descriptor;
 
 /// When the owner of an id last began and ended, in whatever order rings tell.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +45,7 @@ pub(super) struct ReadStack {
     /// Of a thread that was not sampled.
     pub(super) thread: Option<BlockedThread>,
     /// What it waits for.
-    pub(super) file: Option<WaitedFd>,
+    pub(super) waited: Option<Descriptor>,
     /// It was read by then.
     pub(super) until_ns: u64,
 }

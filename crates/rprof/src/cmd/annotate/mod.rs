@@ -222,16 +222,23 @@ fn nothing(
 /// Functions with samples of their own, the hottest by all events first.
 pub(crate) fn by_heat(recording: &CodeRecording<'_>) -> Vec<FoundFunction> {
     let events = recording.events();
-    let heat = |function: &FoundFunction| -> f64 {
-        let shares = function.own.iter().zip(&events);
-        let shares = shares.map(|(own, event)| Share::of(own.weight, event.all.weight).percent());
-        shares.sum()
+    let heat_of = |function: &FoundFunction| {
+        let counts = function.own.iter().zip(&events);
+        heat(counts.map(|(own, event)| (own.weight, event.all.weight)))
     };
     let functions = recording.functions().iter();
-    let mut functions: Vec<(f64, &FoundFunction)> = functions.map(|one| (heat(one), one)).collect();
+    let mut functions: Vec<(f64, &FoundFunction)> =
+        functions.map(|one| (heat_of(one), one)).collect();
     functions.retain(|&(heat, _)| heat > 0.0);
     functions.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     functions.into_iter().map(|(_, one)| one.clone()).collect()
+}
+
+/// The shares (percent) that a function has of the events, added up; of each, its own weight and that of all.
+pub(crate) fn heat(weights: impl Iterator<Item = (u64, u64)>) -> f64 {
+    weights
+        .map(|(own, all)| Share::of(own, all).percent())
+        .sum()
 }
 
 /// The functions to show by default. Functions without code do not count towards the share.
