@@ -53,8 +53,8 @@ fn sched_by_cause_has_the_numbers_of_the_report() {
     let table = run(rprof(["sched", "--by", "cause"]).arg(&file))
         .ok()
         .stdout;
-    let heads = table.lines().filter(|line| line.starts_with('#'));
-    let head = heads.last().unwrap();
+    let mut heads = table.lines().filter(|line| line.starts_with('#'));
+    let head = heads.next_back().unwrap();
     let mut of_sched: BTreeMap<(String, String), String> = BTreeMap::new();
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let (_, ids) = line.trim_end_matches(']').rsplit_once('[').unwrap();

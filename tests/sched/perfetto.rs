@@ -7,7 +7,7 @@ use super::waiting::{SWITCHES, milliseconds, of_sched};
 use crate::common::{compile, fixtures, needs, rprof, run, scratch, tool, tracefs};
 use prost::Message;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads what a recording is exported as.
 #[track_caller]
@@ -189,7 +189,7 @@ fn packets(dir: &Path, recordings: &[&Path]) -> Vec<Packet> {
 fn several_recordings_are_machines_each_as_it_is_alone() {
     let dir = scratch();
     let recordings = ["spin/perf.data", "dwarf/perf.data"].map(|name| fixtures().join(name));
-    let recordings = recordings.each_ref().map(|path| path.as_path());
+    let recordings = recordings.each_ref().map(PathBuf::as_path);
     let alone = recordings.map(|one| packets(dir.path(), &[one]));
     let mut both = packets(dir.path(), &recordings);
     let second = both.split_off(alone[0].len());
