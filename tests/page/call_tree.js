@@ -39,6 +39,7 @@ async function check(tab, facts) {
     if (own.length === 1) assert.equal(own[0].cells[0], share(total), name);
   }
   await keysOpenAndClose(tab);
+  await halfAMillionSiblingsAreRows(tab);
   await arrowsGoFromTabToTab(tab);
   await aSearchOpensTheWay(tab, facts);
   await tab.run(`rprofPage.set({ view: "flame", threads: "alike" })`);
@@ -85,6 +86,21 @@ async function arrowsGoFromTabToTab(tab) {
   await tab.press("ArrowLeft");
   assert.equal(await tab.run(`rprofPage.state.view`), last);
   await tab.run(`rprofPage.set({ view: "tree" })`);
+}
+
+/** Recordings of strangers may have as many functions as they like. @param {Tab} tab */
+async function halfAMillionSiblingsAreRows(tab) {
+  const n = await tab.run(`(() => {
+    const { tree } = rprofPage.views.all;
+    const { boxes, open } = tree;
+    const none = new Uint32Array(0);
+    const all = Uint32Array.from({ length: 500_000 }, (_, at) => at);
+    Object.assign(tree, { boxes: { childrenOf: (box) => (box < 0 ? all : none) }, open: new Set() });
+    const n = tree.rows().length;
+    Object.assign(tree, { boxes, open });
+    return n;
+  })()`);
+  assert.equal(n, 500_000);
 }
 
 /** @param {Tab} tab @param {Facts} facts */

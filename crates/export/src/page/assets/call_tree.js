@@ -164,10 +164,17 @@ class CallTree {
   rows() {
     /** @type {number[]} */
     const rows = [];
-    const todo = [...this.childrenOf(-1)].reverse();
+    /** @type {number[]} */
+    const todo = [];
+    // There may be a million of them: no list of arguments.
+    const add = (/** @type {number} */ parent) => {
+      const children = this.childrenOf(parent);
+      for (let at = children.length - 1; at >= 0; at--) todo.push(children[at]);
+    };
+    add(-1);
     for (let box = todo.pop(); box !== undefined; box = todo.pop()) {
       rows.push(box);
-      if (this.open.has(box)) todo.push(...[...this.childrenOf(box)].reverse());
+      if (this.open.has(box)) add(box);
     }
     return rows;
   }

@@ -120,12 +120,31 @@ class Theme {
   waitBar(label) {
     const parts = this.waits.get(label);
     if (parts === undefined) return undefined;
+    const key = `bar ${label}`;
+    let fill = this.fills.get(key);
+    if (fill === undefined) {
+      fill = this.barOf(parts);
+      this.fills.set(key, fill);
+    }
+    return fill;
+  }
+
+  /** @param {number[]} parts red, green, blue */
+  barOf(parts) {
     const [paper, end] = this.isDark ? [0x18, 255] : [0xff, 0];
     for (let share = 0; ; share += 0.05) {
       const mixed = parts.map((part) => Math.round(part + share * (end - part)));
       const [one, other] = [luminance(mixed), luminance([paper, paper, paper])].sort((a, b) => b - a);
       if ((one + 0.05) / (other + 0.05) >= 3 || share >= 1) return `rgb(${mixed.join(" ")})`;
     }
+  }
+
+  /**
+   * The colour of a wait in the timeline and in legends: in the dark that of boxes is too dark where no text stands on it.
+   * @param {number} label
+   */
+  waitArea(label) {
+    return this.isDark ? this.waitBar(label) : this.wait(label);
   }
 
   /**

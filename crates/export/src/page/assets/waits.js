@@ -143,7 +143,7 @@ function drawParts(context, theme, slots, slot, { x, width, base, height, most }
   let y = base;
   for (const [label, sum] of slots.parts(slot)) {
     const h = Math.min((sum / most) * height, y - (base - height));
-    context.fillStyle = theme.waitBar(label) ?? theme.colours.area;
+    context.fillStyle = theme.waitArea(label) ?? theme.colours.area;
     context.fillRect(x, y - h, width, h);
     y -= h;
   }
@@ -205,7 +205,7 @@ class WaitLegend {
     const shown = entries.filter(([, sum]) => isShown(sum, whole));
     showLegend(this.element, shown.map(([label, sum]) => {
       const name = label === RUNS ? "running" : profile.nameOf(label).slice(1, -1);
-      return [theme.waitBar(label) ?? theme.colours.area, `${name} ${shareWithTime(profile.head.events[state.event], sum, whole)}`,
+      return [theme.waitArea(label) ?? theme.colours.area, `${name} ${shareWithTime(profile.head.events[state.event], sum, whole)}`,
         label === RUNS ? { grouping: "state", key: 0 } : { grouping: "wait", key: profile.functionOf[label] }];
     }), this.app);
   }
