@@ -137,7 +137,15 @@ const OWN_WAITS: &[(&str, Cause)] = &[
     ("n_tty_write", Cause::Tty),
     ("pipe_read", Cause::Pipe),
     ("pipe_write", Cause::Pipe),
+    ("sys_accept", Cause::Socket),
+    ("sys_accept4", Cause::Socket),
     ("sys_pause", Cause::Signal),
+    ("sys_recvfrom", Cause::Socket),
+    ("sys_recvmmsg", Cause::Socket),
+    ("sys_recvmsg", Cause::Socket),
+    ("sys_sendmmsg", Cause::Socket),
+    ("sys_sendmsg", Cause::Socket),
+    ("sys_sendto", Cause::Socket),
     ("timerfd_read", Cause::Sleep),
     ("timerfd_read_iter", Cause::Sleep),
     ("unix_accept", Cause::Socket),
@@ -163,6 +171,16 @@ const SCHEDULER: &[&str] = &[
     "schedule_hrtimeout_range_clock",
     "schedule_timeout",
     "wait_woken",
+];
+
+/// What the kernel calls files that are no paths (`/proc/PID/fd`), and what threads wait for in these.
+const FILES: &[(&str, Cause)] = &[
+    ("pipe:[", Cause::Pipe),
+    ("socket:[", Cause::Socket),
+    ("anon_inode:[eventfd]", Cause::Eventfd),
+    ("anon_inode:[eventpoll]", Cause::Epoll),
+    ("anon_inode:[io_uring]", Cause::IoUring),
+    ("anon_inode:[timerfd]", Cause::Sleep),
 ];
 
 /// Functions that make a page that is not there. Sorted.
@@ -277,6 +295,13 @@ impl Cause {
         )
     }
 
+    /// What a thread waits for in a file with this name, if that says it.
+    pub fn of_file(name: &[u8]) -> Self {
+        let its = FILES.iter();
+        let mut its = its.filter(|(start, _)| name.starts_with(start.as_bytes()));
+        its.next().map_or(Self::Unknown, |&(_, cause)| cause)
+    }
+
     /// Why a thread is in a state, where its functions say that it waits for this.
     pub fn in_state(self, state: ThreadState) -> Self {
         match state {
@@ -286,6 +311,18 @@ impl Cause {
             ThreadState::Blocked(_) => self,
         }
     }
+}
+
+/// Whether nothing is known but that a system call has called the scheduler, as `/proc/PID/wchan` says for many: then it
+/// waits for its file.
+pub fn is_bare_call<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
+    let mut has_call = false;
+    let is_bare = names.all(|name| {
+        let name = plain_name(name);
+        has_call |= name.starts_with("sys_");
+        name.starts_with("sys_") || SCHEDULER.binary_search(&name).is_ok()
+    });
+    is_bare && has_call
 }
 
 /// Whether functions of the kernel, in any order, are those of a timer that wakes a thread.
@@ -408,6 +445,24 @@ mod tests {
             Cause::Pipe.in_state(ThreadState::Preempted),
             Cause::Runnable
         );
+    }
+
+    #[test]
+    fn a_call_of_which_nothing_else_is_known_waits_for_its_file() {
+        assert_eq!(cause(&["wait_woken", "sys_recvfrom"]), "socket");
+        assert_eq!(cause(&["reclaim_throttle", "sys_recvfrom"]), "unknown");
+        let bare = |names: &[&str]| is_bare_call(names.iter().copied());
+        assert!(bare(&["do_wait_intr_irq", "sys_read"]) && bare(&["sys_read"]));
+        assert!(!bare(&["schedule", "reclaim_throttle", "sys_read"]));
+        assert!(!bare(&["schedule"]) && !bare(&[]));
+        for (name, cause) in [
+            ("pipe:[12]", Cause::Pipe),
+            ("anon_inode:[timerfd]", Cause::Sleep),
+            ("anon_inode:[perf_event]", Cause::Unknown),
+            ("/tmp/pipe:[12]", Cause::Unknown),
+        ] {
+            assert_eq!(Cause::of_file(name.as_bytes()), cause, "{name}");
+        }
     }
 
     #[test]

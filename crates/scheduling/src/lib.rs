@@ -12,7 +12,7 @@ mod thread_state;
 mod totals;
 mod wait_parts;
 
-pub use cause::{Cause, is_timer};
+pub use cause::{Cause, is_bare_call, is_timer};
 pub use critical::{Activity, PathStep, RunGraph};
 pub use lost_times::{LostTimes, joined};
 pub use path_times::PathTimes;

@@ -1,10 +1,11 @@
 //! What threads waited for through descriptors: pipes, sockets, terminals, files.
 
+use crate::recording::Recording;
 use crate::samples::DecodedSample;
 use rprof_abi::Sample;
 use rprof_perfdata::feature::{WaitedFd, WaitedFile};
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_scheduling::ThreadState;
+use rprof_scheduling::{Cause, ThreadState};
 
 /// The files of a recording, by number.
 #[derive(Debug, Default)]
@@ -48,6 +49,43 @@ impl WaitedFiles {
             Some(file) => format!("fd {fd} {}", String::from_utf8_lossy(&file.name)),
             None => format!("fd {fd}"),
         }
+    }
+}
+
+/// What threads wait for in each file of a recording, as its name says.
+#[derive(Debug, Default)]
+pub(in crate::pass) struct FileCauses(Vec<Cause>);
+
+impl FileCauses {
+    pub(in crate::pass) fn of(reader: &Reader) -> Self {
+        let files = read(reader).unwrap_or_default();
+        Self(
+            files
+                .iter()
+                .map(|file| Cause::of_file(&file.name))
+                .collect(),
+        )
+    }
+
+    /// That of the file that a sample has.
+    pub(in crate::pass) fn cause(
+        &self,
+        recording: &Recording<'_>,
+        sample: &DecodedSample<'_>,
+    ) -> Cause {
+        let find = || {
+            if self.0.is_empty() {
+                return None;
+            }
+            let reader = recording.reader;
+            let place = (reader.events().get(sample.recorded_event)?)
+                .layout
+                .addr_place()?;
+            let addr = sample.raw.body.get(place..)?.first_chunk()?;
+            let file = WaitedFd::from_addr(reader.endian().u64(*addr))?.file?;
+            self.0.get(usize::try_from(file).ok()?).copied()
+        };
+        find().unwrap_or_default()
     }
 }
 

@@ -7,6 +7,7 @@ use super::sources::{Sources, is_context_switches};
 use super::steps::{Step, What};
 use crate::Error;
 use crate::pass::sched_decoder::{KnownStates, SchedDecoder, SchedEvent};
+use crate::pass::waited_files::FileCauses;
 use crate::pauses::pauses_of;
 use crate::recording::Recording;
 use crate::samples::DecodedSample;
@@ -41,6 +42,7 @@ pub(super) struct Finder<'a> {
     wants_births: bool,
     /// Events of locks, if these are asked for.
     locks: Option<LockDecoder<'a>>,
+    files: FileCauses,
 }
 
 impl Found {
@@ -76,6 +78,7 @@ impl<'a> Finder<'a> {
             has_leaving: events.map(is_context_switches).collect(),
             decoder,
             locks: has_locks.then(|| LockDecoder::new(recording.reader)),
+            files: FileCauses::of(recording.reader),
         }
     }
 
@@ -205,7 +208,8 @@ impl<'a> Finder<'a> {
             tid: sample.tid,
             cpu: sample.head.cpu,
             stack: if is_told {
-                found.stacks.number(self.recording, &sample)
+                let of_file = self.files.cause(self.recording, &sample);
+                found.stacks.number(self.recording, &sample, of_file)
             } else {
                 NO_STACK
             },

@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashMapExt};
 use rprof_abi::context;
 use rprof_base::{Avma, CodeAddress};
 use rprof_profile::Level;
-use rprof_scheduling::{Cause, is_local_send, is_timer};
+use rprof_scheduling::{Cause, is_bare_call, is_local_send, is_timer};
 use rprof_symbols::{Detail, Request};
 
 /// The number of no stack.
@@ -34,8 +34,8 @@ pub(super) struct StackFacts {
 #[derive(Debug)]
 pub(super) struct KernelStacks {
     numbers: HashMap<Box<[u64]>, u32>,
-    /// By number, innermost first.
-    stacks: Vec<Vec<Location>>,
+    /// By number, innermost first; and what is waited for in the file that was waited for.
+    stacks: Vec<(Vec<Location>, Cause)>,
     tasks: TaskCache,
     at_hand: Vec<u64>,
 }
@@ -50,8 +50,13 @@ impl KernelStacks {
         }
     }
 
-    /// The number of the kernel's part of a sample's stack.
-    pub(super) fn number(&mut self, recording: &Recording<'_>, sample: &DecodedSample<'_>) -> u32 {
+    /// The number of the kernel's part of a sample's stack, where a thread waits for a file with that cause, if any.
+    pub(super) fn number(
+        &mut self,
+        recording: &Recording<'_>,
+        sample: &DecodedSample<'_>,
+        of_file: Cause,
+    ) -> u32 {
         let Some(chain) = sample.head.callchain else {
             return NO_STACK;
         };
@@ -60,15 +65,20 @@ impl KernelStacks {
             .skip_while(|&entry| entry != context::KERNEL);
         self.at_hand.clear();
         (self.at_hand).extend(entries.skip(1).take_while(|&entry| entry < context::MAX));
+        if self.at_hand.is_empty() {
+            return NO_STACK;
+        }
+        self.at_hand.push(of_file.number());
         if let Some(&number) = self.numbers.get(self.at_hand.as_slice()) {
             return number;
         }
-        if self.at_hand.is_empty() || self.stacks.len() >= MOST_STACKS {
+        if self.stacks.len() >= MOST_STACKS {
             return NO_STACK;
         }
         let history = &recording.index.history;
         let (mappings, _) = self.tasks.at(history, (sample.pid, sample.tid), sample.key);
-        let locations = self.at_hand.iter().enumerate().map(|(at, &entry)| {
+        let (_, entries) = self.at_hand.split_last().unwrap_or((&0, &[]));
+        let locations = entries.iter().enumerate().map(|(at, &entry)| {
             let is_return = at > 0;
             let address = Address {
                 level: Some(Level::Kernel),
@@ -77,7 +87,7 @@ impl KernelStacks {
             };
             mappings.location(history, address)
         });
-        self.stacks.push(locations.collect());
+        self.stacks.push((locations.collect(), of_file));
         let number = u32::try_from(self.stacks.len() - 1).unwrap_or(NO_STACK);
         (self.numbers).insert(self.at_hand.as_slice().into(), number);
         number
@@ -88,7 +98,8 @@ impl KernelStacks {
         recording: &Recording<'_>,
         threads: &[Self],
     ) -> Result<Vec<Vec<StackFacts>>, Error> {
-        let locations = threads.iter().flat_map(|one| one.stacks.iter().flatten());
+        let locations = threads.iter().flat_map(|one| &one.stacks);
+        let locations = locations.flat_map(|(stack, _)| stack);
         let locations = distinct(locations);
         let chains = ChainOptions {
             stacks: false,
@@ -105,10 +116,13 @@ impl KernelStacks {
         };
         let sources = StackSources::of(recording, chains);
         let symbols = Symbols::of(recording, &sources, locations, wanted)?;
-        let facts_of = |stack: &Vec<Location>| {
+        let facts_of = |(stack, of_file): &(Vec<Location>, Cause)| {
             let names = || stack.iter().filter_map(|&one| function(&symbols, one));
             StackFacts {
-                cause: Cause::of_functions(names()),
+                cause: match Cause::of_functions(names()) {
+                    Cause::Unknown if is_bare_call(names()) => *of_file,
+                    cause => cause,
+                },
                 is_timer: is_timer(names()),
                 is_local_send: is_local_send(names()),
             }
