@@ -9,7 +9,7 @@ use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump}
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{EventSets, Order, SortKey, Sum, WantedColumns, Weighing};
-use rprof_profile::{Dimension, DimensionValues, Filter, NodeKey, Others};
+use rprof_profile::{Dimension, DimensionValues, Filter, NameList, NodeKey, Others};
 use rprof_report::{
     EventTables, Graph, Layout, Percentage, TableOptions, TaskDetail, write_csv, write_json,
     write_stats, write_table, write_tasks,
@@ -267,6 +267,7 @@ fn script(reader: &Reader, root: &Path) -> Said {
         chains: true,
         inlines: true,
         stop_at: Vec::new(),
+        keep_stacks: NameList::default(),
         nanoseconds: false,
         times: Default::default(),
         json: false,

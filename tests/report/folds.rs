@@ -73,3 +73,31 @@ fn stacks_are_kept_by_any_of_their_functions() {
     let refused = read("flame", &["--flamechart", "--keep-stacks", "hot"]);
     refused.fails(2);
 }
+
+#[test]
+fn script_prints_the_samples_whose_stacks_are_kept() {
+    let script = |args: &[&str]| read("script", &[&["-F", "ip,sym"], args].concat()).ok();
+    for (names, n) in [
+        ("h?t", 149),
+        ("!hot", 63),
+        ("work,!cold", 149),
+        ("helper", 149),
+    ] {
+        let said = script(&["--keep-stacks", names]);
+        let samples = said
+            .stdout
+            .split("\n\n")
+            .filter(|one| !one.trim().is_empty());
+        assert_eq!(samples.count(), n, "{names}: {}", said.stdout);
+        let quality = format!("quality: {n} samples");
+        assert!(said.stderr.contains(&quality), "{names}: {}", said.stderr);
+        // Without chains they are the same.
+        let own = script(&["-G", "--keep-stacks", names]).stdout;
+        assert_eq!(own.lines().count(), n, "{names}: {own}");
+    }
+    let none = script(&["--keep-stacks", "nothing"]).stderr;
+    assert!(
+        none.contains("no stack is left: --keep-stacks nothing"),
+        "{none}"
+    );
+}

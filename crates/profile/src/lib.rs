@@ -46,7 +46,7 @@ pub use filter::{
     Account, Ancestor, CountedTime, EventChoice, EventSwitches, Filter, FilterError, NameList,
     PathEnd, SpanLimit, SpanSide, SpanSpeed, TimeSlices,
 };
-pub use fold::{Fold, Others};
+pub use fold::{Fold, Others, StackFilter};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
 pub use header_json::FieldOrder;

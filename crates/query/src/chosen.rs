@@ -1,7 +1,9 @@
 //! A selection, looked up once for each thread and each stack.
 
 use crate::{Focus, SampleSelection};
-use rprof_profile::{FrameId, NameList, Profile, SampleColumns, SampleRow, SampledProfile, Tree};
+use rprof_profile::{
+    FrameId, NameList, Profile, SampleColumns, SampleRow, SampledProfile, StackFilter, Tree,
+};
 use std::ops::Range;
 
 /// A selection, looked up once for each thread and each stack.
@@ -157,21 +159,12 @@ fn stacks(sampled: &SampledProfile, selection: &SampleSelection) -> Option<Vec<b
         }
     }
     if !frames.is_empty() {
-        let of = by_frame(profile, |frame| {
-            let name = profile.frames.of(frame).filter_name(&profile.strings);
-            match name.as_deref() {
-                Some(name) => frames.of_any(name),
-                None => (false, false),
-            }
-        });
-        let has = |pick: fn(&(bool, bool)) -> bool| {
-            on_path(&sampled.stacks, |frame| pick(&of[frame.number() as usize]))
-        };
-        let (wanted, unwanted) = (has(|of| of.0), has(|of| of.1));
-        let needs_one = frames.has_wanted();
-        for (node, shown) in shown.iter_mut().enumerate() {
-            *shown &= (wanted[node] || !needs_one) && !unwanted[node];
-        }
+        let filter = StackFilter::new(frames, &profile.frames, &profile.strings);
+        let kept = filter.of_tree(&sampled.stacks);
+        shown
+            .iter_mut()
+            .zip(kept)
+            .for_each(|(shown, is_kept)| *shown &= is_kept);
     }
     if let Some(Focus::Below(focus) | Focus::Above(focus)) = *focus {
         let has = on_path(&sampled.stacks, |frame| frame == focus);

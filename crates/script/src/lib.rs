@@ -41,7 +41,7 @@ use rprof_analysis::{
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{Filter, Profile};
+use rprof_profile::{Filter, NameList, Profile, StackFilter};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::io::Write;
 use trace::Traces;
@@ -59,6 +59,8 @@ pub struct ScriptOptions {
     pub inlines: bool,
     /// Functions whose callers are left out.
     pub stop_at: Vec<String>,
+    /// Names of functions that a stack has, wherever in it; those with `!` it has not. None at all are all.
+    pub keep_stacks: NameList,
     /// Times with nanoseconds.
     pub nanoseconds: bool,
     /// What times are.
@@ -123,7 +125,7 @@ pub fn write_script(
             return Err(rprof_analysis::Error::NoSpans { option }.into());
         }
     }
-    let frames = if options.chains {
+    let frames = if options.chains || !options.keep_stacks.is_empty() {
         WantedFrames::All
     } else {
         WantedFrames::Innermost
@@ -143,6 +145,9 @@ pub fn write_script(
         json: options.json,
         inlines: options.inlines,
         stop_at: &options.stop_at,
+        kept: symbols
+            .as_ref()
+            .and_then(|symbols| kept_of(symbols, options)),
         name_width: reader
             .events()
             .iter()
@@ -183,6 +188,13 @@ pub fn write_script(
     })
 }
 
+/// Which stacks are printed; `None` for all.
+fn kept_of(symbols: &Symbols, options: &ScriptOptions) -> Option<StackFilter> {
+    let names = &options.keep_stacks;
+    let filter = || StackFilter::new(names, &symbols.functions, &symbols.strings);
+    (!names.is_empty()).then(filter)
+}
+
 /// The attr of an event from whose samples others are derived: they are shown as those of a clock are.
 fn as_clock(attr: &PerfEventAttr) -> PerfEventAttr {
     let mut attr = attr.clone();
@@ -202,7 +214,7 @@ fn symbols_of(
     let shows = |field| fields.iter().any(|one| one.has(field));
     let shows_lines = shows(Field::Srcline);
     let shows_names = shows(Field::Sym) || shows(Field::Brstacksym) || shows_lines;
-    let shows_names = shows_names || !options.stop_at.is_empty();
+    let shows_names = shows_names || !options.stop_at.is_empty() || !options.keep_stacks.is_empty();
     if !shows_names && !filters_functions {
         return Ok(None);
     }

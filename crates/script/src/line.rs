@@ -12,11 +12,13 @@ use crate::{bpf_output, branches, memory, prefix, registers, text};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
 use rprof_analysis::{
-    DecodedSample, Query, ResolvedSample, StackEndCounts, Symbols, TaskSample, comm_text,
+    DecodedSample, LocationCache, Query, ResolvedSample, StackEndCounts, Symbols, TaskSample,
+    comm_text,
 };
 use rprof_base::StackEnd;
 use rprof_perfdata::RecordedEvent;
 use rprof_perfdata::feature::ClockData;
+use rprof_profile::StackFilter;
 
 /// What all lines share.
 pub(crate) struct Layout<'a> {
@@ -33,6 +35,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) inlines: bool,
     /// Functions whose callers are not shown.
     pub(crate) stop_at: &'a [String],
+    /// Which stacks are shown; `None` for all.
+    pub(crate) kept: Option<StackFilter>,
     /// Bytes of the longest event name.
     pub(crate) name_width: usize,
     /// Of the architecture that was recorded.
@@ -68,6 +72,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) ends: StackEndCounts,
     /// Of the longest data source so far.
     pub(crate) data_src_width: usize,
+    /// Numbers of locations, for the filter of stacks.
+    locations: LocationCache,
 }
 
 impl<'a> Lines<'a> {
@@ -103,7 +109,26 @@ impl<'a> Lines<'a> {
             frames,
             ends: StackEndCounts::default(),
             data_src_width: 0,
+            locations: LocationCache::new(),
         }
+    }
+
+    /// Whether the stack of a sample is one of those that are shown.
+    pub(crate) fn keeps(&mut self, sample: &ResolvedSample<'_, '_>) -> bool {
+        let (Some(kept), Some(symbols)) = (&self.layout.kept, self.layout.symbols) else {
+            return true;
+        };
+        let history = &self.layout.query.recording.index.history;
+        let mut frames = Vec::new();
+        sample.for_each_address(|address| {
+            let number = self
+                .locations
+                .value(history, sample.mappings, address, |location| {
+                    symbols.number(location)
+                });
+            frames.extend_from_slice(symbols.frames(number));
+        });
+        kept.keeps(frames)
     }
 
     /// Appends a sample, its chain and the empty line after it.

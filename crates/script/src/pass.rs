@@ -61,7 +61,11 @@ impl<'a> OrderedPass for ScriptPass<'a> {
     }
 
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
-        self.layout.shows_chain(decoded)
+        self.layout.shows_chain(decoded) || self.layout.kept.is_some()
+    }
+
+    fn keeps(&self, lines: &mut Lines<'a>, sample: &ResolvedSample<'_, '_>) -> bool {
+        lines.keeps(sample)
     }
 
     fn sample(

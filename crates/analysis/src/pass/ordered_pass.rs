@@ -50,6 +50,11 @@ pub trait OrderedPass: Sync {
     /// Whether it is written with its stack.
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool;
 
+    /// Whether it is written after all, now that its stack is known.
+    fn keeps(&self, _local: &mut Self::Local, _sample: &ResolvedSample<'_, '_>) -> bool {
+        true
+    }
+
     /// Writes a sample. `known` is what was made of its stack before. Returns what to remember.
     fn sample(
         &self,
@@ -332,6 +337,9 @@ impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
         sample: &ResolvedSample<'_, '_>,
         known: Option<Self::Stack>,
     ) -> Option<Self::Stack> {
+        if !self.pass.keeps(&mut local.of_pass, sample) {
+            return None;
+        }
         let Local { counts, out, .. } = local;
         let unnamed = match known {
             Some(known) => known.unnamed,

@@ -1,6 +1,60 @@
 //! Stacks that are kept by the names of their functions.
 
-use crate::{EventProfile, NameList, Profile, SampleCount};
+use crate::{EventProfile, FrameId, Frames, NameList, Profile, SampleCount, Strings, Tree};
+
+/// Which stacks are kept, by the names of the functions in them; each function is looked up once.
+#[derive(Clone, Debug)]
+pub struct StackFilter {
+    /// By number of the frame: whether its name is wanted, and whether it is unwanted.
+    found: Vec<NameMatch>,
+    needs_one: bool,
+}
+
+/// Whether a name is among the wanted ones, and whether it is among the unwanted.
+type NameMatch = (bool, bool);
+
+impl StackFilter {
+    /// Of names: a stack has a wanted one, if there are wanted ones, and no unwanted one.
+    pub fn new(names: &NameList, frames: &Frames, strings: &Strings) -> Self {
+        let found = frames.ids().map(|id| {
+            let name = frames.of(id).filter_name(strings);
+            name.map_or((false, false), |name| names.of_any(&name))
+        });
+        Self {
+            found: found.collect(),
+            needs_one: names.has_wanted(),
+        }
+    }
+
+    /// Whether a stack of these frames is kept.
+    pub fn keeps(&self, frames: impl IntoIterator<Item = FrameId>) -> bool {
+        let frames = frames.into_iter();
+        self.is_kept(frames.fold((false, false), |found, frame| self.with(found, frame)))
+    }
+
+    /// By node, whether stacks that end there are kept.
+    pub fn of_tree(&self, tree: &Tree) -> Vec<bool> {
+        let mut stacks: Vec<NameMatch> = Vec::with_capacity(tree.nodes().len());
+        for node in tree.nodes() {
+            let outer = node.parent.and_then(|outer| stacks.get(outer as usize));
+            stacks.push(self.with(outer.copied().unwrap_or_default(), node.frame));
+        }
+        stacks
+            .into_iter()
+            .map(|found| self.is_kept(found))
+            .collect()
+    }
+
+    fn with(&self, found: NameMatch, frame: FrameId) -> NameMatch {
+        let own = self.found.get(frame.number() as usize);
+        let own = own.copied().unwrap_or_default();
+        (found.0 || own.0, found.1 || own.1)
+    }
+
+    fn is_kept(&self, (is_wanted, is_unwanted): NameMatch) -> bool {
+        !is_unwanted && (is_wanted || !self.needs_one)
+    }
+}
 
 impl Profile {
     /// Keeps samples whose stack has a function with a wanted name, if there are wanted ones, and none with an unwanted
@@ -9,38 +63,24 @@ impl Profile {
         if names.is_empty() {
             return;
         }
-        let found = self.frames.ids().map(|id| {
-            let name = self.frames.of(id).filter_name(&self.strings);
-            name.map_or((false, false), |name| names.of_any(&name))
-        });
-        let found: Vec<(bool, bool)> = found.collect();
+        let filter = StackFilter::new(names, &self.frames, &self.strings);
         for event in &mut self.events {
-            event.keep_stacks(&found, names.has_wanted());
+            event.keep_stacks(&filter);
         }
     }
 }
 
 impl EventProfile {
-    /// Drops samples by their stacks. `found` says of each frame whether it is wanted, and whether it is unwanted.
-    fn keep_stacks(&mut self, found: &[(bool, bool)], needs_one: bool) {
-        let nodes = self.tree.nodes();
-        // By node: whether any of its stack is wanted, and whether any is unwanted.
-        let mut stacks: Vec<(bool, bool)> = Vec::with_capacity(nodes.len());
-        let mut counts = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            let own = found.get(node.frame.number() as usize);
-            let own = own.copied().unwrap_or_default();
-            let outer = node.parent.and_then(|outer| stacks.get(outer as usize));
-            let outer = outer.copied().unwrap_or_default();
-            let (is_wanted, is_unwanted) = (own.0 || outer.0, own.1 || outer.1);
-            stacks.push((is_wanted, is_unwanted));
-            let is_kept = !is_unwanted && (is_wanted || !needs_one);
-            counts.push(if is_kept {
+    /// Drops samples by their stacks.
+    fn keep_stacks(&mut self, filter: &StackFilter) {
+        let kept = filter.of_tree(&self.tree).into_iter();
+        let counts = kept.zip(self.tree.nodes()).map(|(is_kept, node)| {
+            if is_kept {
                 node.own()
             } else {
                 SampleCount::default()
-            });
-        }
-        self.tree = self.tree.counted(&counts);
+            }
+        });
+        self.tree = self.tree.counted(&counts.collect::<Vec<_>>());
     }
 }

@@ -14,6 +14,7 @@ use cycles::repeated;
 
 pub(crate) use cycles::{LONGEST_CYCLE, cycle_len};
 
+pub use kept::StackFilter;
 pub use parents::Others;
 
 /// What is made simpler.

@@ -28,11 +28,22 @@ impl KeepArgs {
         if !self.is_filter() || !has_samples(profile) {
             return None;
         }
-        let names = NameList::of_all(&self.keep_stacks);
-        profile.keep_stacks(&names);
-        (!has_samples(profile)).then(|| {
-            let names = names.items().join(",");
-            format!("no stack is left: --keep-stacks {names}")
-        })
+        profile.keep_stacks(&self.names());
+        (!has_samples(profile)).then(|| self.none_is_left())
+    }
+
+    /// The names, of all options together.
+    pub(crate) fn names(&self) -> NameList {
+        NameList::of_all(&self.keep_stacks)
+    }
+
+    /// Why nothing is shown, if it drops every stack.
+    pub(crate) fn none_is_left(&self) -> String {
+        format!("no stack is left: {}", self.words())
+    }
+
+    /// As it is typed.
+    pub(crate) fn words(&self) -> String {
+        format!("--keep-stacks {}", self.names().items().join(","))
     }
 }

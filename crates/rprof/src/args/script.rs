@@ -1,6 +1,6 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, Recordings, SampleArgs, StrictArgs};
+use super::{HeaderArgs, KeepArgs, Recordings, SampleArgs, StrictArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
@@ -11,6 +11,7 @@ Examples:
   rprof script -G -F comm,time,event,sym  one line per sample
   rprof script -c make --time +1,+1.5     half a second of threads named make
   rprof script --show-task-events         samples with task events
+  rprof script --keep-stacks malloc       samples with malloc in their stack
   rprof script a.data b.data              several recordings, in turn
   rprof script --json | jq .comm          JSON (docs: crates/JSON.md)";
 
@@ -29,6 +30,9 @@ pub(crate) struct ScriptArgs {
 
     #[command(flatten)]
     pub(crate) samples: SampleArgs,
+
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
 
     #[command(flatten)]
     pub(crate) header: HeaderArgs,

@@ -40,6 +40,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         chains: !args.hide_call_graph,
         inlines: !args.samples.no_inline,
         stop_at: args.stop_bt.clone(),
+        keep_stacks: args.keep.names(),
         nanoseconds: args.ns,
         times: args.times(),
         json: args.json,
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let profile = written.into_profile(opened.count());
     profile.warnings.iter().for_each(say::warning);
     if none_match {
-        say::warning(no_match::sentence(&opened.first, &args.samples));
+        say::warning(why_none(args, &opened.first));
     }
     profile.events.iter().for_each(say::loss);
     say::stacks(&profile);
@@ -82,6 +83,14 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         say::quality(&profile);
     }
     Ok(ending(args.strict, &profile))
+}
+
+/// Why nothing is printed.
+fn why_none(args: &ScriptArgs, reader: &Reader) -> String {
+    if args.keep.is_filter() && args.samples.filter().accepts_all() {
+        return args.keep.none_is_left();
+    }
+    no_match::sentence(reader, &args.samples)
 }
 
 /// Writes what goes before the samples of a recording: which one it is, if there are several, and its header.
