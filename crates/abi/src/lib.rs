@@ -37,7 +37,7 @@ pub use fields::{Fields, Shape, Value};
 pub use flags::AttrFlags;
 pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
 pub use machine::Machine;
-pub use numbers::{event_type, hw, hw_cache, sw};
+pub use numbers::{event_type, hw, hw_cache, sw, waits};
 pub use proc_maps::{MapsLine, parse_maps};
 pub use record::Record;
 pub use registers::Registers;

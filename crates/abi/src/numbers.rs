@@ -76,6 +76,18 @@ pub mod sw {
     pub const CGROUP_SWITCHES: u64 = 11;
 }
 
+/// Names of the events that waits are recorded with.
+pub mod waits {
+    /// A CPU goes from one thread to another.
+    pub const SWITCH: &str = "sched:sched_switch";
+    /// A thread is woken.
+    pub const WAKING: &str = "sched:sched_waking";
+    /// A thread is switched out, for those who may sample no tracepoints.
+    pub const SWITCHED_OUT: &str = "context-switches";
+    /// The same for those who may sample no kernel, where /proc says what threads wait for.
+    pub const BLOCKED: &str = "context-switches:u";
+}
+
 /// The three bytes of a [`event_type::HW_CACHE`] `config`: cache, operation << 8, result << 16.
 pub mod hw_cache {
     /// Caches, by number, with perf's aliases.

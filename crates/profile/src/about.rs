@@ -135,6 +135,18 @@ impl About {
         &[]
     }
 
+    /// The least length of waits whose user stacks were kept, in milliseconds, as the recorder was told
+    /// (`--off-cpu[=MS]`); `None` if it was not to record waits.
+    pub fn off_cpu(&self) -> Option<&str> {
+        let n_own = self.command.len() - self.recorded_command().len();
+        let own = self.command.get(..n_own).unwrap_or_default();
+        own.iter()
+            .find_map(|word| match word.strip_prefix("--off-cpu")? {
+                "" => Some("1"),
+                value => value.strip_prefix('='),
+            })
+    }
+
     /// What two recordings say alike; what each left out is added up.
     pub(crate) fn shared_with(self, other: &Self) -> Self {
         fn alike<T: PartialEq>(own: Option<T>, other: &Option<T>) -> Option<T> {
@@ -401,25 +413,30 @@ mod tests {
     }
 
     #[test]
-    fn the_recorded_command_has_its_program() {
-        for (line, command) in [
-            ("rprof record -- ./words 3", "./words 3"),
-            ("rprof record ./many -- ARG", "./many -- ARG"),
-            ("rprof record -g ./many -- ARG", "./many -- ARG"),
-            ("rprof record -F 99 -g -- ./many -- ARG", "./many -- ARG"),
-            ("rprof record -F99 -gm 8M --event x ./many", "./many"),
-            ("perf record -o/x --event=y -ag sleep 1", "sleep 1"),
-            ("/usr/bin/perf lock record ls -l", "ls -l"),
-            ("rprof record -p 12", ""),
-            ("rprof record --", ""),
-            ("rprof", ""),
-            ("", ""),
+    fn the_recorded_command_has_its_program_and_the_recorder_its_flags() {
+        for (line, command, off_cpu) in [
+            ("rprof record -- ./words 3", "./words 3", None),
+            ("rprof record ./many -- ARG", "./many -- ARG", None),
+            ("rprof record -g ./many -- ARG", "./many -- ARG", None),
+            ("rprof record -F 99 -g -- ./x -- ARG", "./x -- ARG", None),
+            ("rprof record -F99 -gm 8M --event x ./many", "./many", None),
+            ("perf record -o/x --event=y -ag sleep 1", "sleep 1", None),
+            ("/usr/bin/perf lock record ls -l", "ls -l", None),
+            ("rprof record -p 12", "", None),
+            ("rprof record --", "", None),
+            ("rprof", "", None),
+            ("rprof record --off-cpu -- ls", "ls", Some("1")),
+            ("rprof record --off-cpu=0.5 -g ls", "ls", Some("0.5")),
+            ("rprof record ls --off-cpu=7", "ls --off-cpu=7", None),
+            ("rprof record --off-cpux ls", "ls", None),
+            ("", "", None),
         ] {
             let about = About {
                 command: line.split_whitespace().map(str::to_owned).collect(),
                 ..About::default()
             };
             assert_eq!(about.recorded_command().join(" "), command, "{line}");
+            assert_eq!(about.off_cpu(), off_cpu, "{line}");
         }
     }
 

@@ -53,7 +53,7 @@ pub fn stacks_line(profile: &Profile) -> Option<String> {
 }
 
 /// Which waits have no user stack, in milliseconds, where that is why many stacks lack callers.
-fn short_waits_ms(profile: &Profile) -> Option<&str> {
+pub(crate) fn short_waits_ms(profile: &Profile) -> Option<&str> {
     use EventKind::{OffCpuTime, WallTime};
     let is_of_waits = |event: &EventProfile| matches!(event.kind, OffCpuTime | WallTime);
     let unwound = &profile.unwound;
@@ -61,12 +61,7 @@ fn short_waits_ms(profile: &Profile) -> Option<&str> {
     if !profile.events.iter().any(is_of_waits) || holes.percent() < MANY_HOLES {
         return None;
     }
-    let words = profile.about.command.iter().map(String::as_str);
-    let mut words = words.take_while(|&word| word != "--");
-    let ms = words.find_map(|word| match word.strip_prefix("--off-cpu")? {
-        "" => Some("1"),
-        value => value.strip_prefix('='),
-    })?;
+    let ms = profile.about.off_cpu()?;
     (ms.parse() != Ok(0.0)).then_some(ms)
 }
 

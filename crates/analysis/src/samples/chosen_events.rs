@@ -1,19 +1,13 @@
 //! Events whose samples nobody asked for: those that waits are derived from, and all but the one that is named.
 
 use crate::about::command_line;
+use rprof_abi::waits::{BLOCKED, SWITCH, SWITCHED_OUT, WAKING};
 use rprof_base::glob_matches;
 use rprof_perfdata::{Reader, RecordedEvent};
-use rprof_profile::{Account, EventChoice, Filter};
+use rprof_profile::{About, Account, EventChoice, Filter};
 
 /// What `record --off-cpu` adds, by the names that users would ask for it by.
-///
-/// Source: `tracepoints` and `switch_samples` in record/src/opening/off_cpu.rs.
-const OF_WAITS: [&str; 4] = [
-    "sched:sched_switch",
-    "sched:sched_waking",
-    "context-switches",
-    "context-switches:u",
-];
+const OF_WAITS: [&str; 4] = [SWITCH, WAKING, SWITCHED_OUT, BLOCKED];
 
 /// By event, whether its samples are left out; empty if none are.
 pub(super) fn hidden(reader: &Reader, filter: &Filter) -> Vec<bool> {
@@ -40,10 +34,17 @@ pub(super) fn hidden(reader: &Reader, filter: &Filter) -> Vec<bool> {
 /// where others were sampled, too.
 pub fn bookkeeping_events(reader: &Reader) -> Vec<usize> {
     let words = command_line(reader);
-    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    if !adds_events(&words) {
+    let command = words
+        .iter()
+        .map(|word| String::from_utf8_lossy(word).into_owned());
+    let about = About {
+        command: command.collect(),
+        ..About::default()
+    };
+    if about.off_cpu().is_none() {
         return Vec::new();
     }
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let events = || reader.events().iter().enumerate();
     let is_added = |event: &RecordedEvent| {
         let name = event.name.raw();
@@ -55,12 +56,6 @@ pub fn bookkeeping_events(reader: &Reader) -> Vec<usize> {
     }
     let added = events().filter(|(_, event)| is_added(event));
     added.map(|(at, _)| at).collect()
-}
-
-/// Whether a recorder was to record waits, and so added events.
-fn adds_events(words: &[&[u8]]) -> bool {
-    let mut own = words.iter().take_while(|word| **word != b"--");
-    own.any(|word| *word == b"--off-cpu" || word.starts_with(b"--off-cpu="))
 }
 
 /// Whether the words of a recorder, or of its command, name an event, or have a pattern that it matches.
@@ -82,14 +77,6 @@ mod tests {
 
     fn words(line: &str) -> Vec<&[u8]> {
         line.split(' ').map(str::as_bytes).collect()
-    }
-
-    #[test]
-    fn the_recorders_own_flags_say_whether_it_added_events() {
-        assert!(adds_events(&words("rprof record --off-cpu -- ls")));
-        assert!(adds_events(&words("rprof record --off-cpu=0 ls")));
-        assert!(!adds_events(&words("rprof record -- ls --off-cpu")));
-        assert!(!adds_events(&words("rprof record --off-cpux ls")));
     }
 
     #[test]

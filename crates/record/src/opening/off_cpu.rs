@@ -5,6 +5,7 @@ use crate::opening::filter::Filter;
 use crate::opening::stack_dump::NO_STACK_BYTES;
 use crate::settings::{CallChains, Inherit, Settings, Space, Watch};
 use rprof_abi::tracepoint::{FieldPlace, TracepointFormat};
+use rprof_abi::waits::{BLOCKED, SWITCH, SWITCHED_OUT, WAKING};
 use rprof_abi::{AttrFlags, SampleType};
 use rprof_events::{Callers, Event, EventError, Sources, parse_events};
 use rprof_probes::Tracefs;
@@ -21,10 +22,6 @@ use std::rc::Rc;
 
 /// Bytes of stack that are copied at each switch: it happens as often as programs wait.
 const STACK_BYTES: u32 = 8 << 10;
-
-/// The tracepoints.
-const SWITCH: &str = "sched:sched_switch";
-const WAKING: &str = "sched:sched_waking";
 
 /// What an event of a recording is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,7 +224,7 @@ fn sees_wakers(settings: &Settings) -> bool {
 
 /// Switches where tracepoints are not permitted.
 fn switch_samples(settings: &Settings) -> Option<OffCpuEvent> {
-    let mut events = parse_events("context-switches", &Sources::default()).ok()?;
+    let mut events = parse_events(SWITCHED_OUT, &Sources::default()).ok()?;
     let mut event = events.pop()?;
     event.attr.sample_period = 1;
     Some(of_switches(event, None, settings))
@@ -239,7 +236,7 @@ fn blocked_samples(settings: &Settings) -> Option<OffCpuEvent> {
     if settings.call_chains != CallChains::Auto || !can_prove(settings) {
         return None;
     }
-    let mut events = parse_events("context-switches:u", &Sources::default()).ok()?;
+    let mut events = parse_events(BLOCKED, &Sources::default()).ok()?;
     let mut event = events.pop()?;
     event.attr.sample_period = 1;
     Some(OffCpuEvent {
