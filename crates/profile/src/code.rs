@@ -117,6 +117,8 @@ pub enum CodeLineKind {
     Text,
     /// The names of a table's columns.
     TableHeading,
+    /// The same of the table of the hottest source lines.
+    LinesHeading,
     /// A row of a table of functions, call sites or source lines.
     TableRow,
     /// The names of the columns of code: rows of code follow.

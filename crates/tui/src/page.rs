@@ -61,8 +61,7 @@ pub(crate) struct Page {
 
 /// The first row of the table of source lines.
 fn hottest_line(lines: &[CodeLine]) -> Option<String> {
-    let is_table =
-        |line: &CodeLine| line.kind == CodeLineKind::TableHeading && line.text.ends_with(" Lines");
+    let is_table = |line: &CodeLine| line.kind == CodeLineKind::LinesHeading;
     let table = lines.iter().position(is_table)?;
     let row = lines.get(table + 1)?;
     let is_row = row.kind == CodeLineKind::TableRow;
@@ -164,7 +163,7 @@ mod tests {
         let lines = vec![
             line(CodeLineKind::TableHeading, "  Percent : Functions"),
             line(CodeLineKind::TableRow, "    90.00 : f"),
-            line(CodeLineKind::TableHeading, "  Percent : Lines"),
+            line(CodeLineKind::LinesHeading, "  Percent : Lines"),
             line(CodeLineKind::TableRow, "    67.33 : a.c:10  x++;"),
             line(CodeLineKind::TableRow, "    32.67 : a.c:11  y++;"),
         ];

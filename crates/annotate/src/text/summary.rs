@@ -98,7 +98,8 @@ impl Page<'_> {
         let places = &self.listing.places;
         let sites = call_sites(self.listing, &self.names);
         if !sites.is_empty() {
-            self.table("Inlined at", &sites, take)?;
+            let heading = (CodeLineKind::TableHeading, "Inlined at");
+            self.table(heading, &sites, take)?;
         }
         if places.has_inlined() {
             let all = places.inlined.iter().map(|it| &it.counts[..]);
@@ -108,7 +109,8 @@ impl Page<'_> {
                 let inlined = if found.is_inlined { " (inlined)" } else { "" };
                 Some((found.counts.clone(), format!("{function}{inlined}")))
             });
-            self.table("Functions", &rows.collect::<Vec<_>>(), take)?;
+            let heading = (CodeLineKind::TableHeading, "Functions");
+            self.table(heading, &rows.collect::<Vec<_>>(), take)?;
         }
         if self.options.by == By::InstructionsOnly {
             return Ok(());
@@ -127,16 +129,16 @@ impl Page<'_> {
         if is_counted(&places.no_line) {
             rows.push((places.no_line.clone(), "(no line)".to_owned()));
         }
-        self.table("Lines", &rows, take)
+        self.table((CodeLineKind::LinesHeading, "Lines"), &rows, take)
     }
 
     fn table(
         &self,
-        what: &str,
+        (heading, what): (CodeLineKind, &str),
         rows: &[(Vec<SampleCount>, String)],
         take: &mut TakeLine<'_>,
     ) -> io::Result<()> {
-        take(self.columns(CodeLineKind::TableHeading, what))?;
+        take(self.columns(heading, what))?;
         for (counts, text) in rows.iter().take(MOST) {
             let text = self.fitted(text, self.shares_width());
             take(self.row(counts, &text))?;
