@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::legend::{Legend, POOLED, POOLED_NOTE};
+use crate::quality::short_waits_ms;
 use inferno::flamegraph::color::{BasicPalette, Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share, Utc};
@@ -215,8 +216,10 @@ fn legend_of(stacks: &DrawnStacks<'_>, palette: Palette, threads: ThreadNames) -
     if let Palette::Multi(MultiPalette::Java) = palette {
         // As inferno's java.pl palette has them, in the middle of their shades.
         let has = |suffix: &str| stacks.labels.iter().any(|label| label.ends_with(suffix));
+        let has_paths = stacks.labels.iter().any(|label| is_path(label));
         let kinds = [
             (true, [228, 90, 90], "user code"),
+            (has_paths, [210, 210, 60], "C++, Rust"),
             (has("_[k]"), [220, 130, 30], "kernel"),
             (has("_[i]"), [80, 190, 190], "inlined"),
             (has("_[j]"), [80, 215, 80], "JIT code"),
@@ -325,7 +328,11 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
     }
     if quality.unwound > 0 {
         let complete = Share::of(quality.complete, quality.unwound);
-        parts.push(format!("{complete:.1} % of stacks complete"));
+        let mut complete = format!("{complete:.1} % of stacks complete");
+        if let Some(ms) = short_waits_ms(profile) {
+            complete += &format!(" (waits under {ms} ms have no user stack)");
+        }
+        parts.push(complete);
     }
     parts.join(", ")
 }
@@ -334,17 +341,25 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
 /// for what has the suffix of JIT code.
 fn own_colors(labels: &[String]) -> PaletteMap {
     let is_like_java = |label: &&String| {
-        let has_suffix = ["_[k]", "_[i]", "_[j]"]
-            .iter()
-            .any(|suffix| label.ends_with(suffix));
         let is_upper = label.starts_with(|first: char| first.is_ascii_uppercase());
-        !has_suffix && !label.contains("::") && (is_upper || label.contains(['/', '.']))
+        !has_suffix(label) && !is_path(label) && (is_upper || label.contains(['/', '.']))
     };
     let mut colors = PaletteMap::default();
     for label in labels.iter().filter(is_like_java) {
         colors.insert(label, red(label));
     }
     colors
+}
+
+/// Whether a label is of what has a colour of its own.
+fn has_suffix(label: &str) -> bool {
+    let mut suffixes = ["_[k]", "_[i]", "_[j]"].iter();
+    suffixes.any(|suffix| label.ends_with(suffix))
+}
+
+/// Whether inferno paints a function as one of C++: by its name.
+fn is_path(label: &str) -> bool {
+    label.contains("::") && !has_suffix(label)
 }
 
 /// inferno's red, brighter or darker by the name.

@@ -112,6 +112,14 @@ impl std::fmt::Display for FilterError {
 impl std::error::Error for FilterError {}
 
 impl Filter {
+    /// What a title says of it: samples that it leaves out are nowhere to be seen.
+    pub fn title(&self) -> Option<String> {
+        match &self.times {
+            Some(times) => Some(format!("--time {}", times.text())),
+            None => (!self.accepts_all()).then(|| "filtered".to_owned()),
+        }
+    }
+
     /// Whether it leaves out any part of a recording, beside the part of threads' time that is not counted.
     pub fn leaves_out(&self) -> bool {
         let all = Self {

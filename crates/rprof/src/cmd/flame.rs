@@ -178,6 +178,14 @@ fn output_of(args: &FlameArgs) -> Result<Option<&Path>> {
     }
 }
 
+/// What is said below the title beside what is known of the recording: filters leave out what is nowhere to be seen.
+fn subtitle_of(args: &FlameArgs) -> Option<String> {
+    let kept = args.keep.is_filter().then(|| args.keep.words());
+    let parts = [args.subtitle.clone(), args.input.filter().title(), kept];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 fn flame_options(args: &FlameArgs) -> FlameOptions {
     let usual = FlameOptions::default();
     let (min_width, max_frames) = match args.min_width {
@@ -186,7 +194,7 @@ fn flame_options(args: &FlameArgs) -> FlameOptions {
     };
     FlameOptions {
         title: args.title.clone(),
-        subtitle: args.subtitle.clone(),
+        subtitle: subtitle_of(args),
         reverse: args.reverse,
         inverted: args.inverted,
         threads: if args.threads {

@@ -14,7 +14,7 @@ use rprof_diff::{
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
 use rprof_profile::view::SortKey;
-use rprof_profile::{Account, EventChoice, Filter, NodeKey, SampledProfile, TimeSlices};
+use rprof_profile::{Account, EventChoice, NodeKey, SampledProfile, TimeSlices};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{ComparisonAnswer, SampleScope, ScopeAnswer, TuiData, TuiUpdate, WantedComparison};
 use std::ops::RangeInclusive;
@@ -99,7 +99,9 @@ impl SampleReader {
         };
         let sampled = self.opened.read(&options)?;
         let mut data = data(&self.opened.paths, &self.opened.first, sampled);
-        data.title += &filtered(&options.filter);
+        if let Some(filter) = options.filter.title() {
+            data.title += &format!(" ({filter})");
+        }
         data.scope = scope.clone();
         data.accounts = self.accounts();
         Ok(data)
@@ -167,15 +169,6 @@ impl SampleReader {
         )?;
         let name = name.to_owned();
         Ok(NamedRun { name, run })
-    }
-}
-
-/// What the title says of filters: samples that they leave out are nowhere on the screen.
-fn filtered(filter: &Filter) -> String {
-    match &filter.times {
-        Some(times) => format!(" (--time {})", times.text()),
-        None if !filter.accepts_all() => " (filtered)".to_owned(),
-        None => String::new(),
     }
 }
 
