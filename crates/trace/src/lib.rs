@@ -2,6 +2,7 @@
 
 mod line;
 mod lock;
+mod narrow;
 mod rounded;
 mod stacks;
 mod summary;

@@ -9,6 +9,7 @@ use crate::traced::TracedCalls;
 use rprof_analysis::{Options, Progress, SyscallEvent, SyscallStep, for_each_syscall};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
+use rprof_profile::text::Fit;
 use rprof_syscalls::{
     Syscall, SyscallAbi, SyscallFollower, SyscallId, SyscallMoment, SyscallNames, SyscallResult,
     SyscallSelection, SyscallTasks,
@@ -37,6 +38,8 @@ pub struct TraceOptions {
     pub is_live: bool,
     /// Which calls are written; `None` for all.
     pub selection: Option<SyscallSelection>,
+    /// Where lines of the summary end.
+    pub fit: Option<Fit>,
 }
 
 /// Traces system calls.
@@ -126,7 +129,7 @@ impl Tracer {
         }
         lines.write_all(out)?;
         if self.options.form != TraceForm::Lines {
-            write_summary(&self.traced, out)?;
+            write_summary(&self.traced, self.options.fit, out)?;
         }
         out.flush()?;
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::SchedInputArgs;
 use super::sources::SourceArgs;
+use crate::screen;
 use rprof_analysis::Options;
 use rprof_perfdata::Reader;
 use rprof_trace::{LockOptions, LockSort};
@@ -48,6 +49,7 @@ impl LockArgs {
         LockOptions {
             sort: self.key,
             stacks: self.callers,
+            fit: screen::fit(),
         }
     }
 

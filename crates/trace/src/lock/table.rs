@@ -4,9 +4,11 @@ use crate::lock::LockReading;
 use crate::lock::follower::{LockId, Who};
 use crate::lock::kind::is_waiter;
 use crate::lock::totals::{OTHER_LOCKS, Side, WaitsForLock};
+use crate::narrow::{NumberColumn, ShownColumns};
 use crate::stacks::CallStackId;
 use foldhash::HashMap;
 use rprof_base::{Counted, Millis};
+use rprof_profile::text::Fit;
 use rprof_untrusted::printable;
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -18,6 +20,8 @@ pub struct LockOptions {
     pub sort: LockSort,
     /// Whether the stacks of who waited and who released are written.
     pub stacks: bool,
+    /// Where lines end.
+    pub fit: Option<Fit>,
 }
 
 /// What locks are sorted by, the largest first; perf's words.
@@ -50,15 +54,37 @@ pub(crate) fn write_table(
     let waits = Counted::new(n_waits, "wait", "waits");
     let n_locks = Counted::new(locks.len() as u64, "lock", "locks");
     writeln!(out, "# {waits} for {n_locks}; times in ms")?;
+    let fit = options.fit;
+    let columns = ShownColumns::beside(fit.map_or(0, Fit::for_names), COLUMNS, fit);
+    columns.write_hidden(fit, out)?;
     writeln!(out, "#")?;
-    writeln!(
-        out,
-        "#{:>10} {:>12} {:>10} {:>10} {:>10} {:>8}  {:<11} {:<20} Caller",
-        "Contended", "Total wait", "Avg wait", "p99", "Max wait", "Threads", "Type", "Lock"
-    )?;
+    let headings = columns.headings();
+    let headings = headings.get(1..).unwrap_or_default();
+    let names = names_of(&columns, fit, ["Type", "Lock", "Caller"]);
+    writeln!(out, "#{headings}  {names}")?;
     locks
         .iter()
-        .try_for_each(|&(lock, waits)| write_lock(reading, options, (lock, waits), out))
+        .try_for_each(|&(lock, waits)| write_lock(reading, (options, &columns), (lock, waits), out))
+}
+
+const COLUMNS: &[NumberColumn] = &[
+    NumberColumn::new("Contended", 10, 1),
+    NumberColumn::new("Total wait", 12, 0),
+    NumberColumn::new("Avg wait", 10, 3),
+    NumberColumn::new("p99", 10, 4),
+    NumberColumn::new("Max wait", 10, 2),
+    NumberColumn::new("Threads", 8, 5),
+];
+
+/// A lock's kind, its name and who called what waits, as far as there is room.
+fn names_of(columns: &ShownColumns, fit: Option<Fit>, [kind, name, caller]: [&str; 3]) -> String {
+    let text = format!("{kind:<11} {name:<20} {caller}");
+    match fit {
+        Some(fit) => fit
+            .name(text.trim_end(), columns.headings().len() + 2)
+            .into_owned(),
+        None => text,
+    }
 }
 
 impl LockSort {
@@ -75,7 +101,7 @@ impl LockSort {
 
 fn write_lock(
     reading: &LockReading,
-    options: &LockOptions,
+    (options, columns): (&LockOptions, &ShownColumns),
     (lock, waits): (&LockId, &WaitsForLock),
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -87,17 +113,17 @@ fn write_lock(
         let name = name.unwrap_or_else(|| format!("{:#x}", lock.address));
         (lock.kind.name(), name)
     };
-    writeln!(
-        out,
-        " {:>10} {:>12} {:>10} {:>10} {:>10} {:>8}  {kind:<11} {name:<20} {}",
-        times.n,
-        Millis(times.total_ns),
-        Millis(times.mean_ns()),
-        Millis(times.percentile_ns(99)),
-        Millis(times.max_ns),
-        waits.waiters.len(),
-        caller(reading, waits)
-    )?;
+    let cells = columns.cells([
+        times.n.to_string(),
+        Millis(times.total_ns).to_string(),
+        Millis(times.mean_ns()).to_string(),
+        Millis(times.percentile_ns(99)).to_string(),
+        Millis(times.max_ns).to_string(),
+        waits.waiters.len().to_string(),
+    ]);
+    let caller = caller(reading, waits);
+    let names = names_of(columns, options.fit, [kind, &name, &caller]);
+    writeln!(out, "{cells}  {names}")?;
     let waiters = waits.waiters.iter().map(|(who, side)| (Some(*who), side));
     write_side(reading, options, ("waited", waiters.collect()), out)?;
     let holders = waits.holders.iter().map(|(who, side)| (*who, side));

@@ -12,6 +12,7 @@ fn tracer(is_live: bool) -> Tracer {
             form,
             is_live,
             selection: None,
+            fit: None,
         },
     )
 }

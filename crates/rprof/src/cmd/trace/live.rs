@@ -5,6 +5,7 @@ use super::TraceQuality;
 use crate::args::TraceArgs;
 use crate::cmd::record;
 use crate::say;
+use crate::screen;
 use crate::usage::usage;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::Options;
@@ -137,6 +138,7 @@ impl Reading {
             form: args.form(),
             is_live: true,
             selection,
+            fit: screen::fit(),
         };
         Self {
             segments,

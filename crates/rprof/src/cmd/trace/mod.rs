@@ -6,7 +6,7 @@ use super::no_match;
 use super::reading::{open, progress};
 use crate::args::TraceArgs;
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_analysis::machine_name;
@@ -32,6 +32,7 @@ pub(crate) fn run(args: TraceArgs, rights: Rights, paging: PagerArgs) -> Result<
     let options = TraceOptions {
         form: args.form(),
         is_live: false,
+        fit: screen::fit(),
         selection: args.selection(&machine_name(&reader)).map_err(usage)?,
     };
     let mut tracer = Tracer::new(&machine_name(&reader), options);
