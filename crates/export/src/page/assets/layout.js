@@ -12,8 +12,12 @@ function longer(old, length) {
 }
 
 class Boxes {
-  /** Of more boxes, what is on those that are narrower than such a part of what is shown, less than a pixel, has no place. */
-  static first = { most: 20000, parts: 4000 };
+  /**
+   * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: on screens up to 8,000
+   * pixels wide these are less than a pixel. `Growing` places them after the first frame, `Unfolding` when they are zoomed
+   * into or asked for.
+   */
+  static first = { most: 20000, parts: 8000 };
 
   /** @param {number} capacity */
   constructor(capacity) {
