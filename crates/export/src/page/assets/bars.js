@@ -7,7 +7,7 @@ class Bars {
   constructor() {
     /** @type {ImageData | null} */
     this.image = null;
-    /** Room for the largest picture so far: sizes change with each line of chips. */
+    /** It may be larger than the picture: sizes change with each line of chips. */
     this.room = new ArrayBuffer(0);
     this.pixels = new Uint32Array(0);
     /** The pixels of one row of bars from left to right. */
@@ -32,7 +32,9 @@ class Bars {
   begin({ width, height: whole }, height) {
     if (this.image?.width !== width || this.image.height !== whole) {
       const n_bytes = 4 * width * whole;
-      if (this.room.byteLength < n_bytes) this.room = new ArrayBuffer(n_bytes);
+      const { byteLength } = this.room;
+      // A printed picture has all levels, and may be far larger than the screen: its room is not kept.
+      if (byteLength < n_bytes || byteLength > 4 * n_bytes) this.room = new ArrayBuffer(n_bytes);
       this.image = new ImageData(new Uint8ClampedArray(this.room, 0, n_bytes), width, whole);
       this.pixels = new Uint32Array(this.room, 0, width * whole);
       this.line = new Uint32Array(width);
