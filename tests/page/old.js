@@ -20,7 +20,7 @@ async function check(tab, facts) {
     };
     look();
   })`);
-  assert.match(said, /needs a browser of 2023 or later .*this one lacks DecompressionStream, ES2022, ResizeObserver\. Or read .* rprof report$/);
+  assert.match(said, /needs Chrome 98, Firefox 113, Safari 16\.4 or later; this browser lacks DecompressionStream, ES2022, ResizeObserver\. Or read .* rprof report$/);
   assert.equal(isReady, null);
   const names = facts.rows.slice(0, 3).map(({ name }) => name.slice(0, 90));
   for (const name of names) assert.ok(plain.includes(name), `${name}: ${plain}`);

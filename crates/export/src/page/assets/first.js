@@ -31,7 +31,7 @@
   if (!browser.ResizeObserver) lacks.push("ResizeObserver");
   if (!browser.PointerEvent) lacks.push("PointerEvent");
   if (lacks.length > 0) {
-    return fail("This page needs a browser of 2023 or later (Chrome 98, Firefox 113, Safari 16.4); this one lacks " + lacks.join(", ") +
+    return fail("This page needs Chrome 98, Firefox 113, Safari 16.4 or later; this browser lacks " + lacks.join(", ") +
       ". Or read the recording as text: rprof report");
   }
   addEventListener("error", function (event) {
