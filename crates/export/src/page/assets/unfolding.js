@@ -54,7 +54,10 @@ class Unfolding {
     this.depths = longer(this.depths, room);
   }
 
-  /** @param {number} label */
+  /**
+   * The index of a label in `childOf`: frames, then names of threads.
+   * @param {number} label
+   */
   placeOf(label) {
     return label >= 0 ? label : this.n_frames - 1 - label;
   }
@@ -69,7 +72,7 @@ class Unfolding {
    */
   add(box, label, member, weight, samples) {
     const { tree, same } = this;
-    const place = label >= 0 ? label : this.n_frames - 1 - label;
+    const place = this.placeOf(label);
     let child = this.childOf[place];
     if (child < 0) {
       if (tree.n === tree.labels.length) this.grow();
@@ -287,7 +290,7 @@ class Outwards extends Unfolding {
     const { next, weights, samples, tree } = this;
     const label = this.profile.labels[node];
     const named = this.parents[node] < 0 ? -1 - label : this.labelOf[label];
-    const known = this.childOf[named >= 0 ? named : this.n_frames - 1 - named];
+    const known = this.childOf[this.placeOf(named)];
     const last = known < 0 ? -1 : this.lasts[known];
     if (last < 0 || !this.isJoined || next[last] !== next[stack]) return void this.add(box, named, stack, weights[stack], samples[stack]);
     weights[last] += weights[stack];
