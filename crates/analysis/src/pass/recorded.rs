@@ -4,7 +4,7 @@ use super::account::tells_of_locks;
 use super::waited_files::tells_of_files;
 use crate::Error;
 use crate::samples::{has_switches, sockets};
-use rprof_abi::{AttrFlags, SampleType, event_type, sw};
+use rprof_abi::{AttrFlags, SampleType, event_type, sw, waits};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::Dimension;
 
@@ -145,7 +145,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
 pub(crate) fn has_data_addresses(event: &RecordedEvent) -> bool {
     let attr = &event.attr;
     let is_switch = match attr.kind {
-        event_type::TRACEPOINT => event.name.raw() == "sched:sched_switch",
+        event_type::TRACEPOINT => event.name.raw() == waits::SWITCH,
         event_type::SOFTWARE => attr.config == sw::CONTEXT_SWITCHES,
         _ => false,
     };
