@@ -312,9 +312,8 @@ const TITLE_MARGINS: usize = 200;
 
 /// What was asked for, which event it is of several, and how good the profile is.
 fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> String {
-    let asked = asked.map(|text| printable(text).into_owned());
-    let mut parts = Vec::from_iter(asked);
-    parts.extend(date_of(profile));
+    let asked = asked.map(|text| format!("{}; ", printable(text)));
+    let mut parts = Vec::from_iter(date_of(profile));
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
     }
@@ -334,7 +333,7 @@ fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Str
         }
         parts.push(complete);
     }
-    parts.join(", ")
+    asked.unwrap_or_default() + &parts.join(", ")
 }
 
 /// Colours of those that inferno would paint green, as Java: by their names alone, though green is
