@@ -6,7 +6,7 @@ use super::columns::{difference, unsigned};
 use super::head::kind_word;
 use super::options::Page;
 use super::packing::Packing;
-use super::shell::{self, PageText};
+use super::shell::{PageText, Shell};
 use crate::Format;
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, base64_decoded_len};
@@ -49,7 +49,8 @@ impl Format for DifferentialPage {
     type Source = ComparedRecordings;
 
     fn write(&self, compared: &ComparedRecordings, out: &mut dyn Write) -> io::Result<()> {
-        let room = base64_decoded_len(self.0.max_bytes.saturating_sub(shell::len()?));
+        let shell = Shell::new()?;
+        let room = base64_decoded_len(self.0.max_bytes.saturating_sub(shell.len()));
         let mut min_samples = 0;
         let bytes = loop {
             let bytes = Columns::of(compared, min_samples).compressed(&self.0, compared)?;
@@ -62,7 +63,7 @@ impl Format for DifferentialPage {
             title: &self.0.title,
             plain: "",
         };
-        shell::write(text, [&bytes, &[]], out)
+        shell.write(text, [&bytes, &[]], out)
     }
 }
 

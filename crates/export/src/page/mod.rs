@@ -26,20 +26,21 @@ use crate::Format;
 use payload::Payload;
 use rprof_base::base64_decoded_len;
 use rprof_profile::SampledProfile;
-use shell::PageText;
+use shell::{PageText, Shell};
 use std::io::{self, Write};
 
 impl Format for Page {
     type Source = SampledProfile;
 
     fn write(&self, sampled: &SampledProfile, out: &mut dyn Write) -> io::Result<()> {
-        let room = self.max_bytes.saturating_sub(shell::len()?);
+        let shell = Shell::new()?;
+        let room = self.max_bytes.saturating_sub(shell.len());
         let payload = Payload::of(self, sampled, base64_decoded_len(room))?;
         let text = PageText {
             title: &self.title,
             plain: &plain::table(sampled),
         };
-        shell::write(text, [&payload.bytes, &payload.code], out)
+        shell.write(text, [&payload.bytes, &payload.code], out)
     }
 }
 

@@ -77,25 +77,24 @@ const SCRIPTS: &[&str] = &[
 /// Of a title.
 const MAX_TITLE: usize = 200;
 
-/// How many bytes the file has beside the profile, at most.
-pub(super) fn len() -> io::Result<usize> {
-    let packed = Scripts::new()?.packed.len().div_ceil(3) * 4;
-    let hashes = 3 * 64;
-    // A character of a title may be six bytes when it is escaped.
-    let texts = 6 * (MAX_TITLE + plain::MAX_LEN);
-    Ok(HTML.len() + STYLE.len() + FIRST.len() + packed + hashes + texts)
+/// Texts of a page that are HTML.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageText<'a> {
+    pub(super) title: &'a str,
+    /// What is said of the profile where no script runs.
+    pub(super) plain: &'a str,
 }
 
-/// What may run in a page.
-struct Scripts {
+/// The page without a profile: what may run in it. Packing takes a while, so it is made once for each file.
+pub(super) struct Shell {
     first: String,
     page: String,
     /// The script of the page as a zlib stream.
     packed: Vec<u8>,
 }
 
-impl Scripts {
-    fn new() -> io::Result<Self> {
+impl Shell {
+    pub(super) fn new() -> io::Result<Self> {
         let mut first = String::new();
         append_code(FIRST, &mut first);
         let page = script();
@@ -108,48 +107,49 @@ impl Scripts {
             packed,
         })
     }
-}
 
-/// Texts of a page that are HTML.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PageText<'a> {
-    pub(super) title: &'a str,
-    /// What is said of the profile where no script runs.
-    pub(super) plain: &'a str,
-}
-
-/// Writes the page.
-pub(super) fn write(
-    PageText { title, plain }: PageText<'_>,
-    [profile, code]: [&[u8]; 2],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let scripts = Scripts::new()?;
-    let mut rest = HTML;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.write_all(before.as_bytes())?;
-        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        match name {
-            "title" => {
-                let title: String = printable(title).chars().take(MAX_TITLE).collect();
-                out.write_all(escaped(&title).as_bytes())?;
-            }
-            "plain" => out.write_all(escaped(plain).as_bytes())?,
-            "style" => out.write_all(STYLE.as_bytes())?,
-            "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
-            "first" => out.write_all(scripts.first.as_bytes())?,
-            "script" => base64_write(&scripts.packed, out)?,
-            "script-hashes" => {
-                let hashes = [hash(&scripts.first), hash(&scripts.page)];
-                out.write_all(hashes.join(" ").as_bytes())?;
-            }
-            "profile" => base64_write(profile, out)?,
-            "code" => base64_write(code, out)?,
-            _ => {}
-        }
-        rest = after;
+    /// How many bytes the file has beside the profile, at most.
+    pub(super) fn len(&self) -> usize {
+        let packed = self.packed.len().div_ceil(3) * 4;
+        let hashes = 3 * 64;
+        // A character of a title may be six bytes when it is escaped.
+        let texts = 6 * (MAX_TITLE + plain::MAX_LEN);
+        HTML.len() + STYLE.len() + FIRST.len() + packed + hashes + texts
     }
-    out.write_all(rest.as_bytes())
+
+    /// Writes the page.
+    pub(super) fn write(
+        &self,
+        PageText { title, plain }: PageText<'_>,
+        [profile, code]: [&[u8]; 2],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut rest = HTML;
+        while let Some((before, after)) = rest.split_once("{{") {
+            out.write_all(before.as_bytes())?;
+            let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+            match name {
+                "title" => {
+                    let title: String = printable(title).chars().take(MAX_TITLE).collect();
+                    out.write_all(escaped(&title).as_bytes())?;
+                }
+                "plain" => out.write_all(escaped(plain).as_bytes())?,
+                "style" => out.write_all(STYLE.as_bytes())?,
+                "style-hash" => out.write_all(hash(STYLE).as_bytes())?,
+                "first" => out.write_all(self.first.as_bytes())?,
+                "script" => base64_write(&self.packed, out)?,
+                "script-hashes" => {
+                    let hashes = [hash(&self.first), hash(&self.page)];
+                    out.write_all(hashes.join(" ").as_bytes())?;
+                }
+                "profile" => base64_write(profile, out)?,
+                "code" => base64_write(code, out)?,
+                _ => {}
+            }
+            rest = after;
+        }
+        out.write_all(rest.as_bytes())
+    }
 }
 
 /// Names of functions and the like stay within it. Comments stay in the repository: they are a third of it.
