@@ -13,6 +13,7 @@ const colours = require("./colours.js");
 const difference = require("./difference.js");
 const filters = require("./filters.js");
 const frame = require("./frame.js");
+const hostile = require("./hostile.js");
 const inTime = require("./in_time.js");
 const lanes = require("./lanes.js");
 const old = require("./old.js");
@@ -338,6 +339,10 @@ async function main() {
         await wakes.check(tab, /** @type {any} */ (facts));
         await threads.check(tab, /** @type {any} */ (facts));
         await nothingOfOthersRuns(tab);
+        if (await tab.run(`!document.getElementById("waits-tab").hidden`)) {
+          await hostile.check(tab, facts);
+          await nothingOfOthersRuns(tab);
+        }
         console.log(`as expected: ${facts.page}`);
         continue;
       }
