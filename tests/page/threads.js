@@ -211,6 +211,24 @@ async function theSentenceIsOfWhatIsShown(tab) {
   assert.deepEqual(compared, ["heavy", true], "two ranges have no common time");
 }
 
+/** On narrow screens ids of lanes go before names are cut. @param {Tab} tab */
+async function namesOfLanesGoBeforeIds(tab) {
+  const names = await tab.run(`(() => {
+    rprofPage.set({ view: "threads", lanes: "threads" });
+    const { lanes } = rprofPage.views.all.threads;
+    const letters = { measureText: (text) => ({ width: text.length }) };
+    const within = (name) => [20, 12, 8, 4].map((room) => lanes.nameWithin(letters, name, room));
+    return [...["reader 1871/1875", "reader 1871", "a 1 1871/1875", "1871"].map(within), lanes.profile.head.by_name];
+  })()`);
+  assert.deepEqual(names, [
+    ["reader 1871/1875", "reader 1875", "reader", "r…r"],
+    ["reader 1871", "reader 1871", "reader", "r…r"],
+    ["a 1 1871/1875", "a 1 1875", "a 1 1875", "a 1"],
+    ["1871", "1871", "1871", "1871"],
+    false,
+  ]);
+}
+
 /** A recording without samples has an empty chart. @param {Tab} tab @param {string} page */
 async function nothingIsDrawnOfNothing(tab, page) {
   await tab.open(`file://${page}`);
@@ -233,6 +251,7 @@ async function check(tab, facts) {
   await whoWaitsHasALane(tab);
   await sumsOfWaitsAreWhole(tab);
   await keysOfTheTimeline(tab);
+  await namesOfLanesGoBeforeIds(tab);
   await theSentenceIsOfWhatIsShown(tab);
 }
 

@@ -202,12 +202,26 @@ class Lanes {
     context.textAlign = "left";
     context.fillStyle = colours.ink;
     if (lane.kind === "process") context.fillText(lane.isOpen ? "▾" : "▸", 4, y + LANE / 2);
-    context.fillText(middleShortened(context, lane.name, scale.left - left - context.measureText(said).width - 14), left, y + LANE / 2);
+    const room = scale.left - left - (said === "" ? 8 : context.measureText(said).width + 14);
+    context.fillText(this.nameWithin(context, lane.name, room), left, y + LANE / 2);
     context.font = "12px system-ui, sans-serif";
     context.fillStyle = colours.faint;
     context.textAlign = "right";
     context.fillText(said, scale.left - 8, y + LANE / 2);
     context.textAlign = "left";
+  }
+
+  /**
+   * A lane's name in little room: it goes without its process's id, then without ids, before it is cut.
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} name
+   * @param {number} room
+   */
+  nameWithin(context, name, room) {
+    // Names of threads of many processes have no ids.
+    const names = this.profile.head.by_name || this.kind === "cpus"
+      ? [name] : [name, name.replace(/ \d+\/(\d+)$/, " $1"), name.replace(/(.) \d+(\/\d+)?$/, "$1")];
+    return names.find((one) => context.measureText(one).width <= room) ?? middleShortened(context, names[names.length - 1], room);
   }
 
   /**
