@@ -28,9 +28,10 @@ mod raw_section;
 mod segments;
 mod source;
 mod static_data;
+mod symbol_table;
 
 pub use code::{MAX_CODE, PointerTarget, SlotUse};
-pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
+pub use elf::{AlternateLink, DebugLink, Elf, ElfError};
 pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{FileOrigin, LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
@@ -51,3 +52,4 @@ pub use raw_section::{RawSection, SectionBytes};
 pub use segments::Segment;
 pub use source::{Device, Opened};
 pub use static_data::StaticData;
+pub use symbol_table::{ElfSymbol, SymbolTable};
