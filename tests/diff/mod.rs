@@ -319,12 +319,17 @@ fn two_times_of_one_recording_are_compared() {
     // What is in both cannot differ.
     let overlap = diff(&["--time", "0%-60%:50%-100%"]).fails(2);
     assert!(overlap.contains("the two times overlap by"), "{overlap}");
+    // Also where the recording has two names.
+    let dir = scratch();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&spin.file, &link).unwrap();
+    let overlap = diff(&["--time", "0%-60%:50%-100%", link.to_str().unwrap()]).fails(2);
+    assert!(overlap.contains("the two times overlap by"), "{overlap}");
     let mut text = rprof(["diff", "--time", "0%-30%:30%-100%"]);
     let text = run(text.arg(&spin.file)).ok().stdout;
     assert!(text.contains("--per time"), "{text}");
     let three = diff(&["--time", "0%-30%:30%-60%:60%-100%"]).fails(2);
     assert!(three.contains("expected at most two times"), "{three}");
-    let dir = scratch();
     let mut one = rprof(["diff", "--time", "+1,"]);
     let said = run(one.arg(&spin.file).current_dir(dir.path())).fails(2);
     assert!(

@@ -57,6 +57,23 @@ pub struct CompareOptions {
 impl CompareOptions {
     /// The usual [`CompareOptions::alpha`].
     pub const ALPHA: f64 = 0.05;
+
+    /// How `rprof diff` compares if nothing else is said: functions of images.
+    pub fn by_function(per: Option<Per>) -> Self {
+        Self {
+            keys: vec![SortKey::Dso, SortKey::Symbol],
+            per,
+            alpha: Self::ALPHA,
+            matching: NameMatching::Similar,
+            compute: Compute::default(),
+            order: RowOrder::default(),
+            one_sided: OneSided::default(),
+            share: DiffShare::default(),
+            conditions: Vec::new(),
+            known_functions: Vec::new(),
+            n_comparisons: 1,
+        }
+    }
 }
 
 /// perf's `-o`.

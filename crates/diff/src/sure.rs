@@ -1,16 +1,10 @@
 //! What is beyond noise, for pictures: by what functions are called in stacks.
 
-use crate::comparison::{
-    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Judged, OneSided, RowOrder,
-    compare,
-};
-use crate::compute::Compute;
+use crate::comparison::{CompareOptions, ComparedEvent, ComparedRow, Comparison, Judged, compare};
 use crate::error::DiffError;
-use crate::naming::NameMatching;
 use crate::per::Per;
 use crate::recordings::Recordings;
 use rprof_profile::difference::{Directions, SureChanges, SureFunction};
-use rprof_profile::view::SortKey;
 
 /// What changed beyond noise in each event that both sides have, by its name before: what `rprof diff` marks in its
 /// table, by the same test over the same rows.
@@ -21,19 +15,7 @@ pub fn sure_changes(
     recordings: &Recordings,
     per: &Per,
 ) -> Result<Vec<(String, SureChanges)>, DiffError> {
-    let options = CompareOptions {
-        keys: vec![SortKey::Dso, SortKey::Symbol],
-        per: Some(per.clone()),
-        alpha: CompareOptions::ALPHA,
-        matching: NameMatching::Similar,
-        compute: Compute::default(),
-        order: RowOrder::default(),
-        one_sided: OneSided::default(),
-        share: DiffShare::default(),
-        conditions: Vec::new(),
-        known_functions: Vec::new(),
-        n_comparisons: 1,
-    };
+    let options = CompareOptions::by_function(Some(per.clone()));
     let comparison = compare(recordings, &options)?;
     let events = comparison.events.iter();
     let events = events.map(|event| (event.name.clone(), changes(&comparison, event)));

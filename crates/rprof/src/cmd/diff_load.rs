@@ -2,6 +2,7 @@
 
 use super::diff::reading;
 use super::reading::open_any_file;
+use super::several::file_id;
 use super::speeds::Speeds;
 use crate::args::DiffArgs;
 use crate::say;
@@ -78,13 +79,14 @@ fn refuse_overlap(runs: &[NamedRun], paths: &[&Path]) -> Result<()> {
     let ([before, after], [path, other]) = (runs, paths) else {
         return Ok(());
     };
-    if path != other {
+    let is_same = path == other || file_id(path).is_some_and(|id| file_id(other) == Some(id));
+    if !is_same {
         return Ok(());
     }
     match common_times(&before.run.times_ns, &after.run.times_ns) {
         0 => Ok(()),
         common_ns => Err(usage(format_args!(
-            "--time: the two times overlap by {:?}: leave out of one what is in the other, as in --time ,+10:+10,",
+            "--time: the two times overlap by {:?}: use ranges that do not overlap, such as --time ,+10:+10,",
             Duration::from_nanos(common_ns)
         ))),
     }

@@ -304,11 +304,15 @@ fn expanded(
     let mut seen = HashSet::new();
     paths.retain(|path| {
         // What cannot be looked at cannot be opened: that says why.
-        let meta = path.metadata().ok().filter(|_| path.as_os_str() != "-");
-        let identity = meta.map(|meta| (meta.dev(), meta.ino()));
-        identity.is_none_or(|identity| seen.insert(identity))
+        file_id(path).is_none_or(|id| seen.insert(id))
     });
     Ok(Recordings::new(paths))
+}
+
+/// Device and inode of a file, however its path is written; `None` for standard input, and if it cannot be looked at.
+pub(super) fn file_id(path: &Path) -> Option<(u64, u64)> {
+    let meta = path.metadata().ok().filter(|_| path.as_os_str() != "-")?;
+    Some((meta.dev(), meta.ino()))
 }
 
 /// The recordings in a directory, by name. Other files are none; what cannot be read is left out, with a warning.
