@@ -53,7 +53,7 @@ fn waits_have_boxes_and_letters() {
     assert!(!screen.contains("sched_switch"), "{screen}");
     // A key shows them, and rows by what was waited for: the report's.
     terminal.press(&["w"]);
-    let waits = terminal.wait("w: the next of CPUs, waiting and both");
+    let waits = terminal.wait("w: next (CPU, waiting, both)");
     assert!(
         waits.contains("offcpu-time") && waits.contains("Time (s)"),
         "{waits}"

@@ -87,12 +87,12 @@ c: toggle the call trees of rows between callers and callees
 Show a part of the samples
 d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
-w: time on CPUs, time spent waiting, or both (of record --off-cpu)
+w: switch between CPU time, waiting time and both (needs record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
 f: keep stacks with NAME; !NAME: without it; empty clears
 T: type a time range in seconds, such as 10,20; empty clears
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
-D: compare the time that is marked, or zoomed into, with the rest: what changed beyond noise
+D: compare the time that is marked, or zoomed into, with the rest: show significant changes
 u BACKSPACE: undo the last zoom
 Search
 /: search names: filters rows; highlights in trees and graphs

@@ -21,7 +21,7 @@ pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) self_time: SelfTimeArgs,
 
-    /// Group rows by these keys, separated by commas: comm, dso, sym; with --off-cpu and --wall also cause, state,
+    /// Group rows by these keys, separated by commas: comm, dso, sym; with --off-cpu or --wall also cause, state,
     /// waker; press o to change
     #[arg(short = 's', long, value_name = "KEYS", default_value = "comm,dso,sym", value_parser = parse_keys)]
     sort: SortKeys,

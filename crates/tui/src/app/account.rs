@@ -42,39 +42,72 @@ impl App {
             });
             return Effect::None;
         };
-        let mut keys = self.cx.by.keys.clone();
+        let awaited = self.awaited_scope.as_ref();
+        let keys = awaited.map_or(&self.cx.by.keys, |(_, keys)| keys).clone();
+        self.ask_scope(account, keys)
+    }
+
+    /// Asks for samples that have what rows are to be grouped by, unless such are awaited already. The reader answers the
+    /// last request: nothing else is awaited any more.
+    fn ask_scope(&mut self, account: Account, mut keys: Vec<SortKey>) -> Effect {
         if account == Account::OnCpu {
             keys.retain(|&key| !is_of_waits(key));
         }
         if keys.is_empty() {
             keys = SortKey::DEFAULT.to_vec();
         }
-        self.ask_scope(account, keys)
+        let by = dimensions_of(&keys);
+        (self.awaited, self.awaited_comparison) = (None, None);
+        if let Some((awaited, awaited_keys)) = &mut self.awaited_scope
+            && awaited.account == account
+            && by.iter().all(|one| awaited.by.contains(one))
+        {
+            *awaited_keys = keys;
+            return Effect::None;
+        }
+        let scope = SampleScope { account, by };
+        self.awaited_scope = Some((scope.clone(), keys));
+        self.read_asked();
+        Effect::Scope(scope)
     }
 
-    /// Asks for samples that have what rows are to be grouped by.
-    fn ask_scope(&mut self, account: Account, keys: Vec<SortKey>) -> Effect {
-        let by = dimensions_of(&keys);
-        let scope = SampleScope { account, by };
-        self.awaited = None;
-        self.awaited_scope = Some((scope.clone(), keys));
-        Effect::Scope(scope)
+    /// Samples are asked for. One request is being read; of those that wait, the reader answers the last.
+    pub(super) fn read_asked(&mut self) {
+        self.n_reads = (self.n_reads + 1).min(2);
+    }
+
+    /// A request was answered.
+    pub(super) fn read_answered(&mut self) {
+        self.n_reads = self.n_reads.saturating_sub(1);
+    }
+
+    /// Whether the samples at hand have what rows would be grouped by.
+    pub(super) fn has_keys(&self, keys: &[SortKey]) -> bool {
+        let known = &self.cx.scope.by;
+        dimensions_of(keys).iter().all(|one| known.contains(one))
     }
 
     /// Groups rows by keys, if need be of samples that are read again.
     pub(super) fn group_by(&mut self, keys: Vec<SortKey>) -> Effect {
-        let known = &self.cx.scope.by;
-        if dimensions_of(&keys).iter().all(|one| known.contains(one)) {
-            self.cx.by.keys = keys;
+        let shown = self.cx.scope.account;
+        let awaited = self.awaited_scope.as_ref();
+        let account = awaited.map_or(shown, |(scope, _)| scope.account);
+        if self.has_keys(&keys) {
+            self.cx.by.keys.clone_from(&keys);
             self.show_rows();
-            return Effect::None;
+            if account == shown {
+                // What is awaited was to be grouped otherwise.
+                self.awaited_scope = None;
+                return Effect::None;
+            }
         }
-        self.ask_scope(self.cx.scope.account, keys)
+        self.ask_scope(account, keys)
     }
 
     /// The samples that were asked for, if they are still wanted.
     pub fn take_scope(&mut self, answer: ScopeAnswer) {
         let ScopeAnswer { wanted, data } = answer;
+        self.read_answered();
         let awaited = self.awaited_scope.take_if(|(scope, _)| *scope == wanted);
         let Some((_, keys)) = awaited else {
             return;
@@ -98,7 +131,7 @@ impl App {
                 has_samples.unwrap_or(0)
             };
             let name = name_of(data.scope.account);
-            self.say(&format!("{name}; w: the next of CPUs, waiting and both"));
+            self.say(&format!("{name}; w: next (CPU, waiting, both)"));
         }
         let has_other_keys = keys != self.cx.by.keys;
         self.cx.by.keys = keys;

@@ -58,6 +58,12 @@ impl App {
                 .get(cx.event)
                 .map_or_else(String::new, |event| event.name.raw().to_owned()),
         };
+        self.await_code(wanted)
+    }
+
+    fn await_code(&mut self, wanted: WantedCode) -> Effect {
+        // Both come as a page.
+        self.awaited_comparison = None;
         self.awaited = Some(wanted.clone());
         Effect::Code(Box::new(wanted))
     }
@@ -118,19 +124,25 @@ impl App {
         let Some(shown) = self.shown_code.clone() else {
             return Effect::None;
         };
-        let wanted = WantedCode { into, ..shown };
-        self.awaited = Some(wanted.clone());
-        Effect::Code(Box::new(wanted))
+        self.await_code(WantedCode { into, ..shown })
     }
 
     /// What is waited for, in a line.
     pub(crate) fn awaited_text(&self) -> Option<String> {
-        if let Some((scope, _)) = &self.awaited_scope {
-            let what = name_of(scope.account);
-            return Some(format!("reading {what} .. (ESC cancels)"));
-        }
-        if self.awaited_comparison.is_some() {
-            return Some("comparing ..  (ESC cancels)".to_owned());
+        let (scope, comparison) = (&self.awaited_scope, &self.awaited_comparison);
+        let reading = match (scope, comparison) {
+            (Some((scope, _)), _) => Some(format!("reading {}", name_of(scope.account))),
+            (None, Some(_)) => Some("comparing".to_owned()),
+            (None, None) => None,
+        };
+        if let Some(reading) = reading {
+            // What was given up is read to its end.
+            let after = if self.n_reads > 1 {
+                ", once an earlier read ends"
+            } else {
+                ""
+            };
+            return Some(format!("{reading}{after} .. (ESC cancels)"));
         }
         let WantedCode { function, .. } = self.awaited.as_ref()?;
         Some(format!(

@@ -1,4 +1,4 @@
-//! A time range compared with the rest: what changed beyond noise.
+//! A time range compared with the rest: significant changes.
 
 use super::{App, Effect, Over};
 use crate::face::{ComparisonAnswer, WantedComparison};
@@ -14,7 +14,9 @@ impl App {
         let wanted = self.wanted_comparison();
         match wanted {
             Ok(wanted) => {
-                self.awaited = None;
+                // The reader answers the last request.
+                (self.awaited, self.awaited_scope) = (None, None);
+                self.read_asked();
                 self.awaited_comparison = Some(wanted.clone());
                 Effect::Compare(Box::new(wanted))
             }
@@ -33,7 +35,8 @@ impl App {
             Zoom::Times(times) => Some(times.clone()),
             _ => None,
         });
-        let (times_ns, all_ns) = match (self.view().marked_times(cx), zoomed) {
+        let marked = self.views.iter().find_map(|view| view.marked_times(cx));
+        let (times_ns, all_ns) = match (marked, zoomed) {
             (Some(marked), Some(zoomed)) => (marked, zoomed),
             (Some(marked), None) => (marked, all),
             (None, Some(zoomed)) => (zoomed, all),
@@ -42,7 +45,7 @@ impl App {
             }
         };
         if cx.zooms.iter().any(|zoom| matches!(zoom, Zoom::Frames(_))) {
-            return Err("all stacks are compared: first leave those of some functions (f, ENTER)");
+            return Err("cannot compare filtered stacks: clear the filter first (f ENTER)");
         }
         let profile = cx.profile();
         let event = profile.events.get(cx.event).ok_or("no events")?;
@@ -65,6 +68,7 @@ impl App {
     /// The comparison that was asked for, if it is still wanted.
     pub fn take_comparison(&mut self, answer: ComparisonAnswer) {
         let ComparisonAnswer { wanted, lines } = answer;
+        self.read_answered();
         if self
             .awaited_comparison
             .take_if(|one| *one == wanted)

@@ -124,6 +124,8 @@ pub struct App {
     /// The requested samples that have not arrived yet, and what rows are to be grouped by then.
     awaited_scope: Option<(SampleScope, Vec<SortKey>)>,
     awaited_comparison: Option<WantedComparison>,
+    /// Requests for either that have no answer yet: one that is being read, and one that waits.
+    n_reads: u8,
     /// The samples and the event that were shown first.
     first: (Account, usize),
     pub(crate) is_paused: bool,
@@ -171,6 +173,7 @@ impl App {
             awaited: None,
             awaited_scope: None,
             awaited_comparison: None,
+            n_reads: 0,
             first,
             is_paused: false,
         };

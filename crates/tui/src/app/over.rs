@@ -224,7 +224,8 @@ impl App {
             Command::Actions => Over::Menu(context_menu(&self.cx, self.view())),
             _ => return false,
         };
-        self.awaited = None;
+        // What comes later would take its place.
+        (self.awaited, self.awaited_comparison) = (None, None);
         true
     }
 

@@ -34,9 +34,12 @@ impl App {
     pub(crate) fn select(&mut self) {
         self.before_change();
         let selection = selection(self.cx.event, &self.cx.zooms, self.cx.profile());
-        // Code of other samples comes too late.
-        let is_other = |wanted: &mut WantedCode| wanted.selection != selection;
+        // Code of other samples comes too late, and so does a comparison.
+        let account = self.cx.scope.account;
+        let is_other =
+            |wanted: &mut WantedCode| wanted.selection != selection || wanted.account != account;
         self.awaited.take_if(is_other);
+        self.awaited_comparison = None;
         self.kept.extend(self.cx.shown.take());
         let is_it = |one: &Shown| one.counted.selection == selection;
         if let Some(at) = self.kept.iter().position(is_it) {

@@ -41,7 +41,13 @@ impl App {
             Account::OnCpu => &[][..],
             Account::OffCpu | Account::Wall => SORTS_OF_WAITS,
         };
-        SORTS.iter().chain(of_waits).copied()
+        let sorts = SORTS.iter().chain(of_waits).copied();
+        sorts.filter(|keys| self.can_group_by(keys))
+    }
+
+    /// Whether samples have these keys, or can be read again to have them.
+    fn can_group_by(&self, keys: &[SortKey]) -> bool {
+        !self.cx.is_live || self.has_keys(keys)
     }
 
     pub(super) fn sort_menu(&self) -> Menu {
@@ -50,7 +56,7 @@ impl App {
             .map(|((key, number), keys)| choice(key, &names_of(keys), Command::SortBy(number)));
         let mut menu = Menu::new("Group rows by", choices.collect());
         let last = [
-            choice('o', "others ..", Command::TypeKeys),
+            choice('o', "type keys ..", Command::TypeKeys),
             choice('x', "toggle total and self", Command::Children),
         ];
         menu.choices.extend(last);
@@ -76,19 +82,23 @@ impl App {
 
     /// Groups rows by the keys that a text names.
     pub(super) fn keys_typed(&mut self, text: &str) -> Result<Effect, String> {
-        let of_waits = match self.cx.scope.account {
-            Account::OnCpu => &[][..],
-            Account::OffCpu | Account::Wall => &WAIT_DIMENSIONS,
-        };
-        let of_waits = of_waits.iter().copied().map(SortKey::Dimension);
+        let has_waits = self.cx.scope.account != Account::OnCpu;
+        let of_waits = WAIT_DIMENSIONS.iter().copied().map(SortKey::Dimension);
+        let of_waits = of_waits.filter(|&key| has_waits && self.can_group_by(&[key]));
         let known: Vec<SortKey> = SortKey::DEFAULT.iter().copied().chain(of_waits).collect();
         let mut keys = Vec::new();
         for name in text.split(',') {
-            let key = SortKey::parse(name.trim()).filter(|key| known.contains(key));
-            match key {
+            match SortKey::parse(name.trim()) {
                 Some(key) if keys.contains(&key) => {}
-                Some(key) => keys.push(key),
-                None => return Err(format!("keys are {}", names_of(&known))),
+                Some(key) if known.contains(&key) => keys.push(key),
+                // It never shows who woke a thread.
+                Some(key @ (CAUSE | STATE)) if self.cx.is_live && has_waits => {
+                    return Err(format!("start rprof top with -s {}", key.name()));
+                }
+                _ => {
+                    let known = names_of(&known).replace(',', ", ");
+                    return Err(format!("unknown key; use {known}"));
+                }
             }
         }
         Ok(self.group_by(keys))

@@ -144,6 +144,7 @@ impl View for LanesView {
             letter('s', "save"),
         ];
         match self.mark {
+            Some(_) if cx.is_live => {}
             Some(_) => keys.insert(1, letter('D', "compare with the rest")),
             None => keys.swap(0, 1),
         }

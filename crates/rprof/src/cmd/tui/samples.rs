@@ -7,16 +7,13 @@ use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, Sender};
 use rprof_analysis::{GroupBy, Options, check_filter, load_run};
 use rprof_base::Share;
-use rprof_diff::{
-    CompareOptions, Compute, DiffLayout, DiffShare, NameMatching, NamedRun, OneSided, Per,
-    Recordings, RowOrder, compare, write_diff,
-};
+use rprof_diff::{CompareOptions, DiffLayout, NamedRun, Per, Recordings, compare, write_diff};
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
-use rprof_profile::view::SortKey;
 use rprof_profile::{Account, EventChoice, NodeKey, SampledProfile, TimeSlices};
 use rprof_report::{quality_advice, quality_line};
 use rprof_tui::{ComparisonAnswer, SampleScope, ScopeAnswer, TuiData, TuiUpdate, WantedComparison};
+use std::io::Write;
 use std::ops::RangeInclusive;
 
 /// What the interface asks for.
@@ -110,7 +107,7 @@ impl SampleReader {
     /// A time compared with the rest, as `rprof diff --time` does it.
     fn comparison(&self, wanted: &WantedComparison) -> Result<Vec<String>> {
         if self.opened.count() > 1 {
-            bail!("times are compared of one recording: use rprof diff");
+            bail!("D works on a single recording; use rprof diff");
         }
         let (times, all) = (&wanted.times_ns, &wanted.all_ns);
         let before = *all.start()..=times.start().saturating_sub(1);
@@ -121,10 +118,11 @@ impl SampleReader {
             bail!("nothing to compare: all of the time is marked");
         }
         let recordings = Recordings {
-            before: vec![self.counted("the rest", rest, wanted)?],
-            after: vec![self.counted("the time", vec![times.clone()], wanted)?],
+            before: vec![self.counted("rest", rest, wanted)?],
+            after: vec![self.counted("marked time", vec![times.clone()], wanted)?],
         };
-        let mut comparison = compare(&recordings, &compare_options())?;
+        let options = CompareOptions::by_function(Some(Per::Time));
+        let mut comparison = compare(&recordings, &options)?;
         comparison.events.retain(|event| event.name == wanted.event);
         let layout = DiffLayout {
             fit: Some(wanted.fit),
@@ -132,6 +130,11 @@ impl SampleReader {
             ..DiffLayout::default()
         };
         let mut out = Vec::new();
+        for NamedRun { name, run } in recordings.before.iter().chain(&recordings.after) {
+            for warning in &run.warnings {
+                writeln!(out, "# warning: {name}: {warning}")?;
+            }
+        }
         write_diff(&comparison, &layout, &mut out)?;
         let text = String::from_utf8(out).context("writing the differences")?;
         Ok(text.lines().map(str::to_owned).collect())
@@ -154,7 +157,7 @@ impl SampleReader {
         };
         let filter = &mut options.filter;
         if filter.times.as_ref().is_some_and(|times| !times.is_one()) {
-            bail!("times cannot be compared where --time has several");
+            bail!("cannot compare: --time has several ranges");
         }
         filter.times = Some(TimeSlices::of(times));
         narrow_tasks(filter, &wanted.selection);
@@ -193,22 +196,5 @@ fn data(paths: &args::Recordings, reader: &Reader, sampled: SampledProfile) -> T
         scope: SampleScope::default(),
         accounts: Vec::new(),
         sampled,
-    }
-}
-
-/// As `rprof diff --time` compares if nothing else is said.
-fn compare_options() -> CompareOptions {
-    CompareOptions {
-        keys: vec![SortKey::Dso, SortKey::Symbol],
-        per: Some(Per::Time),
-        alpha: CompareOptions::ALPHA,
-        matching: NameMatching::Similar,
-        compute: Compute::default(),
-        order: RowOrder::default(),
-        one_sided: OneSided::default(),
-        share: DiffShare::default(),
-        conditions: Vec::new(),
-        known_functions: Vec::new(),
-        n_comparisons: 1,
     }
 }

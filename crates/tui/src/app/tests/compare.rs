@@ -1,7 +1,7 @@
 //! A time is compared with the rest.
 
 use super::{app, press, screen};
-use crate::app::{App, Effect};
+use crate::app::{App, Effect, Over};
 use crate::face::{ComparisonAnswer, WantedComparison};
 
 fn asked(effect: Effect) -> WantedComparison {
@@ -47,5 +47,26 @@ fn a_time_that_is_zoomed_into_is_compared_with_the_rest_of_all() {
     answer(&mut app, wanted, Err("no such file".to_owned()));
     assert!(!screen(&app).contains("no such file"));
     press(&mut app, "fmemcpy<Enter>D");
-    assert!(screen(&app).contains("all stacks are compared"));
+    assert!(screen(&app).contains("cannot compare filtered stacks"));
+}
+
+#[test]
+fn a_mark_is_compared_from_all_views() {
+    let mut app = app();
+    let here = asked(press(&mut app, "4<Right><Right> <Right><Right>D"));
+    assert_eq!(asked(press(&mut app, "1D")), here);
+}
+
+#[test]
+fn a_comparison_takes_the_place_of_nothing_else() {
+    // A line that is typed, a menu; other samples, another zoom; code that was asked for later.
+    for then in ["/", "o", "t", "T<Enter>", "1a"] {
+        let mut app = app();
+        let wanted = asked(press(&mut app, "T0.2,0.4<Enter>D"));
+        press(&mut app, then);
+        let before = screen(&app);
+        answer(&mut app, wanted, Ok(vec!["# Verdict".to_owned()]));
+        assert_eq!(screen(&app), before, "{then}");
+        assert!(!matches!(app.over, Over::Page(_)), "{then}");
+    }
 }

@@ -14,7 +14,7 @@ use rprof_profile::view::{Row, SortKey, Weighing};
 /// Columns of a percentage and the space before it.
 pub(crate) const PERCENT: u16 = 8;
 
-/// Columns of a time.
+/// Columns of a time, at least.
 const TIME: u16 = 9;
 
 /// Start positions of the table's columns.
@@ -47,8 +47,16 @@ impl TableColumns {
         } else {
             x + 1
         };
-        let time = unit.map(|unit| (Rect::new(x, 0, TIME, 1), unit));
-        x += if time.is_some() { TIME + 2 } else { 0 };
+        let time = unit.map(|unit| {
+            // No row has more than all of them.
+            let all = cx
+                .shown
+                .as_ref()
+                .map_or(0, |shown| shown.counted.event.weight);
+            let width = cells(unit.number(all).len()).max(TIME);
+            (Rect::new(x, 0, width, 1), unit)
+        });
+        x += time.map_or(0, |(place, _)| place.width + 2);
         let names = cx.by.keys.last().map_or(0, |&key| widest(cx, key));
         let room = total.saturating_sub(x).saturating_sub(wanted(total, names));
         let others = cx.by.keys.iter().rev().skip(1).rev();
@@ -191,7 +199,7 @@ impl Drawn<'_> {
             x += PERCENT;
         }
         if let Some((place, unit)) = self.columns.time {
-            let text = at_right(&format!("Time ({})", unit.name), TIME.into());
+            let text = at_right(&format!("Time ({})", unit.name), place.width.into());
             pen.text(Rect { y: at.y, ..place }, &text, style);
         }
         for (key, cell) in by.keys.iter().zip(self.columns.cells(at)) {
@@ -232,7 +240,7 @@ impl Drawn<'_> {
         };
         pen.bar(place, row.self_weight, weight, whole);
         if let Some((place, unit)) = self.columns.time {
-            let text = at_right(&unit.number(weight), TIME.into());
+            let text = at_right(&unit.number(weight), place.width.into());
             pen.text(Rect { y: at.y, ..place }, &text, Style::new());
         }
         self.cells(pen, at, row);
