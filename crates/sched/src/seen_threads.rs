@@ -77,7 +77,7 @@ mod tests {
         // One thread alone: its CPU is idle whenever it does not run.
         for switches in [&[(7, 0), (7, 0)][..], &[(7, 8), (8, 0), (9, 0)]] {
             assert!(
-                warning(switches).contains("stop being idle"),
+                warning(switches).contains("switches from idle"),
                 "{switches:?}"
             );
         }
