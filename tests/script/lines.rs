@@ -44,6 +44,12 @@ fn head<'t>(block: &[&'t str]) -> &'t str {
     head.split(" (").next().unwrap_or_default()
 }
 
+/// The ids and the time alone.
+fn without_comm<'t>(block: &[&'t str]) -> &'t str {
+    let at = head(block).find('/').unwrap_or(0);
+    head(block).get(at..).unwrap_or_default()
+}
+
 #[track_caller]
 pub(crate) fn assert_same(what: &str, ours: &str, theirs: &str) {
     let (ours, theirs) = (blocks(ours), blocks(theirs));
@@ -55,6 +61,10 @@ pub(crate) fn assert_same(what: &str, ours: &str, theirs: &str) {
             continue;
         }
         match is_astray(our) {
+            // A neighbour that begins while perf looks around: its name comes later in the file, or is overwritten.
+            _ if !is_ours(our) && head(their).trim_start().starts_with(':') => {
+                assert_eq!(without_comm(our), without_comm(their), "{what}");
+            }
             _ if !is_ours(our) => assert_eq!(head(our), head(their), "{what}"),
             true => assert_eq!(our[0], their[0], "{what}"),
             false => assert_eq!(our, their, "{what}"),
