@@ -5,13 +5,11 @@ mod refused;
 
 use crate::statistics::testing::{normal, numbers};
 use crate::{
-    CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffLayout, DiffShare,
-    GateOutcome, Inlining, NameMatching, NamedRun, OneSided, Per, Recordings, RowOrder, compare,
-    write_diff, write_diff_json,
+    CompareOptions, ComparedRow, Comparison, DiffError, DiffLayout, GateOutcome, Inlining,
+    NameMatching, NamedRun, Per, Recordings, compare, write_diff, write_diff_json,
 };
 use rprof_profile::run::{Block, Run, RunEvent, RunRow};
 use rprof_profile::text::Fit;
-use rprof_profile::view::SortKey;
 use rprof_profile::{EventKind, FrameInfo, Group, Level, Loss, SampleCount, Sampling, ValuesId};
 
 /// What a sample weighs.
@@ -91,19 +89,7 @@ fn run(event: &str, rows: &[Counted<'_>]) -> NamedRun {
 }
 
 fn options() -> CompareOptions {
-    CompareOptions {
-        keys: vec![SortKey::Dso, SortKey::Symbol],
-        per: None,
-        alpha: 0.05,
-        matching: NameMatching::Similar,
-        compute: Compute::default(),
-        order: RowOrder::default(),
-        one_sided: OneSided::default(),
-        share: DiffShare::default(),
-        conditions: Vec::new(),
-        known_functions: Vec::new(),
-        n_comparisons: 1,
-    }
+    CompareOptions::by_function(None)
 }
 
 fn compared(before: Vec<NamedRun>, after: Vec<NamedRun>, options: &CompareOptions) -> Comparison {

@@ -183,7 +183,7 @@ enum Wait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
+    use crate::fold::tests::lines;
     use crate::{Fold, testing};
 
     #[test]
@@ -218,14 +218,6 @@ mod tests {
         profile.events = vec![event];
         assert_eq!(profile.idle_share(&profile.events[0]), None);
         profile.fold(&[Fold::Idle]);
-        let options = FoldOptions {
-            first: FirstFrame::Outermost,
-            audience: Audience::Tools,
-            count: Count::Weight,
-            threads: ThreadNames::Whole,
-        };
-        let folded = fold(&profile, &profile.events[0], options);
-        let lines: Vec<String> = folded.lines().collect();
         let expected = [
             "loop;[idle] 15",
             "loop;main;read 10",
@@ -234,14 +226,13 @@ mod tests {
             "pool;run;pthread_mutex_lock 3",
             "pool;run;work 2",
         ];
-        assert_eq!(lines, expected);
+        assert_eq!(lines(&profile), expected);
         let share = profile.idle_share(&profile.events[0]).unwrap();
         assert_eq!(share, Share::of(30, 46));
         // Without causes, who is called the same is one group.
         profile.forget_causes();
         let event = &profile.events[0];
         assert_eq!(event.groups.len(), 2);
-        let again = fold(&profile, event, options);
-        assert_eq!(again.lines().collect::<Vec<_>>(), expected);
+        assert_eq!(lines(&profile), expected);
     }
 }

@@ -9,7 +9,8 @@ use crate::view::{
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn lines(profile: &Profile) -> Vec<String> {
+/// The folded stacks of the first event.
+pub(super) fn lines(profile: &Profile) -> Vec<String> {
     let options = FoldOptions {
         first: FirstFrame::Outermost,
         audience: Audience::Tools,

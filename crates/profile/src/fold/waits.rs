@@ -63,7 +63,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
+    use crate::fold::tests::lines;
     use crate::{Group, Tally, ValuesId, testing};
 
     /// Frames of the kernel begin with `k:`.
@@ -111,14 +111,6 @@ mod tests {
         let n_nodes = profile.events[0].tree.nodes().len();
         let causes = profile.fold_kernel_waits();
         assert!(n_nodes > profile.events[0].tree.nodes().len());
-        let options = FoldOptions {
-            first: FirstFrame::Outermost,
-            audience: Audience::Tools,
-            count: Count::Weight,
-            threads: ThreadNames::Whole,
-        };
-        let folded = fold(&profile, &profile.events[0], options);
-        let lines: Vec<String> = folded.lines().collect();
         let expected = [
             "prog;[unknown] 5",
             "prog;main;read;[pipe] 42",
@@ -126,7 +118,7 @@ mod tests {
             "prog;main;usleep;[sleep] 7",
             "prog;main;work;[runnable] 6",
         ];
-        assert_eq!(lines, expected);
+        assert_eq!(lines(&profile), expected);
         let names = causes
             .values()
             .map(|&cause| profile.strings.of(cause).into_raw());
