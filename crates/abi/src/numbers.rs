@@ -82,9 +82,9 @@ pub mod waits {
     pub const SWITCH: &str = "sched:sched_switch";
     /// A thread is woken.
     pub const WAKING: &str = "sched:sched_waking";
-    /// A thread is switched out, for those who may sample no tracepoints.
+    /// A thread is switched out, where tracepoints are not permitted.
     pub const SWITCHED_OUT: &str = "context-switches";
-    /// The same for those who may sample no kernel, where /proc says what threads wait for.
+    /// The same where the kernel may not be sampled: /proc says what threads wait for.
     pub const BLOCKED: &str = "context-switches:u";
 }
 

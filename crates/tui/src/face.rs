@@ -40,7 +40,7 @@ pub struct SampleScope {
 pub struct ScopeAnswer {
     /// What was asked for.
     pub wanted: SampleScope,
-    /// The samples; or why there are none, in a line.
+    /// The samples; or why they could not be read, in a line.
     pub data: Result<TuiData, String>,
 }
 
@@ -66,7 +66,7 @@ pub struct WantedComparison {
 pub struct ComparisonAnswer {
     /// What was asked for.
     pub wanted: WantedComparison,
-    /// Lines of text; or why there are none.
+    /// Lines of text; or why they could not be read.
     pub lines: Result<Vec<String>, String>,
 }
 

@@ -34,7 +34,7 @@ impl Sequence {
 }
 
 impl Machine {
-    /// The next one, after one with so many events.
+    /// The next one, after one with this many events.
     pub(super) fn next(self, n_events: usize) -> Self {
         let n_events = u32::try_from(n_events).unwrap_or(u32::MAX);
         let n_sequences = Sequence::SAMPLES.saturating_add(n_events);
