@@ -57,7 +57,8 @@ impl TableColumns {
             (Rect::new(x, 0, width, 1), unit)
         });
         x += time.map_or(0, |(place, _)| place.width + 2);
-        let names = cx.by.keys.last().map_or(0, |&key| widest(cx, key));
+        let names = cx.by.keys.last();
+        let names = names.map_or(0, |&key| widest(cx, key, ROWS_OF_NAMES));
         let room = total.saturating_sub(x).saturating_sub(wanted(total, names));
         let others = cx.by.keys.iter().rev().skip(1).rev();
         let mut keys = Vec::new();
@@ -107,7 +108,7 @@ fn key_widths<'k>(
 ) -> Vec<u16> {
     const LEAST: u16 = 6;
     let most = if total < 110 { 13 } else { 28 };
-    let mut widths: Vec<u16> = keys.map(|&key| widest(cx, key).min(most)).collect();
+    let mut widths: Vec<u16> = keys.map(|&key| widest(cx, key, ROWS).min(most)).collect();
     let taken = |widths: &[u16]| -> u16 {
         let shown = widths.iter().filter(|&&width| width > 0);
         shown.map(|width| width + 2).sum()
@@ -138,12 +139,18 @@ pub(crate) fn bar_width(columns: u16) -> u16 {
     }
 }
 
-/// Width of the widest visible cell, rounded up so that columns do not move with each line.
-fn widest(cx: &Context, key: SortKey) -> u16 {
+/// Rows that say how wide columns are.
+const ROWS: usize = 200;
+
+/// Names may be of any width: one far below must not shorten what is beside those in sight.
+const ROWS_OF_NAMES: usize = 40;
+
+/// Width of the widest cell in the first rows, rounded up so that columns do not move with each line.
+fn widest(cx: &Context, key: SortKey, n_rows: usize) -> u16 {
     let Some(shown) = &cx.shown else {
         return 0;
     };
-    let rows = shown.rows().take(200);
+    let rows = shown.rows().take(n_rows);
     let widths = rows.map(|row| width(&key.cell(&row.key, cx.profile())));
     cells(widths.max().unwrap_or(0).max(key.heading().len()))
 }
