@@ -127,18 +127,25 @@ impl Weights {
         }
     }
 
-    /// By what perf orders rows: the most first, what vanished last.
+    /// By what perf orders rows: the most first, what vanished last. By sizes of differences, what vanished is where its
+    /// size belongs: it may be the largest change.
     pub(crate) fn order(&self, other: &Self, compute: Compute) -> Ordering {
+        if compute == Compute::DeltaAbs {
+            return other.difference().total_cmp(&self.difference());
+        }
         let value = |one: &Self| {
-            let value = one.computed(compute).unwrap_or(f64::NEG_INFINITY);
-            match compute {
-                Compute::DeltaAbs if one.is_after() => value.abs(),
-                _ => value,
-            }
+            let value = one.computed(compute);
+            value.unwrap_or(f64::NEG_INFINITY)
         };
         let group = |one: &Self| (!one.is_after(), one.computed(compute).is_none());
         let groups = group(self).cmp(&group(other));
         groups.then_with(|| value(other).total_cmp(&value(self)))
+    }
+
+    /// How far the shares are apart, in percentage points.
+    fn difference(&self) -> f64 {
+        let before = percent(self.before.weight, self.all_before);
+        (percent(self.after.weight, self.all_after) - before).abs()
     }
 
     /// By perf's `-o 0`: the baseline.
@@ -199,10 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_ordered_as_perf_has_them() {
-        let mut rows = [(500_000, 0), (0, 1_000_000), (4_500_000, 4_000_000)];
-        rows.sort_by(|a, b| weights(a.0, a.1).order(&weights(b.0, b.1), Compute::DeltaAbs));
-        assert_eq!(rows, [(4_500_000, 4_000_000), (0, 1_000_000), (500_000, 0)]);
+    fn what_vanished_is_last_but_by_the_size_of_changes() {
+        let (changed, new, gone) = ((4_500_000, 4_000_000), (0, 1_000_000), (1_000_000, 0));
+        for (compute, ordered) in [
+            (Compute::DeltaAbs, [changed, gone, new]),
+            (Compute::Delta, [new, changed, gone]),
+        ] {
+            let mut rows = [gone, new, changed];
+            rows.sort_by(|a, b| weights(a.0, a.1).order(&weights(b.0, b.1), compute));
+            assert_eq!(rows, ordered, "{compute:?}");
+        }
     }
 
     #[test]
