@@ -21,7 +21,7 @@ mod fixtures;
 mod fuzz;
 mod kill;
 mod ratchet;
-mod repeat;
+mod recordings;
 mod sweep;
 mod tidy;
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::measure::{self, Cost, megabytes};
 use super::table::{heading, row};
 use super::workloads::Bench;
-use crate::repeat::repeat;
+use crate::recordings::repeat;
 
 /// Runs of rprof; perf takes minutes, once is enough.
 const RUNS: usize = 3;
@@ -140,7 +140,7 @@ impl Bench {
     pub(super) fn repeated(&self, build: &Path, copies: u64) -> Result<PathBuf> {
         let file = self.folder.join(format!("build.x{copies}.data"));
         if !file.exists() {
-            repeat(build, &file, copies, |_| true)?;
+            repeat("all", build, &file, copies)?;
         }
         Ok(file)
     }

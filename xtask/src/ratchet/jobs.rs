@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use rprof_abi::RecordKind;
-use rprof_perfdata::file_kind;
-
 use crate::command::root;
 use crate::files::make_folder;
-use crate::repeat::repeat;
+use crate::recordings::repeat;
 
 /// The fixtures that are read, and copies of their records: so many that reading outweighs starting.
 const FIXTURES: &[(&str, u64)] = &[("spin", 100), ("dwarf", 500)];
@@ -38,7 +35,7 @@ impl Recordings {
         for &(fixture, copies) in FIXTURES {
             let from = root().join("fixtures").join(fixture).join("perf.data");
             let file = folder.join(format!("{fixture}.data"));
-            repeat(&from, &file, copies, is_repeated)
+            repeat("samples", &from, &file, copies)
                 .with_context(|| format!("writing {}", file.display()))?;
         }
         Ok(recordings)
@@ -48,11 +45,6 @@ impl Recordings {
     pub(super) fn home(&self) -> &Path {
         &self.folder
     }
-}
-
-/// Mappings that are announced again and again would measure hash tables, which have another seed each time.
-fn is_repeated(kind: RecordKind) -> bool {
-    kind == RecordKind::SAMPLE || kind == file_kind::FINISHED_ROUND
 }
 
 /// A thing that is done, and what it takes.

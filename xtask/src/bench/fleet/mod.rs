@@ -3,7 +3,6 @@
 //! Machines are made of one recording of a build. Each has a part of its samples, stretched to an hour, and a name of
 //! its own. There are only as many different parts as make up the recording: stacks do not grow with the fleet.
 
-mod machine;
 mod queries;
 
 use anyhow::{Context, Result};
@@ -15,7 +14,7 @@ use std::time::Instant;
 
 use super::workloads::Bench;
 use crate::command::captured;
-use machine::{Base, Machine};
+use crate::recordings::make;
 use queries::{Engine, Times, Window};
 
 /// How large the largest fleet is.
@@ -41,6 +40,37 @@ const MANY: f64 = 100_000.0;
 /// Days that a small window is one of.
 const DAYS: u64 = 30;
 
+/// The recording that all machines are made of.
+struct Base {
+    recording: PathBuf,
+    /// Samples that each machine is to have.
+    wanted: u64,
+    /// How many different recordings machines have, but for their names.
+    parts: u64,
+    /// Samples that each machine has.
+    samples: u64,
+}
+
+impl Base {
+    fn open(recording: PathBuf, wanted: u64) -> Result<Self> {
+        let said = make(&[&"parts", &recording, &wanted.to_string()])?;
+        let said = said.trim().split_once(' ').context("no parts")?;
+        Ok(Self {
+            recording,
+            wanted,
+            parts: said.0.parse()?,
+            samples: said.1.parse()?,
+        })
+    }
+
+    /// Writes the recording of a machine, on a day.
+    fn record(&self, machine: u64, day: u64, to: &Path) -> Result<()> {
+        let wanted = self.wanted.to_string();
+        let (machine, day) = (machine.to_string(), day.to_string());
+        make(&[&"machine", &self.recording, &wanted, &machine, &day, &to]).map(drop)
+    }
+}
+
 /// What a fleet came to.
 struct Measured {
     machines: u64,
@@ -55,7 +85,7 @@ struct Measured {
 
 pub(super) fn run(bench: &Bench, size: Size) -> Result<()> {
     let engines = Engine::found()?;
-    let base = Base::open(&bench.build_recording("rprof")?, size.samples)?;
+    let base = Base::open(bench.build_recording("rprof")?, size.samples)?;
     let mut all = Vec::new();
     for part in [100, 10, 1] {
         let machines = size.machines / part;
@@ -106,10 +136,10 @@ fn measure(
     }
     let measured = Measured {
         machines,
-        samples: machines * base.samples(),
+        samples: machines * base.samples,
         bytes,
         write_s,
-        recordings: base.distinct().min(machines),
+        recordings: base.parts.min(machines),
         stacks: match engines.first() {
             Some(engine) => engine.stacks(&fleet.0)?,
             None => String::new(),
@@ -140,11 +170,7 @@ fn write(
     while first < n_jobs {
         let jobs = first..(first + batch).min(n_jobs);
         each(jobs.clone(), &|job| {
-            let machine = Machine {
-                number: job % machines,
-                day: days.start + job / machines,
-            };
-            base.record(&machine, &recording(job))
+            base.record(job % machines, days.start + job / machines, &recording(job))
         })?;
         let began = Instant::now();
         let n_exports = (jobs.end - jobs.start).div_ceil(PER_EXPORT);

@@ -11,8 +11,6 @@ use anyhow::{Context, Result, bail};
 use rprof_abi::{Encoder, Endian, RawRecord, Record, RecordKind};
 use rprof_perfdata::{FeatureId, FileHeader, Reader, Section, Step};
 
-use crate::files::make_file;
-
 /// What becomes of the records of a copy.
 pub(crate) struct Changes<'a> {
     /// Whether a record is kept, by its kind and how many of this kind came before it.
@@ -64,7 +62,7 @@ pub(crate) fn rewrite(
         Ok(bytes)
     };
 
-    let file = make_file(to)?;
+    let file = File::create(to).with_context(|| format!("creating {}", to.display()))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     out.write_all(&slice(0..header.data.offset)?)?;
     let written = write(&mut out)?;

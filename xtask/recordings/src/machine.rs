@@ -11,7 +11,7 @@ const HOUR_NS: u64 = 3_600_000_000_000;
 const DAY_NS: u64 = 24 * HOUR_NS;
 
 /// The recording that all machines are made of.
-pub(super) struct Base {
+pub(crate) struct Base {
     reader: Reader,
     first_ns: u64,
     last_ns: u64,
@@ -21,14 +21,14 @@ pub(super) struct Base {
 }
 
 /// A machine, and the day of its recording.
-pub(super) struct Machine {
-    pub(super) number: u64,
-    pub(super) day: u64,
+pub(crate) struct Machine {
+    pub(crate) number: u64,
+    pub(crate) day: u64,
 }
 
 impl Base {
     /// Opens it: each machine gets about this many samples, if there are as many.
-    pub(super) fn open(recording: &Path, samples: u64) -> Result<Self> {
+    pub(crate) fn open(recording: &Path, samples: u64) -> Result<Self> {
         let reader = Reader::open(recording)?;
         let (first_ns, last_ns) = sample_times(&reader)?.into_inner();
         let mut n_samples = 0;
@@ -47,17 +47,17 @@ impl Base {
     }
 
     /// How many samples a machine has.
-    pub(super) fn samples(&self) -> u64 {
+    pub(crate) fn samples(&self) -> u64 {
         self.n_samples / self.every
     }
 
     /// How many different recordings machines have, but for their names.
-    pub(super) fn distinct(&self) -> u64 {
+    pub(crate) fn distinct(&self) -> u64 {
         self.every
     }
 
     /// Writes the recording of a machine: one of [`Self::distinct`] parts of the samples, stretched to an hour.
-    pub(super) fn record(&self, machine: &Machine, to: &Path) -> Result<()> {
+    pub(crate) fn record(&self, machine: &Machine, to: &Path) -> Result<()> {
         let host = format!("host-{:05}", machine.number);
         let span_ns = u128::from(self.last_ns - self.first_ns).max(1);
         let stretched = |time_ns: u64| {

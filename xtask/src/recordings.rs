@@ -1,0 +1,28 @@
+//! Recordings that are made of others, by `xtask/recordings`.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::command::{captured, cargo};
+
+/// Runs the program that makes them, and returns what it prints.
+pub(crate) fn make(args: &[&dyn AsRef<OsStr>]) -> Result<String> {
+    let mut cargo = cargo();
+    cargo.args([
+        "run",
+        "--quiet",
+        "--locked",
+        "--package",
+        "recordings",
+        "--",
+    ]);
+    captured(cargo.args(args.iter().map(|arg| arg.as_ref())))
+}
+
+/// Writes `copies` of the records of `from` to `to`, each later in time; of the copies after the first `all`, or only
+/// `samples`.
+pub(crate) fn repeat(what: &str, from: &Path, to: &Path, copies: u64) -> Result<()> {
+    make(&[&"repeat", &what, &from, &to, &copies.to_string()]).map(drop)
+}
