@@ -3,7 +3,7 @@
 use crate::SampleSelection;
 use crate::chosen::Chosen;
 use foldhash::HashMap;
-use rprof_profile::{SampleRow, SampledProfile, StrId};
+use rprof_profile::{SampleRow, SampledProfile, StrId, Thread};
 use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
 
@@ -21,7 +21,7 @@ pub struct ThreadLanes {
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLane {
-    /// Index of the thread.
+    /// Index of the thread, under the last of its names.
     pub thread: u32,
     /// How many of its samples are selected.
     pub samples: u64,
@@ -66,6 +66,7 @@ pub fn lanes(
     } else {
         chosen.range.start
     };
+    let latest = latest_names(&sampled.threads);
     let mut by_thread: Vec<Option<ThreadLane>> = vec![None; sampled.threads.len()];
     for (idx, sample) in (begin..).zip(sampled.samples.rows(begin..chosen.range.end)) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
@@ -78,8 +79,9 @@ pub fn lanes(
         if !is_within && lasts.end <= *times_ns.start() {
             continue;
         }
-        let lane = by_thread[sample.thread as usize].get_or_insert_with(|| ThreadLane {
-            thread: sample.thread,
+        let thread = latest[sample.thread as usize];
+        let lane = by_thread[thread as usize].get_or_insert_with(|| ThreadLane {
+            thread,
             samples: 0,
             weight: 0,
             slots: vec![0; n_slots],
@@ -98,6 +100,20 @@ pub fn lanes(
         slot_ns: slots.slot_ns,
         lanes,
     })
+}
+
+/// Of each thread, the index of the same thread under its last name: threads are listed once for each of their names.
+fn latest_names(threads: &[Thread]) -> Vec<u32> {
+    let task = |thread: &Thread| (thread.pid, thread.tid);
+    let mut last: HashMap<(i32, i32), u32> = HashMap::default();
+    for (idx, thread) in (0..).zip(threads) {
+        let is_later = |other: u32| threads[other as usize].end_ns <= thread.end_ns;
+        let known = last.entry(task(thread)).or_insert(idx);
+        if is_later(*known) {
+            *known = idx;
+        }
+    }
+    threads.iter().map(|thread| last[&task(thread)]).collect()
 }
 
 /// The time that is asked for, or that of all samples.
@@ -269,6 +285,24 @@ mod tests {
             ..sampled
         };
         assert_eq!(lanes(&timeless, &SampleSelection::default(), 4), None);
+    }
+
+    #[test]
+    fn a_thread_that_is_renamed_has_one_lane() {
+        let mut sampled = testing::sampled(&[
+            (100, "sh", "main", 1),
+            (101, "other", "main", 1),
+            (102, "cc1", "main", 5),
+        ]);
+        let (pid, tid) = (sampled.threads[0].pid, sampled.threads[0].tid);
+        (sampled.threads[2].pid, sampled.threads[2].tid) = (pid, tid);
+        let all = lanes(&sampled, &SampleSelection::default(), 3).unwrap();
+        let lanes: Vec<_> = all
+            .lanes
+            .iter()
+            .map(|lane| (lane.thread, lane.weight))
+            .collect();
+        assert_eq!(lanes, [(2, 6), (1, 1)]);
     }
 
     #[test]

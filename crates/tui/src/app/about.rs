@@ -19,8 +19,10 @@ pub(super) fn lines(cx: &Context) -> Vec<String> {
         lines.push(format!("recorded by: {}", about.command.join(" ")));
     }
     lines.extend(machine(about).map(|machine| format!("machine: {machine}")));
-    let threads = &sampled.threads;
-    let processes: BTreeSet<i32> = threads.iter().map(|thread| thread.pid).collect();
+    let threads = sampled.threads.iter();
+    // Threads are listed once for each of their names.
+    let threads: BTreeSet<(i32, i32)> = threads.map(|thread| (thread.pid, thread.tid)).collect();
+    let processes: BTreeSet<i32> = threads.iter().map(|&(pid, _)| pid).collect();
     let n_threads = Counted::new(threads.len() as u64, "thread", "threads");
     let n_processes = Counted::new(processes.len() as u64, "process", "processes");
     let time = sampled.samples.span_ns().map_or_else(String::new, |span| {
