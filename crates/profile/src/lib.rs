@@ -20,6 +20,7 @@ mod gaps;
 mod header_json;
 mod joined;
 mod label;
+mod lost_callers;
 mod profile;
 mod quality;
 pub mod run;

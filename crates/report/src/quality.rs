@@ -4,6 +4,9 @@ use rprof_base::{Counted, Share, StackEnd, grouped};
 use rprof_profile::{EventKind, EventProfile, Flaw, Profile, Quality};
 use rprof_untrusted::printable;
 
+/// Percent of stacks with wrong callers that are worth a line.
+const MANY_LOST: f64 = 1.0;
+
 /// Percent of stacks without some callers that need a reason.
 const MANY_HOLES: f64 = 1.0;
 
@@ -30,10 +33,13 @@ pub fn quality_line(profile: &Profile) -> String {
     printable(&line).into_owned()
 }
 
-/// How stacks ended that were unwound, and why callers of waits are missing; `None` if none were unwound.
+/// How stacks ended that were unwound, and why callers of waits are missing; of others, whether callers were lost.
+/// `None` if nothing is known.
 pub fn stacks_line(profile: &Profile) -> Option<String> {
     let unwound = &profile.unwound;
-    let mut line = unwound.summary()?;
+    let Some(mut line) = unwound.summary() else {
+        return lost_callers(profile);
+    };
     if let Some(ms) = short_waits_ms(profile) {
         line +=
             &format!(" (waits under {ms} ms have no user stack: record --off-cpu=0 keeps them)");
@@ -50,6 +56,17 @@ pub fn stacks_line(profile: &Profile) -> Option<String> {
         );
     }
     Some(printable(&line).into_owned())
+}
+
+/// How many stacks are not those of the program, where the kernel followed frame pointers that are none.
+fn lost_callers(profile: &Profile) -> Option<String> {
+    let lost = profile.lost_callers();
+    (lost.percent() >= MANY_LOST).then(|| {
+        let again = profile.about.recorder_to_run();
+        format!(
+            "{lost:.1} % have callers that are no code: built without frame pointers ({again} needs none)"
+        )
+    })
 }
 
 /// Which waits have no user stack, in milliseconds, where that is why many stacks lack callers.
