@@ -89,13 +89,13 @@ d: zoom into the DSO, or back out
 k: zoom into the kernel, or back out
 w: switch between CPU time, waiting time and both (needs record --off-cpu)
 t: zoom into threads with this name, or this thread, or back out
-f: keep stacks with NAME; !NAME: without it; empty clears
+f: keep stacks with function NAME; !NAME: without it; empty clears
 T: type a time range in seconds, such as 10,20; empty clears
 SPACE: threads: mark a time range; ENTER zooms into it, D compares it with the rest
 D: compare the time that is marked, or zoomed into, with the rest: show significant changes
 u BACKSPACE: undo the last zoom
 Search
-/: search names: filters rows; highlights in trees and graphs
+/: search names: filters rows; highlights in trees and graphs; in code and help: search lines
 n N: next, previous match; flame graph: next lighter, heavier match
 Choose what rows show
 o: choose the sort keys that group rows

@@ -1,6 +1,7 @@
 //! A text to read: help, the code of a function.
 
 use crate::cursor::Step;
+use crate::matcher::Matcher;
 use rprof_base::Share;
 use rprof_profile::code::{CodeLine, CodeLineKind};
 
@@ -57,6 +58,10 @@ pub(crate) struct Page {
     hot: Vec<usize>,
     /// Index of the hot line last jumped to.
     nth: Option<usize>,
+    /// What is searched for.
+    search: Option<Matcher>,
+    /// The line last jumped to.
+    mark: Option<usize>,
 }
 
 /// The first row of the table of source lines.
@@ -81,6 +86,8 @@ impl Page {
             left: 0,
             hot: Vec::new(),
             nth: None,
+            search: None,
+            mark: None,
         }
     }
 
@@ -124,14 +131,76 @@ impl Page {
         let nth = if nth < self.hot.len() { nth } else { 0 };
         if let Some(&line) = self.hot.get(nth) {
             self.nth = Some(nth);
-            self.top = line.saturating_sub(height / 2);
-            self.fit(height);
+            self.go_to(line, height);
         }
+    }
+
+    fn go_to(&mut self, line: usize, height: usize) {
+        self.mark = Some(line);
+        self.top = line.saturating_sub(height / 2);
+        self.fit(height);
     }
 
     /// The line last jumped to.
     pub(crate) fn marked(&self) -> Option<usize> {
-        self.hot.get(self.nth?).copied()
+        self.mark
+    }
+
+    /// Searches its lines, and goes to the first match from the top of the screen on. Without a matcher, the search ends.
+    pub(crate) fn search(&mut self, matcher: Option<Matcher>, height: usize) {
+        self.search = matcher;
+        if self.search.is_some() {
+            self.mark = None;
+            self.next_match(false, height);
+        }
+    }
+
+    /// What is searched for.
+    pub(crate) fn searched(&self) -> Option<&Matcher> {
+        self.search.as_ref()
+    }
+
+    /// Whether a line matches the search, if there is one.
+    pub(crate) fn is_match(&self, line: &PageLine) -> bool {
+        let matcher = self.search.as_ref();
+        matcher.is_some_and(|matcher| matcher.matches(&line.text))
+    }
+
+    fn matches(&self) -> Vec<usize> {
+        let lines = self.lines.iter().enumerate();
+        let matching = lines.filter(|(_, line)| self.is_match(line));
+        matching.map(|(number, _)| number).collect()
+    }
+
+    /// Goes to the next match, or the one before, and round the end.
+    pub(crate) fn next_match(&mut self, is_back: bool, height: usize) {
+        let matches = self.matches();
+        let from = match self.mark {
+            Some(mark) if is_back => mark,
+            Some(mark) => mark + 1,
+            None => self.top,
+        };
+        let at = matches.partition_point(|&line| line < from);
+        let next = if is_back {
+            matches[..at].last().or(matches.last())
+        } else {
+            matches.get(at).or(matches.first())
+        };
+        if let Some(&line) = next {
+            self.go_to(line, height);
+        }
+    }
+
+    /// Where the search is, if there is one: `/rax: 3 of 17`.
+    pub(crate) fn search_text(&self) -> Option<String> {
+        let typed = self.search.as_ref()?.typed();
+        let matches = self.matches();
+        let nth = self.mark.and_then(|mark| matches.binary_search(&mark).ok());
+        Some(match (matches.len(), nth) {
+            (0, _) => format!("{typed}: no match"),
+            (n, Some(nth)) => format!("{typed}: {} of {n}", nth + 1),
+            (n, None) => format!("{typed}: {n} matches"),
+        })
     }
 
     /// Moves long lines.
@@ -171,6 +240,28 @@ mod tests {
         assert_eq!(page.hottest_line.as_deref(), Some("67.33 : a.c:10 x++;"));
         let page = Page::code(String::new(), lines[..2].to_vec(), 10);
         assert_eq!(page.hottest_line, None);
+    }
+
+    #[test]
+    fn a_search_goes_from_match_to_match_and_round_the_end() {
+        let lines = ["a", "call x", "b", "call y", "c", "call z"];
+        let mut page = Page::text(String::new(), lines.map(str::to_owned).into());
+        page.step(Step::Down, 2);
+        page.step(Step::Down, 2);
+        page.search(Some(Matcher::parse("call").unwrap()), 2);
+        assert_eq!(page.marked(), Some(3));
+        let said = |page: &Page| page.search_text().unwrap();
+        assert_eq!(said(&page), "/call: 2 of 3");
+        let mut steps = Vec::new();
+        for is_back in [false, false, true, true] {
+            page.next_match(is_back, 2);
+            steps.push(page.marked().unwrap());
+        }
+        assert_eq!(steps, [5, 1, 5, 3]);
+        page.search(Some(Matcher::parse("nothing").unwrap()), 2);
+        assert_eq!(said(&page), "/nothing: no match");
+        page.search(None, 2);
+        assert_eq!(page.search_text(), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A line that is typed.
 
+use crate::page::Page;
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a line is for.
@@ -7,6 +8,8 @@ use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) enum PromptKind {
     /// Names that are shown, or found.
     Search,
+    /// Lines of a page.
+    Find,
     /// Functions that stacks have.
     Frames,
     /// A time of the recording.
@@ -22,7 +25,10 @@ impl PromptKind {
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Search => "search (part of a name, pat*, /regex/, !not): ",
-            Self::Frames => "keep stacks with (part of a name, pat*, /regex/; !NAME: without): ",
+            Self::Find => "search (part of a line, /regex/): ",
+            Self::Frames => {
+                "keep stacks with function (part of its name, pat*, /regex/; !NAME: without): "
+            }
             Self::Times => "time range in seconds (10,20 or 10, ; empty shows all): ",
             Self::Limit => "hide rows below percent: ",
             Self::Keys => "group rows by (keys, separated by commas): ",
@@ -31,12 +37,14 @@ impl PromptKind {
 }
 
 /// A line that is typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Prompt {
     pub(crate) kind: PromptKind,
     text: String,
     /// Where the next letter goes, in bytes.
     at: usize,
+    /// The page that is searched.
+    pub(crate) under: Option<Box<Page>>,
 }
 
 /// What a key did to a line.
@@ -57,7 +65,22 @@ impl Prompt {
     /// A line that goes on after a text.
     pub(crate) fn new(kind: PromptKind, text: String) -> Self {
         let at = text.len();
-        Self { kind, text, at }
+        Self {
+            kind,
+            text,
+            at,
+            under: None,
+        }
+    }
+
+    /// A line that searches a page.
+    pub(crate) fn find(page: Page) -> Self {
+        let text = page.searched().map_or("", |matcher| matcher.text());
+        let line = Self::new(PromptKind::Find, text.to_owned());
+        Self {
+            under: Some(Box::new(page)),
+            ..line
+        }
     }
 
     pub(crate) fn text(&self) -> &str {

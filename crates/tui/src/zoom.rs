@@ -92,12 +92,13 @@ fn stacks_text(names: &NameList) -> String {
     let unwanted: Vec<&str> = unwanted.iter().map(|item| &item[1..]).collect();
     let mut parts = Vec::new();
     if !wanted.is_empty() {
-        parts.push(format!("with {}", wanted.join(",")));
+        parts.push(format!("with function {}", wanted.join(",")));
     }
     if !unwanted.is_empty() {
-        parts.push(format!("without {}", unwanted.join(",")));
+        let function = if wanted.is_empty() { "function " } else { "" };
+        parts.push(format!("without {function}{}", unwanted.join(",")));
     }
-    format!("stacks {}", parts.join(" and "))
+    format!("stacks {}", parts.join(", "))
 }
 
 /// The time that a text says, in seconds from the first sample, or as `--time` has it; open ends are those of the

@@ -45,6 +45,15 @@ impl App {
             Some(Command::Left) => page.sideways(true),
             Some(Command::Right) => page.sideways(false),
             Some(Command::Hottest) => page.next_hot(height),
+            Some(Command::Search) => {
+                self.over = Over::Prompt(Prompt::find(page));
+                return Effect::None;
+            }
+            Some(Command::NextFound) => page.next_match(false, height),
+            Some(Command::PreviousFound) => page.next_match(true, height),
+            Some(Command::Back) if key.code == KeyCode::Esc && page.searched().is_some() => {
+                page.search(None, height);
+            }
             Some(Command::ChooseInto) if page.has_choice => {
                 self.choose_into(page);
                 return Effect::None;
@@ -104,8 +113,13 @@ impl App {
 
     fn key_in_prompt(&mut self, mut prompt: Prompt, key: KeyEvent) -> Effect {
         match prompt.key(key) {
-            Typed::Off => {}
+            Typed::Off => {
+                if let Some(page) = prompt.under {
+                    self.over = Over::Page(*page);
+                }
+            }
             Typed::On => self.over = Over::Prompt(prompt),
+            Typed::Done if prompt.kind == PromptKind::Find => self.find(prompt),
             Typed::Done => match self.typed(&prompt) {
                 Ok(effect) => return effect,
                 Err(why) => {
@@ -115,6 +129,26 @@ impl App {
             },
         }
         Effect::None
+    }
+
+    /// Searches the page below a line for what it says.
+    fn find(&mut self, mut prompt: Prompt) {
+        let matcher = match prompt.text() {
+            "" => Ok(None),
+            text => Matcher::parse(text).map(Some),
+        };
+        match (matcher, prompt.under.take()) {
+            (Ok(matcher), Some(mut page)) => {
+                page.search(matcher, self.cx.page_height());
+                self.over = Over::Page(*page);
+            }
+            (Ok(_), None) => {}
+            (Err(why), under) => {
+                self.message = Some(why);
+                prompt.under = under;
+                self.over = Over::Prompt(prompt);
+            }
+        }
     }
 
     /// A text belongs into the line that is typed; it presses no keys.
@@ -142,6 +176,8 @@ impl App {
         let text = prompt.text().trim();
         match prompt.kind {
             PromptKind::Search => self.search(text)?,
+            // The page below has it.
+            PromptKind::Find => {}
             PromptKind::Frames if text.is_empty() => {
                 self.cx
                     .zooms

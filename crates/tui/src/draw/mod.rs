@@ -9,10 +9,12 @@ pub(crate) use keys::key_at;
 pub(crate) use over::menu_place;
 
 use crate::app::{App, Over};
+use crate::prompt::Prompt;
 use crate::screen::Screen;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
 
 /// Draws as many words as there is room for, in as many lines as there are.
 fn draw_words(pen: &mut Pen<'_>, at: Rect, text: &str) {
@@ -46,9 +48,21 @@ impl App {
             draw_words(&mut pen, size, &text);
             return;
         };
-        if let Over::Page(page) = &self.over {
-            over::page(&mut pen, screen.all, page);
-            return;
+        match &self.over {
+            Over::Page(page) => {
+                over::page(&mut pen, screen.all, page);
+                return;
+            }
+            Over::Prompt(Prompt {
+                under: Some(page), ..
+            }) => {
+                over::page(&mut pen, screen.all, page);
+                let last = Rect::new(0, screen.all.height - 1, screen.all.width, 1);
+                pen.text(last, &" ".repeat(last.width.into()), Style::new());
+                line::status(self, &mut pen, last);
+                return;
+            }
+            _ => {}
         }
         self.draw_tabs(&mut pen, &screen);
         if let Some(what) = screen.what {

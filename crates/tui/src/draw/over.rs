@@ -5,7 +5,7 @@ use crate::menu::Menu;
 use crate::page::{Page, PageKind};
 use crate::screen::cells;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Style;
+use ratatui_core::style::{Modifier, Style};
 use rprof_profile::text::width;
 use rprof_untrusted::printable;
 use std::borrow::Cow;
@@ -27,9 +27,12 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
             0 => text.into(),
             left => text.chars().skip(left).collect::<String>().into(),
         };
-        let style = line
+        let mut style = line
             .percent
             .map_or_else(Style::new, |percent| look.percent(percent));
+        if page.is_match(line) {
+            style = style.add_modifier(Modifier::UNDERLINED);
+        }
         pen.text(at, &shown, style);
         if page.marked() == Some(number) {
             pen.fill(at, look.selected());
@@ -37,16 +40,22 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
     }
     let last = (page.top + height).min(page.lines.len());
     let keys = match page.kind {
-        PageKind::Code if page.has_choice => "H: next hottest line, o: inlined into .., ESC: back",
-        PageKind::Code => "H: next hottest line, ESC: back",
-        PageKind::Keys | PageKind::Text => "ESC: back",
+        PageKind::Code if page.has_choice => {
+            "H: next hottest line, o: inlined into .., /: search, ESC: back"
+        }
+        PageKind::Code => "H: next hottest line, /: search, ESC: back",
+        PageKind::Keys | PageKind::Text => "/: search, ESC: back",
     };
     let lines = page.hottest_line.as_ref();
     let lines = lines.map_or_else(String::new, |line| {
         format!("; HOME: all lines, first {line}")
     });
+    let what = match page.search_text() {
+        Some(search) => format!("{search} (n N: next, previous; ESC: end the search)"),
+        None => format!("{keys}{lines}"),
+    };
     let text = format!(
-        " {} to {last} of {}; {keys}{lines}",
+        " {} to {last} of {}; {what}",
         page.top + 1,
         page.lines.len()
     );

@@ -91,6 +91,32 @@ fn inlined_code_is_that_of_one_function_or_of_all() {
 }
 
 #[test]
+fn code_is_searched_and_a_line_that_is_given_up_leaves_it_shown() {
+    let mut app = app();
+    let Effect::Code(wanted) = press(&mut app, "a") else {
+        panic!();
+    };
+    let mut found = answer(&wanted, None);
+    let line = |text: &str| CodeLine::new(CodeLineKind::Instruction, text.to_owned());
+    found.code.as_mut().unwrap().lines = ["10: add", "12: call", "18: add"].map(line).into();
+    app.take_code(found);
+    press(&mut app, "/call");
+    assert!(screen(&app).contains("10: add"), "{}", screen(&app));
+    let last = screen(&app).trim_end().to_owned();
+    assert!(last.ends_with("search (part of a line, /regex/): call"));
+    press(&mut app, "<Esc>");
+    assert!(!screen(&app).contains("of a line"));
+    press(&mut app, "/add<Enter>n");
+    assert!(screen(&app).contains("/add: 2 of 2"), "{}", screen(&app));
+    press(&mut app, "<Esc>");
+    assert!(screen(&app).contains("18: add") && !screen(&app).contains("/add"));
+    press(&mut app, "//(/<Enter>");
+    assert!(screen(&app).contains("regular expression"));
+    press(&mut app, "<Esc><Esc>");
+    assert_eq!(app.over, Over::Nothing);
+}
+
+#[test]
 fn code_of_other_samples_comes_too_late() {
     for zoom in ["k", "t"] {
         let mut app = app();

@@ -86,24 +86,30 @@ fn zooms_are_entered_and_left_by_one_key() {
 fn stacks_can_be_those_with_a_function() {
     let mut app = app();
     press(&mut app, "fanswer<Enter>");
-    assert!(line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with answer"));
+    assert!(
+        line_with(&app, "cycles")
+            .contains("50 of 184 samples (27.17%), stacks with function answer")
+    );
     press(&mut app, "F");
     assert!(line_with(&app, "] main").contains("100.00%"));
     press(&mut app, "f<Enter>");
     assert!(app.cx.zooms.is_empty());
     press(&mut app, "fnswe<Enter>");
-    assert!(line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with nswe"));
+    assert!(
+        line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with function nswe")
+    );
     press(&mut app, "f<Enter>");
     press(&mut app, "f");
     assert!(screen(&app).contains("!NAME: without"));
     press(&mut app, "!answer<Enter>");
     assert!(
-        line_with(&app, "cycles").contains("134 of 184 samples (72.83%), stacks without answer")
+        line_with(&app, "cycles")
+            .contains("134 of 184 samples (72.83%), stacks without function answer")
     );
     press(&mut app, "fmain,!answer,!wait<Enter>");
     let what = line_with(&app, "cycles");
     assert!(
-        what.contains("stacks with main and without answer,wait"),
+        what.contains("stacks with function main, without answer,wait"),
         "{what}"
     );
     press(&mut app, "f<Enter>");

@@ -64,7 +64,10 @@ fn the_right_button_opens_a_menu_for_what_is_there() {
     assert_eq!(menu.title, "format (inlined)");
     assert!(line_with(&app, "zoom into prog").contains("d  "));
     press(&mut app, "f");
-    assert!(line_with(&app, "cycles").contains("50 of 184 samples (27.17%), stacks with format"));
+    assert!(
+        line_with(&app, "cycles")
+            .contains("50 of 184 samples (27.17%), stacks with function format")
+    );
     mouse(&mut app, right, (30, 5));
     assert!(screen(&app).contains("undo the last zoom"));
     press(&mut app, "<Esc>");
