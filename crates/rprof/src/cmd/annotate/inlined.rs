@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Maximum number of functions to name.
 const N_NAMED: usize = 3;
 
+/// Of several functions of a name, one is meant if it has this many times the samples of all others.
+const DOMINANT: u64 = 20;
+
 /// The code to show for a function requested by name.
 pub(super) enum Chosen {
     /// A standalone function, with an optional note.
@@ -22,7 +25,8 @@ pub(super) enum Chosen {
 }
 
 impl Chosen {
-    /// What has most of the samples: the function itself, or the code that was inlined.
+    /// What has most of the samples: the function itself, or the code that was inlined. Of several functions, one is
+    /// meant that has nearly all samples.
     ///
     /// # Errors
     /// The name means none or several.
@@ -31,8 +35,8 @@ impl Chosen {
         wanted: &WantedFunction,
         chosen: Result<FoundFunction, ChoiceError>,
     ) -> Result<Self, ChoiceError> {
-        let standalone = match chosen {
-            Ok(one) => one,
+        let (standalone, others) = match chosen {
+            Ok(one) => (one, None),
             Err(ChoiceError::Inlined(found)) => {
                 return Ok(Self::Inlined(ShownInlined::found(wanted.clone(), found)));
             }
@@ -41,20 +45,50 @@ impl Chosen {
                 let found = found.ok_or(ChoiceError::Several(all))?;
                 return Ok(Self::Inlined(ShownInlined::found(wanted.clone(), found)));
             }
+            Err(ChoiceError::Several(mut all)) => {
+                let samples: Vec<u64> = all.iter().map(|one| n_samples(&one.own)).collect();
+                let Some(at) = dominant(&samples) else {
+                    return Err(ChoiceError::Several(all));
+                };
+                let one = all.remove(at);
+                (one, Some(others_in_words(&all)))
+            }
             Err(error) => return Err(error),
         };
         let Some(found) = recording.inlined(wanted) else {
-            return Ok(Self::Standalone(standalone, None));
+            return Ok(Self::Standalone(standalone, others));
         };
         let n_inlined: u64 = found.into.iter().map(|one| n_samples(&one.own)).sum();
         let mut inlined = ShownInlined::found(wanted.clone(), found);
         if n_inlined <= n_samples(&standalone.own) {
             let note = format!("it was also inlined into {}", inlined.containers_in_words());
+            let note = others.map_or(note.clone(), |others| format!("{others}; {note}"));
             return Ok(Self::Standalone(standalone, Some(note)));
         }
         inlined.standalone = (n_samples(&standalone.own) > 0).then_some(standalone);
         Ok(Self::Inlined(inlined))
     }
+}
+
+/// Which of these has nearly all samples, if one does.
+fn dominant(samples: &[u64]) -> Option<usize> {
+    let sum: u64 = samples.iter().sum();
+    let is_dominant = |&n: &u64| n > 0 && n >= (sum - n).saturating_mul(DOMINANT);
+    samples.iter().position(is_dominant)
+}
+
+/// Functions that have the name, too, and could be meant.
+fn others_in_words(others: &[FoundFunction]) -> String {
+    let one = |one: &FoundFunction| {
+        let samples = Counted::new(n_samples(&one.own), "sample", "samples");
+        format!("{}@{:#x} ({samples}, {})", one.name, one.start, one.image)
+    };
+    let named: Vec<String> = others.iter().take(N_NAMED).map(one).collect();
+    let more = match others.len().saturating_sub(N_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the name has few samples in {}{more}", named.join(", "))
 }
 
 /// Samples of all events.
@@ -187,4 +221,23 @@ pub(super) fn share_of_all(recording: &CodeRecording<'_>, own: &[SampleCount]) -
         .first()
         .map_or(0, |event| event.all.weight);
     Share::of(own.first().map_or(0, |own| own.weight), all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_is_meant_if_it_has_nearly_all_samples() {
+        for (samples, meant) in [
+            (&[5, 960][..], Some(1)),
+            (&[960, 40, 8], Some(0)),
+            (&[960, 40, 9], None),
+            (&[3, 0], Some(0)),
+            (&[0, 0], None),
+            (&[7, 7], None),
+        ] {
+            assert_eq!(dominant(samples), meant, "{samples:?}");
+        }
+    }
 }
