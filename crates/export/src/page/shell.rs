@@ -18,6 +18,7 @@ const FIRST: &str = include_str!("assets/first.js");
 const SCRIPTS: &[&str] = &[
     include_str!("assets/text.js"),
     include_str!("assets/decode.js"),
+    include_str!("assets/columns.js"),
     include_str!("assets/profile.js"),
     include_str!("assets/wakes.js"),
     include_str!("assets/selection.js"),

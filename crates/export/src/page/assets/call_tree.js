@@ -24,6 +24,9 @@ const TREE_COLUMNS = [
 /** Rows that are there at once, and how many more each time. */
 const TREE_ROWS = 100;
 
+/** No row has fewer pixels. */
+const LEAST_ROW = 20;
+
 /** Rows that `*` opens at most. */
 const MOST_OPENED = 2000;
 
@@ -63,6 +66,9 @@ class CallTree {
     });
     this.table.append(this.head, this.body);
     place.append(this.table, this.more);
+    /** How far it is scrolled: to ask the browser would lay out what is about to be replaced. */
+    this.top = 0;
+    place.addEventListener("scroll", () => (this.top = place.scrollTop), { passive: true });
     this.body.addEventListener("keydown", (event) => {
       if (!event.ctrlKey && !event.altKey && !event.metaKey && this.key(event.key)) {
         event.preventDefault();
@@ -70,6 +76,16 @@ class CallTree {
       }
     });
     this.limit = TREE_ROWS;
+    /**
+     * Lines that can be shown again, by box.
+     * @type {Map<number, HTMLElement>}
+     */
+    this.lines = new Map();
+    /**
+     * Boxes whose lines are shown, or are to be.
+     * @type {number[]}
+     */
+    this.wanted = [];
     this.boxes = new Boxes(0).close();
     /**
      * What the boxes are of.
@@ -125,6 +141,7 @@ class CallTree {
     this.matches = state.search === "" ? null : labelsWith(profile, state.search);
     if (state.search !== this.searched) this.openFound();
     this.searched = state.search;
+    this.lines.clear();
     this.draw();
   }
 
@@ -204,11 +221,37 @@ class CallTree {
     if (!rows.includes(this.focused)) this.focused = rows[0] ?? -1;
     // What has the focus is there.
     this.limit = Math.max(this.limit, rows.indexOf(this.focused) + 1);
-    this.body.replaceChildren(...rows.slice(0, this.limit).map((box) => this.line(box)));
+    const wanted = rows.slice(0, this.limit);
+    // Those below what is seen come after the frame.
+    const first = Math.max(Math.ceil((this.top + innerHeight) / LEAST_ROW), rows.indexOf(this.focused) + 1);
+    this.place(wanted.slice(0, first));
+    if (wanted.length > first) afterFrame(() => this.wanted === wanted && this.place(wanted));
+    this.wanted = wanted;
     const left = rows.length - this.limit;
     this.more.hidden = left <= 0;
     this.more.textContent = `Show more (${counted(left, "more row", "more rows")})`;
     if (hadFocus) this.lineOf(this.focused)?.focus();
+  }
+
+  /**
+   * Shows lines of boxes; those that were shown before stay in their places.
+   * @param {number[]} boxes
+   */
+  place(boxes) {
+    const { body, lines } = this;
+    const placed = boxes.map((box) => {
+      const line = lines.get(box) ?? this.line(box);
+      lines.set(box, line);
+      line.tabIndex = box === this.focused ? 0 : -1;
+      return line;
+    });
+    const all = new Set(placed);
+    for (const line of [...body.children]) if (!all.has(/** @type {HTMLElement} */ (line))) line.remove();
+    let at = body.firstElementChild;
+    for (const line of placed) {
+      if (line === at) at = at.nextElementSibling;
+      else body.insertBefore(line, at);
+    }
   }
 
   drawHead() {
@@ -232,7 +275,6 @@ class CallTree {
     const { app, boxes } = this;
     const { profile, state, comparison, whole } = app;
     const line = made("tr");
-    line.tabIndex = box === this.focused ? 0 : -1;
     line.dataset.box = String(box);
     line.setAttribute("aria-level", String(boxes.depths[box] + 1));
     const isLeaf = boxes.childrenOf(box).length === 0;
@@ -298,6 +340,7 @@ class CallTree {
   /** @param {number} box */
   toggle(box) {
     if (!this.open.delete(box)) this.open.add(box);
+    this.lines.delete(box);
     this.draw();
   }
 
@@ -335,6 +378,7 @@ class CallTree {
       this.open.add(todo[at]);
       for (const child of this.boxes.childrenOf(todo[at])) if (todo.length < MOST_OPENED) todo.push(child);
     }
+    this.lines.clear();
     this.draw();
   }
 }

@@ -305,6 +305,10 @@ class CodeView {
     this.table.moveTo(this.rows.findIndex((one) => one.kind === "line" && one.line === line));
   }
 
+  resized() {
+    this.table.draw();
+  }
+
   draw() {
     this.table.draw();
   }

@@ -53,6 +53,8 @@ class Flame {
     this.boxes = boxes;
     this.texts.clear();
     this.selected = this.hovered = -1;
+    // They may have been placed for a smaller screen.
+    boxes.reach(0, boxes.whole);
     this.fit();
     this.place.scrollTop = 0;
     this.zoomOut();
@@ -116,6 +118,14 @@ class Flame {
       this.isAsked = false;
       this.draw();
     });
+  }
+
+  /** Draws again if there is more or less room; a wider picture may show more. */
+  resized() {
+    const { canvas, place, boxes } = this;
+    if (place.clientWidth === 0 || hasSize(canvas, place.clientWidth, place.clientHeight)) return;
+    if (boxes.reach(this.start, this.width)) this.fit();
+    this.draw();
   }
 
   draw() {

@@ -102,7 +102,9 @@ class KnownBoxes {
     const isInTime = (/** @type {{key: string}} */ { key }) => key.startsWith('["time"');
     this.forget(one);
     const others = this.list.filter((other) => this.app.known.has(other.counts) && !(isInTime(one) && isInTime(other)));
+    const before = this.list;
     this.list = [one, ...others.slice(0, MOST_BOXES - 1)];
+    for (const { boxes } of before) if (!this.list.some((other) => other.boxes === boxes)) boxes.unfolding?.release();
     return one.boxes;
   }
 
@@ -282,6 +284,10 @@ class FlameView {
     graph.zoomTo(box < 0 ? -1 : widerThan(graph.boxes, box));
     this.zoomed();
     return true;
+  }
+
+  resized() {
+    this.graph.resized();
   }
 
   draw() {

@@ -44,6 +44,10 @@ class HeatView {
     this.legend.append(` samples in ${duration(map.unit / HEAT_ROWS)}. Columns: ${duration(map.unit)} each, from left to right; within a column, time runs upwards.`);
   }
 
+  resized() {
+    this.map.draw();
+  }
+
   draw() {
     this.map.draw();
     this.showLegend();

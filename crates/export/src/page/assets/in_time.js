@@ -8,7 +8,7 @@ const MOST_APART = 1 << 19;
 /** Rows that are placed at once: more are placed a step after the other. */
 const ROWS_AT_ONCE = 30000;
 /** How many rows each step places. */
-const ROWS_OF_STEP = 10000;
+const ROWS_OF_STEP = 4000;
 /** Groups of rows that a first picture has. */
 const FIRST_GROUPS = 3000;
 

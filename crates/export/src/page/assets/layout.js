@@ -13,11 +13,13 @@ function longer(old, length) {
 
 class Boxes {
   /**
-   * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: on screens up to 8,000
-   * pixels wide these are less than a pixel. `Growing` places them after the first frame, `Unfolding` when they are zoomed
-   * into or asked for.
+   * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: these boxes are less
+   * than half a pixel. `Growing` places them after the first frame, `Unfolding` when they are zoomed into or asked for.
    */
-  static first = { most: 20000, parts: 8000 };
+  static get first() {
+    const n_pixels = innerWidth * (globalThis.devicePixelRatio || 1);
+    return { most: 20000, parts: Math.min(8000, Math.max(1000, Math.ceil(2 * n_pixels))) };
+  }
 
   /** @param {number} capacity */
   constructor(capacity) {

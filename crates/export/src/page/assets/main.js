@@ -361,6 +361,12 @@ class App {
     this.redraw();
   }
 
+  /** Draws what has another size than it was drawn in. */
+  resized() {
+    this.overview.resized();
+    this.views.shown.resized?.();
+  }
+
   redraw() {
     this.theme.apply();
     this.overview.draw();
@@ -387,7 +393,7 @@ class App {
     element("save", HTMLButtonElement).addEventListener("click", (event) => this.menu.open(placeOf(event), itemsToSave(this), "Save"));
     element("theme", HTMLButtonElement).addEventListener("click", () => this.toggleTheme());
     this.theme.isSystemDark.addEventListener("change", () => this.redraw());
-    new ResizeObserver(() => this.redraw()).observe(element("main", HTMLElement));
+    new ResizeObserver(() => this.resized()).observe(element("main", HTMLElement));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
   }
@@ -449,11 +455,12 @@ function describePage(profile) {
  * @param {Profile} profile
  */
 function lackingNotes(profile) {
+  const { parents } = profile.recorded;
   const notes = [];
   if (!profile.head.has_times && profile.sides === null) {
     notes.push("The recording has no times, so there are no views over time (record with rprof record -T).");
   }
-  if (profile.head.n_nodes > 0 && profile.recorded.depths.every((depth) => depth < 2)) {
+  if (profile.head.n_nodes > 0 && parents.every((parent) => parent < 0 || parents[parent] < 0)) {
     notes.push("The recording has no call chains: each stack is a single function (record with rprof record -g).");
   }
   return notes;

@@ -128,6 +128,12 @@ class Overview {
     return new TimeScale(this.place.clientWidth, [0, this.span]);
   }
 
+  /** Draws it again if there is more or less room. */
+  resized() {
+    const { canvas, place } = this;
+    if (!hasSize(canvas, place.clientWidth, place.clientHeight)) this.draw();
+  }
+
   draw() {
     const { clientWidth: width, clientHeight: height } = this.place;
     if (width === 0) return;

@@ -7,7 +7,7 @@
  * @param {Int32Array} moved
  */
 function inPreorder(profile, moved) {
-  const { parents, labels, depths } = profile;
+  const { parents, labels } = profile;
   const n = parents.length;
   // How many nodes there are below each, itself counted; then, where the next of its children goes.
   const sizes = new Int32Array(n).fill(1);
@@ -22,12 +22,11 @@ function inPreorder(profile, moved) {
     if (parent < 0) root += sizes[node];
     else free[parent] += sizes[node];
   }
-  const [ordered, labelled, deep] = [new Int32Array(n), new Uint32Array(n), new Uint32Array(n)];
+  const [ordered, labelled] = [new Int32Array(n), new Uint32Array(n)];
   for (let node = 0; node < n; node++) {
     ordered[places[node]] = parents[node] < 0 ? -1 : places[parents[node]];
     labelled[places[node]] = labels[node];
-    deep[places[node]] = depths[node];
   }
-  Object.assign(profile, { parents: ordered, labels: labelled, depths: deep });
+  Object.assign(profile, { parents: ordered, labels: labelled });
   return moved.map((node) => places[node]);
 }

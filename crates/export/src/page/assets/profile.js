@@ -82,7 +82,10 @@ class Profile {
     this.labels = stacks.labels;
     /** -1 for outermost nodes. A node comes after its parent, and all below a node follow it. */
     this.parents = stacks.parents;
-    this.depths = stacks.depths;
+    this.knownDepths = stacks;
+    this.spare = new SpareColumns();
+    /** How many boxes a flame graph had. */
+    this.n_boxes = 0;
 
     const rows = head.n_rows;
     /** Where rows of each thread begin; one more than there are threads. */
@@ -171,10 +174,10 @@ class Profile {
    * @param {Int32Array | null} moved by node, where it is
    */
   moveStacks(counts, moved) {
-    const before = this.moved ?? ownNumbers(this.recorded.parents.length);
-    const after = new Int32Array(before.length);
+    const before = this.moved;
+    const after = new Int32Array(this.recorded.parents.length);
     for (let at = 0; at < after.length; at++) {
-      const node = before[at];
+      const node = before === null ? at : before[at];
       const isLeft = node >= 0 && (counts === null || counts[node] !== 0);
       after[at] = !isLeft ? -1 : moved === null ? node : moved[node];
     }
@@ -183,8 +186,8 @@ class Profile {
 
   /** What transforms change. */
   transformed() {
-    const { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, depths, stacks } = this;
-    return { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, depths, stacks };
+    const { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, stacks } = this;
+    return { head, names, images, flags, places, functionOf, frameOfFunction, labels, parents, stacks };
   }
 
   /** Takes all transforms back. */
@@ -312,6 +315,17 @@ class Profile {
     return this.knownLabels.labels;
   }
 
+  /** By node, how many are on its way to the outermost one. */
+  get depths() {
+    const { parents } = this;
+    if (this.knownDepths.parents !== parents) {
+      const depths = new Uint32Array(parents.length);
+      for (let node = 0; node < depths.length; node++) depths[node] = parents[node] < 0 ? 0 : depths[parents[node]] + 1;
+      this.knownDepths = { ...this.knownDepths, parents, depths };
+    }
+    return this.knownDepths.depths;
+  }
+
   /** By node, the first one that is neither this node nor below it. */
   nodeEnds() {
     const { parents } = this;
@@ -363,16 +377,6 @@ class Profile {
     for (let at = node; at >= 0; at = this.parents[at]) labels.push(this.labelOf(at));
     return labels;
   }
-}
-
-/**
- * Each number below one.
- * @param {number} n
- */
-function ownNumbers(n) {
-  const numbers = new Int32Array(n);
-  for (let number = 0; number < n; number++) numbers[number] = number;
-  return numbers;
 }
 
 /**

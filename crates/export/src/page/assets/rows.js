@@ -33,20 +33,18 @@ function rowColumns(profile, grouping) {
  * @param {Profile} profile
  * @param {Int32Array} rowOf
  */
-function outermostRows({ parents, depths }, rowOf) {
+function outermostRows({ parents }, rowOf) {
   let n = 0;
   for (const row of rowOf) if (row >= n) n = row + 1;
   const isOutermost = new Uint8Array(rowOf.length);
   // How often each row is on the way to a node.
   const onPath = new Uint32Array(n);
-  /** @type {number[]} */
-  const path = [];
-  for (let node = 0; node < parents.length; node++) {
-    while (path.length > depths[node]) {
-      const left = rowOf[/** @type {number} */ (path.pop())];
+  // All below a node follow it: the way to a node is a part of that to the node before.
+  for (let node = 0, last = -1; node < parents.length; last = node++) {
+    for (; last !== parents[node]; last = parents[last]) {
+      const left = rowOf[last];
       if (left >= 0) onPath[left]--;
     }
-    path.push(node);
     const row = rowOf[node];
     if (row >= 0 && onPath[row]++ === 0) isOutermost[node] = 1;
   }

@@ -104,16 +104,15 @@ class Sandwich {
    * @param {number} focus
    */
   sumOf(callees, focus) {
-    const { profile, state, comparison, whole } = this.app;
-    const own = this.app.functions().find((row) => row.key === focus);
+    const { profile, state, counts, comparison, whole } = this.app;
     if (comparison !== null) {
-      const row = /** @type {ChangedRow | undefined} */ (own);
+      const row = /** @type {ChangedRow | undefined} */ (this.app.functions().find(({ key }) => key === focus));
       return row === undefined ? "" : `total ${comparison.text(row.all)}; self ${comparison.text(row.own)}`;
     }
     const event = profile.head.events[state.event];
     const weight = callees.n > 0 ? callees.weights[0] : 0;
     return (
-      `self ${shareWithTime(event, own?.self ?? (callees.n > 0 ? callees.own[0] : 0), whole)}; ` +
+      `self ${shareWithTime(event, ownOf(profile, counts, focus), whole)}; ` +
       `total ${percent(weight, whole)} (${amount(event, weight)})`
     );
   }
@@ -122,10 +121,32 @@ class Sandwich {
     markFound(this.app, [this.callers, this.callees]);
   }
 
+  resized() {
+    this.callers.resized();
+    this.callees.resized();
+  }
+
   draw() {
     this.callers.draw();
     this.callees.draw();
   }
+}
+
+/**
+ * What a function counts itself; a wait is its own time.
+ * @param {Profile} profile
+ * @param {Counts} counts
+ * @param {number} wanted
+ */
+function ownOf(profile, { weights }, wanted) {
+  const { functionOf, labels, parents } = profile;
+  let sum = 0;
+  for (let node = 0; node < parents.length; node++) {
+    if (weights[node] === 0) continue;
+    const code = profile.codeOf(node);
+    if (parents[code] >= 0 && functionOf[labels[code]] === wanted) sum += weights[node];
+  }
+  return sum;
 }
 
 /**

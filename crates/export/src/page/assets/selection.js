@@ -11,8 +11,8 @@ class Counts {
   /** @param {Profile} profile */
   constructor(profile) {
     const n = profile.head.n_nodes;
-    this.weights = new Float64Array(n);
-    this.samples = new Float64Array(n);
+    this.weights = profile.spare.take(Float64Array, n).fill(0);
+    this.samples = profile.spare.take(Float64Array, n).fill(0);
     /**
      * What percentages are of: all samples of the event within the range.
      * @type {Sum}
@@ -109,6 +109,15 @@ class Counts {
   }
 
   /**
+   * Nobody counts with it any more.
+   * @param {Profile} profile
+   */
+  release(profile) {
+    profile.spare.give(this.weights, this.samples);
+    this.before?.release(profile);
+  }
+
+  /**
    * Each node with all that it called.
    * @param {Profile} profile
    */
@@ -165,6 +174,7 @@ class KnownCounts {
     const last = others.slice(0, MOST_COUNTS - 1);
     const all = others.find((one) => one.key.startsWith("all"));
     this.list = [found, ...last, ...(all === undefined || last.includes(all) ? [] : [all])];
+    for (const one of others) if (!this.list.includes(one)) one.counts.release(profile);
     found.counts.selection = selection;
     return found.counts;
   }

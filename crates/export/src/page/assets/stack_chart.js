@@ -89,6 +89,10 @@ class StackChart {
     markFound(this.app, [this.graph]);
   }
 
+  resized() {
+    this.graph.resized();
+  }
+
   draw() {
     this.legend.show(this.thread);
     this.graph.draw();

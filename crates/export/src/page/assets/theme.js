@@ -282,6 +282,27 @@ function ranksOfImages(profile) {
 }
 
 /**
+ * The pixels of a part of the screen.
+ * @param {number} width
+ * @param {number} height
+ */
+function pixels(width, height) {
+  const scale = globalThis.devicePixelRatio || 1;
+  return [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+}
+
+/**
+ * Whether a canvas was drawn in this size.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
+function hasSize(canvas, width, height) {
+  const [w, h] = pixels(width, height);
+  return canvas.width === w && canvas.height === h;
+}
+
+/**
  * A canvas in the size that it has on the screen, ready to be drawn on.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
@@ -289,10 +310,8 @@ function ranksOfImages(profile) {
  */
 function sized(canvas, width, height) {
   const scale = globalThis.devicePixelRatio || 1;
-  const [w, h] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
-  if (canvas.width !== w || canvas.height !== h) {
-    canvas.width = w;
-    canvas.height = h;
+  if (!hasSize(canvas, width, height)) {
+    [canvas.width, canvas.height] = pixels(width, height);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
   }

@@ -89,6 +89,11 @@ class ThreadsView {
     return [...transformItems(app, "task", tid), ...transformItems(app, "process", pid)];
   }
 
+  resized() {
+    const { place, canvas } = this.lanes;
+    if (!hasSize(canvas, place.clientWidth, place.clientHeight)) this.lanes.draw();
+  }
+
   draw() {
     this.legend.show();
     this.lanes.draw();

@@ -151,7 +151,7 @@ function nodesOf(profile, { grouping, key }) {
     for (let node = 0; node < is.length; node++) is[node] = profile.isWait(node) && functionOf[labels[node]] === key ? 1 : 0;
     return is;
   }
-  const { rowOf: rows } = rowColumns(profile, /** @type {Grouping} */ (grouping));
+  const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
   // A link, or a chip of before, may name one of several threads that are one now.
   const wanted = grouping === "thread" ? profile.joined?.[key] ?? key : key;
   for (let node = 0; node < is.length; node++) is[node] = rows[node] === wanted ? 1 : 0;
@@ -170,7 +170,7 @@ function nodesBelow(profile, transform) {
   return has;
 }
 
-/** @typedef {{parents: Int32Array, labels: Uint32Array, depths: Uint32Array, moved: Int32Array}} ContractedTree */
+/** @typedef {{parents: Int32Array, labels: Uint32Array, moved: Int32Array}} ContractedTree */
 
 /** Stacks, as they become others. */
 class StackColumns {
@@ -206,8 +206,10 @@ class StackColumns {
   each(stand, outerOf) {
     const { profile, parents: all } = this;
     const n = all.length;
-    const [to, moved] = [new Int32Array(n), new Int32Array(n)];
-    const [parents, labels, depths] = [new Int32Array(n), new Uint32Array(n), new Uint32Array(n)];
+    const { spare } = profile;
+    const to = spare.take(Int32Array, n);
+    const moved = new Int32Array(n);
+    const [parents, labels] = [new Int32Array(n), new Uint32Array(n)];
     const hasWaits = profile.head.waits !== undefined;
     let n_left = 0;
     // What stands for a node comes before it, as its parent does.
@@ -228,10 +230,10 @@ class StackColumns {
       const place = n_left++;
       moved[node] = place;
       parents[place] = outer;
-      depths[place] = outer < 0 ? 0 : depths[outer] + 1;
       labels[place] = this.labels[node];
     }
-    this.tree = { parents: parents.subarray(0, n_left), labels: labels.subarray(0, n_left), depths: depths.subarray(0, n_left), moved };
+    spare.give(to);
+    this.tree = { parents: parents.subarray(0, n_left), labels: labels.subarray(0, n_left), moved };
   }
 
   /** @param {Uint8Array} is */
@@ -303,7 +305,7 @@ class StackColumns {
    */
   moveInto(profile) {
     const { counts, tree } = this;
-    if (tree !== null) Object.assign(profile, { parents: tree.parents, labels: tree.labels, depths: tree.depths });
+    if (tree !== null) Object.assign(profile, { parents: tree.parents, labels: tree.labels });
     const moved = tree === null || this.isInOrder ? tree?.moved ?? null : inPreorder(profile, tree.moved);
     if (moved !== null || counts !== null) profile.moveStacks(counts, moved);
   }

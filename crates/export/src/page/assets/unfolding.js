@@ -16,24 +16,32 @@ class Unfolding {
     this.sides = sides;
     this.labelOf = profile.labelsOfFrames();
     this.n_frames = profile.names.length;
-    this.tree = new Growing(Math.min(n, FIRST_ROOM));
+    this.tree = new Growing(Math.min(n, Math.max(FIRST_ROOM, profile.n_boxes)));
     const room = this.tree.labels.length;
-    /** By member, the box that it is on, as far as boxes are open; the next member of that box. */
-    this.moved = new Int32Array(n).fill(-1);
-    this.same = new Int32Array(n);
+    /** Stacks are never more: columns of this length can be used again. */
+    this.n_members = profile.recorded.parents.length;
+    /** By member, the box that it is on, as far as boxes are open: it is asked for of two sides. */
+    this.moved = new Int32Array(sides.length > 1 ? n : 0).fill(-1);
+    /** By member, the next one of that box. */
+    this.same = profile.spare.take(Int32Array, this.n_members);
+    /** Whether no box can be opened any more. */
+    this.isReleased = false;
     this.heads = new Int32Array(room);
     this.lasts = new Int32Array(room);
     /** By box + 1, its first child and the one after its last; 0 where it is not open. */
     this.firsts = new Int32Array(room + 1);
     this.ends = new Int32Array(room + 1);
-    /** Children of each box in order, where these are by number. */
+    /** Children of each box in order, where these are by number; by box + 1, the end of those that are in order. */
     this.ordered = new Uint32Array(room);
+    this.sorted = new Int32Array(room + 1);
     this.starts = new Float64Array(room);
     this.depths = new Uint32Array(room);
     /** By label, that child of the box which is being opened. */
     this.childOf = new Int32Array(this.n_frames + profile.head.comms.length).fill(-1);
     /** @type {(a: number, b: number) => number} */
     this.compare = (a, b) => a - b;
+    /** Narrower boxes are behind others, in no order before somebody looks closer. */
+    this.least = 0;
   }
 
   /**
@@ -41,6 +49,20 @@ class Unfolding {
    * @param {number} _box
    */
   follow(_box) {}
+
+  /** Nobody looks at its boxes any more. */
+  release() {
+    if (!this.isReleased) this.profile.spare.give(this.same, ...this.columns());
+    this.isReleased = true;
+  }
+
+  /**
+   * Further columns by member.
+   * @returns {(Int32Array | Float64Array)[]}
+   */
+  columns() {
+    return [];
+  }
 
   grow() {
     this.tree.grow();
@@ -50,6 +72,7 @@ class Unfolding {
     this.firsts = longer(this.firsts, room + 1);
     this.ends = longer(this.ends, room + 1);
     this.ordered = longer(this.ordered, room);
+    this.sorted = longer(this.sorted, room + 1);
     this.starts = longer(this.starts, room);
     this.depths = longer(this.depths, room);
   }
@@ -83,7 +106,7 @@ class Unfolding {
     } else same[this.lasts[child]] = member;
     this.lasts[child] = member;
     same[member] = -1;
-    this.moved[member] = child;
+    if (this.moved.length > 0) this.moved[member] = child;
     tree.weights[child] += weight;
     tree.samples[child] += samples;
     return child;
@@ -93,14 +116,30 @@ class Unfolding {
   open(box) {
     const { tree } = this;
     const first = tree.n;
-    this.follow(box);
+    if (!this.isReleased) this.follow(box);
+    const { ordered, least } = this;
+    let wide = first;
     for (let child = first; child < tree.n; child++) {
       this.childOf[this.placeOf(tree.labels[child])] = -1;
-      this.ordered[child] = child;
+      ordered[child] = child;
+      if (tree.weights[child] < least) continue;
+      ordered[child] = ordered[wide];
+      ordered[wide++] = child;
     }
     this.firsts[box + 1] = first;
     this.ends[box + 1] = tree.n;
-    if (tree.n - first > 1) sortPart(this.ordered, first, tree.n, this.compare);
+    this.sorted[box + 1] = wide;
+    if (wide - first > 1) sortPart(ordered, first, wide, this.compare);
+  }
+
+  /**
+   * Puts all children of an open box in order.
+   * @param {number} box
+   */
+  sort(box) {
+    const [first, end] = [this.sorted[box + 1], this.ends[box + 1]];
+    if (end - first > 1) sortPart(this.ordered, first, end, this.compare);
+    this.sorted[box + 1] = end;
   }
 
   /** Opens all boxes. */
@@ -121,7 +160,11 @@ class Unfolding {
     for (let box = 0; box < this.tree.n; box++) whole += this.tree.weights[box];
     const { most, parts } = Boxes.first;
     boxes.least = this.profile.parents.length > most ? whole / parts : 0;
+    // By name, the narrow ones are between the others.
+    this.least = order === "heavy" ? boxes.least : 0;
     this.place(boxes, { start: 0, end: whole, least: boxes.least });
+    // The next ones are likely as many.
+    this.profile.n_boxes = this.tree.n;
     return boxes;
   }
 
@@ -135,11 +178,12 @@ class Unfolding {
     const { tree } = this;
     /** @type {Uint32Array[]} */
     const lists = [];
+    if (least < this.least) this.sort(-1);
     this.placeOn(-1, 0);
     /** @type {number[]} */
     let below = this.placed(-1, []);
     while (below.length > 0) {
-      lists.push(Uint32Array.from(below));
+      lists.push(new Uint32Array(below));
       /** @type {number[]} */
       const list = [];
       for (const box of below) {
@@ -148,6 +192,7 @@ class Unfolding {
           if (width < least || from > end || from + width < start) continue;
           this.open(box);
         }
+        if (least < this.least) this.sort(box);
         this.placeOn(box, from);
         this.placed(box, list);
       }
@@ -204,7 +249,8 @@ class Unfolding {
       this.open(box);
       this.show(boxes);
     }
-    return Uint32Array.from(this.placed(box, []));
+    this.sort(box);
+    return new Uint32Array(this.placed(box, []));
   }
 }
 
@@ -218,20 +264,25 @@ class Inwards extends Unfolding {
     super(profile, sides);
     const n = profile.parents.length;
     /** What is counted at all nodes before one: nodes below another follow it. Samples are those of both sides. */
-    this.weightsBefore = new Float64Array(n + 1);
-    this.samplesBefore = new Float64Array(n + 1);
+    this.weightsBefore = profile.spare.take(Float64Array, this.n_members + 1);
+    this.samplesBefore = profile.spare.take(Float64Array, this.n_members + 1);
     const { weightsBefore, samplesBefore } = this;
-    this.own = sides[sides.length - 1].weights;
-    const { samples } = sides[sides.length - 1];
+    const { weights, samples } = sides[sides.length - 1];
     const other = sides.length > 1 ? sides[0].samples : null;
     let [weight, sum] = [0, 0];
+    weightsBefore[0] = samplesBefore[0] = 0;
     for (let node = 0; node < n; node++) {
-      weight += this.own[node];
+      weight += weights[node];
       sum += samples[node] + (other === null ? 0 : other[node]);
       weightsBefore[node + 1] = weight;
       samplesBefore[node + 1] = sum;
     }
     this.nodeEnds = profile.nodeEnds();
+    this.labels = profile.labels;
+  }
+
+  columns() {
+    return [this.weightsBefore, this.samplesBefore];
   }
 
   /** @param {number} box */
@@ -254,9 +305,10 @@ class Inwards extends Unfolding {
     const end = this.nodeEnds[node];
     const samples = samplesBefore[end] - samplesBefore[node];
     if (samples === 0) return;
-    const label = this.profile.labels[node];
-    const child = this.add(box, box < 0 ? -1 - label : this.labelOf[label], node, weightsBefore[end] - weightsBefore[node], samples);
-    this.tree.own[child] += this.own[node];
+    const label = this.labels[node];
+    const before = weightsBefore[node];
+    const child = this.add(box, box < 0 ? -1 - label : this.labelOf[label], node, weightsBefore[end] - before, samples);
+    this.tree.own[child] += weightsBefore[node + 1] - before;
   }
 }
 
@@ -272,45 +324,47 @@ class Outwards extends Unfolding {
     this.isMerged = isMerged;
     this.parents = profile.parents;
     /** By stack, the node of its next frame. */
-    this.next = new Int32Array(profile.parents.length);
+    this.next = profile.spare.take(Int32Array, this.n_members);
     /** What stacks count; what goes on alike is counted by one of them, unless sides tell stacks apart. */
     const counts = sides[sides.length - 1];
     this.isJoined = sides.length === 1;
-    this.weights = counts.weights.slice();
-    this.samples = counts.samples.slice();
+    this.weights = profile.spare.take(Float64Array, this.n_members);
+    this.samples = profile.spare.take(Float64Array, this.n_members);
+    this.weights.set(counts.weights);
+    this.samples.set(counts.samples);
+    this.labels = profile.labels;
+  }
+
+  columns() {
+    return [this.next, this.weights, this.samples];
   }
 
   /**
-   * A stack on the child of a box, before its next frame.
+   * Stacks on the child of a box, each before its next frame.
    * @param {number} box
-   * @param {number} node
-   * @param {number} stack
    */
-  join(box, node, stack) {
-    const { next, weights, samples, tree } = this;
-    const label = this.profile.labels[node];
-    const named = this.parents[node] < 0 ? -1 - label : this.labelOf[label];
-    const known = this.childOf[this.placeOf(named)];
-    const last = known < 0 ? -1 : this.lasts[known];
-    if (last < 0 || !this.isJoined || next[last] !== next[stack]) return void this.add(box, named, stack, weights[stack], samples[stack]);
-    weights[last] += weights[stack];
-    samples[last] += samples[stack];
-    tree.weights[known] += weights[stack];
-    tree.samples[known] += samples[stack];
-  }
-
-  /** @param {number} box */
   follow(box) {
     if (box < 0) return this.begin();
-    const { same, next, parents, isMerged } = this;
+    const { tree, same, next, parents, labels, labelOf, n_frames, childOf, weights, samples, isMerged, isJoined } = this;
+    // It is what most of a first picture waits for: no call for what joins another.
     for (let stack = this.heads[box]; stack >= 0;) {
       const following = same[stack];
       const node = next[stack];
+      const outer = node < 0 ? -1 : parents[node];
       // No frame of it is left.
-      if (node < 0 || (!isMerged && parents[node] < 0)) this.tree.own[box] += this.weights[stack];
+      if (node < 0 || (!isMerged && outer < 0)) tree.own[box] += weights[stack];
       else {
-        next[stack] = parents[node];
-        this.join(box, node, stack);
+        const label = outer < 0 ? -1 - labels[node] : labelOf[labels[node]];
+        const known = childOf[label >= 0 ? label : n_frames - 1 - label];
+        const last = known < 0 ? -1 : this.lasts[known];
+        next[stack] = outer;
+        if (last < 0 || !isJoined || next[last] !== outer) this.add(box, label, stack, weights[stack], samples[stack]);
+        else {
+          weights[last] += weights[stack];
+          samples[last] += samples[stack];
+          tree.weights[known] += weights[stack];
+          tree.samples[known] += samples[stack];
+        }
       }
       stack = following;
     }
@@ -318,13 +372,15 @@ class Outwards extends Unfolding {
 
   /** Names of threads are lowest, or functions. */
   begin() {
-    const { next, parents, isMerged, profile } = this;
+    const { next, parents, labels, labelOf, weights, samples, isMerged, profile } = this;
     const counted = countedNodes(this.sides);
     const roots = isMerged ? null : rootsOf(profile);
     for (let node = 0; node < counted.length; node++) {
       if (counted[node] === 0) continue;
       next[node] = roots === null ? parents[node] : node;
-      this.join(-1, roots === null ? node : roots[node], node);
+      const at = roots === null ? node : roots[node];
+      const label = parents[at] < 0 ? -1 - labels[at] : labelOf[labels[at]];
+      this.add(-1, label, node, weights[node], samples[node]);
     }
   }
 }

@@ -2,9 +2,9 @@
 
 /**
  * What the page asks of a view. `show` shows the counts of the selection; `draw` draws it again in another size or
- * colours; `search` marks what is now searched for; `back` undoes a step of its own, if there is one; `chosen` says what
+ * colours; `resized` draws it again if it has another size than it was drawn in; `search` marks what is now searched for; `back` undoes a step of its own, if there is one; `chosen` says what
  * else changes when its tab is chosen; `outer` is the view that Escape leads to.
- * @typedef {{show: () => void, draw?: () => void, search?: () => void, back?: () => boolean,
+ * @typedef {{show: () => void, draw?: () => void, resized?: () => void, search?: () => void, back?: () => boolean,
  *   chosen?: () => Partial<State>, outer?: string}} View
  * @typedef {{name: string, key: string, title: string, ofTime: boolean, ofOne?: boolean, isThere?: (profile: Profile) => boolean,
  *   make: (app: App, section: HTMLElement) => View}} ViewEntry
