@@ -142,7 +142,7 @@ async function blocksOf(tab, page) {
     const all = [0, profile.head.span_ns];
     rprofPage.set({ range: all });
     rprofPage.ranges.compareWith(all);
-    const { rows, total, measures } = rprofPage.ranges.known.changes;
+    const { rows, total, rowOf } = rprofPage.ranges.known.changes;
     const plain = ({ after: { weight, samples, blocks } }) => ({ weight, samples, blocks: [...blocks] });
     const nameOf = (one) => {
       const frame = profile.frameOfFunction[one];
@@ -151,8 +151,8 @@ async function blocksOf(tab, page) {
     return {
       span: profile.head.span_ns,
       total: plain(total),
-      rows: rows.filter(({ children }) => children.after.samples > 0).map(({ functions, own, children }) =>
-        [nameOf(functions[0]), plain(own), plain(children)]),
+      rows: rows.filter(({ children }) => children.after.samples > 0).map(({ row, own, children }) =>
+        [nameOf(rowOf.indexOf(row)), plain(own), plain(children)]),
     };
   })()`);
 }

@@ -218,12 +218,13 @@ function growBy(trees, counts, comparison, grow) {
  * @param {Counts} counts
  * @param {Grouping} grouping
  * @param {Comparison} comparison
+ * @param {(key: number) => boolean} [isWanted]
  * @returns {ChangedRow[]}
  */
-function changedRows(profile, counts, grouping, comparison) {
+function changedRows(profile, counts, grouping, comparison, isWanted) {
   const none = { self: 0, total: 0, samples: 0, ownSamples: 0 };
-  const before = counts.before === null ? [] : tableRows(profile, counts.before, grouping);
-  const after = tableRows(profile, counts, grouping);
+  const before = counts.before === null ? [] : tableRows(profile, counts.before, grouping, isWanted);
+  const after = tableRows(profile, counts, grouping, isWanted);
   /** @type {Map<number, {before: typeof none, after: typeof none, row: Row}>} */
   const pairs = new Map(before.map((row) => [row.key, { before: row, after: none, row }]));
   for (const row of after) pairs.set(row.key, { before: pairs.get(row.key)?.before ?? none, after: row, row });

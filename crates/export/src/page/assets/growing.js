@@ -156,7 +156,7 @@ class Growing {
     const children = childrenOf(parents.subarray(0, n));
     const compare = siblingOrder(this, profile, order);
     const { most, parts } = Boxes.first;
-    boxes.least = n > most ? whole(children, weights) / parts : 0;
+    boxes.least = n > most ? whole(children, weights) / parts() : 0;
     layOut(boxes, children, compare, boxes.least);
     if (n > most) boxes.rest = restOf(boxes, children, compare);
     if (this.sides !== null) this.compareBoxes(boxes, this.sides);

@@ -16,10 +16,10 @@ class Boxes {
    * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: these boxes are less
    * than half a pixel. `Growing` places them after the first frame, `Unfolding` when they are zoomed into or asked for.
    */
-  static get first() {
-    const n_pixels = innerWidth * (globalThis.devicePixelRatio || 1);
-    return { most: 20000, parts: Math.min(8000, Math.max(1000, Math.ceil(2 * n_pixels))) };
-  }
+  static first = {
+    most: 20000,
+    parts: () => Math.min(8000, Math.max(1000, Math.ceil(2 * innerWidth * (globalThis.devicePixelRatio || 1)))),
+  };
 
   /** @param {number} capacity */
   constructor(capacity) {
@@ -93,7 +93,7 @@ class Boxes {
    * @param {number} width
    */
   reach(start, width) {
-    const least = width / Boxes.first.parts;
+    const least = width / Boxes.first.parts();
     const { near } = this;
     const isThere = near.least <= least * 1.01 && start >= near.start && start + width <= near.end;
     if (this.unfolding === null || this.least <= least * 1.01 || isThere) return false;

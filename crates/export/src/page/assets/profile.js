@@ -427,10 +427,12 @@ function functionsOf(names, images, flags) {
   const functionOf = new Uint32Array(names.length);
   /** @type {number[]} */
   const frameOfFunction = [];
-  /** @type {Map<string, number>} */
+  const most = names.reduce((a, b) => Math.max(a, b), 0) + 1;
+  /** @type {Map<number, number>} */
   const functions = new Map();
   for (let frame = 0; frame < names.length; frame++) {
-    const key = `${names[frame]} ${images[frame]} ${flags[frame]}`;
+    // A number for each: such keys take no memory of their own.
+    const key = (images[frame] * most + names[frame]) * 256 + flags[frame];
     let found = functions.get(key);
     if (found === undefined) {
       found = functions.size;

@@ -24,7 +24,7 @@ function measuresOf(profile, { range, against }) {
 /**
  * What rows of functions count on both sides, by block of time: of their own, and with what they called. Functions of one
  * name and image are one row, inlined or not, as in `rprof diff`.
- * @typedef {{own: JudgedRow, children: JudgedRow, functions: number[]}} FunctionRow
+ * @typedef {{own: JudgedRow, children: JudgedRow, row: number}} FunctionRow
  */
 
 /** What changed between two ranges beyond noise. */
@@ -40,17 +40,32 @@ class RangeChanges {
     const range = selection.range ?? [0, 0];
     /** Samples of both sides are no two measurements. */
     this.isShared = overlap(range, against);
-    const before = new BlockCounts(profile, { ...selection, range: against });
-    const after = new BlockCounts(profile, { ...selection, range });
-    this.total = { before: before.total, after: after.total };
-    /** @type {FunctionRow[]} */
-    this.rows = before.functions.flatMap((functions, row) => (before.isEmpty(row) && after.isEmpty(row) ? [] : [{
-      functions,
-      own: { before: before.own(row), after: after.own(row) },
-      children: { before: before.children(row), after: after.children(row) },
-    }]));
+    /** By function, its row. */
+    this.rowOf = rowsOfFunctions(profile);
+    const sides = [new BlockCounts(profile, { ...selection, range: against }), new BlockCounts(profile, { ...selection, range })];
+    this.total = { before: sides[0].total, after: sides[1].total };
+    /**
+     * Of rows with enough samples to say something: what they count in blocks would be far more than the samples.
+     * @type {FunctionRow[]}
+     */
+    this.rows = this.count(new RowNodes(profile, this.rowOf), sides);
     /** @type {{[per: string]: number[]}} */
     this.known = {};
+  }
+
+  /**
+   * @param {RowNodes} nodes
+   * @param {BlockCounts[]} sides
+   */
+  count(nodes, sides) {
+    const samples = new Float64Array(nodes.n);
+    for (const side of sides) nodes.addSamples(side, samples);
+    const wanted = nodes.want((row) => samples[row] >= FEWEST_SAMPLES);
+    const counts = sides.map((side) => side.rows(nodes));
+    return wanted.map((row, place) => {
+      const both = (/** @type {0 | 1} */ column) => ({ before: counts[0].side(column, place), after: counts[1].side(column, place) });
+      return { row, own: both(0), children: both(1) };
+    });
   }
 
   /**
@@ -68,7 +83,7 @@ class RangeChanges {
    * @returns {number[]}
    */
   judge(per) {
-    const { total, rows, profile } = this;
+    const { total, rows, profile, rowOf } = this;
     const spans = this.measures.find((measure) => measure.per === "time")?.spans_ns ?? [1, 1];
     const judge = new Judge(total, {
       before: divisorOf(per, total.before, spans[0] / 1e9),
@@ -88,49 +103,129 @@ class RangeChanges {
       const [before, after] = judge.amounts(row);
       return after.mean > before.mean ? MORE : LESS;
     };
+    const bits = new Map(rows.map(({ row, own, children }) => [row, directions(own) | (directions(children) << 2)]));
     const found = [directions(total)];
-    for (const { own, children, functions } of rows) {
-      const bits = directions(own) | (directions(children) << 2);
-      if (bits !== 0) for (const one of functions) found.push(profile.frameOfFunction[one], bits);
-    }
+    rowOf.forEach((row, one) => {
+      const of = bits.get(row) ?? 0;
+      if (of !== 0) found.push(profile.frameOfFunction[one], of);
+    });
     return found;
   }
 }
 
-/** What functions count in a range, by block of time. */
+/** Nodes by the row of their function. */
+class RowNodes {
+  /**
+   * @param {Profile} profile
+   * @param {Int32Array} rowOfFunction
+   */
+  constructor(profile, rowOfFunction) {
+    const { parents, labels, functionOf } = profile;
+    this.profile = profile;
+    /** -1 of threads, and of what these wait for. */
+    const rowOf = new Int32Array(parents.length);
+    for (let node = 0; node < rowOf.length; node++) {
+      rowOf[node] = parents[node] < 0 || profile.isWait(node) ? -1 : rowOfFunction[functionOf[labels[node]]];
+    }
+    /** A sample counts once, however often a row is in its stack: at the outermost place. */
+    const { isOutermost, n } = outermostRows(profile, rowOf);
+    this.rowOf = rowOf;
+    this.isOutermost = isOutermost;
+    this.n = n;
+    /** By row, its place among those that are wanted, or -1. */
+    this.places = new Int32Array(0);
+    /** By node, the next one outwards, if not itself, at which a wanted row counts; -1 if there is none. */
+    this.next = new Int32Array(0);
+    this.n_wanted = 0;
+  }
+
+  /**
+   * Adds the samples of a side, by row, with what it called.
+   * @param {BlockCounts} side
+   * @param {Float64Array} sums
+   */
+  addSamples({ samples }, sums) {
+    const { rowOf, isOutermost, profile: { parents } } = this;
+    const totals = samples.slice();
+    for (let node = totals.length - 1; node >= 0; node--) {
+      if (totals[node] === 0) continue;
+      if (isOutermost[node] === 1) sums[rowOf[node]] += totals[node];
+      if (parents[node] >= 0) totals[parents[node]] += totals[node];
+    }
+  }
+
+  /**
+   * Chooses rows. Returns them.
+   * @param {(row: number) => boolean} isWanted
+   */
+  want(isWanted) {
+    const { rowOf, isOutermost, profile: { parents } } = this;
+    /** @type {number[]} */
+    const wanted = [];
+    this.places = new Int32Array(this.n).fill(-1);
+    for (let row = 0; row < this.n; row++) if (isWanted(row)) this.places[row] = wanted.push(row) - 1;
+    this.next = new Int32Array(rowOf.length);
+    for (let node = 0; node < rowOf.length; node++) {
+      const counts = isOutermost[node] === 1 && this.places[rowOf[node]] >= 0;
+      this.next[node] = counts ? node : parents[node] < 0 ? -1 : this.next[parents[node]];
+    }
+    this.n_wanted = wanted.length;
+    return wanted;
+  }
+}
+
+/** What stacks count in a range, by block of time: they come again and again. */
 class BlockCounts {
   /**
    * @param {Profile} profile
    * @param {SampleSelection & {range: [number, number]}} selection
    */
   constructor(profile, selection) {
-    const { rowOf, functions } = rowsOfFunctions(profile);
-    /** By row, its functions. */
-    this.functions = functions;
-    this.n = functions.length;
-    /** Blocks of rows, one after the other: of their own, then with what they called. */
-    this.blocks = [new Float64Array(this.n * BLOCKS), new Float64Array(this.n * BLOCKS)];
-    this.samples = [new Float64Array(this.n), new Float64Array(this.n)];
+    this.profile = profile;
+    /** Of all blocks, by node. */
+    this.samples = new Float64Array(profile.parents.length);
+    /**
+     * By block, the place of each stack in the columns.
+     * @type {Map<number, number>[]}
+     */
+    this.stacks = Array.from({ length: BLOCKS }, () => new Map());
+    this.n = 0;
+    this.columns = { weights: new Float64Array(1024), samples: new Float64Array(1024) };
     /** @type {{weight: number, samples: number, blocks: Float64Array}} */
     this.total = { weight: 0, samples: 0, blocks: new Float64Array(BLOCKS) };
-    this.count(profile, selection, rowOf);
+    this.count(profile, selection);
+  }
+
+  /**
+   * @param {number} block
+   * @param {number} node
+   * @param {number} weight
+   * @param {number} samples
+   */
+  add(block, node, weight, samples) {
+    const { columns } = this;
+    let at = this.stacks[block].get(node);
+    if (at === undefined) {
+      at = this.n++;
+      this.stacks[block].set(node, at);
+      if (at === columns.weights.length) {
+        columns.weights = longer(columns.weights, 2 * at);
+        columns.samples = longer(columns.samples, 2 * at);
+      }
+    }
+    columns.weights[at] += weight;
+    columns.samples[at] += samples;
+    this.samples[node] += samples;
   }
 
   /**
    * @param {Profile} profile
    * @param {SampleSelection & {range: [number, number]}} selection
-   * @param {Int32Array} rowOf
    */
-  count(profile, selection, rowOf) {
-    const { parents, labels } = profile;
+  count(profile, selection) {
     const [start, end] = selection.range;
     const length = Math.floor((end - start) / BLOCKS) + 1;
     const kept = keptNodes(profile, selection);
-    /**
-     * By block, what each stack counts there: stacks come again and again.
-     * @type {Map<number, Sum>[]}
-     */
-    const stacks = Array.from({ length: BLOCKS }, () => new Map());
     const blockOf = (/** @type {number} */ time) => Math.min(BLOCKS - 1, Math.floor((time - start) / length));
     forRows(profile, { ...selection, thread: null }, (node, whole, samples, time, thread, row) => {
       this.total.weight += whole;
@@ -138,13 +233,7 @@ class BlockCounts {
       const isOut = node < 0 || (selection.thread !== null && selection.thread !== thread) || (kept !== null && kept[node] === 0);
       const add = (/** @type {number} */ block, /** @type {number} */ weight, /** @type {number} */ n) => {
         this.total.blocks[block] += weight;
-        if (isOut) return;
-        const sum = stacks[block].get(node);
-        if (sum === undefined) stacks[block].set(node, { weight, samples: n });
-        else {
-          sum.weight += weight;
-          sum.samples += n;
-        }
+        if (!isOut) this.add(block, node, weight, n);
       };
       const until = Math.min(end, profile.ends?.ends[row] ?? 0);
       if (profile.begins === null || until <= 0) return add(blockOf(time), whole, samples);
@@ -155,21 +244,36 @@ class BlockCounts {
         add(block, Math.min(until, left + length) - Math.max(since, left), block === first ? samples : 0);
       }
     });
-    const seen = new Int32Array(this.n).fill(-1);
-    let number = 0;
-    stacks.forEach((sums, block) => {
-      for (const [node, sum] of sums) {
-        number++;
+  }
+
+  /**
+   * What the wanted rows count.
+   * @param {RowNodes} nodes
+   */
+  rows({ rowOf, places, next, n_wanted: n }) {
+    const { profile, columns } = this;
+    const { parents } = profile;
+    const found = new BlocksOfRows(n);
+    this.stacks.forEach((stacks, block) => {
+      for (const [node, at] of stacks) {
+        const sum = { weight: columns.weights[at], samples: columns.samples[at] };
         const code = profile.codeOf(node);
-        for (let at = code; at >= 0 && parents[at] >= 0; at = parents[at]) {
-          const row = rowOf[labels[at]];
-          if (at === code) this.add(0, row, block, sum);
-          // A sample counts once, however often a function is in its stack.
-          if (seen[row] !== number) this.add(1, row, block, sum);
-          seen[row] = number;
-        }
+        const own = rowOf[code] < 0 ? -1 : places[rowOf[code]];
+        if (own >= 0) found.add(0, own, block, sum);
+        for (let one = next[code]; one >= 0; one = parents[one] < 0 ? -1 : next[parents[one]]) found.add(1, places[rowOf[one]], block, sum);
       }
     });
+    return found;
+  }
+}
+
+/** What rows count by block of time: of their own, then with what they called. */
+class BlocksOfRows {
+  /** @param {number} n */
+  constructor(n) {
+    /** Blocks of rows, one after the other. */
+    this.blocks = [new Float64Array(n * BLOCKS), new Float64Array(n * BLOCKS)];
+    this.samples = [new Float64Array(n), new Float64Array(n)];
   }
 
   /**
@@ -181,21 +285,6 @@ class BlockCounts {
   add(column, row, block, { weight, samples }) {
     this.blocks[column][row * BLOCKS + block] += weight;
     this.samples[column][row] += samples;
-  }
-
-  /** @param {number} row */
-  isEmpty(row) {
-    return this.samples[1][row] === 0;
-  }
-
-  /** @param {number} row */
-  own(row) {
-    return this.side(0, row);
-  }
-
-  /** @param {number} row */
-  children(row) {
-    return this.side(1, row);
   }
 
   /**
@@ -210,25 +299,23 @@ class BlockCounts {
 }
 
 /**
- * By frame, its row; and the functions of each row.
+ * By function, its row.
  * @param {Profile} profile
  */
-function rowsOfFunctions({ names, images, functionOf, frameOfFunction }) {
-  /** @type {Map<string, number>} */
+function rowsOfFunctions({ names, images, frameOfFunction, head }) {
+  // A number for each pair: keys of a map that need no memory of their own.
+  const n_strings = head.strings.length;
+  /** @type {Map<number, number>} */
   const known = new Map();
-  /** @type {number[][]} */
-  const functions = [];
-  const rowOfFunction = frameOfFunction.map((frame, number) => {
-    const key = `${names[frame]} ${images[frame]}`;
+  const rows = new Int32Array(frameOfFunction.length);
+  for (let number = 0; number < rows.length; number++) {
+    const frame = frameOfFunction[number];
+    const key = images[frame] * n_strings + names[frame];
     let row = known.get(key);
-    if (row === undefined) {
-      row = functions.push([]) - 1;
-      known.set(key, row);
-    }
-    functions[row].push(number);
-    return row;
-  });
-  return { rowOf: Int32Array.from(functionOf, (number) => rowOfFunction[number]), functions };
+    if (row === undefined) known.set(key, (row = known.size));
+    rows[number] = row;
+  }
+  return rows;
 }
 
 /**
@@ -247,7 +334,8 @@ function saidOfRanges(app, comparison) {
   const isAll = !isShared && counts.shown.weight === counts.total.weight && counts.before.shown.weight === counts.before.total.weight;
   const isSure = comparison.total !== 0 || comparison.isShares || !isAll ? "" : " (not significant)";
   const whole = comparison.isShares ? "" : `${event}: ${comparison.text(total)}${isSure}. `;
-  const rows = /** @type {ChangedRow[]} */ (app.rows("function"));
+  // Others are not marked.
+  const rows = changedRows(app.profile, counts, "function", comparison, (key) => comparison.functions[key] !== 0);
   /** @param {number} direction */
   const named = (direction) => {
     const of = rows.filter(({ own, ownDirections }) => Math.sign(comparison.degree(own, ownDirections)) === direction);

@@ -159,7 +159,7 @@ class Unfolding {
     let whole = 0;
     for (let box = 0; box < this.tree.n; box++) whole += this.tree.weights[box];
     const { most, parts } = Boxes.first;
-    boxes.least = this.profile.parents.length > most ? whole / parts : 0;
+    boxes.least = this.profile.parents.length > most ? whole / parts() : 0;
     // By name, the narrow ones are between the others.
     this.least = order === "heavy" ? boxes.least : 0;
     this.place(boxes, { start: 0, end: whole, least: boxes.least });
