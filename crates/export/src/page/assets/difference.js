@@ -244,12 +244,12 @@ function changedRows(profile, counts, grouping, comparison, isWanted) {
     const isFunction = grouping === "function" || grouping === "line";
     const label = !isFunction ? -1 : grouping === "line" ? row.key : profile.frameOfFunction[row.key];
     const isKnown = isFunction || profile.sides !== null;
-    const sure = {
-      ownDirections: isKnown ? comparison.ownDirections(label) : 0,
-      directions: isKnown ? comparison.directions(label) : 0,
-    };
+    const { key, name, image, self, total, samples, ownSamples } = row;
+    // Field by field: there may be a million of them.
     return {
-      ...row, ...sure, own, all, selfBefore: before.self, selfAfter: after.self, selfChange: change(own),
+      key, name, image, self, total, samples, ownSamples, own, all,
+      ownDirections: isKnown ? comparison.ownDirections(label) : 0, directions: isKnown ? comparison.directions(label) : 0,
+      selfBefore: before.self, selfAfter: after.self, selfChange: change(own),
       totalBefore: before.total, totalAfter: after.total, totalChange: change(all),
     };
   });

@@ -29,8 +29,10 @@ class HeatView {
   }
 
   show() {
-    this.map.show(this.app.state);
+    this.map.count(this.app.state);
+    // It takes room from the map.
     this.showLegend();
+    this.map.draw();
   }
 
   showLegend() {
@@ -113,7 +115,7 @@ class HeatMap {
   }
 
   /** @param {SampleSelection} selection */
-  show(selection) {
+  count(selection) {
     const { profile, unit } = this;
     // It shows all times, whatever the range.
     const { event, thread, keep, transforms, threads } = selection;
@@ -130,7 +132,6 @@ class HeatMap {
     }
     this.ends = selection.range === null ? null : this.cellsOf(selection.range);
     this.against = selection.against ? this.cellsOf(selection.against) : null;
-    this.draw();
   }
 
   /**
