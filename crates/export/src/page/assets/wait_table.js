@@ -38,7 +38,7 @@ class WaitTable {
     bar.append(label, this.note);
     section.append(bar);
     const place = placed(section, "div", "waits-place", "table-place");
-    const table = made("table");
+    const table = made("table", undefined, "waits");
     this.head = made("thead");
     this.body = made("tbody");
     table.append(this.head, this.body);
