@@ -22,6 +22,7 @@ const panel = require("./panel.js");
 const ranges = require("./ranges.js");
 const save = require("./save.js");
 const summary = require("./summary.js");
+const processes = require("./processes.js");
 const threads = require("./threads.js");
 const transforms = require("./transforms.js");
 const waits = require("./waits.js");
@@ -338,6 +339,7 @@ async function main() {
         await ranges.check(tab, /** @type {any} */ (facts));
         await wakes.check(tab, /** @type {any} */ (facts));
         await threads.check(tab, /** @type {any} */ (facts));
+        await processes.check(tab, /** @type {any} */ (facts));
         await nothingOfOthersRuns(tab);
         if (await tab.run(`!document.getElementById("waits-tab").hidden`)) {
           await hostile.check(tab, facts);

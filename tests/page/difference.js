@@ -91,6 +91,21 @@ async function rowsAreSumsOfStacks(tab, facts) {
   const sizes = await tab.run(`rprofPage.views.all.table.table.rows.map((row) => Math.abs(row.selfChange))`);
   assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
   assert.equal(await tab.run(`document.querySelectorAll("#table-place thead th").length`), 7);
+  // Those that are marked, alone: by self, they are the functions of the report.
+  const [left, marked, shown] = await tab.run(`(() => {
+    const { comparison, views: { all: { table } } } = rprofPage;
+    const marked = table.table.rows.filter(({ own, all, ownDirections, directions }) =>
+      comparison.degree(own, ownDirections) !== 0 || comparison.degree(all, directions) !== 0).map(({ name }) => name);
+    document.getElementById("significant").click();
+    const lines = [...document.querySelectorAll("#table-place tbody tr")];
+    const left = table.table.rows.map(({ name }) => name);
+    const shown = [lines.length, lines.filter((line) => line.querySelector(".rise, .fall") !== null).length];
+    document.getElementById("significant").click();
+    return [left, marked, shown];
+  })()`);
+  assert.deepEqual(left, marked);
+  assert.ok(left.length > 0);
+  assert.equal(shown[0], shown[1]);
   await tab.run(`rprofPage.view("flame")`);
 }
 

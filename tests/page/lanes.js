@@ -34,8 +34,9 @@ async function processesGroupTheirThreads(tab) {
   assert.ok(processes.length > 0);
   for (const process of processes) {
     const at = lanes.indexOf(process);
-    const children = lanes.slice(at + 1, at + 1 + process.threads.length);
-    assert.deepEqual(children.map((/** @type {any} */ { key }) => key), process.threads);
+    const end = lanes.findIndex((/** @type {any} */ { depth }, /** @type {number} */ other) => other > at && depth === 0);
+    const children = lanes.slice(at + 1, end < 0 ? lanes.length : end);
+    assert.deepEqual(children.flatMap((/** @type {any} */ one) => one.threads), process.threads);
     assert.equal(sum(children), process.weight);
     for (const { key, depth } of children) {
       assert.equal(threads[key][0], process.key);
@@ -49,7 +50,9 @@ async function processesGroupTheirThreads(tab) {
   const first = lanes.indexOf(processes[0]);
   for (let at = 0; at < first; at++) await tab.press("ArrowDown");
   await tab.press("ArrowLeft");
-  assert.equal((await lanesOf(tab)).length, lanes.length - processes[0].threads.length);
+  const below = lanes.slice(first + 1);
+  const end = below.findIndex((/** @type {any} */ { depth }) => depth === 0);
+  assert.equal((await lanesOf(tab)).length, lanes.length - (end < 0 ? below.length : end));
   const said = await tab.run(`(() => {
     const { lanes } = rprofPage.views.all.threads;
     return lanes.said(lanes.lanes[lanes.focused]);
@@ -59,9 +62,9 @@ async function processesGroupTheirThreads(tab) {
   assert.deepEqual(await lanesOf(tab), lanes);
   await tab.press("ArrowDown");
   await tab.press("Enter");
-  assert.equal(await tab.run(`rprofPage.state.thread`), processes[0].threads[0]);
+  assert.equal(await tab.run(`rprofPage.counts.shown.weight`), lanes[first + 1].weight);
   await tab.press("Enter");
-  assert.equal(await tab.run(`rprofPage.state.thread`), null);
+  assert.deepEqual(await tab.run(`[rprofPage.state.thread, rprofPage.state.transforms]`), [null, []]);
   await tab.run(`document.getElementById("lanes-fold").click()`);
   assert.equal((await lanesOf(tab)).length, lanes.filter((/** @type {any} */ { depth }) => depth === 0).length);
   await tab.run(`document.getElementById("lanes-fold").click()`);
@@ -233,10 +236,33 @@ async function phonesReachAllTabs(tab) {
   await tab.size(1280, 800);
 }
 
+/** What has no room scrolls to its end, and what is drawn stays where it is seen. @param {Tab} tab */
+async function whatHasNoRoomScrolls(tab) {
+  await tab.size(1280, 330);
+  for (const [view, id] of [["flame", "flame-place"], ["threads", "lanes-place"]]) {
+    const [height, space, top, scrolled, room] = await tab.run(`(async () => {
+      rprofPage.set({ view: "${view}", lanes: "threads", transforms: [], range: null, thread: null });
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+      const place = document.getElementById("${id}");
+      const [canvas, space] = place.children;
+      place.scrollTop = 1e6;
+      const top = canvas.getBoundingClientRect().top - place.getBoundingClientRect().top;
+      const found = [place.scrollHeight, parseFloat(space.style.height), top, place.scrollTop, place.clientHeight];
+      place.scrollTop = 0;
+      return found;
+    })()`);
+    assert.ok(space > room, `${view}: ${space} in ${room}`);
+    assert.ok(Math.abs(height - space) <= 1 && Math.abs(scrolled - (space - room)) <= 1, `${view}: ${height} of ${space}`);
+    assert.ok(Math.abs(top) <= 1, `${view}: ${top}`);
+  }
+  await tab.size(1280, 800);
+}
+
 /** @param {Tab} tab @param {Facts} facts */
 async function check(tab, facts) {
   await tab.open(`file://${facts.page}`);
   await processesGroupTheirThreads(tab);
+  await whatHasNoRoomScrolls(tab);
   await heightsAreWeights(tab);
   await cpusSayWhoRan(tab);
   await lanesAreAlignedWithTheStrip(tab);

@@ -79,19 +79,21 @@ async function lanesLastAsLongAsWaits(tab) {
     const found = [];
     for (const lane of lanes.lanes) {
       if (lane.kind !== "thread") continue;
-      const thread = lane.key;
-      const name = profile.nameOfThread(thread);
+      const { name } = lane;
       if (!name.startsWith("in_")) continue;
       const slots = lanes.slots(lane, 777);
       const drawn = [...slots.waits.values()].flatMap((one) => [...one]).reduce((a, b) => a + b, 0);
       let weight = 0;
       // When the last waits began, and how long they took: what is after the last sample is not drawn.
       let last = { time: 0, weight: 0 };
-      for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
-        if (profile.stacks[row] <= 0 || !profile.isWait(profile.stacks[row] - 1)) continue;
-        weight += profile.weights[row];
-        if (profile.times[row] !== last.time) last = { time: profile.times[row], weight: 0 };
-        last.weight += profile.weights[row];
+      // Under all its names.
+      for (const thread of lane.threads) {
+        for (let row = profile.starts[thread]; row < profile.starts[thread + 1]; row++) {
+          if (profile.stacks[row] <= 0 || !profile.isWait(profile.stacks[row] - 1)) continue;
+          weight += profile.weights[row];
+          if (profile.times[row] > last.time) last = { time: profile.times[row], weight: 0 };
+          if (profile.times[row] === last.time) last.weight += profile.weights[row];
+        }
       }
       weight -= Math.max(0, last.time + last.weight - profile.head.span_ns);
       found.push([name, drawn, weight]);

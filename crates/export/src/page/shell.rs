@@ -28,6 +28,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/preorder.js"),
     include_str!("assets/growing.js"),
     include_str!("assets/unfolding.js"),
+    include_str!("assets/processes.js"),
     include_str!("assets/around.js"),
     include_str!("assets/in_time.js"),
     include_str!("assets/difference.js"),
@@ -71,6 +72,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("assets/typed.js"),
     include_str!("assets/address.js"),
     include_str!("assets/details.js"),
+    include_str!("assets/about.js"),
     include_str!("assets/keys.js"),
     include_str!("assets/main.js"),
 ];

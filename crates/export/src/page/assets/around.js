@@ -2,7 +2,7 @@
 
 /**
  * Nodes at which samples of any side end.
- * @param {Counts[]} sides
+ * @param {NodeCounts[]} sides
  */
 function countedNodes(sides) {
   const counted = new Uint8Array(sides[0].samples.length);
@@ -16,7 +16,7 @@ function countedNodes(sides) {
  * Counts stacks in a tree that has them.
  * @param {Growing} tree
  * @param {Int32Array} moved
- * @param {Counts} counts
+ * @param {NodeCounts} counts
  */
 function countMoved(tree, moved, counts) {
   const { n, weights, samples, own, parents } = tree;
@@ -50,12 +50,12 @@ function add(tree, node, weight, samples) {
 
 /**
  * The outermost node of each.
- * @param {Profile} profile
+ * @param {{parents: Int32Array}} stacks
  */
-function rootsOf(profile) {
-  const roots = new Uint32Array(profile.parents.length);
+function rootsOf({ parents }) {
+  const roots = new Uint32Array(parents.length);
   for (let node = 0; node < roots.length; node++) {
-    const parent = profile.parents[node];
+    const parent = parents[node];
     roots[node] = parent < 0 ? node : roots[parent];
   }
   return roots;

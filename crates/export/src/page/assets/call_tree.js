@@ -107,7 +107,7 @@ class CallTree {
     const { app } = this;
     const { state, counts, comparison } = app;
     this.inverted.checked = state.inverted;
-    const key = JSON.stringify([state.inverted, state.frames, comparison?.per, state.widths, state.threads]);
+    const key = JSON.stringify([state.inverted, state.frames, comparison?.per, state.widths, state.threads, state.roots]);
     if (this.known.counts !== counts || this.known.key !== key) {
       const paths = [...this.open].map((box) => this.boxes.pathOf(box).reverse());
       this.boxes = app.boxes.ofStacks("heavy");

@@ -115,7 +115,8 @@ function nameInGrouping(profile, grouping, key) {
 }
 
 /**
- * By process and by thread, which entry of the threads has the name that it had last: each name has one.
+ * By process and by thread, which entry of the threads has the name that it had last: each name has one. And by entry,
+ * that of the same thread of the same process: dead tasks without ids are not one.
  * @param {Profile} profile
  */
 function lastNames({ head: { threads }, starts, times, waits }) {
@@ -125,8 +126,13 @@ function lastNames({ head: { threads }, starts, times, waits }) {
     return Math.max(row, wait);
   };
   const order = [...threads.keys()].map((thread) => ({ thread, last: lastOf(thread) })).sort((a, b) => a.last - b.last || a.thread - b.thread);
-  /** @type {{process: Map<number, number>, task: Map<number, number>}} */
-  const names = { process: new Map(), task: new Map() };
+  /** @type {Map<string, number>} */
+  const last = new Map();
+  const idOf = (/** @type {number} */ thread) => (threads[thread][1] < 0 ? `entry ${thread}` : `${threads[thread][0]}/${threads[thread][1]}`);
+  for (const { thread } of order) last.set(idOf(thread), thread);
+  const same = Int32Array.from(threads, (_, thread) => last.get(idOf(thread)) ?? thread);
+  /** @type {{process: Map<number, number>, task: Map<number, number>, same: Int32Array}} */
+  const names = { process: new Map(), task: new Map(), same };
   // The first thread of a process names it, if it is known.
   for (const isFirst of [false, true]) {
     for (const { thread } of order) {

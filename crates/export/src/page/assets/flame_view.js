@@ -45,12 +45,15 @@ function markFound({ profile, state }, flames) {
  * @param {"heavy" | "name"} order
  */
 function boxesOfStacks({ profile, counts, state, comparison }, order) {
-  const sides = counts.before === null ? [counts] : [counts.before, counts];
+  const ofCounts = counts.before === null ? [counts] : [counts.before, counts];
+  const grouped = state.roots === "processes" ? stacksByProcess(profile, ofCounts.map((side) => side.selection)) : null;
+  const { stacks, sides } = grouped ?? { stacks: stacksByThread(profile), sides: /** @type {NodeCounts[]} */ (ofCounts) };
   // Inverted, a function is one box, whichever threads it ran in.
-  const isMerged = state.threads === "alike" && profile.sides === null;
-  const unfolding = state.inverted ? new Outwards(profile, sides, isMerged) : new Inwards(profile, sides);
+  const isMerged = (state.threads === "alike" || grouped !== null) && profile.sides === null;
+  const unfolding = state.inverted ? new Outwards(profile, sides, { stacks, isMerged }) : new Inwards(profile, sides, stacks);
   const boxes = comparison === null ? unfolding.boxes(order) : comparedBoxes();
   boxes.hasOwn = !state.inverted;
+  boxes.isGrouped = grouped !== null;
   return boxes;
 
   function comparedBoxes() {
@@ -58,7 +61,10 @@ function boxesOfStacks({ profile, counts, state, comparison }, order) {
     unfolding.openAll();
     tree.setAside();
     if (state.inverted) tree.standsFor = isMerged ? STANDS_FOR.merged : STANDS_FOR.inverted;
-    growBy([tree], counts, comparison, (counts) => countMoved(tree, moved, counts));
+    countMoved(tree, moved, sides[0]);
+    const before = tree.setAside();
+    countMoved(tree, moved, sides[1]);
+    if (comparison !== null) tree.compare(before, comparison);
     return tree.boxes(profile, order);
   }
 }
@@ -82,8 +88,8 @@ class KnownBoxes {
    * @param {string} order
    */
   keyOf(order) {
-    const { inverted, frames, per, widths, threads } = this.app.state;
-    return JSON.stringify([order, inverted, frames, per, widths, threads]);
+    const { inverted, frames, per, widths, threads, roots } = this.app.state;
+    return JSON.stringify([order, inverted, frames, per, widths, threads, roots]);
   }
 
   /**
@@ -137,9 +143,10 @@ class FlameView {
      * @type {{counts: Counts, key: string} | null}
      */
     this.placing = null;
-    const { order, frames, colours, inverted, apart, note } = this.controls(section);
+    const { order, roots, frames, colours, inverted, apart, note } = this.controls(section);
     this.colours = colours.select;
     this.order = order.select;
+    this.roots = roots.select;
     this.frames = frames.select;
     this.inverted = inverted;
     this.apart = apart;
@@ -158,6 +165,11 @@ class FlameView {
     const order = choice("order", "Order", [["heavy", "heaviest first"], ["name", "by name"], ["time", "time order"]], (value) =>
       app.set({ order: /** @type {State["order"]} */ (value), ...whole }));
     allow(order.select, (value) => value !== "time" || profile.head.has_times);
+    /** @type {[State["roots"], string][]} */
+    const levels = [["threads", "thread names"], ["processes", "processes"]];
+    const roots = choice("roots", "Group by", levels, (value) =>
+      app.set({ roots: /** @type {State["roots"]} */ (value), ...whole }));
+    roots.label.hidden = profile.processes.length === 0;
     const frames = choice("frames", "Frames", [["function", "functions"], ["line", "source lines"]], (value) =>
       app.set({ frames: /** @type {State["frames"]} */ (value), ...whole }));
     frames.label.id = "frames-label";
@@ -180,7 +192,7 @@ class FlameView {
     apartLabel.title = "Tell apart threads whose names differ in digits alone";
     apartLabel.hidden = !hasAlike(profile);
     const bar = made("div", undefined, "bar");
-    bar.append(order.label, frames.label, colours.label, label, apartLabel);
+    bar.append(order.label, roots.label, frames.label, colours.label, label, apartLabel);
     const all = placed(bar, "button", "zoom-out");
     all.type = "button";
     all.title = "Show everything (Home)";
@@ -190,7 +202,7 @@ class FlameView {
       this.zoomed();
     });
     section.append(bar);
-    return { order, frames, colours, inverted, apart, note: placed(bar, "span", "flame-note") };
+    return { order, roots, frames, colours, inverted, apart, note: placed(bar, "span", "flame-note") };
   }
 
   show() {
@@ -203,7 +215,8 @@ class FlameView {
     this.colours.value = state.colours;
     this.inverted.checked = state.inverted;
     this.apart.checked = state.threads === "apart";
-    this.inverted.disabled = this.orderShown() === "time";
+    this.roots.value = state.roots;
+    this.inverted.disabled = this.roots.disabled = this.orderShown() === "time";
     const boxes = this.boxes();
     graph.show(boxes);
     this.modules.show();
@@ -214,6 +227,9 @@ class FlameView {
     if (boxes.isFirst) said.push("Frames that consecutive samples have in common; the others follow.");
     if (boxes.together > 1) {
       said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
+    }
+    if (state.roots === "processes" && !boxes.isGrouped && this.orderShown() !== "time") {
+      said.push("There are too many stacks to group them by process: filter first.");
     }
     if (comparison !== null && boxes.whole === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     this.note.textContent = said[1] ?? "";

@@ -2,7 +2,7 @@
 
 /**
  * A lane. Its key is the process, the number of the thread in the profile, or the CPU; a process with a single thread is
- * that thread's lane.
+ * that thread's lane. A thread that changed its name is one lane, of several numbers; its key is that of its last name.
  * @typedef {{kind: "process" | "thread" | "cpu", key: number, name: string, weight: number, threads: number[],
  *   depth: number, isOpen: boolean}} Lane
  */
@@ -25,16 +25,27 @@ function threadLanes(profile, selection, closed) {
   const pidOf = (/** @type {number} */ thread) => (isByName ? -1 - thread : threads[thread][0]);
   /** @type {Map<number, Lane[]>} */
   const processes = new Map();
+  /** @type {Map<number, Lane>} */
+  const lanes = new Map();
+  const { same } = (profile.lastNames ??= lastNames(profile));
   const left = threadsLeft(profile, selection);
   const times = selection.range ?? [-Infinity, Infinity];
   weights.forEach((weight, thread) => {
     // One that waited all the time has no samples.
     if (weight === 0 && (left === null || !left(thread) || !profile.waits.hasAny(thread, times))) return;
-    const lane = laneOfThread(profile, thread, weight);
+    const key = isByName ? thread : same[thread];
+    const known = lanes.get(key);
+    if (known !== undefined) {
+      known.threads.push(thread);
+      known.weight += weight;
+      return;
+    }
+    const lane = { ...laneOfThread(profile, key, weight), threads: [thread] };
+    lanes.set(key, lane);
     const pid = pidOf(thread);
-    const lanes = processes.get(pid);
-    if (lanes === undefined) processes.set(pid, [lane]);
-    else lanes.push(lane);
+    const others = processes.get(pid);
+    if (others === undefined) processes.set(pid, [lane]);
+    else others.push(lane);
   });
   // Whatever is selected, lanes stay where they are.
   const ran = ranOfThreads(profile, selection.event);
@@ -45,8 +56,9 @@ function threadLanes(profile, selection, closed) {
     if (one === undefined) all.set(pidOf(thread), { ran: weight, first: thread });
     else one.ran += weight;
   });
+  const ranOfLanes = ranByLane(profile, ran);
   const groups = [...processes].map(([pid, lanes]) => {
-    lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
+    sortLanes(lanes, ranOfLanes);
     const weight = lanes.reduce((sum, lane) => sum + lane.weight, 0);
     return { pid, lanes, weight, .../** @type {{ran: number, first: number}} */ (all.get(pid)) };
   });
@@ -56,9 +68,56 @@ function threadLanes(profile, selection, closed) {
     const isOpen = !closed.has(pid);
     const name = nameInGrouping(profile, "process", pid);
     /** @type {Lane} */
-    const process = { kind: "process", key: pid, name, weight, threads: lanes.map(({ key }) => key), depth: 0, isOpen };
+    const process = { kind: "process", key: pid, name, weight, threads: lanes.flatMap(({ threads }) => threads), depth: 0, isOpen };
     return isOpen ? [process, ...lanes.map((lane) => ({ ...lane, depth: 1 }))] : [process];
   });
+}
+
+/**
+ * By key of a thread's lane, how much it ran under all its names.
+ * @param {Profile} profile
+ * @param {Float64Array} ran
+ */
+function ranByLane(profile, ran) {
+  if (profile.head.by_name) return ran;
+  const { same } = (profile.lastNames ??= lastNames(profile));
+  const sums = new Float64Array(ran.length);
+  ran.forEach((weight, thread) => (sums[same[thread]] += weight));
+  return sums;
+}
+
+/**
+ * Those that ran most first.
+ * @param {Lane[]} lanes
+ * @param {Float64Array} ran
+ */
+function sortLanes(lanes, ran) {
+  return lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
+}
+
+/**
+ * All numbers of a thread that has one or several names, in order of time.
+ * @param {Profile} profile
+ * @param {number} key
+ */
+function namesOfThread(profile, key) {
+  const { head, starts, times } = profile;
+  if (head.by_name) return [key];
+  const { same } = (profile.lastNames ??= lastNames(profile));
+  const all = [...head.threads.keys()].filter((thread) => same[thread] === same[key]);
+  const begin = (/** @type {number} */ thread) => (starts[thread + 1] > starts[thread] ? times[starts[thread]] : Infinity);
+  return all.sort((a, b) => (a === key ? 1 : b === key ? -1 : begin(a) - begin(b) || a - b));
+}
+
+/**
+ * What selects the thread of a lane: its name if it has one, else its id.
+ * @param {Profile} profile
+ * @param {number} key
+ * @returns {{thread: number} | {filter: Transform}}
+ */
+function selectionOfThread(profile, key) {
+  if (namesOfThread(profile, key).length === 1) return { thread: key };
+  return { filter: { kind: "keep", grouping: "task", key: profile.head.threads[key][1] } };
 }
 
 /**

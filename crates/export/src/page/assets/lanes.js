@@ -180,9 +180,12 @@ class Lanes {
   }
 
   /** @param {Lane} lane */
-  isChosen({ kind, key }) {
-    if (kind === "thread") return this.selection.thread === key;
-    return this.selection.transforms.some((one) => one.kind === "keep" && one.grouping === kind && one.key === key);
+  isChosen({ kind, key, threads }) {
+    const { thread, transforms } = this.selection;
+    const isKept = (/** @type {RowGrouping} */ grouping, /** @type {number} */ id) =>
+      transforms.some((one) => one.kind === "keep" && one.grouping === grouping && one.key === id);
+    if (kind !== "thread") return isKept(kind, key);
+    return (thread !== null && threads.includes(thread)) || isKept("task", this.profile.head.threads[key][1]);
   }
 
   /**
@@ -243,7 +246,7 @@ class Lanes {
       const h = Math.min(height, Math.max(2, (slot / most) * height));
       context.fillRect(scale.left + x, y + LANE - 2 - bar - h, 1, h);
     });
-    if (bar > 0) drawWaitBar(context, this.theme, scale, { thread: lane.key, y: y + LANE - 2 - bar, height: bar });
+    for (const thread of bar > 0 ? lane.threads : []) drawWaitBar(context, this.theme, scale, { thread, y: y + LANE - 2 - bar, height: bar });
   }
 
   /**
@@ -372,8 +375,11 @@ class Lanes {
    * @param {Lane} lane
    * @param {number} time
    */
-  waitAt({ kind, key }, time) {
-    return kind === "thread" ? this.profile.waits.at(key, time, 0.5 / this.scale.perNs) : -1;
+  waitAt({ kind, threads }, time) {
+    if (kind !== "thread") return -1;
+    const { waits } = this.profile;
+    const found = threads.map((thread) => waits.at(thread, time, 0.5 / this.scale.perNs)).filter((wait) => wait >= 0);
+    return found.reduce((longest, wait) => (longest < 0 || waits.lengths[wait] > waits.lengths[longest] ? wait : longest), -1);
   }
 
   /**
@@ -381,11 +387,23 @@ class Lanes {
    * @param {Lane} lane
    */
   said(lane) {
-    const head = this.profile.head.events[this.selection.event];
-    // A thread that changed its name has several lanes.
-    const n = new Set(lane.threads.map((thread) => this.profile.head.threads[thread][1])).size;
-    const kind = lane.kind === "process" ? `process ${lane.name}, ${counted(n, "thread", "threads")}` : lane.name;
+    const { profile } = this;
+    const head = profile.head.events[this.selection.event];
+    // A thread that changed its name has several numbers.
+    const n = new Set(lane.threads.map((thread) => profile.head.threads[thread][1])).size;
+    const kind = lane.kind === "process" ? `process ${lane.name}, ${counted(n, "thread", "threads")}` : `${lane.name}${this.earlier(lane)}`;
     return `${kind}: ${amount(head, lane.weight)}`;
+  }
+
+  /**
+   * The names that a thread had before, in words.
+   * @param {Lane} lane
+   */
+  earlier({ kind, key }) {
+    if (kind !== "thread") return "";
+    const { head } = this.profile;
+    const names = namesOfThread(this.profile, key).slice(0, -1).map((thread) => this.profile.text(head.threads[thread][2]));
+    return names.length === 0 ? "" : ` (earlier: ${names.join(", ")})`;
   }
 
   /** @param {number} clientY */

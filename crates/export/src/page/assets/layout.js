@@ -14,11 +14,13 @@ function longer(old, length) {
 class Boxes {
   /**
    * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: these boxes are less
-   * than half a pixel. `Growing` places them after the first frame, `Unfolding` when they are zoomed into or asked for.
+   * than half a pixel. `Growing` places them after the first frame, `Unfolding` as far as they are fine parts; what is
+   * narrower still, when it is zoomed into or asked for.
    */
   static first = {
     most: 20000,
-    parts: () => Math.min(8000, Math.max(1000, Math.ceil(2 * innerWidth * (globalThis.devicePixelRatio || 1)))),
+    parts: () => Math.min(Boxes.first.fine, Math.max(1000, Math.ceil(2 * innerWidth * (globalThis.devicePixelRatio || 1)))),
+    fine: 8000,
   };
 
   /** @param {number} capacity */
@@ -57,6 +59,8 @@ class Boxes {
     this.hasOwn = true;
     /** In order of time: how many rows count together. */
     this.together = 1;
+    /** Whether processes are outermost. */
+    this.isGrouped = false;
     /** Whether more is to come. */
     this.isFirst = false;
     /**

@@ -118,7 +118,10 @@ function group(items) {
  */
 function itemsOf(app, label) {
   const { profile } = app;
-  if (label < 0) return transformItems(app, "thread", -1 - label);
+  if (label < 0) {
+    const { grouping, key } = rowOfLabel(app.profile, label);
+    return transformItems(app, grouping, key);
+  }
   if ((profile.flags[label] & FLAGS.wait) !== 0) return transformItems(app, "wait", profile.functionOf[label]);
   const isHidden = app.state.transforms.some(({ kind }) => kind === "types");
   const image = profile.images[label];

@@ -140,6 +140,9 @@ class Profile {
      * @type {Map<number, Float64Array>}
      */
     this.ranOfThreads = new Map();
+    /** Names of threads; those behind them in `head.comms` are of processes. */
+    this.n_comms = head.comms.length;
+    this.processes = addProcessNames(this);
     /** What transforms change, as it was recorded. */
     this.recorded = this.transformed();
   }
@@ -304,12 +307,14 @@ class Profile {
     return this.parents[node] < 0 ? -1 - this.labels[node] : this.shownFrame(this.labels[node]);
   }
 
-  /** By frame, the label of its boxes. */
+  /** By frame, the label of its boxes; then those of threads' and processes' names. */
   labelsOfFrames() {
     const { functionOf, isByLine, knownLabels: known } = this;
     if (known.functionOf !== functionOf || known.isByLine !== isByLine) {
-      const labels = new Int32Array(functionOf.length);
-      for (let frame = 0; frame < labels.length; frame++) labels[frame] = this.shownFrame(frame);
+      const n = functionOf.length;
+      const labels = new Int32Array(n + this.head.comms.length);
+      for (let frame = 0; frame < n; frame++) labels[frame] = this.shownFrame(frame);
+      for (let at = n; at < labels.length; at++) labels[at] = n - 1 - at;
       this.knownLabels = { functionOf, isByLine, labels };
     }
     return this.knownLabels.labels;
@@ -330,12 +335,7 @@ class Profile {
   nodeEnds() {
     const { parents } = this;
     if (this.knownEnds.parents === parents) return this.knownEnds.ends;
-    const ends = new Int32Array(parents.length);
-    for (let node = parents.length - 1; node >= 0; node--) {
-      if (ends[node] === 0) ends[node] = node + 1;
-      const parent = parents[node];
-      if (parent >= 0 && ends[parent] === 0) ends[parent] = ends[node];
-    }
+    const ends = endsOfNodes(parents);
     this.knownEnds = { parents, ends };
     return ends;
   }
@@ -377,6 +377,20 @@ class Profile {
     for (let at = node; at >= 0; at = this.parents[at]) labels.push(this.labelOf(at));
     return labels;
   }
+}
+
+/**
+ * By node, the first one that is neither this node nor below it.
+ * @param {Int32Array} parents
+ */
+function endsOfNodes(parents) {
+  const ends = new Int32Array(parents.length);
+  for (let node = parents.length - 1; node >= 0; node--) {
+    if (ends[node] === 0) ends[node] = node + 1;
+    const parent = parents[node];
+    if (parent >= 0 && ends[parent] === 0) ends[parent] = ends[node];
+  }
+  return ends;
 }
 
 /**

@@ -256,15 +256,25 @@ function rowsOfSpan(profile, selection, visit) {
  * @param {{range: [number, number] | null, thread: number | null}} selection
  * @param {(thread: number, first: number, end: number) => void} visit
  */
-function forSpans({ starts, times, ends }, { range, thread: wanted }, visit) {
-  // A wait may have begun before the range.
-  const lasts = ends?.lasts ?? times;
-  for (let thread = 0; thread + 1 < starts.length; thread++) {
+function forSpans(profile, { range, thread: wanted }, visit) {
+  for (let thread = 0; thread + 1 < profile.starts.length; thread++) {
     if (wanted !== null && wanted !== thread) continue;
-    let [row, end] = [starts[thread], starts[thread + 1]];
-    if (range !== null) [row, end] = [firstFrom(lasts, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    const [row, end] = spanOf(profile, thread, range);
     if (row < end) visit(thread, row, end);
   }
+}
+
+/**
+ * Rows of a thread within a range of time: the first, and the one after the last.
+ * @param {Profile} profile
+ * @param {number} thread
+ * @param {[number, number] | null} range
+ * @returns {[number, number]}
+ */
+function spanOf({ starts, times, ends }, thread, range) {
+  const [row, end] = [starts[thread], starts[thread + 1]];
+  // A wait may have begun before the range.
+  return range === null ? [row, end] : [firstFrom(ends?.lasts ?? times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
 }
 
 /**
@@ -322,7 +332,8 @@ function labelsWith(profile, text) {
   for (let frame = 0; frame < frames.length; frame++) {
     frames[frame] = strings[names[frame]] | (isByLine && places[frame] > 0 ? strings[places[frame] - 1] : 0);
   }
-  const comms = Uint8Array.from(profile.head.comms, (comm) => strings[comm]);
+  // What is found is what stacks have: no names of processes.
+  const comms = Uint8Array.from(profile.head.comms, (comm, at) => (at < profile.n_comms ? strings[comm] : 0));
   profile.found = { key, labels: { frames, comms } };
   return profile.found.labels;
 }

@@ -23,7 +23,7 @@ class StackChart {
     this.app = app;
     this.outer = "threads";
     const bar = made("div", undefined, "bar");
-    const thread = choice("chart-thread", "Thread", [], (value) => app.set({ thread: Number(value) }));
+    const thread = choice("chart-thread", "Thread", [], (value) => this.chooseThread(Number(value)));
     this.select = thread.select;
     const all = placed(bar, "button", "chart-all");
     all.type = "button";
@@ -48,18 +48,32 @@ class StackChart {
       open: (label) => app.open(label),
       menu: (label, at) => app.menu.open(at, itemsOf(app, label)),
     }, () => this.drawAxis());
-    this.chart = new ChartBoxes(app.profile, { event: 0, thread: 0, range: null, keep: "" }, [0, 1]);
+    this.chart = new ChartBoxes(app.profile, { event: 0, threads: [], range: null, keep: "" }, [0, 1]);
     this.key = "";
-    /** The thread that is shown. */
-    this.thread = 0;
+    /**
+     * The numbers of the thread that is shown: it has one for each of its names.
+     * @type {number[]}
+     */
+    this.threads = [];
+  }
+
+  /**
+   * What else is selected stays so.
+   * @param {number} key
+   */
+  chooseThread(key) {
+    const { profile, state } = this.app;
+    const transforms = state.transforms.filter(({ kind, grouping }) => kind !== "keep" || grouping !== "task");
+    const selection = selectionOfThread(profile, key);
+    if ("thread" in selection) this.app.set({ ...selection, transforms });
+    else this.app.set({ thread: null, transforms: [...transforms, selection.filter] });
   }
 
   show() {
     const { profile, state } = this.app;
     if (profile.head.threads.length === 0) return void (this.note.textContent = "No samples.");
     const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
-    const ran = ranOfThreads(profile, state.event);
-    lanes.sort((a, b) => ran[b.key] - ran[a.key] || a.key - b.key);
+    sortLanes(lanes, ranByLane(profile, ranOfThreads(profile, state.event)));
     const shown = lanes.slice(0, CHART_THREADS);
     const thread = state.thread ?? shown[0]?.key ?? 0;
     if (!shown.some(({ key }) => key === thread)) shown.push(laneOfThread(profile, thread, lanes.find(({ key }) => key === thread)?.weight ?? 0));
@@ -71,14 +85,14 @@ class StackChart {
       return option;
     }));
     const times = state.range ?? /** @type {[number, number]} */ ([0, Math.max(1, profile.head.span_ns)]);
-    this.chart = new ChartBoxes(profile, { ...state, thread }, times);
+    this.threads = state.thread === null ? namesOfThread(profile, thread) : [thread];
+    this.chart = new ChartBoxes(profile, { ...state, threads: this.threads }, times);
     this.graph.show(this.chart.boxes);
-    this.thread = thread;
     // Times, so that they are those of other threads, too.
     const [from, to] = state.chart ?? times;
     if (from >= times[0] && to <= times[1]) this.graph.view(from - times[0], to - from);
-    this.legend.show(thread);
-    this.times.show([thread], times);
+    this.legend.show(this.threads);
+    this.times.show(this.threads, times);
     this.search();
     const said = `Stack chart of ${profile.nameOfThread(thread)} over ${duration(times[1] - times[0])}.`;
     this.note.textContent = this.chart.isCut ? "Not all of it is drawn: choose a shorter time range." : "";
@@ -94,7 +108,7 @@ class StackChart {
   }
 
   draw() {
-    this.legend.show(this.thread);
+    this.legend.show(this.threads);
     this.graph.draw();
   }
 
@@ -176,12 +190,12 @@ class ChartFlame extends Flame {
 class ChartBoxes {
   /**
    * @param {Profile} profile
-   * @param {{event: number, thread: number, range: [number, number] | null, keep: string}} selection
+   * @param {{event: number, threads: number[], range: [number, number] | null, keep: string}} selection
    * @param {[number, number]} times
    */
   constructor(profile, selection, [start, end]) {
     this.profile = profile;
-    this.thread = selection.thread;
+    this.threads = selection.threads;
     this.start = start;
     this.whole = end - start;
     this.boxes = new Boxes(256);
@@ -204,7 +218,7 @@ class ChartBoxes {
     this.boxes.close();
   }
 
-  /** @param {{event: number, thread: number, range: [number, number] | null, keep: string}} selection */
+  /** @param {{event: number, threads: number[], range: [number, number] | null, keep: string}} selection */
   read(selection) {
     const { profile, start, whole } = this;
     const { waits, begins, head } = profile;
@@ -215,7 +229,7 @@ class ChartBoxes {
     const parts = [];
     const slots = new TimeSlots(profile, 1, [start, start + whole], selection.event);
     let before = -Infinity;
-    forRows(profile, { ...selection, range: slots.rangeOfRows(selection.range) }, (node, weight, samples, time, _thread, row) => {
+    for (const thread of selection.threads) forRows(profile, { ...selection, thread, range: slots.rangeOfRows(selection.range) }, (node, weight, samples, time, _thread, row) => {
       if (node < 0 || (kept !== null && kept[node] === 0)) return;
       if (begins !== null && profile.isWait(node)) {
         parts.push({ from: begins[row], to: begins[row] + weight, node, wait: -1, samples: 0 });
@@ -226,8 +240,8 @@ class ChartBoxes {
       parts.push({ from: head.slot_ns > 0 ? time : isNear ? before : time - length, to: time + head.slot_ns, node, wait: -1, samples });
       before = time;
     });
-    if (begins === null) {
-      waits.each(selection.thread, [start, start + whole], (wait) => {
+    for (const thread of begins === null ? selection.threads : []) {
+      waits.each(thread, [start, start + whole], (wait) => {
         parts.push({ from: waits.begins[wait], to: waits.endOf(wait), node: -1, wait, samples: 0 });
       });
     }
@@ -274,7 +288,9 @@ class ChartBoxes {
     }
     if (node < 0 || !profile.isWait(node)) return;
     // Who ended it is known of the longest.
-    const found = profile.waits.at(this.thread, this.start + from + width / 2, 1);
-    if (found >= 0) this.waitOf.set(open[open.length - 1], found);
+    for (const thread of this.threads) {
+      const found = profile.waits.at(thread, this.start + from + width / 2, 1);
+      if (found >= 0) this.waitOf.set(open[open.length - 1], found);
+    }
   }
 }

@@ -3,11 +3,11 @@
 /**
  * @typedef {{view: string, order: "heavy" | "name" | "time", inverted: boolean, event: number,
  *   range: [number, number] | null, against: [number, number] | null, lanes: "threads" | "cpus", thread: number | null, search: string, keep: string,
- *   transforms: Transform[], threads: "alike" | "apart", focus: number | null,
+ *   transforms: Transform[], threads: "alike" | "apart", roots: "threads" | "processes", focus: number | null,
  *   zoom: number[], span: [number, number] | null, chart: [number, number] | null, grouping: Grouping, sort: SortBy, up: boolean,
  *   treeSort: TreeSort, frames: "function" | "line", per: Measure["per"], widths: Measure["widths"],
  *   listing: number | null, codeRows: "instruction" | "line", codeShares: "all" | "function",
- *   colours: "module" | "kind", shares: "shown" | "all", asked?: Asked}} State
+ *   significant: boolean, colours: "module" | "kind", shares: "shown" | "all", asked?: Asked}} State
  */
 
 /**
@@ -55,11 +55,11 @@ function isQuick(text, names) {
 function initialState(profile) {
   const sort = profile.sides === null ? "self" : "selfChange";
   return {
-    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, against: null, lanes: "threads",
+    view: VIEWS[0].name, order: "heavy", inverted: false, event: 0, range: null, against: null, lanes: "threads", roots: "threads",
     thread: null, search: "", keep: "",
     transforms: [], threads: "alike", focus: null, zoom: [], span: null, chart: null, grouping: "function", sort, up: false,
     treeSort: "total", frames: "function", per: profile.measures[0]?.per ?? "event", widths: "after",
-    listing: null, codeRows: "instruction", codeShares: "all", colours: "module", shares: "shown",
+    listing: null, codeRows: "instruction", codeShares: "all", significant: false, colours: "module", shares: "shown",
   };
 }
 
@@ -131,6 +131,7 @@ function stateOf(fragment, profile) {
   state.treeSort = one("treeSort", TREE_COLUMNS.map(({ by }) => by), state.treeSort);
   state.inverted = words.get("inverted") === "true";
   state.up = words.get("up") === "true";
+  state.significant = words.get("significant") === "true";
   state.event = number("event", profile.head.events.length) ?? 0;
   state.thread = profile.sides === null ? number("thread", profile.head.threads.length) : null;
   state.focus = number("focus", mostFunctions(profile));
@@ -147,6 +148,7 @@ function stateOf(fragment, profile) {
   const isSoon = transforms.length * (profile.head.n_rows + profile.recorded.parents.length) <= MOST_TRANSFORMED;
   if (isSoon && isQuick(asked.search, strings) && isQuick(asked.keep, strings)) Object.assign(state, asked);
   else state.asked = asked;
+  state.roots = one("roots", profile.processes.length > 0 ? /** @type {const} */ (["threads", "processes"]) : [], state.roots);
   state.threads = one("threads", /** @type {const} */ (["alike", "apart"]), state.threads);
   state.zoom = (words.get("zoom") ?? "").split(".").filter((word) => /^-?\d+$/.test(word)).map(Number);
   return state;

@@ -25,7 +25,13 @@ class TableView {
     allow(grouping.select, (value) => known.some((one) => one === value));
     this.grouping = grouping.select;
     const bar = made("div", undefined, "bar");
-    bar.append(grouping.label);
+    const label = made("label");
+    this.significant = placed(label, "input", "significant");
+    this.significant.type = "checkbox";
+    this.significant.addEventListener("change", () => app.set({ significant: this.significant.checked }));
+    label.append(" only significant changes");
+    this.onlySignificant = label;
+    bar.append(grouping.label, label);
     section.append(bar);
     this.table = new Table(placed(section, "div", "table-place"), profile, {
       order: (order) => app.set(order),
@@ -37,20 +43,35 @@ class TableView {
 
   show() {
     const { app } = this;
-    const { grouping, sort, up, search, event } = app.state;
+    const { grouping, sort, up, search, event, significant } = app.state;
+    const { comparison } = app;
     this.grouping.value = grouping;
+    // Rows of other groupings are not tested.
+    const isTested = comparison !== null && comparison.isTested && (grouping === "function" || grouping === "line");
+    this.onlySignificant.hidden = !isTested;
+    this.significant.checked = significant;
     this.table.show(app.rows(grouping), {
+      isWanted: isTested && significant ? (row) => isSignificant(comparison, /** @type {ChangedRow} */ (row)) : () => true,
       order: { grouping, sort, up },
       event: app.profile.head.events[event],
       search,
       whole: app.whole,
-      comparison: app.comparison,
+      comparison,
     });
   }
 
   search() {
     this.show();
   }
+}
+
+/**
+ * Whether a row has a change that is marked.
+ * @param {Comparison} comparison
+ * @param {ChangedRow} row
+ */
+function isSignificant(comparison, { own, all, ownDirections, directions }) {
+  return comparison.degree(own, ownDirections) !== 0 || comparison.degree(all, directions) !== 0;
 }
 
 /** Rows that are there at once, more than a screen has; and how many more each time. */
@@ -116,16 +137,17 @@ class Table {
 
   /**
    * @param {Row[]} rows
-   * @param {{order: TableOrder, event: EventHead, search: string, whole: number, comparison: Comparison | null}} shown
+   * @param {{order: TableOrder, event: EventHead, search: string, whole: number, comparison: Comparison | null,
+   *   isWanted: (row: Row) => boolean}} shown
    */
-  show(rows, { order, event, search, whole, comparison }) {
+  show(rows, { order, event, search, whole, comparison, isWanted }) {
     this.order = order;
     this.event = event;
     this.whole = whole;
     this.comparison = comparison;
     this.columns = comparison === null ? columnsOf(order.grouping) : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
-    const all = this.sortedRows(rows, order);
+    const all = this.sortedRows(rows, order).filter(isWanted);
     this.rows = search === "" ? all : rowsWith(this.profile, all, order.grouping, search);
     this.caption.textContent = counted(this.rows.length, ...NOUNS[order.grouping]);
     this.drawHead();

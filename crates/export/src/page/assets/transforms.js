@@ -103,10 +103,10 @@ function transformWords(transforms) {
  * @param {Transform} transform
  */
 function isKnown(profile, { grouping, key }) {
-  const { names, images, head } = profile.recorded;
+  const { names, images } = profile.recorded;
   if (grouping === "all") return key === 0;
   if (isRowGrouping(grouping)) return hasRowsIn(profile, grouping, key);
-  if (grouping === "thread") return key < head.comms.length;
+  if (grouping === "thread") return key < profile.n_comms;
   if (grouping === "image") return images.includes(key);
   return key < (grouping === "line" ? names.length : mostFunctions(profile));
 }
@@ -398,10 +398,10 @@ function withoutTypes(name) {
  * Names of threads that differ in digits alone, by what they have in common: `rayon-1` and `rayon-2` are `rayon-<N>`.
  * @param {Profile} profile
  */
-function alikeThreads({ recorded: { head } }) {
+function alikeThreads({ n_comms: n, recorded: { head } }) {
   /** @type {Map<string, number[]>} */
   const alike = new Map();
-  head.comms.forEach((string, comm) => {
+  head.comms.slice(0, n).forEach((string, comm) => {
     const name = head.strings[string].replace(/\d+/g, "<N>");
     const list = alike.get(name);
     if (list === undefined) alike.set(name, [comm]);

@@ -1,6 +1,9 @@
 // Trees that unfold as far as somebody looks. A box is a list of nodes that are one in it; it is opened, which tells apart
 // what comes next of each, once it is wide enough to be seen.
 
+/** Boxes that are opened, or put in order, before the page may answer. */
+const OPENED_AT_ONCE = 2000;
+
 /** Boxes that there is room for at first. */
 const FIRST_ROOM = 1 << 16;
 
@@ -8,18 +11,20 @@ const FIRST_ROOM = 1 << 16;
 class Unfolding {
   /**
    * @param {Profile} profile
-   * @param {Counts[]} sides what is counted; of two sides, both have their boxes
+   * @param {NodeCounts[]} sides what is counted; of two sides, both have their boxes
+   * @param {Stacks} stacks
    */
-  constructor(profile, sides) {
-    const n = profile.parents.length;
+  constructor(profile, sides, stacks) {
+    const n = stacks.parents.length;
     this.profile = profile;
+    this.stacks = stacks;
     this.sides = sides;
     this.labelOf = profile.labelsOfFrames();
     this.n_frames = profile.names.length;
     this.tree = new Growing(Math.min(n, Math.max(FIRST_ROOM, profile.n_boxes)));
     const room = this.tree.labels.length;
-    /** Stacks are never more: columns of this length can be used again. */
-    this.n_members = profile.recorded.parents.length;
+    /** Most stacks are never more: columns of this length can be used again. */
+    this.n_members = Math.max(n, profile.recorded.parents.length);
     /** By member, the box that it is on, as far as boxes are open: it is asked for of two sides. */
     this.moved = new Int32Array(sides.length > 1 ? n : 0).fill(-1);
     /** By member, the next one of that box. */
@@ -158,14 +163,40 @@ class Unfolding {
     this.open(-1);
     let whole = 0;
     for (let box = 0; box < this.tree.n; box++) whole += this.tree.weights[box];
-    const { most, parts } = Boxes.first;
-    boxes.least = this.profile.parents.length > most ? whole / parts() : 0;
+    const { most, parts, fine } = Boxes.first;
+    boxes.least = this.stacks.parents.length > most ? whole / parts() : 0;
     // By name, the narrow ones are between the others.
     this.least = order === "heavy" ? boxes.least : 0;
     this.place(boxes, { start: 0, end: whole, least: boxes.least });
+    if (boxes.least > whole / fine) boxes.rest = this.refine(boxes, whole / fine);
     // The next ones are likely as many.
     this.profile.n_boxes = this.tree.n;
     return boxes;
+  }
+
+  /**
+   * Opens narrower boxes, in short steps, and places what is on them.
+   * @param {Boxes} boxes
+   * @param {number} least
+   * @returns {Generator<undefined, void, undefined>}
+   */
+  *refine(boxes, least) {
+    const { tree } = this;
+    let n = 0;
+    for (let box = -1; box < tree.n; box++) {
+      if (this.isReleased) return;
+      const before = tree.n;
+      if (this.ends[box + 1] !== 0) {
+        n += this.ends[box + 1] - this.sorted[box + 1];
+        this.sort(box);
+      } else if (tree.weights[box] >= least) this.open(box);
+      n += 1 + tree.n - before;
+      if (n < OPENED_AT_ONCE) continue;
+      n = 0;
+      yield;
+    }
+    boxes.least = Math.min(boxes.least, least);
+    this.place(boxes, { start: 0, end: boxes.whole, least: boxes.least });
   }
 
   /**
@@ -258,11 +289,12 @@ class Unfolding {
 class Inwards extends Unfolding {
   /**
    * @param {Profile} profile
-   * @param {Counts[]} sides
+   * @param {NodeCounts[]} sides
+   * @param {Stacks} stacks
    */
-  constructor(profile, sides) {
-    super(profile, sides);
-    const n = profile.parents.length;
+  constructor(profile, sides, stacks) {
+    super(profile, sides, stacks);
+    const n = stacks.parents.length;
     /** What is counted at all nodes before one: nodes below another follow it. Samples are those of both sides. */
     this.weightsBefore = profile.spare.take(Float64Array, this.n_members + 1);
     this.samplesBefore = profile.spare.take(Float64Array, this.n_members + 1);
@@ -277,8 +309,8 @@ class Inwards extends Unfolding {
       weightsBefore[node + 1] = weight;
       samplesBefore[node + 1] = sum;
     }
-    this.nodeEnds = profile.nodeEnds();
-    this.labels = profile.labels;
+    this.nodeEnds = stacks.ends;
+    this.labels = stacks.labels;
   }
 
   columns() {
@@ -305,9 +337,9 @@ class Inwards extends Unfolding {
     const end = this.nodeEnds[node];
     const samples = samplesBefore[end] - samplesBefore[node];
     if (samples === 0) return;
-    const label = this.labels[node];
+    const label = this.labelOf[this.labels[node] + (box < 0 ? this.stacks.ofRoots : 0)];
     const before = weightsBefore[node];
-    const child = this.add(box, box < 0 ? -1 - label : this.labelOf[label], node, weightsBefore[end] - before, samples);
+    const child = this.add(box, label, node, weightsBefore[end] - before, samples);
     this.tree.own[child] += weightsBefore[node + 1] - before;
   }
 }
@@ -316,13 +348,13 @@ class Inwards extends Unfolding {
 class Outwards extends Unfolding {
   /**
    * @param {Profile} profile
-   * @param {Counts[]} sides
-   * @param {boolean} isMerged
+   * @param {NodeCounts[]} sides
+   * @param {{stacks: Stacks, isMerged: boolean}} how
    */
-  constructor(profile, sides, isMerged) {
-    super(profile, sides);
+  constructor(profile, sides, { stacks, isMerged }) {
+    super(profile, sides, stacks);
     this.isMerged = isMerged;
-    this.parents = profile.parents;
+    this.parents = stacks.parents;
     /** By stack, the node of its next frame. */
     this.next = profile.spare.take(Int32Array, this.n_members);
     /** What stacks count; what goes on alike is counted by one of them, unless sides tell stacks apart. */
@@ -332,7 +364,7 @@ class Outwards extends Unfolding {
     this.samples = profile.spare.take(Float64Array, this.n_members);
     this.weights.set(counts.weights);
     this.samples.set(counts.samples);
-    this.labels = profile.labels;
+    this.labels = stacks.labels;
   }
 
   columns() {
@@ -346,6 +378,7 @@ class Outwards extends Unfolding {
   follow(box) {
     if (box < 0) return this.begin();
     const { tree, same, next, parents, labels, labelOf, n_frames, childOf, weights, samples, isMerged, isJoined } = this;
+    const { ofRoots } = this.stacks;
     // It is what most of a first picture waits for: no call for what joins another.
     for (let stack = this.heads[box]; stack >= 0;) {
       const following = same[stack];
@@ -354,7 +387,7 @@ class Outwards extends Unfolding {
       // No frame of it is left.
       if (node < 0 || (!isMerged && outer < 0)) tree.own[box] += weights[stack];
       else {
-        const label = outer < 0 ? -1 - labels[node] : labelOf[labels[node]];
+        const label = labelOf[labels[node] + (outer < 0 ? ofRoots : 0)];
         const known = childOf[label >= 0 ? label : n_frames - 1 - label];
         const last = known < 0 ? -1 : this.lasts[known];
         next[stack] = outer;
@@ -372,14 +405,14 @@ class Outwards extends Unfolding {
 
   /** Names of threads are lowest, or functions. */
   begin() {
-    const { next, parents, labels, labelOf, weights, samples, isMerged, profile } = this;
+    const { next, parents, labels, labelOf, weights, samples, isMerged, stacks } = this;
     const counted = countedNodes(this.sides);
-    const roots = isMerged ? null : rootsOf(profile);
+    const roots = isMerged ? null : rootsOf(stacks);
     for (let node = 0; node < counted.length; node++) {
       if (counted[node] === 0) continue;
       next[node] = roots === null ? parents[node] : node;
       const at = roots === null ? node : roots[node];
-      const label = parents[at] < 0 ? -1 - labels[at] : labelOf[labels[at]];
+      const label = labelOf[labels[at] + (parents[at] < 0 ? stacks.ofRoots : 0)];
       this.add(-1, label, node, weights[node], samples[node]);
     }
   }

@@ -185,21 +185,24 @@ class WaitLegend {
     place.append(this.element);
   }
 
-  /** @param {number | null} thread the one whose waits these are, or all */
-  show(thread = null) {
+  /** @param {number[] | null} threads those whose waits these are, or all */
+  show(threads = null) {
     const { profile, theme, state } = this.app;
     if (this.element.hidden) return;
-    const isOther = thread !== null && thread !== state.thread;
-    const counts = isOther ? Counts.of(profile, { ...state, thread, against: null }) : this.app.counts;
-    const whole = isOther && state.shares === "shown" ? counts.shown.weight : this.app.whole;
+    const others = state.thread === null ? threads : null;
+    const all = others?.map((thread) => Counts.of(profile, { ...state, thread, against: null })) ?? [this.app.counts];
+    let running = all.reduce((sum, { shown }) => sum + shown.weight, 0);
+    const whole = others !== null && state.shares === "shown" ? running : this.app.whole;
     /** @type {Map<number, number>} */
     const sums = new Map();
-    let running = counts.shown.weight;
-    counts.weights.forEach((weight, node) => {
-      if (weight === 0 || !profile.isWait(node)) return;
-      sums.set(profile.labels[node], (sums.get(profile.labels[node]) ?? 0) + weight);
-      running -= weight;
-    });
+    for (const counts of all) {
+      counts.weights.forEach((weight, node) => {
+        if (weight === 0 || !profile.isWait(node)) return;
+        sums.set(profile.labels[node], (sums.get(profile.labels[node]) ?? 0) + weight);
+        running -= weight;
+      });
+      if (others !== null) counts.release(profile);
+    }
     const entries = [...sums].sort(([, one], [, other]) => other - one);
     if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
     const shown = entries.filter(([, sum]) => isShown(sum, whole));
