@@ -1,7 +1,7 @@
 //! `cargo xtask demo [dir]`: builds rprof, records a small C program with it, and shows the
 //! table, the call trees and where the flame graph is. Needs a C compiler and nothing else.
 //!
-//! It is built in the profile `quick`, and without what asks servers for debug files: that takes a
+//! It is built in the profile `trial`, and without what asks servers for debug files: that takes a
 //! third of the time of a release build.
 
 use std::io::ErrorKind;
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let recording = folder.join("perf.data");
     let picture = folder.join("flame.svg");
 
-    let profile = ["--profile", "quick", "--no-default-features"];
+    let profile = ["--profile", "trial", "--no-default-features"];
     let build = ["build", "--locked", "-p", "rprof-cli"];
     command::run(cargo().args(build).args(profile))?;
-    let rprof = || command(target.join("quick/rprof"));
+    let rprof = || command(target.join("trial/rprof"));
     let program = folder.join("words");
     compile(&program)?;
 

@@ -1,4 +1,4 @@
-//! Recordings that are made of others, by `xtask/recordings`.
+//! Recordings that are derived from others, by `xtask/derive-recording`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,15 +7,15 @@ use anyhow::Result;
 
 use crate::command::{captured, cargo};
 
-/// Runs the program that makes them, and returns what it prints.
-pub(crate) fn make(args: &[&dyn AsRef<OsStr>]) -> Result<String> {
+/// Runs the program that derives them, and returns what it prints.
+pub(crate) fn derive(args: &[&dyn AsRef<OsStr>]) -> Result<String> {
     let mut cargo = cargo();
     cargo.args([
         "run",
         "--quiet",
         "--locked",
         "--package",
-        "recordings",
+        "derive-recording",
         "--",
     ]);
     captured(cargo.args(args.iter().map(|arg| arg.as_ref())))
@@ -24,5 +24,5 @@ pub(crate) fn make(args: &[&dyn AsRef<OsStr>]) -> Result<String> {
 /// Writes `copies` of the records of `from` to `to`, each later in time; of the copies after the first `all`, or only
 /// `samples`.
 pub(crate) fn repeat(what: &str, from: &Path, to: &Path, copies: u64) -> Result<()> {
-    make(&[&"repeat", &what, &from, &to, &copies.to_string()]).map(drop)
+    derive(&[&"repeat", &what, &from, &to, &copies.to_string()]).map(drop)
 }

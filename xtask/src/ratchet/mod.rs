@@ -39,7 +39,6 @@ const GRACE: Grace = Grace {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let is_written = has_flag(args, "--write")?;
     measure::look_for_valgrind()?;
-    // As the demo builds it: one build serves both.
     let build = ["build", "--locked", "-p", "rprof-cli", "--profile", "quick"];
     command::run(cargo().args(build).arg("--no-default-features"))?;
     let target = target_folder()?;

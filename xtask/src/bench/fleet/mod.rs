@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use super::workloads::Bench;
 use crate::command::captured;
-use crate::recordings::make;
+use crate::recordings::derive;
 use queries::{Engine, Times, Window};
 
 /// How large the largest fleet is.
@@ -53,7 +53,7 @@ struct Base {
 
 impl Base {
     fn open(recording: PathBuf, wanted: u64) -> Result<Self> {
-        let said = make(&[&"parts", &recording, &wanted.to_string()])?;
+        let said = derive(&[&"parts", &recording, &wanted.to_string()])?;
         let said = said.trim().split_once(' ').context("no parts")?;
         Ok(Self {
             recording,
@@ -67,7 +67,7 @@ impl Base {
     fn record(&self, machine: u64, day: u64, to: &Path) -> Result<()> {
         let wanted = self.wanted.to_string();
         let (machine, day) = (machine.to_string(), day.to_string());
-        make(&[&"machine", &self.recording, &wanted, &machine, &day, &to]).map(drop)
+        derive(&[&"machine", &self.recording, &wanted, &machine, &day, &to]).map(drop)
     }
 }
 

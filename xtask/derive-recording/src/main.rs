@@ -1,11 +1,11 @@
-//! Makes recordings of those that there are, for `cargo xtask bench` and `ratchet`.
+//! Derives recordings from existing ones, for `cargo xtask bench` and `ratchet`.
 //!
 //! It is a program of its own since it needs rprof's crates: `cargo xtask demo` would compile them twice.
 //!
-//! - `recordings repeat all|samples FROM TO COPIES`: the records of FROM again and again, or of the copies after the
+//! - `derive-recording repeat all|samples FROM TO COPIES`: the records of FROM again and again, or of the copies after the
 //!   first only samples;
-//! - `recordings parts FROM SAMPLES`: prints how many parts of about so many samples FROM has, and their samples;
-//! - `recordings machine FROM SAMPLES NUMBER DAY TO`: one of these parts as an hour of a machine, on a day.
+//! - `derive-recording parts FROM SAMPLES`: prints how many parts of about so many samples FROM has, and their samples;
+//! - `derive-recording machine FROM SAMPLES NUMBER DAY TO`: one of these parts as an hour of a machine, on a day.
 
 #![expect(clippy::print_stdout, reason = "that is what it is asked for")]
 
@@ -27,7 +27,7 @@ fn main() -> Result<()> {
             let wanted = match what {
                 "all" => |_| true,
                 "samples" => is_sample,
-                _ => bail!("{what}: all or samples"),
+                _ => bail!("expected all or samples, not {what}"),
             };
             repeat(Path::new(from), Path::new(to), number(copies)?, wanted)
         }
@@ -55,5 +55,6 @@ fn is_sample(kind: RecordKind) -> bool {
 }
 
 fn number(text: &str) -> Result<u64> {
-    text.parse().with_context(|| format!("{text}: no number"))
+    text.parse()
+        .with_context(|| format!("expected a number, not {text}"))
 }
