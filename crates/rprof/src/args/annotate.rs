@@ -30,7 +30,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AnnotateArgs {
     /// Function to show: its name (mangled or not), a pattern such as 'std::*', or NAME@0xSTART to choose one of
-    /// several with the same name [default: the hottest functions]
+    /// several with the same name, unless one has nearly all samples [default: the hottest functions]
     #[arg(value_name = "SYMBOL", value_parser = parse_function)]
     plain: Option<WantedFunction>,
 

@@ -66,6 +66,7 @@ impl Chosen {
             return Ok(Self::Standalone(standalone, Some(note)));
         }
         inlined.standalone = (n_samples(&standalone.own) > 0).then_some(standalone);
+        inlined.others = others;
         Ok(Self::Inlined(inlined))
     }
 }
@@ -88,7 +89,7 @@ fn others_in_words(others: &[FoundFunction]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("the name has few samples in {}{more}", named.join(", "))
+    format!("other functions with this name: {}{more}", named.join(", "))
 }
 
 /// Samples of all events.
@@ -103,6 +104,8 @@ pub(super) struct ShownInlined {
     found: InlinedFunction,
     /// A copy of it that was not inlined, if that has samples.
     standalone: Option<FoundFunction>,
+    /// Other functions of its name, in words.
+    others: Option<String>,
 }
 
 impl ShownInlined {
@@ -112,6 +115,7 @@ impl ShownInlined {
             wanted,
             found,
             standalone: None,
+            others: None,
         }
     }
 
@@ -172,6 +176,9 @@ impl ShownInlined {
                 "; its standalone copy has {share}%: annotate {}@{:#x}",
                 one.name, one.start
             );
+        }
+        if let Some(others) = &self.others {
+            note += &format!("; {others}");
         }
         note
     }
