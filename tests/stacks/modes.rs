@@ -2,8 +2,8 @@
 //! perf makes of each.
 
 use crate::common::{
-    NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, needs,
-    not_run, record_while, rprof, run, tool,
+    NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, is_x86_64,
+    needs, not_run, record_while, rprof, run, tool,
 };
 use crate::stacks::samples::{Frame, SPIN, Sample, program};
 
@@ -195,6 +195,38 @@ fn frame_pointers_and_no_callers_are_as_ever() {
         "{text}"
     );
     assert!(recording.info()["features"]["stack_ends"].is_null());
+}
+
+#[test]
+fn callers_outside_all_mappings_are_said() {
+    if !is_x86_64() {
+        return;
+    }
+    // Where a frame pointer would be, there are others' data.
+    let source = "
+        static long others[2] = {0, 0x123456789};
+        NOINLINE void misled(void) {
+            __asm__ volatile (
+                \"push %%rbp; mov %0, %%rbp; mov $1000000, %%rcx; 1: dec %%rcx; jnz 1b; pop %%rbp\"
+                : : \"r\"(others) : \"rcx\", \"memory\");
+        }
+        int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) misled(); return 0; }";
+    let Some(program) = program(source) else {
+        return;
+    };
+    let said = |how: &str| {
+        let recording = program.record(&["-F", "999", "--call-graph", how], &[]);
+        let report = recording.read("report", &["-g", "caller"]);
+        let line = report.lines().find(|line| line.starts_with("# Stacks:"));
+        line.map(str::to_owned).unwrap_or_default()
+    };
+    let with_pointers = said("fp");
+    assert!(
+        with_pointers.contains("% have callers outside all mappings"),
+        "{with_pointers}"
+    );
+    let unwound = said("dwarf");
+    assert!(!unwound.contains("outside"), "{unwound}");
 }
 
 #[test]

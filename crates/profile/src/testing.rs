@@ -19,6 +19,36 @@ pub fn profile(stacks: &[(&str, u64)]) -> Profile {
     profile
 }
 
+/// So many samples: some with a caller outside all mappings, half of the others outside themselves.
+pub fn with_lost_callers(n_lost: u64, n_samples: u64) -> Profile {
+    let mut profile = profile(&[("f", 1)]);
+    let strings = &mut profile.strings;
+    let (name, unknown) = (strings.intern("f"), strings.intern("[unknown]"));
+    let outside = profile.frames.intern(FrameInfo {
+        name: None,
+        ..FrameInfo::named(name, unknown)
+    });
+    let f = profile.frames.intern(FrameInfo::named(name, name));
+    let mut tree = Tree::default();
+    let n_outside = (n_samples - n_lost) / 2;
+    for (stack, samples) in [
+        (&[outside, f, f][..], n_lost),
+        (&[outside], n_outside),
+        (&[f], n_samples - n_lost - n_outside),
+    ] {
+        let innermost = stack
+            .iter()
+            .fold(None, |caller, &frame| Some(tree.child(caller, 0, frame)));
+        let count = SampleCount {
+            samples,
+            weight: samples,
+        };
+        tree.count(innermost.unwrap_or(0), count);
+    }
+    profile.events[0].tree = tree;
+    profile
+}
+
 /// Samples of one event, `cycles`, in order of time: when, the thread's name, its stack, its weight. Threads are
 /// processes 1, 2, .. in the order of their first samples.
 pub fn sampled(samples: &[(u64, &str, &str, u64)]) -> SampledProfile {

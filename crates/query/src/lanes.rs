@@ -66,7 +66,7 @@ pub fn lanes(
     } else {
         chosen.range.start
     };
-    let latest = latest_names(&sampled.threads);
+    let latest = latest_names(sampled);
     let mut by_thread: Vec<Option<ThreadLane>> = vec![None; sampled.threads.len()];
     for (idx, sample) in (begin..).zip(sampled.samples.rows(begin..chosen.range.end)) {
         let has_stack = |stack| chosen.is_shown(&sample, stack);
@@ -103,7 +103,12 @@ pub fn lanes(
 }
 
 /// Of each thread, the index of the same thread under its last name: threads are listed once for each of their names.
-fn latest_names(threads: &[Thread]) -> Vec<u32> {
+/// Recordings of several machines have no common host: there, equal ids may be other threads.
+fn latest_names(sampled: &SampledProfile) -> Vec<u32> {
+    let threads = &sampled.threads;
+    if sampled.profile.about.host.is_none() {
+        return (0..).take(threads.len()).collect();
+    }
     let task = |thread: &Thread| (thread.pid, thread.tid);
     let mut last: HashMap<(i32, i32), u32> = HashMap::default();
     for (idx, thread) in (0..).zip(threads) {
@@ -296,13 +301,17 @@ mod tests {
         ]);
         let (pid, tid) = (sampled.threads[0].pid, sampled.threads[0].tid);
         (sampled.threads[2].pid, sampled.threads[2].tid) = (pid, tid);
-        let all = lanes(&sampled, &SampleSelection::default(), 3).unwrap();
-        let lanes: Vec<_> = all
-            .lanes
-            .iter()
-            .map(|lane| (lane.thread, lane.weight))
-            .collect();
-        assert_eq!(lanes, [(2, 6), (1, 1)]);
+        let of_lanes = |sampled: &SampledProfile| -> Vec<(u32, u64)> {
+            let all = lanes(sampled, &SampleSelection::default(), 3).unwrap();
+            all.lanes
+                .iter()
+                .map(|lane| (lane.thread, lane.weight))
+                .collect()
+        };
+        // Of several machines, perhaps.
+        assert_eq!(of_lanes(&sampled), [(2, 5), (0, 1), (1, 1)]);
+        sampled.profile.about.host = Some("host".to_owned());
+        assert_eq!(of_lanes(&sampled), [(2, 6), (1, 1)]);
     }
 
     #[test]

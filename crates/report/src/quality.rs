@@ -58,13 +58,14 @@ pub fn stacks_line(profile: &Profile) -> Option<String> {
     Some(printable(&line).into_owned())
 }
 
-/// How many stacks are not those of the program, where the kernel followed frame pointers that are none.
+/// How many stacks have callers that cannot be code: what is followed where frame pointers are missing looks like that.
 fn lost_callers(profile: &Profile) -> Option<String> {
     let lost = profile.lost_callers();
     (lost.percent() >= MANY_LOST).then(|| {
         let again = profile.about.recorder_to_run();
         format!(
-            "{lost:.1} % have callers that are no code: built without frame pointers ({again} needs none)"
+            "{lost:.1} % have callers outside all mappings, as code without frame pointers has: {again} --call-graph \
+             dwarf needs none"
         )
     })
 }
@@ -190,6 +191,23 @@ mod tests {
                 "throttled 2 times (for 3 ms) (limit: none)"
             ]
         );
+    }
+
+    #[test]
+    fn callers_outside_all_mappings_are_said_from_one_in_a_hundred_on() {
+        for (n_lost, expected) in [
+            (9, None),
+            (
+                10,
+                Some(
+                    "1.0 % have callers outside all mappings, as code without frame pointers has: rprof record \
+                     --call-graph dwarf needs none",
+                ),
+            ),
+        ] {
+            let profile = testing::with_lost_callers(n_lost, 1000);
+            assert_eq!(stacks_line(&profile).as_deref(), expected, "{n_lost}");
+        }
     }
 
     #[test]
