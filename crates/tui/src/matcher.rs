@@ -18,13 +18,23 @@ impl Matcher {
     /// # Errors
     /// Why a list cannot be read.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let is_regex = text.len() > 2 && text.starts_with('/') && text.ends_with('/');
-        if !is_regex && !text.starts_with('!') && !is_glob(text) {
+        if !is_regex(text) && !text.starts_with('!') && !is_glob(text) {
             return Ok(Self::Part(text.to_owned()));
         }
         let list = names(text)?;
         let text = text.to_owned();
         Ok(Self::List { list, text })
+    }
+
+    /// Reads a part of a line of text, which may have any letters, or a `/regular expression/`.
+    ///
+    /// # Errors
+    /// Why a regular expression cannot be read.
+    pub(crate) fn of_lines(text: &str) -> Result<Self, String> {
+        if is_regex(text) {
+            return Self::parse(text);
+        }
+        Ok(Self::Part(text.to_owned()))
     }
 
     /// Whether a name matches.
@@ -49,6 +59,10 @@ impl Matcher {
             text => format!("/{text}"),
         }
     }
+}
+
+fn is_regex(text: &str) -> bool {
+    text.len() > 2 && text.starts_with('/') && text.ends_with('/')
 }
 
 /// Parses a list of names as the filters do, except that plain words match parts of names, as in a search.
@@ -90,5 +104,20 @@ mod tests {
                 .contains("regular expression")
         );
         assert!(Matcher::parse("file:*").is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_line_has_any_letters() {
+        for (text, line, expected) in [
+            ("rbx*4", "lea (%rax,%rbx*4),%rcx", true),
+            ("a ? b", "return a ? b : c;", true),
+            ("!done", "while (!done) {", true),
+            ("!done", "nop", false),
+            ("/^ret.*c;$/", "return a ? b : c;", true),
+        ] {
+            let matcher = Matcher::of_lines(text).unwrap();
+            assert_eq!(matcher.matches(line), expected, "{text}");
+        }
+        assert!(Matcher::of_lines("/(/").is_err());
     }
 }

@@ -58,8 +58,8 @@ pub(crate) struct Page {
     hot: Vec<usize>,
     /// Index of the hot line last jumped to.
     nth: Option<usize>,
-    /// What is searched for.
-    search: Option<Matcher>,
+    /// What is searched for, and the lines that match, ascending.
+    search: Option<(Matcher, Vec<usize>)>,
     /// The line last jumped to.
     mark: Option<usize>,
 }
@@ -148,34 +148,44 @@ impl Page {
 
     /// Searches its lines, and goes to the first match from the top of the screen on. Without a matcher, the search ends.
     pub(crate) fn search(&mut self, matcher: Option<Matcher>, height: usize) {
-        self.search = matcher;
+        self.search = matcher.map(|matcher| {
+            let lines = self.lines.iter().enumerate();
+            let matching = lines.filter(|(_, line)| matcher.matches(&line.text));
+            let matching = matching.map(|(number, _)| number).collect();
+            (matcher, matching)
+        });
         if self.search.is_some() {
             self.mark = None;
             self.next_match(false, height);
         }
     }
 
+    /// Puts other lines in place of these; a search ends.
+    pub(crate) fn set_lines(&mut self, lines: Vec<String>, height: usize) {
+        self.lines = lines.into_iter().map(PageLine::from).collect();
+        (self.search, self.mark) = (None, None);
+        self.fit(height);
+    }
+
     /// What is searched for.
     pub(crate) fn searched(&self) -> Option<&Matcher> {
-        self.search.as_ref()
+        self.search.as_ref().map(|(matcher, _)| matcher)
     }
 
-    /// Whether a line matches the search, if there is one.
-    pub(crate) fn is_match(&self, line: &PageLine) -> bool {
-        let matcher = self.search.as_ref();
-        matcher.is_some_and(|matcher| matcher.matches(&line.text))
-    }
-
-    fn matches(&self) -> Vec<usize> {
-        let lines = self.lines.iter().enumerate();
-        let matching = lines.filter(|(_, line)| self.is_match(line));
-        matching.map(|(number, _)| number).collect()
+    /// Whether the line with this number matches the search, if there is one.
+    pub(crate) fn is_match(&self, number: usize) -> bool {
+        let matches = self.search.as_ref().map(|(_, matches)| matches);
+        matches.is_some_and(|matches| matches.binary_search(&number).is_ok())
     }
 
     /// Goes to the next match, or the one before, and round the end.
     pub(crate) fn next_match(&mut self, is_back: bool, height: usize) {
-        let matches = self.matches();
-        let from = match self.mark {
+        let Some((_, matches)) = &self.search else {
+            return;
+        };
+        // What was scrolled away is not where one is.
+        let shown = self.top..self.top.saturating_add(height);
+        let from = match self.mark.filter(|mark| shown.contains(mark)) {
             Some(mark) if is_back => mark,
             Some(mark) => mark + 1,
             None => self.top,
@@ -186,15 +196,15 @@ impl Page {
         } else {
             matches.get(at).or(matches.first())
         };
-        if let Some(&line) = next {
+        if let Some(line) = next.copied() {
             self.go_to(line, height);
         }
     }
 
     /// Where the search is, if there is one: `/rax: 3 of 17`.
     pub(crate) fn search_text(&self) -> Option<String> {
-        let typed = self.search.as_ref()?.typed();
-        let matches = self.matches();
+        let (matcher, matches) = self.search.as_ref()?;
+        let typed = matcher.typed();
         let nth = self.mark.and_then(|mark| matches.binary_search(&mark).ok());
         Some(match (matches.len(), nth) {
             (0, _) => format!("{typed}: no match"),
@@ -258,6 +268,10 @@ mod tests {
             steps.push(page.marked().unwrap());
         }
         assert_eq!(steps, [5, 1, 5, 3]);
+        // From what is on the screen.
+        page.step(Step::Home, 2);
+        page.next_match(false, 2);
+        assert_eq!(page.marked(), Some(1));
         page.search(Some(Matcher::parse("nothing").unwrap()), 2);
         assert_eq!(said(&page), "/nothing: no match");
         page.search(None, 2);

@@ -97,6 +97,17 @@ pub(crate) enum Over {
     Prompt(Prompt),
 }
 
+impl Over {
+    /// The page, also below a line that searches it.
+    pub(crate) fn page_mut(&mut self) -> Option<&mut Page> {
+        match self {
+            Self::Page(page) => Some(page),
+            Self::Prompt(prompt) => prompt.under.as_deref_mut(),
+            Self::Nothing | Self::Menu(_) => None,
+        }
+    }
+}
+
 /// The application's state.
 #[derive(Debug)]
 pub struct App {

@@ -8,7 +8,7 @@ use crate::face::SaveForm;
 use crate::keys::{Command, command_of, command_on_page, is_interrupt};
 use crate::matcher::{Matcher, names};
 use crate::menu::{Choice, Menu};
-use crate::page::{Page, PageKind, PageLine};
+use crate::page::{Page, PageKind};
 use crate::prompt::{Prompt, PromptKind, Typed};
 use crate::zoom::{Zoom, times_typed};
 use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent};
@@ -135,7 +135,7 @@ impl App {
     fn find(&mut self, mut prompt: Prompt) {
         let matcher = match prompt.text() {
             "" => Ok(None),
-            text => Matcher::parse(text).map(Some),
+            text => Matcher::of_lines(text).map(Some),
         };
         match (matcher, prompt.under.take()) {
             (Ok(matcher), Some(mut page)) => {
@@ -163,11 +163,11 @@ impl App {
     /// The terminal has another size: columns and lines.
     pub(super) fn resize(&mut self, size: (u16, u16)) {
         self.cx.size = size;
-        if let Over::Page(page) = &mut self.over
+        let height = self.cx.page_height();
+        if let Some(page) = self.over.page_mut()
             && page.kind == PageKind::Keys
         {
-            let lines = help(size.0, &self.views);
-            page.lines = lines.into_iter().map(PageLine::from).collect();
+            page.set_lines(help(size.0, &self.views), height);
         }
     }
 

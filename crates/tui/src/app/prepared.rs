@@ -1,6 +1,6 @@
 //! What the view needs: asked for, and taken when it was made.
 
-use super::{App, Over};
+use super::App;
 use crate::face::WantedCode;
 use crate::shown::{CountedSamples, Shown};
 use crate::task::{Made, MadePart, Task};
@@ -141,7 +141,7 @@ impl App {
             view.fit(&mut self.cx);
         }
         let height = self.cx.page_height();
-        if let Over::Page(page) = &mut self.over {
+        if let Some(page) = self.over.page_mut() {
             page.fit(height);
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn page(pen: &mut Pen<'_>, all: Rect, page: &Page) {
         let mut style = line
             .percent
             .map_or_else(Style::new, |percent| look.percent(percent));
-        if page.is_match(line) {
+        if page.is_match(number) {
             style = style.add_modifier(Modifier::UNDERLINED);
         }
         pen.text(at, &shown, style);
