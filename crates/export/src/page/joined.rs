@@ -145,27 +145,31 @@ impl Rows {
     pub(super) fn join(&mut self, source: RowSource<'_>, before: Detail, detail: Detail) {
         let unit = before.slot_ns.max(1);
         let is_by_name = detail.threads == ThreadDetail::Names;
-        let order = std::mem::take(&mut self.order).into_iter();
-        let mut rows = match self.joined.take() {
-            Some(rows) => rows,
-            None => order.map(|sample| source.row(sample)).collect(),
-        };
-        for row in &mut rows {
+        let namesakes = &self.namesakes;
+        let coarser = |mut row: Joined| {
             row.time = row.time.saturating_mul(unit) / detail.slot_ns.max(1);
             if is_by_name {
                 row.cpu = NO_CPU;
-                row.thread = self.namesakes[row.thread as usize];
+                row.thread = namesakes[row.thread as usize];
             }
-        }
-        rows.sort_by_key(Joined::key);
-        rows.dedup_by(|next, one| {
-            let is_same = next.key() == one.key();
-            if is_same {
-                one.samples += next.samples;
-                one.weight = one.weight.saturating_add(next.weight);
+            row
+        };
+        let mut rows: Vec<Joined> = match self.joined.take() {
+            Some(rows) => rows.into_iter().map(coarser).collect(),
+            None => {
+                let order = std::mem::take(&mut self.order);
+                let mut all = Vec::new();
+                // As rows, all samples together would take much memory.
+                for some in order.chunks(1 << 16) {
+                    let rows = some.iter().map(|&sample| coarser(source.row(sample)));
+                    let mut rows: Vec<Joined> = rows.collect();
+                    join_alike(&mut rows);
+                    all.extend(rows);
+                }
+                all
             }
-            is_same
-        });
+        };
+        join_alike(&mut rows);
         self.joined = Some(rows);
         self.has_cpus &= !is_by_name;
     }
@@ -208,15 +212,31 @@ impl Rows {
         for (_, coding, value) in columns.into_iter().filter(|(is_there, ..)| *is_there) {
             let rows = (0..self.len()).map(|idx| self.row(source, idx));
             match coding {
-                Coding::Difference => differences(rows, value, &mut out.bytes),
+                Coding::Difference => differences(rows, value, out)?,
                 Coding::Unsigned => {
-                    rows.for_each(|row| unsigned(&mut out.bytes, value(&row)));
+                    for row in rows {
+                        unsigned(&mut out.bytes, value(&row));
+                        out.flush_much()?;
+                    }
                 }
             }
             out.flush()?;
         }
         Ok(())
     }
+}
+
+/// Puts rows in order, and makes one of those that differ in nothing but counts.
+fn join_alike(rows: &mut Vec<Joined>) {
+    rows.sort_by_key(Joined::key);
+    rows.dedup_by(|next, one| {
+        let is_same = next.key() == one.key();
+        if is_same {
+            one.samples += next.samples;
+            one.weight = one.weight.saturating_add(next.weight);
+        }
+        is_same
+    });
 }
 
 /// Whether it is there, how it is written, its value.
@@ -230,16 +250,22 @@ enum Coding {
     Difference,
 }
 
-fn differences(rows: impl Iterator<Item = Joined>, value: fn(&Joined) -> u64, out: &mut Vec<u8>) {
+fn differences(
+    rows: impl Iterator<Item = Joined>,
+    value: fn(&Joined) -> u64,
+    out: &mut Packing,
+) -> io::Result<()> {
     let mut before = (0, 0);
     for row in rows {
         if row.thread != before.0 {
             before = (row.thread, 0);
         }
         let value = value(&row);
-        difference(out, value, before.1);
+        difference(&mut out.bytes, value, before.1);
         before.1 = value;
+        out.flush_much()?;
     }
+    Ok(())
 }
 
 /// Where the rows of each thread begin.

@@ -30,7 +30,17 @@ impl Packing {
         Ok(Self { bytes, zlib })
     }
 
-    /// Packs what was written, so that not all of it is in memory.
+    /// Packs what was written if it is much, so that not all of it is in memory.
+    #[inline]
+    pub(super) fn flush_much(&mut self) -> io::Result<()> {
+        const MUCH: usize = 64 << 10;
+        match self.bytes.len() {
+            MUCH.. => self.flush(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Packs what was written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.zlib.write_all(&self.bytes)?;
         self.bytes.clear();

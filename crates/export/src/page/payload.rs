@@ -8,8 +8,10 @@ use super::losses;
 use super::options::Page;
 use super::packing::Packing;
 use super::stacks::Stacks;
+use rprof_base::parallel;
 use rprof_profile::SampledProfile;
 use std::io;
+use std::ops::Range;
 
 /// A compressed profile, and the code of its functions.
 #[derive(Debug)]
@@ -32,44 +34,30 @@ impl Payload {
         let mut rows = Rows::of(sampled);
         // Instructions of rows cost little where rows are samples one by one.
         let has_places = !sampled.places.is_empty();
-        let mut code = page.code.stream(has_places.then(|| PlacedRows {
+        let placed = has_places.then(|| PlacedRows {
             rows: &rows,
             source: RowSource::of(sampled, &stacks),
             stacks: &stacks,
             places: &sampled.places,
-        }))?;
-        loop {
-            let room = room.saturating_sub(code.len());
-            if rows.len().saturating_mul(MIN_ROW_BYTES) <= room {
-                let bytes = compressed(
-                    page,
-                    sampled,
-                    &Parts {
-                        stacks: &stacks,
-                        rows: &rows,
-                        detail,
-                    },
-                )?;
-                if bytes.len() <= room {
-                    return Ok(Self { bytes, code });
-                }
-            }
-            if detail == Detail::FULL && has_places {
-                code = page.code.stream(None)?;
-            }
-            let before = detail;
-            let Some(next) = detail.coarser(span_ns) else {
-                let parts = Parts {
-                    stacks: &stacks,
-                    rows: &rows,
-                    detail,
-                };
-                return Ok(Self {
-                    bytes: compressed(page, sampled, &parts)?,
-                    code,
-                });
-            };
-            detail = next;
+        });
+        let parts = Parts {
+            stacks: &stacks,
+            rows: &rows,
+            detail,
+        };
+        let profile = || compressed_if(may_fit(&rows, room), page, sampled, &parts);
+        let (bytes, mut code) = both(profile, || page.code.stream(placed))?;
+        let left = room.saturating_sub(code.len());
+        let fitting = bytes.filter(|bytes| bytes.len() <= left && may_fit(&rows, left));
+        if let Some(bytes) = fitting {
+            return Ok(Self { bytes, code });
+        }
+        if has_places {
+            code = page.code.stream(None)?;
+        }
+        let room = room.saturating_sub(code.len());
+        while let Some(next) = detail.coarser(span_ns) {
+            let before = std::mem::replace(&mut detail, next);
             let mut joined = before;
             if (before.threads, before.min_samples) != (detail.threads, detail.min_samples) {
                 stacks = stacks_of(sampled, detail);
@@ -78,8 +66,53 @@ impl Payload {
             }
             let source = RowSource::of(sampled, &stacks);
             rows.join(source, joined, detail);
+            let parts = Parts {
+                stacks: &stacks,
+                rows: &rows,
+                detail,
+            };
+            let bytes = compressed_if(may_fit(&rows, room), page, sampled, &parts)?;
+            if let Some(bytes) = bytes.filter(|bytes| bytes.len() <= room) {
+                return Ok(Self { bytes, code });
+            }
         }
+        let parts = Parts {
+            stacks: &stacks,
+            rows: &rows,
+            detail,
+        };
+        let bytes = compressed(page, sampled, &parts)?;
+        Ok(Self { bytes, code })
     }
+}
+
+fn may_fit(rows: &Rows, room: usize) -> bool {
+    rows.len().saturating_mul(MIN_ROW_BYTES) <= room
+}
+
+/// Makes the profile and the code at the same time.
+fn both(
+    profile: impl Fn() -> io::Result<Option<Vec<u8>>> + Sync,
+    code: impl Fn() -> io::Result<Vec<u8>> + Sync,
+) -> io::Result<(Option<Vec<u8>>, Vec<u8>)> {
+    let make = |part: Range<usize>| match part.start {
+        0 => profile(),
+        _ => code().map(Some),
+    };
+    let mut made = parallel::in_parts(0..2, 2, make).into_iter();
+    let (profile, code) = (made.next().transpose()?, made.next().transpose()?);
+    Ok((profile.flatten(), code.flatten().unwrap_or_default()))
+}
+
+/// The profile, if that is wanted.
+fn compressed_if(
+    is_wanted: bool,
+    page: &Page,
+    sampled: &SampledProfile,
+    parts: &Parts<'_>,
+) -> io::Result<Option<Vec<u8>>> {
+    let bytes = is_wanted.then(|| compressed(page, sampled, parts));
+    bytes.transpose()
 }
 
 fn stacks_of(sampled: &SampledProfile, detail: Detail) -> Stacks {
