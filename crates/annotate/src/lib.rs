@@ -26,6 +26,7 @@ pub use json::{ANNOTATE_VERSION, JsonFunctions};
 pub use listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 pub use listing::{CodeListing, ListingRow, PercentType};
 pub use markdown::{MarkdownOptions, write_markdown};
+pub use placed::samples_at;
 pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
 pub use skid::skid_notes;
 pub use source::{FetchSource, SourceFiles, SourceSettings};

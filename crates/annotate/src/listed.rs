@@ -73,6 +73,12 @@ pub struct ListedInstruction<'a> {
     pub target: Option<usize>,
 }
 
+impl AsRef<Instruction> for ListedInstruction<'_> {
+    fn as_ref(&self) -> &Instruction {
+        self.instruction
+    }
+}
+
 /// Sums of counts by event.
 pub(crate) fn sums<'a>(
     n_events: usize,

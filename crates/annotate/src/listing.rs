@@ -112,6 +112,18 @@ impl<'a> CodeListing<'a> {
         percent_type: PercentType,
         sources: &mut SourceFiles<'_>,
     ) -> Self {
+        let mut listing = Self::without_rows(function, percent_type, sources);
+        listing.jumps = Jumps::new(&listing.instructions);
+        listing.rows = listing.ordered();
+        listing
+    }
+
+    /// The same without [`Self::jumps`] and [`Self::rows`], which are left empty: for who makes rows of another kind.
+    pub fn without_rows(
+        function: &Disassembled<'a>,
+        percent_type: PercentType,
+        sources: &mut SourceFiles<'_>,
+    ) -> Self {
         let code = function.code;
         let (parts, mut instructions) = placed::listed(function);
         let events = code.events.iter().enumerate();
@@ -126,9 +138,8 @@ impl<'a> CodeListing<'a> {
         sources.begin(&code.file, function.authors);
         places.read(sources);
         notes.extend(sources.end());
-        let jumps = Jumps::new(&instructions);
         let loops = flow::loops(&parts, &instructions, events.len());
-        let mut listing = Self {
+        Self {
             name: code.name.clone(),
             image: code.image.clone(),
             file: code.file.clone(),
@@ -141,12 +152,10 @@ impl<'a> CodeListing<'a> {
             parts,
             instructions,
             places,
-            jumps,
+            jumps: Jumps::default(),
             loops,
             rows: Vec::new(),
-        };
-        listing.rows = listing.ordered();
-        listing
+        }
     }
 
     /// What percentage a count is of its event, by [`Self::percent_type`].

@@ -14,7 +14,8 @@ pub(crate) fn named<'a>(
     parts: &[CodePart],
 ) -> Cow<'a, str> {
     let text = &instruction.text;
-    let Some(reference) = instruction.reference else {
+    // Of an instruction without a text nothing is shown.
+    let Some(reference) = instruction.reference.filter(|_| !text.is_empty()) else {
         return Cow::Borrowed(text);
     };
     let address = reference.address;

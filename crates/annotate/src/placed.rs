@@ -2,8 +2,9 @@
 
 use crate::listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
 use crate::{flow, operand, skid};
+use rprof_disassembly::Instruction;
 use rprof_profile::SampleCount;
-use rprof_profile::code::CodeEvent;
+use rprof_profile::code::{CodeEvent, FunctionCode};
 
 /// The parts and their instructions, without counts.
 pub(crate) fn listed<'a>(
@@ -72,6 +73,23 @@ pub(crate) fn counted(
         }
     }
     listed
+}
+
+/// Samples of all events at each instruction of a function, part by part: those of [`CodeListing::instructions`], before
+/// anything is listed.
+///
+/// [`CodeListing::instructions`]: crate::CodeListing::instructions
+pub fn samples_at(code: &FunctionCode, instructions: &[Vec<Instruction>]) -> Vec<u64> {
+    let all: Vec<&Instruction> = instructions.iter().flatten().collect();
+    let places = flow::by_address(&all);
+    let mut samples = vec![0u64; all.len()];
+    for &(address, count) in code.events.iter().flat_map(|event| &event.counts) {
+        let at = flow::covering(&places, &all, address);
+        if let Some(own) = at.and_then(|at| samples.get_mut(at)) {
+            *own = own.saturating_add(count.samples);
+        }
+    }
+    samples
 }
 
 /// What is said of samples that are not at an instruction's start.

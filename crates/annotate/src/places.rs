@@ -92,6 +92,7 @@ impl Places {
             ..Self::default()
         };
         let mut seen = Seen::default();
+        let mut nameless = None;
         for it in instructions {
             let frames = function.frames.get(&it.instruction.address);
             let frames = frames.map_or(&[][..], |frames| &frames.0);
@@ -102,7 +103,12 @@ impl Places {
                 .first()
                 .map_or(&function.code.name, |it| &it.function);
             let is_inlined = frames.len() > 1;
-            let own = places.function((innermost, is_inlined), n_events, &mut seen);
+            let mut number = || places.function((innermost, is_inlined), n_events, &mut seen);
+            let own = match frames {
+                // There may be many of them, which are the function's own.
+                [] => *nameless.get_or_insert_with(number),
+                _ => number(),
+            };
             let line = it.line.and_then(|line| places.lines.get_mut(line));
             let line = line.map_or(&mut places.no_line, |line| &mut line.counts);
             add_counts(line, &it.counts);

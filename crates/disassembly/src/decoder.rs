@@ -50,8 +50,19 @@ impl Decoder {
     /// The sum of their lengths is the number of bytes; bytes that are no instruction are shown as
     /// such, and the next ones are decoded.
     pub fn decode(&self, address: u64, bytes: &[u8]) -> Vec<Instruction> {
+        self.decode_some(address, bytes, &|_| true)
+    }
+
+    /// The same where texts are wanted of some instructions, by their addresses: texts take most of the time. Those of
+    /// others may be empty, unless they are what compilers fill gaps with (`nop`, `int3`).
+    pub fn decode_some(
+        &self,
+        address: u64,
+        bytes: &[u8],
+        is_wanted: &dyn Fn(u64) -> bool,
+    ) -> Vec<Instruction> {
         match self.machine {
-            CodeKind::X86(mode) => x86::decode(mode, self.syntax, address, bytes),
+            CodeKind::X86(mode) => x86::decode((mode, self.syntax), address, bytes, is_wanted),
             CodeKind::Aarch64 => aarch64::decode(address, bytes),
         }
     }

@@ -56,6 +56,12 @@ pub struct Instruction {
     pub is_valid: bool,
 }
 
+impl AsRef<Self> for Instruction {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl Instruction {
     /// Where in the text the address that is referred to stands as a number, as the targets of jumps do:
     /// `4016a0` in `jne    4016a0`. `None` where the text has another number in its place, such as

@@ -10,10 +10,10 @@ pub use loops::CodeLoop;
 pub(crate) use loops::loops;
 
 use crate::listed::ListedInstruction;
-use rprof_disassembly::Flow;
+use rprof_disassembly::{Flow, Instruction};
 
 /// Numbers of instructions, sorted by address.
-pub(crate) fn by_address(instructions: &[ListedInstruction<'_>]) -> Vec<usize> {
+pub(crate) fn by_address(instructions: &[impl AsRef<Instruction>]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..instructions.len()).collect();
     places.sort_by_key(|&at| address(instructions, at));
     places
@@ -22,12 +22,12 @@ pub(crate) fn by_address(instructions: &[ListedInstruction<'_>]) -> Vec<usize> {
 /// The number of the instruction that an address is in.
 pub(crate) fn covering(
     places: &[usize],
-    instructions: &[ListedInstruction<'_>],
+    instructions: &[impl AsRef<Instruction>],
     wanted: u64,
 ) -> Option<usize> {
     let after = places.partition_point(|&at| address(instructions, at) <= wanted);
     let &at = places.get(after.checked_sub(1)?)?;
-    let found = &instructions.get(at)?.instruction;
+    let found = instructions.get(at)?.as_ref();
     (wanted - found.address < u64::from(found.len)).then_some(at)
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn find_targets(instructions: &mut [ListedInstruction<'_>]) {
     }
 }
 
-fn address(instructions: &[ListedInstruction<'_>], at: usize) -> u64 {
-    instructions.get(at).map_or(0, |it| it.instruction.address)
+fn address(instructions: &[impl AsRef<Instruction>], at: usize) -> u64 {
+    instructions.get(at).map_or(0, |it| it.as_ref().address)
 }

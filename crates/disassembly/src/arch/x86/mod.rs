@@ -17,8 +17,13 @@ use self::prefixes::Prefixed;
 use self::text::Writer;
 use crate::{Flow, Instruction, Reference, Syntax};
 
-/// The instructions of `bytes`.
-pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
+/// The instructions of `bytes`, with the texts of those that are wanted.
+pub(crate) fn decode(
+    (mode, syntax): (Mode, Syntax),
+    address: u64,
+    bytes: &[u8],
+    is_wanted: &dyn Fn(u64) -> bool,
+) -> Vec<Instruction> {
     let mut decoder = decoder(mode, address, bytes);
     let mut writer = Writer::new(syntax);
     // Four bytes an instruction, as compiled code has them.
@@ -42,21 +47,33 @@ pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> 
         let written = bytes
             .get(position - decoded.len()..position)
             .unwrap_or_default();
-        instructions.push(Instruction {
-            address: decoded.ip(),
-            len: u8::try_from(decoded.len()).unwrap_or(u8::MAX),
-            text: writer.text(&Prefixed {
+        let has_text = is_filler(&decoded) || is_wanted(decoded.ip());
+        let text = has_text.then(|| {
+            writer.text(&Prefixed {
                 mode,
                 syntax,
                 decoded: &decoded,
                 bytes: written,
-            }),
+            })
+        });
+        instructions.push(Instruction {
+            address: decoded.ip(),
+            len: u8::try_from(decoded.len()).unwrap_or(u8::MAX),
+            text: text.unwrap_or_default(),
             flow: flow(&decoded),
             reference: reference(&decoded),
             is_valid: true,
         });
     }
     instructions
+}
+
+/// Whether an instruction may be what compilers fill gaps with.
+fn is_filler(decoded: &iced_x86::Instruction) -> bool {
+    matches!(
+        decoded.mnemonic(),
+        Mnemonic::Nop | Mnemonic::Reservednop | Mnemonic::Xchg | Mnemonic::Int3
+    )
 }
 
 /// A byte that begins no instruction, in the words of `objdump`.
