@@ -2,12 +2,10 @@
 
 use super::found::FoundFunction;
 use super::images::ImageFiles;
-use super::parts::ColdParts;
 use crate::recording::Recording;
-use foldhash::{HashMap, HashSet};
-use rprof_machine::{ImageId, ImageKind};
+use foldhash::HashMap;
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 
 /// Adds what was counted in cold parts to their functions, where it is certain whose they are. Parts that stay alone
 /// are called parts.
@@ -16,25 +14,20 @@ pub(super) fn join_cold<'r>(
     files: &ImageFiles<'r>,
     functions: &mut Vec<FoundFunction>,
 ) {
-    let mut tables: HashMap<ImageId, Rc<ColdParts>> = HashMap::default();
     // Which names are of cold parts is not to be seen of those that were made readable.
-    let images: HashSet<ImageId> = functions
-        .iter()
-        .filter(|one| one.is_named)
-        .map(|one| one.image_id)
-        .collect();
-    for id in images {
-        let recorded = recording.index.history.images().of(id);
-        let is_user = |image: &&rprof_machine::RecordedImage| {
-            image.kind == ImageKind::User && !image.is_jit_code()
-        };
-        let Some(recorded) = recorded.filter(is_user) else {
-            continue;
-        };
-        if let Some(table) = files.cold_parts_of(recording, id, recorded) {
-            tables.insert(id, table);
-        }
+    let mut n_named: HashMap<ImageId, usize> = HashMap::default();
+    for function in functions.iter().filter(|one| one.is_named) {
+        *n_named.entry(function.image_id).or_default() += 1;
     }
+    let mut images: Vec<(usize, ImageId)> = n_named.into_iter().map(|(id, n)| (n, id)).collect();
+    // Large files first, or one thread would be left with them at the end.
+    images.sort_unstable_by(|one, other| other.cmp(one));
+    let recorded = images.into_iter().filter_map(|(_, id)| {
+        let image = recording.index.history.images().of(id)?;
+        (image.kind == ImageKind::User && !image.is_jit_code()).then_some((id, image))
+    });
+    let recorded: Vec<(ImageId, &RecordedImage)> = recorded.collect();
+    let tables = files.all_cold_parts(recording, &recorded);
     let all = std::mem::take(functions);
     let (cold, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| {
         let table = tables.get(&one.image_id);

@@ -2,7 +2,7 @@
 
 use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
-use rprof_base::{Avma, FileOffset, Svma};
+use rprof_base::{Avma, FileOffset, Svma, parallel};
 use rprof_images::{JitDump, Located, PointerTarget, SlotUse};
 use rprof_machine::ImageId;
 use rprof_profile::code::{CodeFrame, CodeFrames, ReferenceName};
@@ -48,6 +48,7 @@ impl CodeRecording<'_> {
         let request = Request {
             detail: Detail::Lines,
             demangling: names,
+            n_threads: parallel::n_cpus(),
             ..Request::default()
         };
         let mut by_image: BTreeMap<ImageId, Vec<usize>> = BTreeMap::new();

@@ -6,10 +6,12 @@ use crate::binaries::locate;
 use crate::recording::Recording;
 use crate::symbolize::Kernel;
 use foldhash::HashMap;
+use rprof_base::parallel;
 use rprof_images::{Located, NoFile};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_symbols::Reason;
 use std::cell::{OnceCell, RefCell};
+use std::convert::Infallible;
 use std::rc::Rc;
 
 /// Files of images that were asked for.
@@ -47,15 +49,37 @@ impl<'r> ImageFiles<'r> {
         Rc::clone(parts)
     }
 
-    /// The same without keeping the files: what was read of them is large.
-    pub(super) fn cold_parts_of(
+    /// The same of several, found by all threads, as far as there are files; these are not kept: what was read of them is
+    /// large.
+    pub(super) fn all_cold_parts(
         &self,
         recording: &Recording<'r>,
-        id: ImageId,
-        image: &RecordedImage,
-    ) -> Option<Rc<ColdParts>> {
-        let located = locate(recording, id, image).ok()?;
-        Some(self.cold_parts(id, &located))
+        images: &[(ImageId, &RecordedImage)],
+    ) -> HashMap<ImageId, Rc<ColdParts>> {
+        type Found = Vec<(usize, Option<ColdParts>)>;
+        let parts_of = |at: usize| {
+            let &(id, image) = images.get(at)?;
+            let located = locate(recording, id, image).ok()?;
+            Some((ColdParts::of(&located), located.is_over_budget()))
+        };
+        let find = |found: &mut Found, at: usize| -> Result<(), Infallible> {
+            let parts = parts_of(at);
+            found.extend(parts.map(|(parts, is_over)| (at, (!is_over).then_some(parts))));
+            Ok(())
+        };
+        let work = (images.len(), parallel::n_cpus());
+        let Ok(found) = parallel::for_each(work, Found::new, find, &mut |_| {});
+        let mut all = HashMap::default();
+        for (at, parts) in found.into_iter().flatten() {
+            // What did not fit beside other files may fit alone.
+            let parts = parts.or_else(|| parts_of(at).map(|(parts, _)| parts));
+            if let Some((&(id, _), parts)) = images.get(at).zip(parts) {
+                all.insert(id, Rc::new(parts));
+            }
+        }
+        let mut cold = self.cold.borrow_mut();
+        cold.extend(all.iter().map(|(&id, parts)| (id, Rc::clone(parts))));
+        all
     }
 
     /// The file with the code of the kernel or of a module.
