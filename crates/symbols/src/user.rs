@@ -160,6 +160,7 @@ fn packed_dwarf(located: &Located, detail: Detail) -> Option<dwarf::Packed> {
         elf,
         alternate.as_ref(),
         located.split_files(),
+        detail,
     ))
 }
 
