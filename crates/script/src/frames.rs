@@ -1,9 +1,9 @@
-//! Lines of call chains: each made once for an address, then copied.
+//! Lines of call chains: each made once for a location, then copied.
 
 use crate::data_address::offset_in_dso;
 use crate::text;
 use foldhash::HashMap;
-use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
+use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, ResolvedSample, Symbols};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_untrusted::{JsonLayout, JsonWriter, Untrusted};
 use std::borrow::Cow;
@@ -30,20 +30,16 @@ pub(crate) struct FrameLines<'a> {
     query: &'a Query<'a>,
     symbols: Option<&'a Symbols>,
     pub(crate) shown: Shown,
+    /// Where the lines of addresses start.
     cache: LocationCache,
-    /// By location, and whether it is a return address.
-    numbers: HashMap<(Location, bool), u32>,
-    text: Vec<u8>,
-    /// Ends of the lines by number; each starts where the one before ends.
-    ends: Vec<u32>,
+    /// By location, and whether it is a return address: where its lines start.
+    starts: HashMap<(Location, bool), u32>,
+    lines: LineStore,
+    /// Where the lines of the chain at hand start, so far.
+    found: Vec<u32>,
     /// Functions whose callers are not shown.
     stop_at: &'a [String],
-    /// By number: whether the chain stops there.
-    stops: Vec<bool>,
 }
-
-/// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
-const MAX_TEXT: usize = 48 << 20;
 
 impl<'a> FrameLines<'a> {
     pub(crate) fn new(
@@ -56,56 +52,112 @@ impl<'a> FrameLines<'a> {
             query,
             symbols,
             shown,
-            cache: LocationCache::new(),
-            numbers: HashMap::default(),
-            text: Vec::new(),
-            ends: vec![0],
+            cache: LocationCache::for_samples(query.recording.index.n_samples),
+            starts: HashMap::default(),
+            lines: LineStore::default(),
+            found: Vec::new(),
             stop_at,
-            stops: Vec::new(),
         }
     }
 
-    /// Appends the lines of an address: one, and one for each function inlined there. Returns whether callers are
-    /// shown, too.
-    pub(crate) fn append(
-        &mut self,
-        mappings: Mappings,
-        address: Address,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        if self.text.len() > MAX_TEXT {
-            self.text.clear();
-            self.ends.truncate(1);
-            self.stops.clear();
-            self.numbers.clear();
-            self.cache.clear();
+    /// Appends the lines of a sample's chain: for each address one, and one for each function inlined there.
+    pub(crate) fn append_chain(&mut self, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+        let mut goes_on = true;
+        sample.for_each_recorded_address(|address| {
+            if self.lines.is_full() {
+                goes_on = goes_on && self.copy_found(out);
+                self.forget();
+            }
+            // Found first and copied then: so one frame's memory is not waited for before the next one's is asked for.
+            let start = self.find(sample.mappings, address);
+            self.found.push(start);
+        });
+        if goes_on {
+            self.copy_found(out);
         }
+        self.found.clear();
+    }
+
+    /// Appends the lines found so far; returns whether callers are shown, too.
+    fn copy_found(&self, out: &mut Vec<u8>) -> bool {
+        self.found.iter().all(|&start| {
+            let (lines, stops) = self.lines.at(start);
+            out.extend_from_slice(lines);
+            !stops
+        })
+    }
+
+    /// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
+    fn forget(&mut self) {
+        self.lines = LineStore::default();
+        self.starts.clear();
+        self.cache.clear();
+        self.found.clear();
+    }
+
+    /// Where the lines of an address start.
+    #[inline]
+    fn find(&mut self, mappings: Mappings, address: Address) -> u32 {
         let history = &self.query.recording.index.history;
         let Self {
             cache,
-            numbers,
-            text,
-            ends,
+            starts,
+            lines,
             query,
             symbols,
             shown,
             stop_at,
-            stops,
+            ..
         } = self;
-        let number = cache.value(history, mappings, address, |location| {
+        cache.value(history, mappings, address, |location| {
             let is_return = address.is_return;
-            *numbers.entry((location, is_return)).or_insert_with(|| {
+            *starts.entry((location, is_return)).or_insert_with(|| {
                 let line = Line::of(query, *symbols, *shown, is_return, location);
-                stops.push(line.append_all(stop_at, text));
-                ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
-                u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
+                lines.add(|text| line.append_all(stop_at, text))
             })
-        });
-        if let Some(&[start, end]) = ends.get(number as usize..).and_then(<[_]>::first_chunk) {
-            let lines = text.get(start as usize..end as usize);
-            out.extend_from_slice(lines.unwrap_or_default());
-        }
-        !stops.get(number as usize).copied().unwrap_or(false)
+        })
+    }
+}
+
+/// Lines, each with its length in front: one place in memory to look at.
+#[derive(Default)]
+struct LineStore {
+    text: Vec<u8>,
+}
+
+impl LineStore {
+    const MAX_BYTES: usize = 48 << 20;
+
+    /// Of the word in front of lines: the chain stops there.
+    const STOPS: u32 = 1 << 31;
+
+    fn is_full(&self) -> bool {
+        self.text.len() > Self::MAX_BYTES
+    }
+
+    /// Adds what `append` appends, which says whether the chain stops there. Returns where it is.
+    fn add(&mut self, append: impl FnOnce(&mut Vec<u8>) -> bool) -> u32 {
+        let start = self.text.len();
+        self.text.extend_from_slice(&[0; 4]);
+        let stops = append(&mut self.text);
+        let len = self.text.len() - start - 4;
+        // Names are far shorter.
+        let len = u32::try_from(len).unwrap_or(u32::MAX).min(!Self::STOPS);
+        let word = len | if stops { Self::STOPS } else { 0 };
+        self.text[start..start + 4].copy_from_slice(&word.to_ne_bytes());
+        u32::try_from(start).unwrap_or(u32::MAX)
+    }
+
+    /// The lines that start there, and whether the chain stops there.
+    #[inline]
+    fn at(&self, start: u32) -> (&[u8], bool) {
+        let rest = self.text.get(start as usize..).unwrap_or_default();
+        let Some((word, rest)) = rest.split_first_chunk() else {
+            return (&[], false);
+        };
+        let word = u32::from_ne_bytes(*word);
+        let lines = rest.get(..(word & !Self::STOPS) as usize);
+        (lines.unwrap_or_default(), word & Self::STOPS != 0)
     }
 }
 

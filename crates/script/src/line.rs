@@ -72,8 +72,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) ends: StackEndCounts,
     /// Of the longest data source so far.
     pub(crate) data_src_width: usize,
-    /// Numbers of locations, for the filter of stacks.
-    locations: LocationCache,
+    /// Numbers of locations, if there is a filter of stacks.
+    locations: Option<LocationCache>,
 }
 
 impl<'a> Lines<'a> {
@@ -109,7 +109,7 @@ impl<'a> Lines<'a> {
             frames,
             ends: StackEndCounts::default(),
             data_src_width: 0,
-            locations: LocationCache::new(),
+            locations: None,
         }
     }
 
@@ -119,13 +119,12 @@ impl<'a> Lines<'a> {
             return true;
         };
         let history = &self.layout.query.recording.index.history;
+        let locations = self.locations.get_or_insert_default();
         let mut frames = Vec::new();
         sample.for_each_address(|address| {
-            let number = self
-                .locations
-                .value(history, sample.mappings, address, |location| {
-                    symbols.number(location)
-                });
+            let number = locations.value(history, sample.mappings, address, |location| {
+                symbols.number(location)
+            });
             frames.extend_from_slice(symbols.frames(number));
         });
         kept.keeps(frames)
@@ -266,10 +265,7 @@ impl<'a> Lines<'a> {
             return;
         };
         let start = out.len();
-        let mut goes_on = true;
-        sample.for_each_recorded_address(|address| {
-            goes_on = goes_on && lines.append(sample.mappings, address, out);
-        });
+        lines.append_chain(sample, out);
         if !shows_chain && out.len() > start && !self.layout.json {
             single(out, start, sample.decoded.head.ip.unwrap_or(0));
         }

@@ -48,14 +48,11 @@ pub(crate) fn fraction(out: &mut Vec<u8>, ns: u64, nanoseconds: bool) {
 pub(crate) fn hex(out: &mut Vec<u8>, value: u64, width: usize) {
     let n_digits = (67 - (value | 1).leading_zeros() as usize) / 4;
     pad(out, n_digits, width, b' ');
-    for digit in (0..n_digits).rev() {
-        let digit = u8::try_from(value >> (digit * 4) & 15).unwrap_or(0);
-        out.push(if digit < 10 {
-            b'0' + digit
-        } else {
-            b'a' + digit - 10
-        });
-    }
+    let digits = value.to_be_bytes().map(|byte| {
+        let digit = |digit: u8| digit + if digit < 10 { b'0' } else { b'a' - 10 };
+        [digit(byte >> 4), digit(byte & 15)]
+    });
+    out.extend_from_slice(&digits.as_flattened()[16 - n_digits..]);
 }
 
 /// Appends a process id, which may be negative, left- or right-aligned.
@@ -87,8 +84,8 @@ pub(crate) fn name_right<S: AsRef<str>>(out: &mut Vec<u8>, name: &Untrusted<S>, 
 }
 
 fn pad(out: &mut Vec<u8>, len: usize, width: usize, fill: u8) {
-    for _ in len..width {
-        out.push(fill);
+    if len < width {
+        out.resize(out.len() + width - len, fill);
     }
 }
 

@@ -41,7 +41,8 @@ impl<S: AsRef<str>> fmt::Display for Untrusted<S> {
 impl<'a> Untrusted<Cow<'a, str>> {
     /// Of bytes, which need not be UTF-8.
     pub fn of_bytes(bytes: &'a [u8]) -> Self {
-        Self(String::from_utf8_lossy(bytes))
+        // Mostly they are: to find that alone is quicker.
+        Self(str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
     }
 }
 
@@ -49,9 +50,7 @@ impl<'a> Untrusted<Cow<'a, str>> {
 /// another text than what is there: control characters below U+0100 are `\x1b` and the like, others
 /// `\u{202e}`. Such a text stays as it is if it comes here again.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    // Most names are plain: looking at bytes is quicker than at characters.
-    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
-    if is_plain || !text.chars().any(is_unseen) {
+    if is_plain(text) || !text.chars().any(is_unseen) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -63,6 +62,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Whether there are only letters, digits and the like of ASCII, as in most names: looking at bytes is quicker than at
+/// characters, and at several without a branch quicker still.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |bytes: &[u8]| {
+        let bytes = bytes.iter();
+        bytes.fold(true, |all, byte| all & (0x20..0x7f).contains(byte))
+    };
+    let (chunks, rest) = text.as_bytes().as_chunks::<16>();
+    chunks.iter().all(|chunk| is_plain(chunk)) && is_plain(rest)
 }
 
 /// Whether a character moves, hides or turns others, or cannot be seen. Joiners of scripts and

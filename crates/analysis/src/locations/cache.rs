@@ -5,8 +5,11 @@ use super::location::{Location, location_of};
 use super::mappings::Mappings;
 use rprof_machine::History;
 
-/// Sets of a [`LocationCache`]: 1 MiB, about what a core's own cache holds.
+/// Sets of a small [`LocationCache`]: 1 MiB, about what a core's own cache holds.
 const SETS: usize = 1 << 14;
+
+/// Sets of the largest one: 16 MiB.
+const MOST_SETS: usize = 1 << 18;
 
 /// One cached value: 16 bytes, four to a cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,10 +37,21 @@ impl Default for LocationCache {
 }
 
 impl LocationCache {
-    /// An empty one.
+    /// An empty one, for values that are made again at little cost.
     pub fn new() -> Self {
+        Self::with_sets(SETS)
+    }
+
+    /// An empty one that holds what a recording of this many samples has at most, as a rule: two addresses a sample.
+    pub fn for_samples(n_samples: u64) -> Self {
+        let wanted = usize::try_from(n_samples / 2).unwrap_or(usize::MAX);
+        Self::with_sets(wanted.clamp(SETS, MOST_SETS).next_power_of_two())
+    }
+
+    /// The number is a power of two.
+    fn with_sets(n_sets: usize) -> Self {
         Self {
-            sets: vec![Set::default(); SETS].into(),
+            sets: vec![Set::default(); n_sets].into(),
         }
     }
 
@@ -62,7 +76,10 @@ impl LocationCache {
         };
         let epoch = epoch.number();
         let hash = (wanted ^ u64::from(epoch) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let set = &mut self.sets[(hash >> 50) as usize % SETS].0;
+        // The highest bits are the best mixed.
+        let at = usize::try_from(hash >> (u64::BITS - MOST_SETS.ilog2())).unwrap_or(0);
+        let n_sets = self.sets.len();
+        let set = &mut self.sets[at & (n_sets - 1)].0;
         let found = set
             .iter()
             .find(|slot| slot.address == wanted && slot.epoch == epoch);

@@ -99,7 +99,8 @@ impl Default for TaskCache {
 }
 
 impl TaskCache {
-    const SLOTS: usize = 64;
+    /// More than run in the time that a chunk of a file spans: 32 KiB.
+    const SLOTS: usize = 512;
 
     /// An empty one.
     pub(crate) fn new() -> Self {

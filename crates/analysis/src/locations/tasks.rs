@@ -48,11 +48,11 @@ pub(crate) fn task_name((pid, tid): (i32, i32), comm: Option<CommId>) -> TaskNam
 
 /// A task's name as it is shown.
 pub fn comm_text(history: &History, name: TaskName) -> Untrusted<Cow<'_, str>> {
-    Untrusted::new(match name {
-        TaskName::Known(comm) => String::from_utf8_lossy(history.comm_name(comm)),
-        TaskName::Idle => Cow::Borrowed("swapper"),
-        TaskName::Unnamed(tid) => Cow::Owned(format!(":{tid}")),
-    })
+    match name {
+        TaskName::Known(comm) => Untrusted::of_bytes(history.comm_name(comm)),
+        TaskName::Idle => Untrusted::new(Cow::Borrowed("swapper")),
+        TaskName::Unnamed(tid) => Untrusted::new(Cow::Owned(format!(":{tid}"))),
+    }
 }
 
 /// What a process or thread was called at last: as one row, it has one name.

@@ -29,6 +29,7 @@ pub fn find_locations(
 ) -> Result<FoundLocations, Error> {
     let pass = LocationsPass {
         history: &query.recording.index.history,
+        n_samples: query.recording.index.n_samples,
         chains: query.stacks.chains,
         more,
     };
@@ -41,6 +42,7 @@ pub fn find_locations(
 
 struct LocationsPass<'a, M> {
     history: &'a History,
+    n_samples: u64,
     chains: ChainOptions,
     more: M,
 }
@@ -57,7 +59,7 @@ impl<M: Fn(&DecodedSample<'_>, &mut dyn FnMut(OtherAddress)) + Sync> Pass for Lo
 
     fn local(&self) -> Local {
         Local {
-            seen: LocationCache::new(),
+            seen: LocationCache::for_samples(self.n_samples),
             locations: HashSet::default(),
         }
     }

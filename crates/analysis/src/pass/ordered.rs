@@ -226,7 +226,8 @@ impl OrderedBatch {
 
     /// Takes out what is newer than `limit`, as the start of the next batch.
     fn split_newer(&mut self, limit: u64, endian: Endian) -> Self {
-        self.entries.sort_unstable();
+        // Each CPU's samples are in order already: such runs are merged.
+        self.entries.sort();
         let kept = self.entries.partition_point(|entry| entry.time_ns <= limit);
         let mut rest = Self::default();
         for entry in self.entries.drain(kept..) {
@@ -330,7 +331,7 @@ pub(super) fn for_each_batch(
             return Ok(ignored);
         }
     }
-    batch.entries.sort_unstable();
+    batch.entries.sort();
     deliver(batch);
     Ok(ignored)
 }

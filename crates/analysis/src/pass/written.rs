@@ -8,6 +8,7 @@ use super::group_by::GroupBy;
 use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;
+use crate::locations::{Location, LocationCache};
 use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
@@ -75,7 +76,10 @@ impl WrittenSamples {
 /// Counts the samples of one thread.
 pub(super) struct WrittenCounts<'p> {
     query: &'p Query<'p>,
+    /// If something has no name.
     symbols: Option<&'p Symbols>,
+    /// Images without a name for an address; [`NAMED`] if it has one.
+    cache: Option<LocationCache>,
     pub(super) samples: WrittenSamples,
 }
 
@@ -83,7 +87,8 @@ impl<'p> WrittenCounts<'p> {
     pub(super) fn new(query: &'p Query<'p>, symbols: Option<&'p Symbols>) -> Self {
         Self {
             query,
-            symbols,
+            symbols: symbols.filter(|symbols| !symbols.unnamed.is_empty()),
+            cache: None,
             samples: WrittenSamples {
                 tallies: new_tallies(query.recording.reader.events().len()),
                 ..WrittenSamples::default()
@@ -105,12 +110,23 @@ impl<'p> WrittenCounts<'p> {
     }
 
     /// The image that a sample was taken in, if there is no name for where that was.
-    pub(super) fn unnamed_image(&self, sample: &ResolvedSample<'_, '_>) -> Option<ImageId> {
+    pub(super) fn unnamed_image(&mut self, sample: &ResolvedSample<'_, '_>) -> Option<ImageId> {
         let (symbols, address) = self.symbols.zip(sample.own_address())?;
         let history = &self.query.recording.index.history;
-        // Most images have all of their names: which location it is does not matter then.
-        let location = sample.mappings.location(history, address);
-        let lacks_names = symbols.lacks_names(ImageId(location.image));
-        lacks_names.then(|| symbols.unnamed_image(symbols.number(location)))?
+        let find = |location: Location| {
+            // Most images have all of their names: which location it is does not matter then.
+            let lacks_names = symbols.lacks_names(ImageId(location.image));
+            let image = lacks_names.then(|| symbols.unnamed_image(symbols.number(location)));
+            image.flatten().map_or(NAMED, |image| image.0)
+        };
+        let n_samples = self.query.recording.index.n_samples;
+        let cache = self
+            .cache
+            .get_or_insert_with(|| LocationCache::for_samples(n_samples / 2));
+        let image = cache.value(history, sample.mappings, address, find);
+        (image != NAMED).then_some(ImageId(image))
     }
 }
+
+/// No image: there are fewer.
+const NAMED: u32 = u32::MAX;
