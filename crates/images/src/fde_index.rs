@@ -70,13 +70,21 @@ impl FdeIndex {
         let Pointer::Direct(frames) = header.eh_frame_ptr() else {
             return None;
         };
-        let mut iter = table.iter(bases);
         let mut entries = Vec::new();
-        while let Ok(Some((start, at))) = iter.next() {
-            let (Pointer::Direct(start), Pointer::Direct(at)) = (start, at) else {
-                return None;
-            };
+        let mut add = |(start, at): (u64, u64)| -> Option<()> {
             entries.extend(entry(start, base.0, at.checked_sub(frames)?));
+            Some(())
+        };
+        if let Some(mut pairs) = usual_pairs(bytes, address, encoding) {
+            pairs.try_for_each(add)?;
+        } else {
+            let mut iter = table.iter(bases);
+            while let Ok(Some((start, at))) = iter.next() {
+                let (Pointer::Direct(start), Pointer::Direct(at)) = (start, at) else {
+                    return None;
+                };
+                add((start, at))?;
+            }
         }
         (!entries.is_empty()).then(|| Self::new(entries))
     }
@@ -146,10 +154,76 @@ impl FdeIndex {
     }
 }
 
+/// The table of a header as linkers write it: pairs of words, each as far as it is from the header's address.
+fn usual_pairs(
+    header: &[u8],
+    address: Svma,
+    encoding: FrameEncoding,
+) -> Option<impl Iterator<Item = (u64, u64)>> {
+    /// The version, and how the section's address, the number of pairs and the pairs are written.
+    const USUAL: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+    let rest = header.strip_prefix(&USUAL)?;
+    let (n_pairs, table) = rest.get(4..)?.split_first_chunk::<4>()?;
+    if encoding.address_size != 8 {
+        return None;
+    }
+    let endian = encoding.endian;
+    let word = move |bytes: &[u8]| {
+        let distance = endian.read_i32(bytes);
+        address.0.wrapping_add_signed(distance.into())
+    };
+    let (pairs, _) = table.as_chunks::<8>();
+    let pairs = pairs.iter().take(endian.read_u32(n_pairs) as usize);
+    Some(pairs.map(move |pair| {
+        let (start, at) = pair.split_at(4);
+        (word(start), word(at))
+    }))
+}
+
 /// Code that lies 4 GiB or more after the image's start is ignored.
 fn entry(start: u64, base: u64, offset: u64) -> Option<FdeEntry> {
     Some(FdeEntry {
         start: u32::try_from(start.checked_sub(base)?).ok()?,
         offset: u32::try_from(offset).ok()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a header lists, whose pairs are so encoded: words from the header's address on.
+    fn listed(encoding: u8, n_pairs: u32, pairs: &[(i32, i32)]) -> Option<Vec<(u32, u32)>> {
+        const HEADER: u64 = 0x40_2000;
+        let mut bytes = vec![1, 0x1b, 0x03, encoding];
+        // From its own place on: the section begins at 0x403000.
+        bytes.extend(0xffc_i32.to_le_bytes());
+        bytes.extend(n_pairs.to_le_bytes());
+        for word in pairs.iter().flat_map(|&(start, at)| [start, at]) {
+            match encoding {
+                0x3b => bytes.extend(word.to_le_bytes()),
+                _ => bytes.extend(i64::from(word).to_le_bytes()),
+            }
+        }
+        let (address, base) = (Svma(HEADER), Svma(0x40_0000));
+        let index = FdeIndex::from_header(&bytes, address, base, FrameEncoding::LITTLE_64)?;
+        let entries = index.entries.iter();
+        Some(entries.map(|entry| (entry.start, entry.offset)).collect())
+    }
+
+    #[test]
+    fn pairs_of_the_usual_kind_are_read_as_any_other() {
+        let pairs = [(0x100, 0x1018), (-0x100, 0x1000), (0x100, 0x1030)];
+        let sorted = vec![(0x1f00, 0), (0x2100, 0x18)];
+        assert_eq!(listed(0x3b, 3, &pairs), Some(sorted.clone()));
+        assert_eq!(listed(0x3c, 3, &pairs), Some(sorted));
+        // Fewer than there are, more than there are, one outside of the section, none.
+        for (n, pairs) in [(2, &pairs[..]), (9, &pairs), (1, &[(1, 2)]), (0, &pairs)] {
+            assert_eq!(
+                listed(0x3b, n, pairs),
+                listed(0x3c, n, pairs),
+                "{n} {pairs:?}"
+            );
+        }
+    }
 }

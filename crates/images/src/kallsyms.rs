@@ -52,6 +52,52 @@ fn parse(text: &[u8]) -> impl Iterator<Item = Kallsym<'_>> {
 }
 
 fn parse_line(line: &[u8]) -> Option<Kallsym<'_>> {
+    parse_usual_line(line).or_else(|| parse_any_line(line))
+}
+
+/// A line as kernels of 64 bits print it: 16 digits, a letter, a name.
+#[inline]
+fn parse_usual_line(line: &[u8]) -> Option<Kallsym<'_>> {
+    let (digits, rest) = line.split_first_chunk::<16>()?;
+    let [b' ', kind, b' ', rest @ ..] = rest else {
+        return None;
+    };
+    let mut address = 0;
+    for &digit in digits {
+        let digit = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        address = address << 4 | u64::from(digit);
+    }
+    let len = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+    if matches!(kind, b' ' | b'\t') || len.unwrap_or(rest.len()) == 0 {
+        return None;
+    }
+    let Some((name, [_, rest @ ..])) = len.map(|len| rest.split_at(len)) else {
+        return Some(Kallsym {
+            address,
+            kind: *kind,
+            name: rest,
+            module: None,
+        });
+    };
+    let mut words = rest.split(|byte| matches!(byte, b' ' | b'\t'));
+    Some(Kallsym {
+        address,
+        kind: *kind,
+        name,
+        module: words.next().and_then(module_of),
+    })
+}
+
+/// A module's name in brackets.
+fn module_of(word: &[u8]) -> Option<&[u8]> {
+    word.strip_prefix(b"[")?.strip_suffix(b"]")
+}
+
+fn parse_any_line(line: &[u8]) -> Option<Kallsym<'_>> {
     let mut words = line.split(|&byte| byte == b' ' || byte == b'\t');
     let address = words.next()?.iter().try_fold(0u64, |value, &digit| {
         Some(value << 4 | u64::from(char::from(digit).to_digit(16)?))
@@ -60,14 +106,11 @@ fn parse_line(line: &[u8]) -> Option<Kallsym<'_>> {
         return None;
     };
     let name = words.next().filter(|name| !name.is_empty())?;
-    let module = words
-        .next()
-        .and_then(|word| word.strip_prefix(b"[")?.strip_suffix(b"]"));
     Some(Kallsym {
         address,
         kind,
         name,
-        module,
+        module: words.next().and_then(module_of),
     })
 }
 
@@ -85,6 +128,27 @@ mod tests {
             (0xffff_ffff_8100_0000, b'T', &b"_text"[..])
         );
         assert_eq!(symbols[1].module, Some(&b"nf_nat"[..]));
+    }
+
+    #[test]
+    fn usual_lines_are_read_as_any_other() {
+        let lines: [&[u8]; 11] = [
+            b"ffffffff81000000 T _text",
+            b"ffffffffc0a12000 t nf_nat_setup\t[nf_nat]",
+            b"ffffffffc0a12000 t nf nat [x]",
+            b"ffffffffc0a12000 t nf\t\t[x]",
+            b"ffffffffc0a12000 t nf\t",
+            b"FFFFFFFFC0A12000 t nf",
+            b"ffffffffc0a12000 t ",
+            b"ffffffffc0a12000 t",
+            b"ffffffffc0a12000\tt nf",
+            b"ffffffffc0a12000   nf",
+            b"000000000000000g t nf",
+        ];
+        for line in lines {
+            let (line, text) = (parse_line(line), line);
+            assert_eq!(line, parse_any_line(text), "{}", text.escape_ascii());
+        }
     }
 
     #[test]
