@@ -94,7 +94,13 @@ impl FrameInfo {
         let sign = self.level.sign();
         match self.name {
             Some(name) if self.is_inlined => format!("[{sign}] {} (inlined)", strings.of(name)),
-            Some(name) => format!("[{sign}] {}", strings.of(name)),
+            Some(name) => {
+                let name = strings.of(name);
+                let name = name.shown();
+                let mut symbol = String::with_capacity(name.len() + 4);
+                symbol.extend(['[', sign, ']', ' ']);
+                symbol + &name
+            }
             None => match (self.fde_label(strings), self.start) {
                 (Some(label), _) => format!("[{sign}] {}", label.raw()),
                 (None, Some(address)) => format!("[{sign}] {}", padded_hex(address)),

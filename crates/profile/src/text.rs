@@ -2,6 +2,7 @@
 
 use rprof_base::Share;
 use std::borrow::Cow;
+use std::iter;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a text takes.
@@ -16,13 +17,19 @@ pub fn width(text: &str) -> usize {
 /// The text, filled with blanks up to `columns`.
 pub fn padded(text: &str, columns: usize) -> String {
     let fill = columns.saturating_sub(width(text));
-    format!("{text}{}", " ".repeat(fill))
+    let mut padded = String::with_capacity(text.len() + fill);
+    padded.push_str(text);
+    padded.extend(iter::repeat_n(' ', fill));
+    padded
 }
 
 /// The text at the right end of `columns`. (A width in a format string is of 16 bits.)
 pub fn at_right(text: &str, columns: usize) -> String {
     let fill = columns.saturating_sub(width(text));
-    format!("{}{text}", " ".repeat(fill))
+    let mut padded = String::with_capacity(fill + text.len());
+    padded.extend(iter::repeat_n(' ', fill));
+    padded.push_str(text);
+    padded
 }
 
 /// The first columns of a text.

@@ -142,8 +142,8 @@ impl SortKey {
 
     /// The cell of a row in this key's column, as it is displayed.
     pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
-        let text =
-            |id: Option<_>| id.map_or_else(String::new, |id| profile.strings.of(id).to_string());
+        let shown = |id: StrId| profile.strings.of(id).shown().into_owned();
+        let text = |id: Option<StrId>| id.map_or_else(String::new, shown);
         match self {
             Self::Comm => text(row.comm),
             Self::Dimension(one) => {

@@ -16,8 +16,11 @@ use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Rows whose text a thread makes at a time.
+/// Rows with trees whose text a thread makes at a time.
 const ROWS_OF_THREAD: usize = 64;
+
+/// Rows without trees, which are a line each.
+const LINES_OF_THREAD: usize = 4096;
 
 /// Lines below the tables that say what could be better.
 const MAX_NOTES: usize = 3;
@@ -165,7 +168,11 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<Option<St
     };
     let n_rows = table.shown.len();
     let n_threads = parallel::n_cpus();
-    let step = ROWS_OF_THREAD * n_threads;
+    let step = n_threads
+        * match options.graph {
+            Some(_) => ROWS_OF_THREAD,
+            None => LINES_OF_THREAD,
+        };
     for start in (0..n_rows).step_by(step) {
         let rows = start..n_rows.min(start + step);
         for text in parallel::in_parts(rows, n_threads, |mut rows| {
@@ -308,7 +315,7 @@ fn write_row(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = table.columns();
-    let mut line = String::new();
+    let mut line = String::with_capacity(128);
     let layout = &table.options.layout;
     let gap = gap(layout.fit);
     let is_hidden = |columns: usize| columns == 0 && layout.fit.is_some();
