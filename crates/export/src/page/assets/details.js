@@ -112,7 +112,19 @@ function showLines(list, lines) {
 function linesOf({ profile, counts, whole, state }, wanted) {
   if (!profile.hasPlaces) return [];
   const event = profile.head.events[state.event];
-  const rows = tableRows(profile, counts, "line", (frame) => profile.functionOf[frame] === wanted);
+  const { rowOf, isOutermost } = rowColumns(profile, "line");
+  const totals = counts.totals(profile);
+  /** @type {Map<number, {key: number, self: number, total: number}>} */
+  const sums = new Map();
+  for (let node = 0; node < rowOf.length; node++) {
+    const key = rowOf[node];
+    if (key < 0 || profile.functionOf[key] !== wanted || totals.samples[node] === 0) continue;
+    let sum = sums.get(key);
+    if (sum === undefined) sums.set(key, (sum = { key, self: 0, total: 0 }));
+    sum.self += counts.weights[node];
+    if (isOutermost[node] === 1) sum.total += totals.weights[node];
+  }
+  const rows = [...sums.values()].sort((a, b) => a.key - b.key);
   rows.sort((a, b) => b.total - a.total);
   return rows.slice(0, 20).map((row) => {
     const place = profile.places[row.key];

@@ -108,8 +108,9 @@ class TimeChart {
     this.boxes = boxes;
     this.together = together;
     this.thread = -1;
+    const { depths } = profile;
     let n_levels = 0;
-    for (const depth of profile.depths) if (depth >= n_levels) n_levels = depth + 1;
+    for (let node = 0; node < depths.length; node++) if (depths[node] >= n_levels) n_levels = depths[node] + 1;
     /** By depth, the open boxes, and the nodes that they were opened for. */
     this.open = new Int32Array(n_levels);
     this.nodes = new Int32Array(n_levels);

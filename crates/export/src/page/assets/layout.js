@@ -14,12 +14,12 @@ function longer(old, length) {
 class Boxes {
   /**
    * Of larger trees, children of boxes narrower than such a part of what is shown are placed later: these boxes are less
-   * than half a pixel. `Growing` places them after the first frame, `Unfolding` as far as they are fine parts; what is
-   * narrower still, when it is zoomed into or asked for.
+   * than a pixel. `Growing` places them after the first frame, `Unfolding` as far as they are fine parts; what is narrower
+   * still, when it is zoomed into or asked for.
    */
   static first = {
     most: 20000,
-    parts: () => Math.min(Boxes.first.fine, Math.max(1000, Math.ceil(2 * innerWidth * (globalThis.devicePixelRatio || 1)))),
+    parts: () => Math.min(Boxes.first.fine, Math.max(1000, Math.ceil(innerWidth * (globalThis.devicePixelRatio || 1)))),
     fine: 8000,
   };
 

@@ -22,13 +22,16 @@ function stacksByThread(profile) {
 
 /** Grows node by node. */
 class GroupedStacks {
-  /** @param {number} n_sides */
-  constructor(n_sides) {
+  /**
+   * @param {number} n_sides
+   * @param {number} room
+   */
+  constructor(n_sides, room) {
     this.n = 0;
-    this.parents = new Int32Array(1 << 16);
-    this.labels = new Int32Array(1 << 16);
+    this.parents = new Int32Array(room);
+    this.labels = new Int32Array(room);
     /** @type {NodeCounts[]} */
-    this.sides = Array.from({ length: n_sides }, () => ({ weights: new Float64Array(1 << 16), samples: new Float64Array(1 << 16) }));
+    this.sides = Array.from({ length: n_sides }, () => ({ weights: new Float64Array(room), samples: new Float64Array(room) }));
   }
 
   /**
@@ -63,44 +66,48 @@ class GroupedStacks {
  */
 function stacksByProcess(profile, selections) {
   const { parents, labels, names, processes, n_comms: nComms, head } = profile;
-  const grouped = new GroupedStacks(selections.length);
+  // Threads of several processes seldom have the same stacks.
+  const grouped = new GroupedStacks(selections.length, Math.min(MOST_GROUPED, Math.ceil(1.5 * parents.length) + 1024));
   const kept = keptNodes(profile, selections[0]);
   const counted = selections.map(() => ({ weights: new Float64Array(parents.length), samples: new Float64Array(parents.length) }));
   // By node, the last process that has it, and its place there.
   const seen = new Int32Array(parents.length).fill(-1);
   const places = new Int32Array(parents.length);
+  const nodes = new Int32Array(parents.length);
   const threadsOf = processes.map(() => /** @type {number[]} */ ([]));
   head.threads.forEach(([pid], thread) => threadsOf[profile.processRanks().get(pid) ?? 0].push(thread));
   for (const [process, threads] of threadsOf.entries()) {
-    /** @type {number[]} */
-    const nodes = [];
+    let n = 0;
     selections.forEach((selection, side) => {
       const { weights, samples } = counted[side];
-      const visit = rowsOfSpan(profile, selection, (node, weight, n) => {
+      const visit = rowsOfSpan(profile, selection, (node, weight, sum) => {
         if (node < 0 || (kept !== null && kept[node] === 0)) return;
         weights[node] += weight;
-        samples[node] += n;
+        samples[node] += sum;
         for (let at = node; at >= 0 && seen[at] !== process; at = parents[at]) {
           seen[at] = process;
-          nodes.push(at);
+          nodes[n++] = at;
         }
       });
       for (const thread of threads) {
         if (selection.thread === null || selection.thread === thread) visit(thread, ...spanOf(profile, thread, selection.range));
       }
     });
-    if (nodes.length === 0) continue;
-    if (grouped.n + nodes.length >= MOST_GROUPED) return null;
+    if (n === 0) continue;
+    if (grouped.n + n >= MOST_GROUPED) return null;
     const root = grouped.push(-1, names.length + nComms + process);
-    for (const node of Int32Array.from(nodes).sort()) {
+    nodes.subarray(0, n).sort();
+    for (let place = 0; place < n; place++) {
+      const node = nodes[place];
       const parent = parents[node];
       const at = grouped.push(parent < 0 ? root : places[parent], labels[node] + (parent < 0 ? names.length : 0));
       places[node] = at;
-      counted.forEach(({ weights, samples }, side) => {
-        grouped.sides[side].weights[at] = weights[node];
-        grouped.sides[side].samples[at] = samples[node];
-        weights[node] = samples[node] = 0;
-      });
+      for (let side = 0; side < counted.length; side++) {
+        const [from, to] = [counted[side], grouped.sides[side]];
+        to.weights[at] = from.weights[node];
+        to.samples[at] = from.samples[node];
+        from.weights[node] = from.samples[node] = 0;
+      }
     }
   }
   return grouped.done();

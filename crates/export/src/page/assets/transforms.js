@@ -151,6 +151,17 @@ function nodesOf(profile, { grouping, key }) {
     for (let node = 0; node < is.length; node++) is[node] = profile.isWait(node) && functionOf[labels[node]] === key ? 1 : 0;
     return is;
   }
+  if (grouping === "function" || grouping === "image") {
+    const { parents, labels, functionOf, images } = profile;
+    const of = grouping === "function" ? functionOf : images;
+    const hasWaits = profile.head.waits !== undefined;
+    // As rows of the table have it: a wait is its function's own.
+    for (let node = 0; node < is.length; node++) {
+      if (hasWaits && profile.isWait(node)) is[node] = is[parents[node]];
+      else is[node] = parents[node] >= 0 && of[labels[node]] === key ? 1 : 0;
+    }
+    return is;
+  }
   const rows = rowsOfNodes(profile, /** @type {Grouping} */ (grouping));
   // A link, or a chip of before, may name one of several threads that are one now.
   const wanted = grouping === "thread" ? profile.joined?.[key] ?? key : key;

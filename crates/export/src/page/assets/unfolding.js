@@ -355,15 +355,13 @@ class Outwards extends Unfolding {
     super(profile, sides, stacks);
     this.isMerged = isMerged;
     this.parents = stacks.parents;
-    /** By stack, the node of its next frame. */
+    this.sides = sides;
+    /** By stack, the node of its next frame. Stacks have the numbers of their nodes if sides tell them apart. */
     this.next = profile.spare.take(Int32Array, this.n_members);
     /** What stacks count; what goes on alike is counted by one of them, unless sides tell stacks apart. */
-    const counts = sides[sides.length - 1];
     this.isJoined = sides.length === 1;
     this.weights = profile.spare.take(Float64Array, this.n_members);
     this.samples = profile.spare.take(Float64Array, this.n_members);
-    this.weights.set(counts.weights);
-    this.samples.set(counts.samples);
     this.labels = stacks.labels;
   }
 
@@ -405,15 +403,31 @@ class Outwards extends Unfolding {
 
   /** Names of threads are lowest, or functions. */
   begin() {
-    const { next, parents, labels, labelOf, weights, samples, isMerged, stacks } = this;
-    const counted = countedNodes(this.sides);
+    const { next, parents, labels, labelOf, weights, samples, n_frames, isMerged, isJoined, stacks, sides, profile } = this;
+    const { ofRoots } = stacks;
+    const counts = sides[sides.length - 1];
+    const counted = countedNodes(sides);
     const roots = isMerged ? null : rootsOf(stacks);
+    // Stacks of one box are beside each other: they are gone through box by box.
+    const places = new Int32Array(this.childOf.length + 1);
+    const placeOf = profile.spare.take(Int32Array, this.n_members);
     for (let node = 0; node < counted.length; node++) {
       if (counted[node] === 0) continue;
-      next[node] = roots === null ? parents[node] : node;
       const at = roots === null ? node : roots[node];
-      const label = labelOf[labels[at] + (parents[at] < 0 ? stacks.ofRoots : 0)];
-      this.add(-1, label, node, weights[node], samples[node]);
+      const label = labelOf[labels[at] + (parents[at] < 0 ? ofRoots : 0)];
+      placeOf[node] = label >= 0 ? label : n_frames - 1 - label;
+      places[placeOf[node] + 1]++;
     }
+    for (let place = 1; place < places.length; place++) places[place] += places[place - 1];
+    for (let node = 0; node < counted.length; node++) {
+      if (counted[node] === 0) continue;
+      const place = placeOf[node];
+      const stack = isJoined ? places[place]++ : node;
+      next[stack] = roots === null ? parents[node] : node;
+      weights[stack] = counts.weights[node];
+      samples[stack] = counts.samples[node];
+      this.add(-1, place < n_frames ? place : n_frames - 1 - place, stack, weights[stack], samples[stack]);
+    }
+    profile.spare.give(placeOf);
   }
 }
