@@ -109,8 +109,10 @@ async function lanesLastAsLongAsWaits(tab) {
     const lane = lanes.lanes.find(({ kind, name }) => kind === "thread" && name.startsWith("in_pipe"));
     const left = lanes.canvas.getBoundingClientRect().left;
     const slots = lanes.slots(lane, Math.floor(lanes.scale.width));
-    const at = slots.all.findIndex((_, slot) => slots.parts(slot).some(([label]) => label >= 0 &&
-      rprofPage.profile.nameOf(label) === "[pipe]"));
+    // Nothing else, which may be longer, is there.
+    const isPipe = (slot) => slots.parts(slot).length > 0 &&
+      slots.parts(slot).every(([label]) => label >= 0 && rprofPage.profile.nameOf(label) === "[pipe]");
+    const at = slots.all.findIndex((_, slot) => [slot - 1, slot, slot + 1].every((one) => one >= 0 && one < slots.n && isPipe(one)));
     return lanes.saidAt(lane, { clientX: left + lanes.scale.left + 0.5 + at });
   })()`);
   assert.match(said, /\[pipe\] /);

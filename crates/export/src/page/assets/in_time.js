@@ -109,6 +109,7 @@ class TimeChart {
     this.together = together;
     this.thread = -1;
     const { depths } = profile;
+    this.depths = depths;
     let n_levels = 0;
     for (let node = 0; node < depths.length; node++) if (depths[node] >= n_levels) n_levels = depths[node] + 1;
     /** By depth, the open boxes, and the nodes that they were opened for. */
@@ -143,9 +144,9 @@ class TimeChart {
   }
 
   flush() {
-    const { boxes, open, nodes, path, group, profile } = this;
+    const { boxes, open, nodes, path, group, profile, depths } = this;
     if (group.rows === 0) return;
-    const { parents, depths } = profile;
+    const { parents } = profile;
     const depth = depths[group.node];
     let shared = depth + 1;
     for (let at = group.node; at >= 0 && (shared > this.n_open || nodes[shared - 1] !== at); at = parents[at]) path[--shared] = at;

@@ -3,6 +3,9 @@
 /** What is selected stays so while only these change. @type {Set<keyof State>} */
 const KEEPS_SELECTED = new Set(["search", "asked", "zoom", "span", "chart", "sort", "up", "treeSort", "widths", "codeRows", "codeShares", "significant", "colours"]);
 
+/** Of so many groupings the rows of what is selected are kept. */
+const MOST_ROWS = 4;
+
 class App {
   /** @param {Profile} profile */
   constructor(profile) {
@@ -31,8 +34,11 @@ class App {
     this.only = new OnlyState(this);
     this.shares = new SharesChoice(this);
     this.typed = new TypedRange(this);
-    /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
-    this.knownRows = null;
+    /**
+     * Rows of what is selected, the newest first.
+     * @type {{counts: Counts, key: string, rows: Row[]}[]}
+     */
+    this.knownRows = [];
     this.views = new Views(this);
     this.profile.isByLine = this.state.frames === "line";
     this.theme.show(this.state.colours);
@@ -315,13 +321,14 @@ class App {
    * @returns {Row[]}
    */
   rows(grouping) {
-    const { counts, comparison, knownRows: known, profile } = this;
+    const { counts, comparison, profile } = this;
     const key = `${grouping} ${comparison?.per}`;
-    if (known?.counts === counts && known.key === key) return known.rows;
+    const known = this.knownRows.find((one) => one.counts === counts && one.key === key);
+    if (known !== undefined) return known.rows;
     const rows = comparison === null
       ? tableRows(profile, counts, grouping)
       : changedRows(profile, counts, grouping, comparison);
-    this.knownRows = { counts, key, rows };
+    this.knownRows = [{ counts, key, rows }, ...this.knownRows.filter((one) => one.counts === counts).slice(0, MOST_ROWS - 1)];
     return rows;
   }
 

@@ -67,8 +67,11 @@ class Profile {
     this.alike = null;
     /** What frames are called, as it was asked for last. */
     this.knownLabels = { functionOf: new Uint32Array(0), isByLine: false, labels: new Int32Array(0) };
-    /** Where nodes end, of the stacks that were asked for last. */
-    this.knownEnds = { parents: new Int32Array(0), ends: new Int32Array(0) };
+    /**
+     * By parents of nodes, where these end.
+     * @type {WeakMap<Int32Array, Int32Array>}
+     */
+    this.knownEnds = new WeakMap();
     /**
      * Rows of nodes as they were asked for last, the newest first.
      * @type {RowColumns[]}
@@ -82,7 +85,11 @@ class Profile {
     this.labels = stacks.labels;
     /** -1 for outermost nodes. A node comes after its parent, and all below a node follow it. */
     this.parents = stacks.parents;
-    this.knownDepths = stacks;
+    /**
+     * By parents of nodes, how many are on the way of each to the outermost one.
+     * @type {WeakMap<Int32Array, Uint32Array>}
+     */
+    this.knownDepths = new WeakMap([[stacks.parents, stacks.depths]]);
     this.spare = new SpareColumns();
     /** How many boxes a flame graph had. */
     this.n_boxes = 0;
@@ -323,20 +330,22 @@ class Profile {
   /** By node, how many are on its way to the outermost one. */
   get depths() {
     const { parents } = this;
-    if (this.knownDepths.parents !== parents) {
-      const depths = new Uint32Array(parents.length);
+    let depths = this.knownDepths.get(parents);
+    if (depths === undefined) {
+      depths = new Uint32Array(parents.length);
       for (let node = 0; node < depths.length; node++) depths[node] = parents[node] < 0 ? 0 : depths[parents[node]] + 1;
-      this.knownDepths = { ...this.knownDepths, parents, depths };
+      this.knownDepths.set(parents, depths);
     }
-    return this.knownDepths.depths;
+    return depths;
   }
 
   /** By node, the first one that is neither this node nor below it. */
   nodeEnds() {
     const { parents } = this;
-    if (this.knownEnds.parents === parents) return this.knownEnds.ends;
+    const known = this.knownEnds.get(parents);
+    if (known !== undefined) return known;
     const ends = endsOfNodes(parents);
-    this.knownEnds = { parents, ends };
+    this.knownEnds.set(parents, ends);
     return ends;
   }
 

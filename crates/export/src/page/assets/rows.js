@@ -24,7 +24,7 @@ function rowColumns(profile, grouping) {
   const { parents, labels, functionOf, images } = profile;
   const key = [parents, labels, functionOf, images];
   const known = profile.rowColumns.find((one) => one.grouping === grouping && one.key.every((column, at) => column === key[at]));
-  const found = known ?? { grouping, key, ...outermostRows(profile, rowsOfNodes(profile, grouping)) };
+  const found = known ?? { grouping, key, ...outermostRows(profile, rowsOfNodes(profile, grouping), grouping) };
   profile.rowColumns = [found, ...profile.rowColumns.filter((one) => one !== found).slice(0, MOST_ROW_COLUMNS - 1)];
   return found;
 }
@@ -32,11 +32,16 @@ function rowColumns(profile, grouping) {
 /**
  * @param {Profile} profile
  * @param {Int32Array} rowOf
+ * @param {Grouping} [grouping] threads are told by outermost nodes
  */
-function outermostRows({ parents }, rowOf) {
+function outermostRows({ parents }, rowOf, grouping) {
   let n = 0;
   for (const row of rowOf) if (row >= n) n = row + 1;
   const isOutermost = new Uint8Array(rowOf.length);
+  if (grouping === "thread") {
+    for (let node = 0; node < rowOf.length; node++) if (parents[node] < 0) isOutermost[node] = 1;
+    return { rowOf, isOutermost, n };
+  }
   // How often each row is on the way to a node.
   const onPath = new Uint32Array(n);
   // All below a node follow it: the way to a node is a part of that to the node before.

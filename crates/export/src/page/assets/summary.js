@@ -36,15 +36,18 @@ class Summary {
     const event = app.profile.head.events[app.state.event];
     const functions = app.rows("function");
     const hasWaits = app.profile.head.waits !== undefined;
+    // Of two ranges, these are of B.
+    const rowsOf = (/** @type {Grouping} */ grouping) =>
+      app.comparison === null ? app.rows(grouping) : tableRows(app.profile, app.counts, grouping);
     const keep = (/** @type {TransformedGrouping} */ grouping) => (/** @type {Row} */ row) => app.addTransform({ kind: "keep", grouping, key: row.key });
     const shares = [
-      ...(hasWaits ? [this.table("Time by cause", tableRows(app.profile, app.counts, "cause"), "total", keep("cause"))] : []),
+      ...(hasWaits ? [this.table("Time by cause", rowsOf("cause"), "total", keep("cause"))] : []),
       this.table(hasWaits ? "Running functions by self" : "Functions by self", hasWaits ? rowsThatRun(app) : functions, "self", (row) => app.open(app.profile.frameOfFunction[row.key])),
       this.table("Functions by total", functions, "total", (row) => app.open(app.profile.frameOfFunction[row.key])),
-      this.table("Shared objects by self", tableRows(app.profile, app.counts, "image"), "self", keep("image")),
+      this.table("Shared objects by self", rowsOf("image"), "self", keep("image")),
       hasWaits
         ? tableOfThreadTimes(app, (thread) => app.set({ thread }))
-        : this.table("Threads by total", tableRows(app.profile, app.counts, "thread"), "total", keep("thread")),
+        : this.table("Threads by total", rowsOf("thread"), "total", keep("thread")),
     ];
     const tables = made("div", undefined, "summary-tables");
     tables.append(...shares);
