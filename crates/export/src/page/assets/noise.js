@@ -125,7 +125,10 @@ class Judge {
     const [own, all, divisor] = [row[side], this.total[side], this.divisors[side]];
     const divided = (/** @type {number} */ amount) => (divisor.whole > 0 ? amount / divisor.whole : 0);
     const mean = divided(own.weight);
-    const around = Array.from(own.blocks, (block, at) => divided(block - (divisor.blocks[at] ?? 0) * mean));
+    const { blocks } = divisor;
+    /** @type {number[]} */
+    const around = [];
+    for (let at = 0; at < own.blocks.length; at++) around.push(divided(own.blocks[at] - (at < blocks.length ? blocks[at] : 0) * mean));
     // Samples are whole, and at least as random as they may be.
     const unit = divided(all.weight / Math.max(1, all.samples));
     const random = own.samples * Math.max(0, 1 - own.samples / Math.max(1, all.samples));
@@ -146,24 +149,28 @@ function medianOf(values) {
 
 /**
  * The variance of the sum of blocks, by differences of neighbours; noise that lasts longer than a block is seen where
- * blocks are taken together.
+ * blocks are taken together. The blocks are not what they were then.
  * @param {number[]} blocks
  */
 function varianceOfSum(blocks) {
-  let [now, most] = [blocks, varianceByNeighbours(blocks)];
-  while (now.length >= 2 * FEWEST_BLOCKS) {
-    const pairs = now;
-    now = Array.from({ length: pairs.length >> 1 }, (_, at) => pairs[2 * at] + pairs[2 * at + 1]);
-    most = Math.max(most, varianceByNeighbours(now));
+  let n = blocks.length;
+  let most = varianceByNeighbours(blocks, n);
+  while (n >= 2 * FEWEST_BLOCKS) {
+    n >>= 1;
+    for (let at = 0; at < n; at++) blocks[at] = blocks[2 * at] + blocks[2 * at + 1];
+    most = Math.max(most, varianceByNeighbours(blocks, n));
   }
   return most;
 }
 
-/** @param {number[]} blocks */
-function varianceByNeighbours(blocks) {
+/**
+ * @param {number[]} blocks
+ * @param {number} n how many of them
+ */
+function varianceByNeighbours(blocks, n) {
   let squares = 0;
-  for (let at = 1; at < blocks.length; at++) squares += (blocks[at] - blocks[at - 1]) ** 2;
-  return blocks.length < 2 ? 0 : (squares / (2 * (blocks.length - 1))) * blocks.length;
+  for (let at = 1; at < n; at++) squares += (blocks[at] - blocks[at - 1]) ** 2;
+  return n < 2 ? 0 : (squares / (2 * (n - 1))) * n;
 }
 
 /**
