@@ -46,8 +46,14 @@ async function lettersCanBeRead(tab) {
         return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
       };
       const waits = profile.head.waits.filter(([label]) => label >= 0);
-      return [parts(theme.colours.ink), ...waits.map(([label]) => parts(theme.fill(label)))];
+      const lanes = waits.map(([label]) => [parts(theme.waitInk(label)), parts(theme.waitArea(label))]);
+      return [parts(theme.colours.ink), lanes, ...waits.map(([label]) => parts(theme.fill(label)))];
     })()`);
+    const [lanes] = colours.splice(1, 1);
+    for (const pair of lanes) {
+      const [low, high] = pair.map(luminance).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+      assert.ok((high + 0.05) / (low + 0.05) >= 4.5, `${theme}: ${pair}`);
+    }
     const [ink, ...fills] = colours.map(luminance);
     assert.ok(fills.length > 5, String(colours));
     for (const [nth, fill] of fills.entries()) {

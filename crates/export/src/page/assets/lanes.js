@@ -274,11 +274,11 @@ class Lanes {
     for (let x = 0; x < n; x++) {
       drawParts(context, this.theme, slots, x, { x: scale.left + x, width: 1, base: y + LANE - 2, height: LANE - 5, most });
     }
-    context.fillStyle = this.theme.colours.ink;
     const ofSlot = (/** @type {number} */ slot) => (all[slot] > most / 2 ? slots.mostly(slot) : RUNS);
     labelRuns(context, n, ofSlot, (label, from, to) => {
       if (label === RUNS) return;
       const name = this.profile.nameOf(label).slice(1, -1);
+      context.fillStyle = this.theme.waitInk(label);
       if (context.measureText(name).width <= to - from - 8) context.fillText(name, scale.left + from + 4, y + LANE / 2);
     });
   }

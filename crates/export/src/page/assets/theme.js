@@ -148,6 +148,16 @@ class Theme {
   }
 
   /**
+   * The ink for names on such an area: black or white, which is read better.
+   * @param {number} label
+   */
+  waitInk(label) {
+    const parts = this.waitArea(label)?.match(/\d+/g)?.map(Number) ?? [255, 255, 255];
+    // Both contrasts are the same there.
+    return luminance(parts) > 0.179 ? "#000000" : "#ffffff";
+  }
+
+  /**
    * A hue for bars that have names on them: 3 to 1 on the paper, and names 4.5 to 1 on it.
    * @param {number} hue
    */
