@@ -49,8 +49,11 @@ class CallTree {
     this.inverted.type = "checkbox";
     this.inverted.addEventListener("change", () => app.set({ inverted: this.inverted.checked, zoom: [], span: null }));
     label.append(" inverted");
+    const roots = rootsChoice(app, "tree-roots");
+    this.roots = roots.select;
+    this.help = made("span");
     const bar = made("div", undefined, "bar");
-    bar.append(label, made("span", "Arrow keys move and expand; * expands the subtree."));
+    bar.append(roots.label, label, this.help);
     section.append(bar);
     const place = placed(section, "div", "tree-place", "table-place");
     this.table = made("table");
@@ -107,8 +110,11 @@ class CallTree {
     const { app } = this;
     const { state, counts, comparison } = app;
     this.inverted.checked = state.inverted;
+    this.roots.value = state.roots;
     const key = JSON.stringify([state.inverted, state.frames, comparison?.per, state.widths, state.threads, state.roots]);
-    if (this.known.counts !== counts || this.known.key !== key) {
+    // Pictures that were made later may have taken the place of these boxes.
+    const isGone = this.boxes.unfolding?.isReleased === true;
+    if (isGone || this.known.counts !== counts || this.known.key !== key) {
       const paths = [...this.open].map((box) => this.boxes.pathOf(box).reverse());
       this.boxes = app.boxes.ofStacks("heavy");
       this.known = { counts, key };
@@ -119,6 +125,8 @@ class CallTree {
       this.limit = TREE_ROWS;
       this.searched = "";
     }
+    const isGrouped = state.roots === "threads" || this.boxes.isGrouped;
+    this.help.textContent = isGrouped ? "Arrow keys move and expand; * expands the subtree." : TOO_MANY_STACKS;
     this.search();
   }
 

@@ -173,7 +173,7 @@ class CodeView {
     const isPart = counts.isWhole && (shown.weight !== event.weight || app.state.transforms.length > 0);
     const of = isPart ? ` of the whole recording: the page does not know where each sample was taken, so its filters do not apply` : "";
     const lanes = (this.lanes?.hidden ?? 0) > 0 ? ` ${counted(this.lanes?.hidden ?? 0, "jump is", "jumps are")} not drawn.` : "";
-    this.said.textContent = `${what}${inBrackets(code.imageName)}: ${counted(samples, "sample", "samples")} of its own, ` +
+    this.said.textContent = `${what}${inBrackets(code.imageName)}: ${counted(samples, "sample", "samples")} at the instructions shown, ` +
       `${amount(event, weight)}, ${percent(weight, counts.isWhole ? event.weight : app.whole)}${of}.${lanes}`;
   }
 

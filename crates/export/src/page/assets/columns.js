@@ -3,6 +3,9 @@
 /** So many are kept at most. */
 const MOST_SPARE = 12;
 
+/** And so many bytes. */
+const MOST_SPARE_BYTES = 64 << 20;
+
 /** Columns of numbers that nothing reads any more. */
 class SpareColumns {
   constructor() {
@@ -25,6 +28,8 @@ class SpareColumns {
 
   /** @param {(Int32Array | Float64Array)[]} columns */
   give(...columns) {
-    this.list = [...columns, ...this.list].slice(0, MOST_SPARE);
+    let bytes = 0;
+    const all = [...columns, ...this.list].slice(0, MOST_SPARE);
+    this.list = all.filter(({ byteLength }) => (bytes += byteLength) <= MOST_SPARE_BYTES);
   }
 }

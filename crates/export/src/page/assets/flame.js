@@ -36,7 +36,7 @@ class Flame {
     this.selected = -1;
     this.hovered = -1;
     /**
-     * Frames and names of threads that are searched for.
+     * Frames, names of threads and processes that are searched for.
      * @type {{frames: Uint8Array, comms: Uint8Array} | null}
      */
     this.matches = null;
@@ -88,6 +88,9 @@ class Flame {
     if (box < 0) return this.zoomOut();
     this.start = this.boxes.starts[box];
     this.width = this.boxes.widths[box];
+    // Boxes beside it that had no place yet may move it.
+    if (this.boxes.reach(this.start, this.width)) this.fit();
+    this.start = this.boxes.starts[box];
     this.reach();
   }
 

@@ -69,6 +69,23 @@ function boxesOfStacks({ profile, counts, state, comparison }, order) {
   }
 }
 
+/** Where stacks are not grouped as they should be. */
+const TOO_MANY_STACKS = "There are too many stacks to group them by process: filter first.";
+
+/**
+ * What the outermost boxes of stacks are.
+ * @param {App} app
+ * @param {string} id
+ */
+function rootsChoice(app, id) {
+  /** @type {[State["roots"], string][]} */
+  const levels = [["threads", "thread names"], ["processes", "processes"]];
+  const roots = choice(id, "Group by", levels, (value) =>
+    app.set({ roots: /** @type {State["roots"]} */ (value), zoom: [], span: null }));
+  roots.label.hidden = app.profile.processes.length === 0;
+  return roots;
+}
+
 /** Boxes that were placed last: many look from one flame graph to the other and back. */
 const MOST_BOXES = 4;
 
@@ -165,11 +182,7 @@ class FlameView {
     const order = choice("order", "Order", [["heavy", "heaviest first"], ["name", "by name"], ["time", "time order"]], (value) =>
       app.set({ order: /** @type {State["order"]} */ (value), ...whole }));
     allow(order.select, (value) => value !== "time" || profile.head.has_times);
-    /** @type {[State["roots"], string][]} */
-    const levels = [["threads", "thread names"], ["processes", "processes"]];
-    const roots = choice("roots", "Group by", levels, (value) =>
-      app.set({ roots: /** @type {State["roots"]} */ (value), ...whole }));
-    roots.label.hidden = profile.processes.length === 0;
+    const roots = rootsChoice(app, "roots");
     const frames = choice("frames", "Frames", [["function", "functions"], ["line", "source lines"]], (value) =>
       app.set({ frames: /** @type {State["frames"]} */ (value), ...whole }));
     frames.label.id = "frames-label";
@@ -229,7 +242,7 @@ class FlameView {
       said.push(`${wholeNumber(boxes.together)} consecutive samples are merged into their common frames: choose a shorter range.`);
     }
     if (state.roots === "processes" && !boxes.isGrouped && this.orderShown() !== "time") {
-      said.push("There are too many stacks to group them by process: filter first.");
+      said.push(TOO_MANY_STACKS);
     }
     if (comparison !== null && boxes.whole === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     this.note.textContent = said[1] ?? "";

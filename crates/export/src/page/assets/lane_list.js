@@ -121,6 +121,28 @@ function selectionOfThread(profile, key) {
 }
 
 /**
+ * Selects the thread of a lane instead of others, or all again. What else is selected stays so.
+ * @param {App} app
+ * @param {number} key
+ */
+function chooseThread(app, key) {
+  const { profile, state } = app;
+  const selection = selectionOfThread(profile, key);
+  const isOfTasks = (/** @type {Transform} */ { kind, grouping }) => kind === "keep" && grouping === "task";
+  const others = state.transforms.filter((one) => !isOfTasks(one));
+  const tasks = state.transforms.filter(isOfTasks);
+  if ("thread" in selection) {
+    const isChosen = state.thread === selection.thread;
+    return app.set({ thread: isChosen ? null : selection.thread, transforms: others, zoom: [], span: null });
+  }
+  const isChosen = tasks.length === 1 && transformWords(tasks) === transformWords([selection.filter]);
+  if (!isChosen && others.length >= MOST_TRANSFORMS) {
+    return app.details.say(`No more than ${MOST_TRANSFORMS} transforms: remove one first.`);
+  }
+  app.set({ thread: null, transforms: isChosen ? others : [...others, selection.filter], zoom: [], span: null });
+}
+
+/**
  * By thread, how much it ran in the whole recording; of time off the CPU, how long it waited.
  * @param {Profile} profile
  * @param {number} event

@@ -4,6 +4,9 @@ const LANE = 24;
 /** Lanes whose sums are kept. */
 const MOST_DRAWN = 400;
 
+/** Earlier names of a thread that are named. */
+const MOST_NAMES = 3;
+
 /**
  * @typedef {{choose: (lane: Lane) => void, menu: (lane: Lane, at: {x: number, y: number}) => void,
  *   range: (range: [number, number], from: PointerEvent) => void,
@@ -402,8 +405,10 @@ class Lanes {
   earlier({ kind, key }) {
     if (kind !== "thread") return "";
     const { head } = this.profile;
-    const names = namesOfThread(this.profile, key).slice(0, -1).map((thread) => this.profile.text(head.threads[thread][2]));
-    return names.length === 0 ? "" : ` (earlier: ${names.join(", ")})`;
+    const all = namesOfThread(this.profile, key).slice(0, -1);
+    const names = all.slice(-MOST_NAMES).map((thread) => this.profile.text(head.threads[thread][2]));
+    const more = all.length - names.length;
+    return names.length === 0 ? "" : ` (earlier: ${more > 0 ? `${wholeNumber(more)} more, ` : ""}${names.join(", ")})`;
   }
 
   /** @param {number} clientY */

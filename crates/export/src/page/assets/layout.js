@@ -30,7 +30,7 @@ class Boxes {
     this.widths = new Float64Array(capacity);
     this.own = new Float64Array(capacity);
     this.samples = new Float64Array(capacity);
-    /** Frames; -1, -2.. are names of threads. */
+    /** Frames; -1, -2.. are names of threads, then processes. */
     this.labels = new Int32Array(capacity);
     this.parents = new Int32Array(capacity);
     /** @type {Uint16Array | Uint32Array} */

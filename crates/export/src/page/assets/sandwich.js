@@ -139,11 +139,12 @@ class Sandwich {
  * @param {number} wanted
  */
 function ownOf(profile, { weights }, wanted) {
-  const { functionOf, labels, parents } = profile;
+  const { flags, frameOfFunction, functionOf, labels, parents } = profile;
+  const isWait = (flags[frameOfFunction[wanted]] & FLAGS.wait) !== 0;
   let sum = 0;
   for (let node = 0; node < parents.length; node++) {
     if (weights[node] === 0) continue;
-    const code = profile.codeOf(node);
+    const code = isWait ? node : profile.codeOf(node);
     if (parents[code] >= 0 && functionOf[labels[code]] === wanted) sum += weights[node];
   }
   return sum;

@@ -23,7 +23,7 @@ class StackChart {
     this.app = app;
     this.outer = "threads";
     const bar = made("div", undefined, "bar");
-    const thread = choice("chart-thread", "Thread", [], (value) => this.chooseThread(Number(value)));
+    const thread = choice("chart-thread", "Thread", [], (value) => chooseThread(app, Number(value)));
     this.select = thread.select;
     const all = placed(bar, "button", "chart-all");
     all.type = "button";
@@ -57,25 +57,14 @@ class StackChart {
     this.threads = [];
   }
 
-  /**
-   * What else is selected stays so.
-   * @param {number} key
-   */
-  chooseThread(key) {
-    const { profile, state } = this.app;
-    const transforms = state.transforms.filter(({ kind, grouping }) => kind !== "keep" || grouping !== "task");
-    const selection = selectionOfThread(profile, key);
-    if ("thread" in selection) this.app.set({ ...selection, transforms });
-    else this.app.set({ thread: null, transforms: [...transforms, selection.filter] });
-  }
-
   show() {
     const { profile, state } = this.app;
     if (profile.head.threads.length === 0) return void (this.note.textContent = "No samples.");
     const lanes = threadLanes(profile, state, new Set()).filter(({ kind }) => kind === "thread");
     sortLanes(lanes, ranByLane(profile, ranOfThreads(profile, state.event)));
     const shown = lanes.slice(0, CHART_THREADS);
-    const thread = state.thread ?? shown[0]?.key ?? 0;
+    const thread = state.thread ?? shown[0]?.key;
+    if (thread === undefined) return this.showNone();
     if (!shown.some(({ key }) => key === thread)) shown.push(laneOfThread(profile, thread, lanes.find(({ key }) => key === thread)?.weight ?? 0));
     const event = profile.head.events[state.event];
     this.select.replaceChildren(...shown.map(({ key, name, weight }) => {
@@ -97,6 +86,19 @@ class StackChart {
     const said = `Stack chart of ${profile.nameOfThread(thread)} over ${duration(times[1] - times[0])}.`;
     this.note.textContent = this.chart.isCut ? "Not all of it is drawn: choose a shorter time range." : "";
     this.graph.canvas.setAttribute("aria-label", `${said} Arrow keys move, Enter zooms, Escape zooms out.`);
+  }
+
+  showNone() {
+    const { profile, state } = this.app;
+    const times = state.range ?? /** @type {[number, number]} */ ([0, Math.max(1, profile.head.span_ns)]);
+    this.select.replaceChildren();
+    this.threads = [];
+    this.chart = new ChartBoxes(profile, { ...state, threads: [] }, times);
+    this.graph.show(this.chart.boxes);
+    this.legend.show([]);
+    this.times.show([], times);
+    this.note.textContent = "No samples.";
+    this.graph.canvas.setAttribute("aria-label", "Stack chart: no samples.");
   }
 
   search() {

@@ -46,7 +46,7 @@ class Summary {
       this.table("Functions by total", functions, "total", (row) => app.open(app.profile.frameOfFunction[row.key])),
       this.table("Shared objects by self", rowsOf("image"), "self", keep("image")),
       hasWaits
-        ? tableOfThreadTimes(app, (thread) => app.set({ thread }))
+        ? tableOfThreadTimes(app, (thread) => chooseThread(app, thread))
         : this.table("Threads by total", rowsOf("thread"), "total", keep("thread")),
     ];
     const tables = made("div", undefined, "summary-tables");
@@ -75,6 +75,9 @@ class Summary {
     this.running.set(number, run);
     if (run !== null) {
       facts.push(["CPU time", `${duration(run.weight)} by context switches (${counted(run.samples, "sample", "samples")})`]);
+    }
+    if (profile.sides === null && profile.head.waits === undefined && profile.waits.n === 0) {
+      facts.push(["Waits", "not in this page: rprof record --off-cpu records them, rprof export --wall shows them"]);
     }
     if (!profile.head.by_name) {
       const threads = threadsOfEvent(profile, this.app.state.event);
@@ -142,7 +145,9 @@ function rowsThatRun({ profile, counts }) {
     running.weights[node] = weight;
     running.samples[node] = counts.samples[node];
   });
-  return tableRows(profile, running, "function");
+  const rows = tableRows(profile, running, "function");
+  running.release(profile);
+  return rows;
 }
 
 /**

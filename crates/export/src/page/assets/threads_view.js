@@ -68,12 +68,10 @@ class ThreadsView {
   /** @param {Lane} lane */
   choose(lane) {
     const { app } = this;
-    const { thread, transforms } = app.state;
-    if (thread !== null && lane.kind === "thread" && lane.threads.includes(thread)) return app.set({ thread: null });
-    const selection = lane.kind === "thread" ? selectionOfThread(app.profile, lane.key) : null;
-    if (selection !== null && "thread" in selection) return app.set(selection);
+    if (lane.kind === "thread") return chooseThread(app, lane.key);
+    const { transforms } = app.state;
     /** @type {Transform} */
-    const keep = selection?.filter ?? { kind: "keep", grouping: /** @type {"process" | "cpu"} */ (lane.kind), key: lane.key };
+    const keep = { kind: "keep", grouping: lane.kind, key: lane.key };
     const others = transforms.filter((one) => transformWords([one]) !== transformWords([keep]));
     if (others.length < transforms.length) app.set({ transforms: others, zoom: [], span: null });
     else app.addTransform(keep);

@@ -83,7 +83,7 @@ class Unfolding {
   }
 
   /**
-   * The index of a label in `childOf`: frames, then names of threads.
+   * The index of a label in `childOf`: frames, then names of threads and processes.
    * @param {number} label
    */
   placeOf(label) {

@@ -190,19 +190,28 @@ class WaitLegend {
     const { profile, theme, state } = this.app;
     if (this.element.hidden) return;
     const others = state.thread === null ? threads : null;
-    const all = others?.map((thread) => Counts.of(profile, { ...state, thread, against: null })) ?? [this.app.counts];
-    let running = all.reduce((sum, { shown }) => sum + shown.weight, 0);
-    const whole = others !== null && state.shares === "shown" ? running : this.app.whole;
     /** @type {Map<number, number>} */
     const sums = new Map();
-    for (const counts of all) {
-      counts.weights.forEach((weight, node) => {
-        if (weight === 0 || !profile.isWait(node)) return;
-        sums.set(profile.labels[node], (sums.get(profile.labels[node]) ?? 0) + weight);
-        running -= weight;
+    let [all, waiting] = [0, 0];
+    const add = (/** @type {number} */ node, /** @type {number} */ weight) => {
+      if (weight === 0 || !profile.isWait(node)) return;
+      sums.set(profile.labels[node], (sums.get(profile.labels[node]) ?? 0) + weight);
+      waiting += weight;
+    };
+    if (others === null) {
+      all = this.app.counts.shown.weight;
+      this.app.counts.weights.forEach((weight, node) => add(node, weight));
+    } else {
+      const wanted = new Set(others);
+      const kept = keptNodes(profile, state);
+      forRows(profile, { ...state, thread: others.length === 1 ? others[0] : null }, (node, weight, _samples, _time, thread) => {
+        if (!wanted.has(thread) || node < 0 || (kept !== null && kept[node] === 0)) return;
+        all += weight;
+        add(node, weight);
       });
-      if (others !== null) counts.release(profile);
     }
+    const running = all - waiting;
+    const whole = others !== null && state.shares === "shown" ? all : this.app.whole;
     const entries = [...sums].sort(([, one], [, other]) => other - one);
     if (this.hasRunning && running > 0) entries.unshift([RUNS, running]);
     const shown = entries.filter(([, sum]) => isShown(sum, whole));
