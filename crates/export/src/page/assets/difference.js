@@ -126,10 +126,10 @@ class Comparison {
   /** @param {number} weight */
   amount(weight) {
     if (this.per !== "time") return amount(this.event, weight);
-    // As the timeline says it.
+    // As the timeline says it; small ones in the same unit, to be compared.
     const { kind } = this.event;
-    if (kind.endsWith("-time") && weight > 0 && weight < 1e7) return `${duration(weight)}/s`;
-    if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(2)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
+    const digits = weight > 0 && weight < 1e8 ? 4 : 2;
+    if (kind.endsWith("-time")) return `${(weight / 1e9).toFixed(digits)} ${kind === "cpu-time" ? "CPUs" : "threads"}`;
     return `${short(weight)}/s`;
   }
 
